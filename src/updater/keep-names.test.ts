@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { realPause } from "../../test/rig/real-pause.ts";
 import { openServiceManager } from "../../test/rig/systemd.ts";
 import { until } from "../../test/rig/until.ts";
 import { type EventFirewall, startEventFirewall } from "../../test/rig/updater/event-firewall.ts";
@@ -263,7 +263,7 @@ describe("notices", () => {
       // Immediately: the trouble must not last long enough for a notice.
       requests.reload();
       await until(() => logged.some(({ msg }) => msg === "the config was reloaded"));
-      await pause(2_500);
+      await realPause(2_500, "a notice would come after 1.5 s");
       expect(heard()).toEqual([]);
       writeFileSync(configFile(), bad);
       await until(() => heard().length > 0);

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { awake } from "../../test/rig/awake.ts";
+import { realPause } from "../../test/rig/real-pause.ts";
 import { until } from "../../test/rig/until.ts";
 import { firstRecords, type Loop, openLoop } from "../../test/rig/updater/loop.ts";
 import { type Asked, recordService, startServer, type TestServer, wanWith } from "../../test/rig/updater/services.ts";
@@ -35,7 +35,7 @@ beforeEach(async () => {
   records.push(...others);
   const reply = recordService(records);
   slow = await startServer(async (asked) => {
-    await pause(takes(asked));
+    await realPause(takes(asked), "a slow service");
     await held(asked);
     return reply(asked);
   });
@@ -98,7 +98,7 @@ it("names that wait for their turn at a slow service are not reported as failed"
   };
   takes = ({ path }) => (path.endsWith("/r4") ? 500 : 1);
   change("9.9.9.10");
-  await pause(800);
+  await realPause(800, "the change falls into a slow write");
   change("9.9.9.11");
   await until(() => logged.filter((text) => text === "record replaced by 9.9.9.11").length === 2);
   expect(logged.filter((text) => !text.startsWith("record replaced by"))).toEqual([]);
@@ -123,7 +123,8 @@ it("an address that arrives while its service is busy is written afterwards, eve
 it("a finished write is reported even while the firewall is slow to answer", async () => {
   await watchSlow("  - { name: home, zone: example.org, ipv4: wan0, target: slow }");
   await until(() => slow.asked.length > 0);
-  loop.says.firewall = () => pause(60_000, { status: 500 }, { signal: stop.signal }).catch(() => ({ status: 500 }));
+  loop.says.firewall = () =>
+    new Promise((resolve) => stop.signal.addEventListener("abort", () => resolve({ status: 500 })));
   await until(() => logged.length > 0);
   expect(logged).toEqual(["record replaced by 9.9.9.9"]);
 });

@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
 import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
@@ -10,6 +9,7 @@ import { type RunningFirewall, startFirewall } from "../../src/firewall/start.ts
 import type { KernelRow } from "../../src/lib/kernel/row.ts";
 import { createLog } from "../../src/process/log.ts";
 import { builtPages } from "../rig/bundle.ts";
+import { realPause } from "../rig/real-pause.ts";
 
 export type FirewallRig = {
   readonly folder: string;
@@ -104,7 +104,7 @@ export async function startFirewallRig(): Promise<FirewallRig> {
       const access = openAccess(keysFile(folder));
       const { key, secret } = access.keys.add({ name: "nudge", privileges: ["interface-status"], now: new Date() });
       access.close();
-      await sleep(400);
+      await realPause(400, "a report is reused for a fifth of a second");
       await promisify(execFile)("curl", ["-skI", "-u", `${key}:${secret}`, service.url + interfaceEventsPath]);
       forgetNudge(folder);
     },

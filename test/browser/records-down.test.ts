@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { firstOf } from "../rig/long-run.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { axeFinds } from "./axe.ts";
 import { dialogHasFocus, holdTime, openBlankPage } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
@@ -63,7 +63,9 @@ describe("a service that is down", () => {
     await page.getByRole("link", { name: "History" }).click();
     await page.getByText("The service is not responding").waitFor();
     // The service is slow at first.
-    await page.route("**/history", (route) => sleep(1_500).then(() => route.continue()));
+    await page.route("**/history", (route) =>
+      realPause(1_500, "a slow answer; the page shows nothing that could be waited for").then(() => route.continue()),
+    );
     await rig.startAgain();
     await page.getByRole("columnheader", { name: "Serial" }).waitFor();
     expect(page.url()).toContain("/history");

@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Rule } from "../rig/gate.ts";
 import { rowsOf } from "../rig/long-run.ts";
 import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { type Service, startService } from "../rig/services.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
 
@@ -95,7 +95,7 @@ describe.concurrent("a firewall that changes", () => {
     await it.updater.says(/w23 has no usable address: fe80::\S+ is link-local/);
     const mixed = { A: it.second.A, AAAA: it.first.AAAA };
     await it.stores(mixed);
-    await sleep(1_200);
+    await realPause(1_200, "nothing is sent in the next round");
     expect(await it.records.writes()).toEqual([...accepted(it.first), accepted(it.second)[0]]);
     expect(await it.published()).toEqual(mixed);
     await it.move(it.second);
@@ -106,7 +106,7 @@ describe.concurrent("a firewall that changes", () => {
 /** During the fault: it is reported at most once per record, the record service gets no request, and no stored address is lost. */
 async function expectNothingSent(it: WatchedName, reason: RegExp): Promise<void> {
   await it.updater.says(reason);
-  await sleep(1_200);
+  await realPause(1_200, "nothing is sent in the next round");
   expect((await it.records.asked()).length).toBe(it.askedAtFirst);
   expect(await it.published()).toEqual(it.first);
   expect(it.home.stored()).toEqual(it.first);

@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Rule } from "../rig/gate.ts";
 import { rowsOf } from "../rig/long-run.ts";
 import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { startService } from "../rig/services.ts";
 import { until } from "../rig/until.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
@@ -54,7 +54,7 @@ describe.concurrent("a record service that refuses a write: only correct writes 
     await it.records.obey(rule);
     await it.move(it.second);
     await it.updater.says(reason);
-    await sleep(1_200);
+    await realPause(1_200, "nothing is sent in the next round");
     expect(it.home.stored()).toEqual(it.first);
     expect(await it.published()).toEqual(it.first);
     await it.records.obey({ kind: "pass" });
@@ -86,7 +86,7 @@ describe.concurrent("a record service that changes", () => {
     await it.move(it.second);
     await it.updater.says(/there is no record home\.zone22\.example A/);
     await it.updater.says(/record replaced by 2a00:22::2/);
-    await sleep(1_200);
+    await realPause(1_200, "nothing is sent in the next round");
     expect(await it.published()).toEqual({ AAAA: it.second.AAAA });
     await harbour.api.makeRecord({ zone_id: it.zoneId, name: "home", type: "A", value: "192.0.2.1" });
     await it.stores(it.second);
@@ -103,7 +103,7 @@ describe.concurrent("a record service that changes", () => {
     await prepareWithMoor(inside, ["token", "revoke", /^Token (\d+)/.exec(err)?.[1] ?? "", "--data", data]);
     await it.move(it.second);
     await it.updater.says(/denied access \(401/);
-    await sleep(1_200);
+    await realPause(1_200, "nothing is sent in the next round");
     expect(await it.records.writes()).toEqual(accepted(it.first));
     await it.updater.stop();
     await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile]);
@@ -159,7 +159,7 @@ describe.concurrent("kill -9 between the write and the state", () => {
     await it.move(it.second);
     await it.updater.says(/the state file cannot be written/);
     await it.updater.says(/replaced by 2a00:32::2/);
-    await sleep(2_200);
+    await realPause(2_200, "nothing is sent in the next two rounds");
     expect(await it.records.writes()).toEqual([...accepted(it.first), ...accepted(it.second)]);
     await it.updater.stop("SIGKILL");
     rmSync(it.home.stateFile, { recursive: true });

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
 import type { KernelRow } from "../../src/lib/kernel/row.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { type Asking, openRig, type Rig } from "./rig.ts";
 
 const report = "/api/diagnostics/interface/getinterfaceconfig";
@@ -24,8 +24,8 @@ function reader(response: IncomingMessage) {
   return { text: () => text, events, ended };
 }
 
-/** After this, a new listener gets no older report; a report is reused for a fifth of a second. */
-const untilReadAgain = () => sleep(400);
+/** After this, a new listener gets no older report. */
+const untilReadAgain = () => realPause(400, "a report is reused for a fifth of a second");
 
 let rig: Rig;
 afterEach(() => rig.close());

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
 import { createRandom, type Random } from "../rig/random.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { seed } from "../rig/seed.ts";
 import { until } from "../rig/until.ts";
 import { createBroken } from "./broken-requests.ts";
@@ -138,14 +138,17 @@ async function overOneConnection({ connect }: Face, random: Random, broken: () =
   const socket = connect();
   socket.on("error", () => undefined);
   if (random(20) > 0) socket.resume();
-  await Promise.race([once(socket, "connect"), sleep(3_000, undefined, { ref: false })]).catch(() => undefined);
+  await Promise.race([
+    once(socket, "connect"),
+    realPause(3_000, "a full service may never accept the connection"),
+  ]).catch(() => undefined);
   for (let left = random(4); left >= 0 && !socket.destroyed; left--) {
     socket.write(broken());
-    if (random(3) === 0) await sleep(random(20));
+    if (random(3) === 0) await realPause(random(20), "a random moment");
   }
   if (random(2) === 0) {
     socket.end();
-    await sleep(random(30));
+    await realPause(random(30), "a random moment");
   }
   socket.destroy();
 }

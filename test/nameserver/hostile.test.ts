@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
@@ -11,6 +11,7 @@ import { startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";
 import { testLimit } from "../rig/patience.ts";
 import { createRandom } from "../rig/random.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { seed } from "../rig/seed.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
 import { mutate, seedMessages } from "./mutate.ts";
@@ -114,7 +115,7 @@ async function floodTcp(port: number, count: number): Promise<void> {
       const length = Buffer.alloc(2);
       length.writeUInt16BE(random(100) === 0 ? random(0x10000) : packet.length);
       socket.write(Buffer.concat([length, packet]));
-      if (sent % 50 === 0) await sleep(1);
+      if (sent % 50 === 0) await nextTurn();
     }
     socket.destroy();
   }
@@ -132,7 +133,8 @@ async function answeredOverUdp(port: number): Promise<number> {
       query.writeUInt16BE(id, 0);
       if (!ids.has(id)) socket.send(query, port, "127.0.0.1");
     }
-    for (let wait = 20; wait > 0 && ids.size < names.length; wait--) await sleep(10);
+    for (let wait = 20; wait > 0 && ids.size < names.length; wait--)
+      await realPause(10, "lost packets are sent again after a fifth of a second");
   }
   socket.close();
   return ids.size;

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PrimaryServer, Zone } from "../../src/records/model.ts";
 import { dnameTo } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { until } from "../rig/until.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
@@ -130,10 +130,10 @@ describe("one moor that follows another", () => {
       const end = Date.now() + left;
       await store.noteSecondary(old, { checked: end - 1_209_600_000, serial: 1 });
       const before = [await dig("+short", `www.${name}`)];
-      await sleep(Math.max(0, end - 500 - Date.now()));
+      await realPause(Math.max(0, end - 500 - Date.now()), "the zone expires by the real clock");
       before.push(await dig("+short", `www.${name}`));
       const inTime = Date.now() < end;
-      await sleep(Math.max(0, end + 50 - Date.now()));
+      await realPause(Math.max(0, end + 50 - Date.now()), "the zone expires by the real clock");
       return { before, inTime, after: await dig(`www.${name}`) };
     };
     let seen = await beforeAndAfter("old2000.example", 2_000);

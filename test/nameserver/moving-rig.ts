@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { runMoor } from "../../src/cli/program.ts";
 import { parseZoneFile } from "../../src/core/zone-file/parse.ts";
 import { rcodes } from "../../src/lib/dns/codes.ts";
@@ -24,6 +24,7 @@ import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
 import { isLongRun } from "../rig/long-run.ts";
 import { repository } from "../rig/namespace.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { everyone, type MoorDns, run, startMoorDns } from "./moor-dns.ts";
@@ -178,7 +179,7 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
   };
   const asking = async (): Promise<void> => {
     while (!isOver) {
-      if (servers.length === 0) await sleep(5);
+      if (servers.length === 0) await nextTurn();
       else {
         await askAll();
         rounds += 1;
@@ -209,7 +210,7 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
       await someRounds();
       for (const question of questions.slice(0, isLongRun ? undefined : 2))
         if ((await delv?.ask(question)) !== "secure") bad.add(`delv: ${question.name} ${question.type}`);
-      if (remembered > 0) await sleep((remembered + 1) * 1_000);
+      if (remembered > 0) await realPause((remembered + 1) * 1_000, "caches forget by the real clock");
     },
     /** Ends it. Returns what was ever bogus, and the number of queries. */
     end: async () => {

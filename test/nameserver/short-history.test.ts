@@ -2,12 +2,12 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Zone } from "../../src/records/model.ts";
 import { dropHistory } from "../../src/records/tools/keep-history.ts";
 import { trimSqliteTables } from "../../src/records/tools/tables/sqlite.ts";
 import { patience } from "../rig/patience.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
 /** A change log whose old changes were dropped. */
@@ -22,8 +22,7 @@ beforeAll(async () => {
   zone = await moor.makeZone("example.org", `@ 600 NS ns1\n${many}`);
   for (let i = 1; i <= 6; i++) {
     await moor.write(zone, `@ 600 NS ns1\n${many}\nmark 60 A 198.51.100.${i}`);
-    // History is dropped by time.
-    await sleep(5);
+    await realPause(5, "history is dropped by time");
   }
 });
 afterAll(async () => {

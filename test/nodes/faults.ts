@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { realPause } from "../rig/real-pause.ts";
 import type { Cluster, Node } from "./cluster.ts";
 
 /** One failure, and its repair. */
@@ -32,7 +32,7 @@ export const faults: readonly Fault[] = [
         // Idle connections, which listen or wait for the lead, only check that the server is there.
         const idle = `state = 'idle' AND query ILIKE ANY (ARRAY['SELECT 1%', 'LISTEN%', '%advisory%'])`;
         await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others} AND ${idle}`);
-        await sleep(100);
+        await realPause(100, "sessions end one after the other");
       }
       await client.end();
     },
@@ -41,7 +41,7 @@ export const faults: readonly Fault[] = [
     name: "the network of a node goes silent, without a word to either side",
     strike: async (_cluster, { cable }) => {
       cable.silence();
-      await sleep(2_500);
+      await realPause(2_500, "longer than a node waits for its database");
       cable.mend();
     },
   },

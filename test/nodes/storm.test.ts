@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { testLimit } from "../rig/patience.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { until } from "../rig/until.ts";
 import { disagreements } from "./agreement.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
@@ -37,7 +37,7 @@ describe("three nodes on one PostgreSQL, under load while things break", () => {
           what: () => `writes to go on after: ${fault.name}\n${said()}`,
         });
         expect(storm.wrongs.map((wrong) => `${wrong}, in or before: ${fault.name}`)).toEqual([]);
-        await sleep(Math.random() * 200);
+        await realPause(Math.random() * 200, "a random moment");
       }
     }
     await storm.calm();

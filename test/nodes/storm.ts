@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { addressesIn, askOverUdp } from "../nameserver/ask-over-udp.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { readEvents } from "../rig/records/event-reader.ts";
 import { type Answer, type Api, openApi } from "./api.ts";
 import type { Cluster, Node } from "./cluster.ts";
@@ -97,7 +97,7 @@ async function keepWriting(weather: Weather, face: Face): Promise<void> {
       } else {
         counts.doubtful += 1;
         if (status >= 400 && status < 500) wrong(`${name.owner} ${number}: ${status} ${JSON.stringify(body)}`);
-        await sleep(50);
+        await realPause(50, "a node that is down gets no flood");
       }
     }
   }
@@ -153,7 +153,7 @@ async function keepReading(weather: Weather, node: Node): Promise<void> {
         records.map((record) => record.value),
       );
     }
-    await sleep(status === 0 ? 50 : 5);
+    await realPause(status === 0 ? 50 : 5, "readers leave time for writers");
   }
 }
 
@@ -173,7 +173,7 @@ async function keepAsking(weather: Weather, node: Node): Promise<void> {
     if (serial !== undefined && serial < before)
       wrong(`${node.name}: ${name.zone} went back from ${before} to ${serial}`);
     if (serial !== undefined) serials.set(name.zone, serial);
-    await sleep(5);
+    await realPause(5, "readers leave time for writers");
   }
 }
 
@@ -208,10 +208,10 @@ async function followEvents(
         if (data.type === "A") told.add(writeOf(String(data.name), records));
       }
       taken = reader.events.length;
-      await sleep(20);
+      await realPause(20, "readers leave time for writers");
     }
     reader?.close();
-    if (!over.aborted) await sleep(50);
+    if (!over.aborted) await realPause(50, "a node that is down gets no flood");
   }
 }
 

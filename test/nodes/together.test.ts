@@ -1,9 +1,9 @@
 import { createSocket } from "node:dgram";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addressesIn, askOverUdp } from "../nameserver/ask-over-udp.ts";
 import { testLimit } from "../rig/patience.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { until } from "../rig/until.ts";
 import { type Api, openApi } from "./api.ts";
 import { type Cluster, type Node, startCluster } from "./cluster.ts";
@@ -56,7 +56,7 @@ async function hearNotices(): Promise<Told> {
 async function quiet(): Promise<void> {
   for (let before = -1; before !== told.notices.length; ) {
     before = told.notices.length;
-    await sleep(1_500);
+    await realPause(1_500, "an unanswered NOTIFY would be repeated within this time");
   }
 }
 
@@ -78,7 +78,7 @@ async function noticesOfOne(name: string): Promise<number | undefined> {
   await until(() => told.notices.length > before, { what: () => "a notice" });
   let slowest = 0;
   for (let last = performance.now(), left = 50; left > 0; left--) {
-    await sleep(10);
+    await realPause(10, "further notices would come within half a second");
     slowest = Math.max(slowest, performance.now() - last);
     last = performance.now();
   }

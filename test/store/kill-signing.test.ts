@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Stage } from "../../src/core/dnssec/lifecycle.ts";
 import { recordsDatabase } from "../../src/records/open-store.ts";
@@ -9,6 +8,7 @@ import { everyone, run, startMoorDns } from "../nameserver/moor-dns.ts";
 import { rowsOf } from "../rig/long-run.ts";
 import { node } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn } from "./store-files.ts";
@@ -69,7 +69,7 @@ describe(`a zone is valid after kill -9 while it leaves a stage, ${kills} times 
       const isThere = () => new RegExp(`^${stage}$`, "m").test(signing.out());
       try {
         await until(isThere, { every: 1, what: () => `the stage ${stage}: ${signing.out()}${signing.err()}` });
-        await sleep(Math.random() * 50);
+        await realPause(Math.random() * 50, "a random moment");
       } finally {
         await signing.stop("SIGKILL");
       }

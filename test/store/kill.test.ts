@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { recordsDatabase } from "../../src/records/open-store.ts";
 import { testLimit } from "../rig/patience.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn, logIn, prepareData, valuesIn } from "./store-files.ts";
 import {
@@ -52,7 +52,7 @@ describe("kill -9 under heavy writes", () => {
       const imports = startImports(service, token, round);
       await answered(storm, 10);
       await until(() => imports.answered() > 0, { what: () => "two imports to be answered" });
-      await sleep(Math.random() * 400);
+      await realPause(Math.random() * 400, "a random moment");
       await service.process.stop("SIGKILL");
       await Promise.all([storm.stop(), imports.stop()]);
       all.push(...storm.sent);

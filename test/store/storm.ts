@@ -1,6 +1,7 @@
 import { Agent, request } from "undici";
 import { builtProgram } from "../rig/bundle.ts";
 import { environment, node } from "../rig/namespace.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 
 /** A write that was sent. Without a status there was no answer: it may have happened or not. */
@@ -59,7 +60,7 @@ export function startStorm({ url }: Service, token: string, zone: string, round:
         write.status = answer.statusCode;
       } catch {
         // Unknown. The service may be dead: the next round will tell.
-        if (going) await new Promise((resolve) => setTimeout(resolve, 5));
+        if (going) await realPause(5, "the service may be dead");
       }
     }
   };

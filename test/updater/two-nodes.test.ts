@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/updater/read-config.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
 import { openUpdater, type Updater } from "../../src/updater/updater.ts";
 import { isLongRun } from "../rig/long-run.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { recordService, startServer, type TestRecord, type TestServer, wanWith } from "../rig/updater/services.ts";
 
 /** Two updaters with separate state files, and one shared record. */
@@ -39,7 +39,7 @@ beforeEach(async () => {
   lateness = 4;
   const answer = recordService(records);
   service = await startServer(async (asked) => {
-    if (asked.method === "PUT") await sleep(dice(lateness));
+    if (asked.method === "PUT") await realPause(dice(lateness), "answers come at random moments");
     return answer(asked);
   });
   reports = [{}, {}];
@@ -87,7 +87,7 @@ const published = () => records[0]?.value;
 /** Whatever the nodes are doing, and whichever is restarted or away: afterwards each checks once. */
 async function disturb(change: () => void): Promise<void> {
   const busy = nodes.filter(() => dice(3) > 0).map(({ updater }) => updater.round(never));
-  await sleep(dice(4));
+  await realPause(dice(4), "a random moment");
   change();
   const more = nodes.filter(() => dice(2) > 0).map(({ updater }) => updater.round(never));
   await Promise.all([...busy, ...more]);

@@ -35,9 +35,9 @@ it.each(cases)("moor %s ends on a signal, and says what it leaves", async (words
   const { io, printed } = openTerminal(folder, stop.signal);
   const before = readFileSync(join(folder, "data", "records.sqlite"));
   // As a signal to the process: seen in the next turn of the event loop.
-  const atFirstTurn = setTimeout(() => stop.abort(new Error("stopped by SIGINT")), 0);
+  const atFirstTurn = setImmediate(() => stop.abort(new Error("stopped by SIGINT")));
   const code = await runMoor(words.split(" "), io);
-  clearTimeout(atFirstTurn);
+  clearImmediate(atFirstTurn);
   expect({ code, ...printed }).toEqual({ code: 1, out: "", err: `moor: stopped by SIGINT. ${says}\n` });
   expect(readdirSync(folder).filter((name) => name !== "c.sqlite.part")).toEqual(["b.sqlite", "data"]);
   expect(readdirSync(join(folder, "data"))).toEqual(["records.sqlite"]);

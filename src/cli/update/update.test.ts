@@ -186,7 +186,7 @@ describe("moor update", () => {
     const stop = new AbortController();
     const { io, printed } = terminal(stop.signal);
     const running = update({ logFormat: "json" }, io);
-    while (!printed.err.includes("replaced by 2a00::9")) await new Promise((resolve) => setTimeout(resolve, 10));
+    await expect.poll(() => printed.err).toContain("replaced by 2a00::9");
     stop.abort();
     expect(await running).toBe(0);
     const lines = printed.err.trim().split("\n");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { realPause } from "../../../test/rig/real-pause.ts";
 import type { KernelRow } from "../../lib/kernel/row.ts";
 import { createLog } from "../../process/log.ts";
 import type { NewApiKey } from "../access/keys.ts";
@@ -287,7 +288,7 @@ describe("answers", () => {
   });
 
   it("exception in an action: 500, and the log says why", async () => {
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await realPause(250, "a report is reused for a fifth of a second");
     nextRead = async () => {
       throw new Error("netlink is out of order");
     };
@@ -314,7 +315,7 @@ describe("answers", () => {
   });
 
   it("an empty report is an array", async () => {
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await realPause(250, "a report is reused for a fifth of a second");
     nextRead = async () => [];
     const got = await curl(here, ...user(all));
     nextRead = working;
@@ -330,7 +331,7 @@ describe("answers", () => {
 
 describe("load and bad input", () => {
   it("many callers share few reads", async () => {
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await realPause(250, "a report is reused for a fifth of a second");
     const before = reads;
     const urls = Array.from({ length: 200 }, () => service.url + here);
     const words = ["-sS", "-Z", "--cacert", service.caFile ?? "", ...user(all), ...urls];

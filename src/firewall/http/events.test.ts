@@ -1,6 +1,6 @@
 import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { noConfig } from "../config.ts";
 import type { FeedState } from "../report/feed.ts";
@@ -102,9 +102,9 @@ describe("createEventStreams", () => {
     await expect.poll(listening).toBe(1);
     for (let count = 0; count < 100; count++) {
       change();
-      if (count % 10 === 0) await sleep(2);
+      if (count % 10 === 0) await nextTurn();
     }
-    await sleep(50);
+    await nextTurn();
     const text = textOf(response);
     await expect.poll(() => /id: 7-101\nevent: change/.test(text())).toBe(true);
     expect(text().split("event: change").length - 1).toBeLessThan(60);

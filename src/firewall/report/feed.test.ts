@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { realPause } from "../../../test/rig/real-pause.ts";
 import { createLog } from "../../process/log.ts";
 import { noConfig } from "../config.ts";
 import { createReportFeed, type FeedState } from "./feed.ts";
@@ -63,7 +64,7 @@ describe("createReportFeed", () => {
     const heard: FeedState[][] = [[], []];
     for (const list of heard) feed.follow((state) => list.push(state), nothing);
     tell();
-    await sleep(30);
+    await realPause(30, "longer than two readings are apart");
     expect(heard).toEqual([[], []]);
     become(1400);
     tell();
@@ -79,7 +80,7 @@ describe("createReportFeed", () => {
     for (let value = 1; value <= 200; value++) {
       become(value);
       tell();
-      if (value % 10 === 0) await sleep(1);
+      if (value % 10 === 0) await nextTurn();
     }
     await expect.poll(() => heard.at(-1)?.snapshot.text).toContain('"mtu":"200"');
     expect(heard.length).toBeLessThan(100);
@@ -107,7 +108,7 @@ describe("createReportFeed", () => {
     it.break(true);
     for (let count = 0; count < 3; count++) {
       tell();
-      await sleep(20);
+      await realPause(20, "longer than two readings are apart");
     }
     expect(heard).toEqual([]);
     it.break(false);
@@ -141,7 +142,7 @@ describe("createReportFeed", () => {
     tell();
     if (end === "stops") stopping.abort();
     else leave();
-    await sleep(30);
+    await realPause(30, "longer than two readings are apart");
     expect(logged).toEqual([]);
   });
 });

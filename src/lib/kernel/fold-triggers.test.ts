@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { foldTriggers } from "./fold-triggers.ts";
@@ -6,20 +6,24 @@ import { foldTriggers } from "./fold-triggers.ts";
 const never = new AbortController().signal;
 const now = () => performance.now();
 
+const turns = async (count: number) => {
+  for (let left = count; left > 0; left--) await nextTurn();
+};
+
 describe("foldTriggers", () => {
   it("runs immediately for the first trigger, and once more for all that arrive meanwhile", async () => {
     let works = 0;
     const trigger = foldTriggers(
       async () => {
         works += 1;
-        await sleep(20);
+        await nextTurn();
       },
       { spacing: 0, signal: never, now },
     );
     for (let count = 0; count < 50; count++) trigger();
     expect(works).toBe(1);
     await expect.poll(() => works).toBe(2);
-    await sleep(60);
+    await nextTurn();
     expect(works).toBe(2);
   });
 
@@ -35,7 +39,7 @@ describe("foldTriggers", () => {
     const end = now() + 200;
     while (now() < end) {
       trigger();
-      await sleep(2);
+      await nextTurn();
     }
     expect(starts.length).toBeLessThan(8);
     for (const [at, start] of starts.slice(1).entries()) expect(start - (starts[at] ?? 0)).toBeGreaterThan(39.9);
@@ -47,14 +51,14 @@ describe("foldTriggers", () => {
         let [state, seen] = [0, -1];
         const work = async () => {
           const read = state;
-          await sleep(3);
+          await turns(3);
           seen = read;
         };
         const trigger = foldTriggers(work, { spacing: 2, signal: never, now });
         for (const pause of [0, ...pauses]) {
           state += 1;
           trigger();
-          await sleep(pause);
+          await turns(pause);
         }
         await expect.poll(() => seen).toBe(state);
       }),
@@ -72,9 +76,9 @@ describe("foldTriggers", () => {
     trigger();
     trigger();
     stop.abort();
-    await sleep(100);
+    await turns(3);
     trigger();
-    await sleep(20);
+    await turns(3);
     expect(works).toBe(1);
   });
 });

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { chmod, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { realPause } from "../../../test/rig/real-pause.ts";
 import { createLog } from "../../process/log.ts";
 import { watchKernel } from "./watch.ts";
 
@@ -51,7 +51,7 @@ describe("watchKernel", () => {
     await expect.poll(() => seen.changes).toBe(2);
     await writeFile(go, "");
     await expect.poll(() => seen.changes).toBe(3);
-    await sleep(200);
+    await realPause(200, "nothing more is reported");
     expect(seen.changes).toBe(3);
   });
 
@@ -73,10 +73,9 @@ describe("watchKernel", () => {
   it("reports rarely while `ip monitor` runs", async () => {
     const { seen } = watched([await fakeIp("exec sleep 60")], { monitored: 60_000, alone: 1_000 });
     await expect.poll(starts).toBe(1);
-    // By then it has reported once more for changes before `ip monitor` listened.
-    await sleep(500);
+    await realPause(500, "it reports once more for changes before `ip monitor` listened");
     const before = seen.changes;
-    await sleep(2_300);
+    await realPause(2_300, "longer than two periods without `ip monitor`");
     expect(seen.changes).toBe(before);
   });
 

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Cable, layCable } from "../../../test/rig/cable.ts";
 import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
+import { realPause } from "../../../test/rig/real-pause.ts";
 import { until } from "../../../test/rig/until.ts";
 import type { Duties } from "../../process/duties.ts";
 import { noLog } from "../../process/log.ts";
@@ -35,7 +35,8 @@ async function startNodes(count: number) {
           const answer = await query(text);
           if (late.node !== i) return answer;
           late.answers += 1;
-          return await sleep(1_400, answer);
+          await realPause(1_400, "an answer that is read late");
+          return answer;
         },
       }) as typeof client;
     };

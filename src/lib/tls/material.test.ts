@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, createSecureContext } from "node:tls";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { realPause } from "../../../test/rig/real-pause.ts";
 import { createLog } from "../../process/log.ts";
 import { listenOn } from "../http/listen.ts";
 import { closeServer, createTlsServer } from "../http/tls-server.ts";
@@ -40,7 +41,7 @@ describe("the private authority's certificate", () => {
     let now = days(0);
     const { material, shown } = await followed({ now: () => now });
     now = days(360);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await realPause(100, "several checks find nothing new");
     expect(shown).toEqual([]);
     now = days(367);
     await expect.poll(() => shown.length).toBe(1);
@@ -172,7 +173,7 @@ describe("the operator's files", () => {
     await replace(files().key, old.key);
     await replace(files().cert, old.cert);
     await expect.poll(material.trouble).toMatch(/^the certificate expired on 20/);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await realPause(100, "several checks find nothing new");
     expect(logged.filter((line) => line.includes("expired on"))).toHaveLength(1);
   });
 

@@ -1,5 +1,6 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { realPause } from "../../../test/rig/real-pause.ts";
 import { createLog } from "../../process/log.ts";
 import { createNotifier, type NotifierOptions } from "./notify-out.ts";
 
@@ -52,7 +53,7 @@ it("sends two messages for a burst of changes: one for the first and one for the
   // On a busy machine the burst may take longer, and needs one more message for each interval.
   const most = 2 + Math.floor((performance.now() - begun) / apart);
   await expect.poll(() => sent.length).toBeGreaterThanOrEqual(2);
-  await sleep(1_200);
+  await realPause(1_200, "longer than two messages are apart");
   const burst = sent.length;
   expect(burst).toBeLessThanOrEqual(most);
   notifier.changed("a.example");
@@ -66,7 +67,7 @@ it("repeats a message until it is answered, and logs a silent target once", asyn
   });
   notifier.changed("a.example");
   await expect.poll(() => sent.length).toBe(3);
-  await sleep(150);
+  await realPause(150, "longer than all tries");
   expect(sent.length).toBe(3);
   expect(said()).toBe("");
   await notifier.close();
@@ -78,7 +79,7 @@ it("repeats a message until it is answered, and logs a silent target once", asyn
   await expect.poll(silent.said).toContain("does not answer NOTIFY");
   silent.notifier.changed("b.example");
   await expect.poll(() => silent.sent.length).toBe(6);
-  await sleep(150);
+  await realPause(150, "longer than all tries");
   expect(silent.sent.length).toBe(6);
   expect(silent.said().match(/does not answer NOTIFY/g)).toHaveLength(1);
   await silent.notifier.close();
@@ -90,13 +91,13 @@ it("sends messages about many zones a few at a time", async () => {
   const { notifier, sent } = rig(
     async () => {
       most = Math.max(most, ++open);
-      await sleep(2);
+      await nextTurn();
       open -= 1;
     },
     { limits: { tries: [100], apart: 0, atOnce: 3 } },
   );
   for (let i = 0; i < 50; i++) notifier.changed(`z${i}.example`);
-  while (sent.length < 50) await sleep(5);
+  await expect.poll(() => sent.length).toBe(50);
   expect(most).toBe(3);
   expect(new Set(sent.map((each) => each.zone)).size).toBe(50);
   await notifier.close();

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { patience } from "../../../test/rig/patience.ts";
+import { realPause } from "../../../test/rig/real-pause.ts";
 import { filledAt, fillStore } from "../../../test/rig/records/filled-store.ts";
 import { addressOf, type PostgresRig, startPostgresRig } from "../../../test/rig/records/postgres.ts";
 import type { Fault } from "../../core/result.ts";
@@ -163,7 +163,7 @@ describe("a database whose server sets its own timeouts", () => {
     for (const name of names) await admin.query(`ALTER DATABASE ${database} SET ${name} = '500ms'`);
     await admin.end();
     const slowly = async (tables: Tables) => {
-      await sleep(1_000);
+      await realPause(1_000, "longer than the timeouts of the server");
       // Otherwise the server would end this session, and its lock, before the others have waited longer than the
       // timeouts.
       const options = names.map((name) => `-c ${name}=0`).join(" ");
@@ -171,7 +171,7 @@ describe("a database whose server sets its own timeouts", () => {
       await other.connect();
       await other.query("BEGIN; LOCK accounts");
       const counting = tables.count(storeTables.accounts);
-      await sleep(1_000);
+      await realPause(1_000, "longer than the timeouts of the server");
       await other.end();
       expect(await counting).toBe(0);
     };

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { realPause } from "../../../test/rig/real-pause.ts";
 import { until } from "../../../test/rig/until.ts";
 import { lookOf, watchFiles } from "./watch-files.ts";
 
@@ -19,8 +20,7 @@ it("notices a file that changes through a link above it, as with Kubernetes secr
   const watching = watchFiles(new Map([[file, lookOf(file)]]), () => {
     changes += 1;
   });
-  // Wait until after the first check, which would notice a change without the watcher.
-  await new Promise((resolve) => setTimeout(resolve, 600));
+  await realPause(600, "the first check, after 300 ms, would notice a change without the watcher");
   expect(changes).toBe(0);
   symlinkSync("..v2", inFolder("..next"));
   renameSync(inFolder("..next"), inFolder("..data"));

@@ -1,5 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { until } from "../../../test/rig/until.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type LastingTrouble, onlyLasting } from "./lasting-trouble.ts";
 import type { Notice } from "./reporter.ts";
 
@@ -7,27 +6,31 @@ const patience = 60;
 let reported: string[];
 let lasting: LastingTrouble;
 beforeEach(() => {
+  vi.useFakeTimers();
   reported = [];
   lasting = onlyLasting(({ kind, key, message }) => void reported.push(`${kind} ${key} ${message}`), patience);
 });
-afterEach(() => lasting.close());
+afterEach(() => {
+  lasting.close();
+  vi.useRealTimers();
+});
 
 const say = (kind: Notice["kind"], key: string, message = "") => lasting.notify({ kind, key, message, fields: {} });
-const pass = (ms: number) => new Promise((done) => setTimeout(done, ms));
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe("trouble that lasts", () => {
   it("is reported after it has lasted, in its latest form, and so is its end", async () => {
     say("failing", "fw", "refused");
     say("failing", "fw", "no answer");
     expect(reported).toEqual([]);
-    await until(() => reported.length > 0);
+    await pass(patience);
     say("over", "fw");
     expect(reported).toEqual(["failing fw no answer", "over fw "]);
   });
 
   it("is reported again immediately when its cause changes", async () => {
     say("failing", "fw", "refused");
-    await until(() => reported.length > 0);
+    await pass(patience);
     say("failing", "fw", "wrong key");
     expect(reported).toEqual(["failing fw refused", "failing fw wrong key"]);
   });
@@ -45,9 +48,9 @@ describe("trouble that is over soon, such as a service restart", () => {
     say("failing", "fw");
     say("failing", "dns");
     say("over", "fw");
-    await until(() => reported.length > 0);
+    await pass(patience);
     say("failing", "fw");
-    await until(() => reported.length > 1);
+    await pass(patience);
     expect(reported).toEqual(["failing dns ", "failing fw "]);
   });
 });
@@ -79,7 +82,7 @@ describe("an outage that affects many names", () => {
 
   it("is one notice with the number and a few of the names, and its end is one notice", async () => {
     all("failing");
-    await until(() => notices.length > 0);
+    await pass(patience);
     expect(notices).toMatchObject([
       {
         ...{ kind: "failing", message: "record not replaced" },
@@ -95,7 +98,7 @@ describe("an outage that affects many names", () => {
 
   it("has not ended while one name still fails, and includes names that fail later", async () => {
     notify("failing", 1);
-    await until(() => notices.length > 0);
+    await pass(patience);
     notify("failing", 2, "service dns", "no answer within 15 s");
     notify("over", 1);
     notify("failing", 3);
@@ -107,7 +110,7 @@ describe("an outage that affects many names", () => {
 
   it("whose cause changes is reported again, and ends once", async () => {
     all("failing");
-    await until(() => notices.length > 0);
+    await pass(patience);
     all("failing", "token", "wrong token");
     expect(notices.map(({ kind, fields }) => [kind, fields.because])).toEqual([
       ["failing", "nothing listens"],
@@ -121,20 +124,20 @@ describe("an outage that affects many names", () => {
     all("failing");
     notify("failing", 31, "service other");
     all("over");
-    await until(() => notices.length > 0);
+    await pass(patience);
     expect(notices).toMatchObject([{ kind: "failing", fields: { name: "n31 A" } }]);
   });
 
   it("does not count names that recovered before the notice", async () => {
     all("failing");
     for (let n = 4; n <= 30; n++) notify("over", n);
-    await until(() => notices.length > 0);
+    await pass(patience);
     expect(notices).toMatchObject([{ fields: { records: "3", names: "n1 A, n2 A, n3 A" } }]);
   });
 
   it("forgets names that are gone, and notifies nobody of their end", async () => {
     all("failing");
-    await until(() => notices.length > 0);
+    await pass(patience);
     lasting.forget((key) => key !== "k7");
     all("over");
     expect(notices.length).toBe(2);

@@ -4,6 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { realPause } from "../../../test/rig/real-pause.ts";
 import { until } from "../../../test/rig/until.ts";
 import { type Reply, startServer, type TestServer } from "../../../test/rig/updater/services.ts";
 import { createLog } from "../../process/log.ts";
@@ -251,7 +252,7 @@ describe("heartbeats", () => {
     status = { ...status, rounds: 0 };
     reply = () => ({ status: 500 });
     await open({ heartbeats: [{ kind: "healthchecks", ...endpoint(), every: 20 }] });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await realPause(100, "several heartbeats would have been sent");
     expect(server.asked).toEqual([]);
     status = { ...status, rounds: 1 };
     await until(() => server.asked.length > 3 && logged.length > 0);

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AddressSource, SourceReading } from "./source.ts";
 import { createPacing, createSourceReader, type SourceReader } from "./source-reader.ts";
@@ -36,7 +36,7 @@ afterEach(() => stop.abort());
 const read = () => reader.read(stop.signal);
 const answer = async (reading: SourceReading, question = questions.at(-1)) => {
   question?.answer(reading);
-  await pause();
+  await nextTurn();
 };
 const devices = () => {
   const latest = reader.latest();

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { realPause } from "../../../../test/rig/real-pause.ts";
 import { createToken, hashSecret } from "../../../access/secret.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { createHttpServer } from "../../../lib/http/server.ts";
@@ -52,7 +53,7 @@ async function sendSlowly(head: string, body: string, meanwhile: () => Promise<u
   const socket = connect(port, "127.0.0.1");
   socket.write(`${head}\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`);
   socket.write(body.slice(0, 1));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await realPause(100, "the service has checked the token and waits for the body");
   await meanwhile();
   socket.write(body.slice(1));
   const [answer] = await once(socket, "data");

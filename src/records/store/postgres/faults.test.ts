@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { layCable } from "../../../../test/rig/cable.ts";
@@ -100,7 +100,7 @@ describe("a lost connection", () => {
       while (!ended) {
         made += 1;
         await pool.add(store, `192.0.2.${made}`);
-        await sleep(20);
+        await nextTurn();
       }
     })();
     try {
@@ -132,11 +132,11 @@ describe("a lost connection", () => {
       for (let i = 0; going; i += 1) {
         const value = `192.0.${writer}.${i}`;
         const done = await pool.add(store, value).catch(() => undefined);
-        if (done === undefined) await sleep(1);
+        if (done === undefined) await nextTurn();
         else answered.push(value);
       }
     });
-    await sleep(100);
+    await until(() => answered.length > 20, { what: () => "the first writes" });
     await rig.server.restart(how);
     const before = answered.length;
     await until(() => answered.length > before + 20, { what: () => "nothing is written any more" });
