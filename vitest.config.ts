@@ -19,7 +19,7 @@ const onlyInLongRuns = [
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "console/**/*.test.ts", "test/**/*.test.ts"],
     // The packages need root, and minutes: npm run test:packages
     exclude: ["test/packages/**", ...(isLongRun ? [] : onlyInLongRuns)],
     globalSetup: ["test/rig/own-temporary-folder.ts"],

@@ -8,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const kinds = [
   { files: /\/test\/browser\//, over: 0.5 },
   { files: /\/test\//, over: 0.8 },
-  { files: /\/src\//, over: 1 },
+  { files: /\/(?:src|console)\//, over: 1 },
 ] as const;
 
 export default class WaitingBesideComputing extends BaseSequencer {

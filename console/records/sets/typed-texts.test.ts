@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { doubtOf } from "../../console/records/sets/doubtful-text.ts";
-import { joinValue, splitValue } from "../../console/records/sets/value-fields.ts";
-import { parseRdata } from "../../src/core/rdata/rdata.ts";
+import { parseRdata } from "../../../src/core/rdata/rdata.ts";
+import { doubtOf } from "./doubtful-text.ts";
+import { joinValue, splitValue } from "./value-fields.ts";
 
 /** Texts as people copy them from a provider's page. */
 

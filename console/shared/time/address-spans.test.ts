@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { drawnUntil, latestSpans, spansOf } from "../../console/shared/time/spans.ts";
-import { movesOf } from "../../console/updater/moves.ts";
+import { movesOf } from "../../updater/moves.ts";
+import { drawnUntil, latestSpans, spansOf } from "./spans.ts";
 
 describe("addresses over time", () => {
   it("are spans between actual changes", () => {

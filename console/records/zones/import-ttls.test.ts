@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { previewImport } from "../../console/records/zones/preview-import.ts";
-import type { Rrset } from "../../src/contract/rrsets.ts";
+import type { Rrset } from "../../../src/contract/rrsets.ts";
+import { previewImport } from "./preview-import.ts";
 
 const set = (name: string, type: string, value: string, ttl: number | null = null): Rrset => ({
   ...{ id: `${name}/${type}`, name, type, ttl, labels: {}, protection: { change: false }, zone: 1 },

@@ -1,23 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { familiesIn } from "../../console/records/sets/address-families.ts";
-import { filterSets, sortSets, takenTogether } from "../../console/records/sets/order-sets.ts";
-import {
-  checkDraft,
-  draftOf,
-  lacksDot,
-  meaningOf,
-  readLabels,
-  withPasted,
-} from "../../console/records/sets/set-draft.ts";
+import { familiesIn } from "./address-families.ts";
+import { filterSets, sortSets, takenTogether } from "./order-sets.ts";
+import { checkDraft, draftOf, lacksDot, meaningOf, withPasted } from "./set-draft.ts";
+import { readLabels } from "../../console/records/sets/set-draft.ts";
 import { shownValue } from "../../console/records/sets/shown-value.ts";
-import { fieldsOf, joinValue, splitValue } from "../../console/records/sets/value-fields.ts";
-import { previewImport } from "../../console/records/zones/preview-import.ts";
-import { problemOf } from "../../console/shared/live/request.ts";
-import type { Rrset } from "../../src/contract/rrsets.ts";
-import { parseRdata } from "../../src/core/rdata/rdata.ts";
-import { recordTypes } from "../../src/core/rdata/table.ts";
-import { writtenAs } from "../rig/core/written-values.suite.ts";
+import { fieldsOf } from "../../console/records/sets/value-fields.ts";
+import { joinValue, splitValue } from "./value-fields.ts";
+import { previewImport } from "../zones/preview-import.ts";
+import { problemOf } from "../../shared/live/request.ts";
+import type { Rrset } from "../../../src/contract/rrsets.ts";
+import { parseRdata } from "../../../src/core/rdata/rdata.ts";
+import { recordTypes } from "../../../src/core/rdata/table.ts";
+import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
 
 /** The rules of the pages, tested without a browser. */
 

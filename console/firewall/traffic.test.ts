@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rateInWords, type Traffic, withSample } from "../../console/firewall/traffic.ts";
+import { rateInWords, type Traffic, withSample } from "./traffic.ts";
 
 /** The rules of the firewall's pages, tested without a browser. */
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { inOrder, linesOf, undoInWords } from "../../console/records/history/describe-change.ts";
-import { scopeInWords } from "../../console/records/tokens/scope-in-words.ts";
-import { snippetsFor } from "../../console/records/tokens/token-snippets.ts";
-import { noAnswer } from "../../console/shared/live/request.ts";
-import { durationInWords } from "../../console/shared/time/words-of-time.ts";
-import { stageWords } from "../../src/records/signing/signing-texts.ts";
+import { noAnswer } from "../shared/live/request.ts";
+import { durationInWords } from "../shared/time/words-of-time.ts";
+import { inOrder, linesOf, undoInWords } from "./history/describe-change.ts";
+import { scopeInWords } from "./tokens/scope-in-words.ts";
+import { snippetsFor } from "./tokens/token-snippets.ts";
 
 /** Texts of the pages, tested without a browser. */
 
@@ -54,11 +53,6 @@ describe("in words", () => {
     });
     expect(linesOf(side("a", "b"), side("b", "c"))).toEqual({ gone: ["a"], come: ["c"], same: 1 });
     expect(linesOf(null, side("a")).come).toEqual(["a", "TTL 60"]);
-  });
-
-  it.for(Object.keys(stageWords))("a change: the DNSSEC stage %s in plain words", (stage) => {
-    const zone = { ttl: 60, mode: "primary", labels: {}, protection: { delete: false }, primary_nameservers: [] };
-    expect(linesOf(zone, { ...zone, dnssec: { stage, keys: [] } }).come).not.toEqual([`DNSSEC ${stage}`]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { typesByUse, typesFor } from "../../console/records/sets/types-by-use.ts";
-import { settle } from "../../console/shared/choice/settle.ts";
+import { settle } from "../../shared/choice/settle.ts";
+import { typesByUse, typesFor } from "./types-by-use.ts";
 
 /** What text in a choice field means, tested without a browser. */
 
