@@ -209,7 +209,13 @@ export const hostileServices: readonly HostileRow[] = [
   service("sets: 204", toWrites({ status: 204 }), /answered 204/, 6, cloud),
   service("sets: 303", toWrites({ status: 303, headers: { location: "/" } }), /a redirect/, 6, cloud),
   service("sets: 408", toWrites({ status: 408, body: cloudError("timeout") }), /answered 408/, 6, cloud),
-  service("sets: 403 from a proxy", toWrites({ status: 403, body: "<html>" }), /denied access/, 6, cloud),
+  service(
+    "sets: 403 from a proxy",
+    toWrites({ status: 403, body: "<html>" }),
+    /denied access \(403 with a web page/,
+    6,
+    cloud,
+  ),
   service(
     "sets: an action that fails",
     toWrites({

@@ -69,8 +69,10 @@ describeTarget({
   },
 });
 
+const desec = fakeDesec(secret);
+
 describeTarget({
-  ...{ ...ours, api: "desec", open: async () => opened(fakeDesec(secret)), ttl: 3600, otherTtl: 7200 },
+  ...{ ...ours, api: "desec", open: async () => opened(desec), ttl: 3600, otherTtl: 7200 },
   together: true,
   more(rig) {
     it("says which TTL a zone allows", async () => {
@@ -78,6 +80,15 @@ describeTarget({
         kind: "refused",
         fault: { because: "deSEC refused: 400: ttl: Ensure this value is greater than or equal to 3600." },
       });
+    });
+
+    it("lists a zone of several pages, and all domains", async () => {
+      for (let i = 0; i < 1_200; i++) desec.add({ name: `h${i}`, type: "A", ttl: 3600, value: "192.0.2.1" });
+      const listed = await rig.dns.records("example.org", never);
+      expect(listed.kind === "found" && listed.value.length).toBe(1_204);
+      desec.others.push(...Array.from({ length: 600 }, (_, i) => `d${i}.example`));
+      const zones = await rig.dns.zones(never);
+      expect(zones.kind === "found" && zones.value.length).toBe(601);
     });
   },
   http: { calls: 2, error: (status, message) => ({ status, body: { detail: message } }) },
@@ -352,7 +363,16 @@ for (const [title, idOf] of [
     isWrite,
     // Any status but 200 comes from a server in front of the API, and keeps its meaning.
     http: { calls: 4, error: (status, msg) => ({ status, body: { code: 2400, msg } }) },
-    more: describeSession(inwx.forget, isWrite, ({ body }) => body.includes('"account.login"')),
+    more(rig) {
+      describeSession(inwx.forget, isWrite, ({ body }) => body.includes('"account.login"'))(rig);
+
+      it("lists all domains, whatever their number", async () => {
+        inwx.others.splice(0, Number.POSITIVE_INFINITY, ...Array.from({ length: 1_999 }, (_, i) => `d${i}.example`));
+        const zones = await rig.dns.zones(never);
+        inwx.others.length = 0;
+        expect(zones.kind === "found" && zones.value.length).toBe(2_000);
+      });
+    },
   });
 }
 

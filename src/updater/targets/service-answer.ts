@@ -36,6 +36,7 @@ export function readAnswer(
   const body = dialect.parse(outcome.body);
   const error = dialect.errorIn(outcome.status, body);
   if (!done.includes(error.status)) {
+    if (outcome.status === 403 && body === undefined && isWebPage(outcome.body)) return blocked(service);
     return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now), now, dialect);
   }
   if (!body) return unreadable(outcome.status, outcome.body, service);
@@ -43,6 +44,13 @@ export function readAnswer(
     ? unexpected(`an error (${error.message || "no message"})`, service)
     : { kind: "ok", value: body };
 }
+
+/** The credentials never reached the service, so new ones would not help. */
+const blocked = (service: string): TargetFault => ({
+  kind: "unauthorised",
+  because: `${service} denied access (403 with a web page: a firewall or proxy in front of it answered instead)`,
+  todo: "check the URL, and whether the service blocks this machine's address or network; a new token does not help",
+});
 
 export type WireError = {
   readonly status: number;
@@ -179,9 +187,11 @@ const lookAtUrl = "check that the URL is that of a record service";
 const unreadable = (status: number, body: string, service: string): TargetFault =>
   later(`${service} answered ${status} with ${whatIsWrongWith(body)}`, lookAtUrl);
 
+const isWebPage = (body: string): boolean => /^\s*</.test(body);
+
 function whatIsWrongWith(body: string): string {
   if (body.trim() === "") return "an empty body";
-  if (/^\s*</.test(body)) return "a web page instead of JSON";
+  if (isWebPage(body)) return "a web page instead of JSON";
   if (!isJson(body)) return "text that is not JSON, or was cut off";
   const twice = repeatedKey(body);
   return twice === undefined ? "JSON that is not an object" : `"${printable(twice)}" twice in one JSON object`;

@@ -4,7 +4,7 @@ import type { HttpClient } from "../../http/client.ts";
 import type { Body, Dialect } from "../service-answer.ts";
 import type { Held, Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
-import { createZoneTarget, readEach, type ZoneCalls } from "../zone-target.ts";
+import { createZoneTarget, type ZoneCalls } from "../zone-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
 import { listIn, mapFound } from "./listed-records.ts";
 
@@ -37,6 +37,8 @@ function textsIn(value: unknown, field = ""): readonly string[] {
 
 /** The lowest that every zone allows, for a set that is created without `ttl:`. */
 const usualTtl = 3600;
+/** Without a cursor, a list of more than 500 items is refused. */
+const firstPage = "?cursor=";
 /** Of one request. */
 const mostSets = 500;
 
@@ -45,14 +47,14 @@ function desecCalls(config: TokenTarget, client: HttpClient): ZoneCalls<undefine
   const pathOf = (zone: string) => `/domains/${encodeURIComponent(zone)}/rrsets/`;
 
   const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableSet[]>> => {
-    const answer = await api.get(pathOf(zone) + query, signal);
+    const answer = await api.list(pathOf(zone), firstPage + query, signal);
     return listIn(answer, { service, key: "list", what: "record sets", isItem: isSet, zone });
   };
 
   const read: ZoneCalls<undefined>["read"] = async ({ zone, name, type }, signal) => {
     const subname = subnameOf(name);
     // Unlike the path of one set, a search tells a missing set from a missing zone.
-    const found = await setsIn(zone, `?subname=${encodeURIComponent(subname)}&type=${type}`, signal);
+    const found = await setsIn(zone, `&subname=${encodeURIComponent(subname)}&type=${type}`, signal);
     if (found.kind !== "found") return found;
     const set = found.value.find((each) => each.type === type && each.subname === subname);
     return { kind: "found", value: set && { ...heldIn(set), rest: undefined } };
@@ -65,9 +67,7 @@ function desecCalls(config: TokenTarget, client: HttpClient): ZoneCalls<undefine
     read,
     async readAll(sets, signal) {
       const [{ zone, type } = { zone: "", type: "AAAA" }] = sets;
-      const all = await setsIn(zone, `?type=${type}`, signal);
-      // Lists of more than 500 sets have to be read in pages.
-      if (all.kind === "refused") return readEach(read, sets, signal);
+      const all = await setsIn(zone, `&type=${type}`, signal);
       if (all.kind !== "found") return sets.map(() => all);
       const bySubname = new Map(all.value.filter((each) => each.type === type).map((each) => [each.subname, each]));
       return sets.map(({ name }) => {
@@ -96,7 +96,7 @@ function desecCalls(config: TokenTarget, client: HttpClient): ZoneCalls<undefine
       return { kind: "accepted", value: isIt ? heldIn(written.value as ReadableSet) : undefined };
     },
     async zones(signal) {
-      const answer = await api.get("/domains/", signal);
+      const answer = await api.list("/domains/", firstPage, signal);
       const found = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
       return mapFound(found, (domains) => domains.map(({ name }) => ({ id: name, name })));
     },

@@ -7,7 +7,16 @@ import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
-import { type Answer, type Body, type Dialect, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
+import {
+  type Answer,
+  type Body,
+  type Dialect,
+  followPages,
+  type Page,
+  readAnswer,
+  unexpected,
+  unknownCall,
+} from "../service-answer.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
 import type { Lookup, TargetFault, TargetKind } from "../target.ts";
 import { isNumber, isText, parseAny } from "./json-api.ts";
@@ -39,6 +48,8 @@ export const inwx = {
 
 const service = "INWX";
 const usualTtl = 300;
+/** Domains per page. */
+const pagelimit = 1000;
 
 /** Every answer has the status 200; the code in the body is the real result. */
 const dialect: Dialect = {
@@ -115,8 +126,16 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
-      const answer = await ask("nameserver.list", { pagelimit: 1000 }, signal);
-      const found = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
+      const found = await followPages(service, "1", async (page): Promise<Page<Domain> | TargetFault> => {
+        const answer = await ask("nameserver.list", { page: Number(page), pagelimit }, signal);
+        const listed = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
+        if (listed.kind !== "found") return listed;
+        return {
+          kind: "page",
+          items: listed.value,
+          next: listed.value.length < pagelimit ? "" : `${Number(page) + 1}`,
+        };
+      });
       return mapFound(found, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
     },
     close: () => client.close(),
@@ -146,4 +165,6 @@ const isRecord = (value: unknown): value is ReadableRecord =>
   [value.name, value.type, value.content].every(isText) &&
   isNumber(value.ttl);
 
-const isDomain = (value: unknown): value is Body & { domain: string } => isObject(value) && isText(value.domain);
+type Domain = { readonly domain: string };
+
+const isDomain = (value: unknown): value is Domain => isObject(value) && isText(value.domain);

@@ -4,6 +4,7 @@ import { keepRecords } from "./kept-records.ts";
 /** deSEC's record sets, as in its documentation. */
 export function fakeDesec(token: string) {
   const kept = keepRecords();
+  const others: string[] = [];
   const minimumTtl = 3600;
   const when = "2026-01-01T00:00:00.000000Z";
   const nameOf = (subname: string) => (subname === "" || subname === "@" ? "@" : subname);
@@ -21,18 +22,29 @@ export function fakeDesec(token: string) {
   const detail = (status: number, text: string): Reply => ({ status, body: { detail: text } });
   const notFound = detail(404, "Not found.");
 
+  /** At most 500 items; a longer list needs a cursor, and the link to the next page has the other parameters too. */
+  const page = (all: readonly object[], path: string): Reply => {
+    const url = new URL(path, "http://x");
+    const cursor = url.searchParams.get("cursor");
+    if (cursor === null && all.length > 500) return detail(400, "Pagination required.");
+    const end = Number(cursor ?? 0) + 500;
+    url.searchParams.set("cursor", `${end}`);
+    const headers = all.length > end ? { link: `<${url.href}>; rel="next"` } : {};
+    return { body: all.slice(end - 500, end), headers };
+  };
+
   const reply = ({ method, path, headers, body }: Asked): Reply => {
     const { pathname, searchParams: query } = new URL(path, "http://x");
     if (headers.authorization !== `Token ${token}`) return detail(401, "Invalid token.");
     const domain = { created: when, touched: when, published: when, minimum_ttl: minimumTtl, name: "example.org" };
-    if (pathname === "/domains/") return { body: [domain] };
+    if (pathname === "/domains/") return page([domain, ...others.map((name) => ({ ...domain, name }))], path);
     const [, zone, subname, type = ""] = /^\/domains\/([^/]+)\/rrsets\/(?:([^/]+)\/([^/]+)\/)?$/.exec(pathname) ?? [];
     if (zone !== "example.org") return notFound;
     if (method === "GET" && subname === undefined) {
       const sets = [...new Map(kept.all.map(({ name, type }) => [`${name} ${type}`, shown(name, type)])).values()];
       const isWanted = (key: "subname" | "type") => (set: { subname: string; type: string }) =>
         [null, set[key]].includes(query.get(key));
-      return { body: sets.filter(isWanted("subname")).filter(isWanted("type")) };
+      return page(sets.filter(isWanted("subname")).filter(isWanted("type")), path);
     }
     if (method === "PATCH" && subname === undefined) {
       const sets = JSON.parse(body) as { subname: string; type: string; ttl?: number; records: string[] }[];
@@ -67,5 +79,5 @@ export function fakeDesec(token: string) {
     }
     return { body: shown(name, type) };
   };
-  return { ...kept, reply };
+  return { ...kept, others, reply };
 }

@@ -7,11 +7,13 @@ import { type KeptRecord, keepRecords } from "./kept-records.ts";
  * - A call without a session gets the code 2002: inwx/nodejs-client#28.
  * - Ids of records are above 2^31, and strings in nameserver.info and createRecord, since November 2025: inwx/python-client#19.
  *   They were numbers before; updateRecord takes what these calls return.
+ * - nameserver.list has pages, from 1, of 20 domains unless `pagelimit` says otherwise: INWX's API documentation.
  * - Without a record that matches, nameserver.info has no list: an assumption, the stricter of two.
  */
 export function fakeInwx(user: string, password: string, idOf: (number: number) => unknown = String) {
   const kept = keepRecords();
   const sessions = new Set<string>();
+  const others: string[] = [];
   let opened = 0;
   const absolute = (name: string) => (name === "@" ? "example.org" : `${name}.example.org`);
   const relative = (name: string) => name.replace(/\.?example\.org$/, "") || "@";
@@ -44,8 +46,11 @@ export function fakeInwx(user: string, password: string, idOf: (number: number) 
     }
     if (!sessions.has(headers.cookie ?? "")) return error(2002, "Command use error");
     const { domain, name, type, content, ttl } = params as Record<string, string>;
-    if (method === "nameserver.list")
-      return ok({ count: 1, domains: [{ roId: 1, domain: "example.org", type: "MASTER" }] });
+    if (method === "nameserver.list") {
+      const all = ["example.org", ...others].map((each, i) => ({ roId: i, domain: each, type: "MASTER" }));
+      const [page, limit] = [Number(params.page ?? 1), Number(params.pagelimit ?? 20)];
+      return ok({ count: all.length, domains: all.slice((page - 1) * limit, page * limit) });
+    }
     if (method === "nameserver.updateRecord") {
       const record = kept.all.find((each) => idOf(number(each)) === params.id);
       if (!record) return error(2303, "Object does not exist");
@@ -73,5 +78,5 @@ export function fakeInwx(user: string, password: string, idOf: (number: number) 
       ...(found.length === 0 ? {} : { record: found }),
     });
   };
-  return { ...kept, reply, forget: () => sessions.clear() };
+  return { ...kept, others, reply, forget: () => sessions.clear() };
 }
