@@ -1,3 +1,4 @@
+import { isLoopbackName } from "../lib/http/listen.ts";
 import { sessionLimits } from "./session.ts";
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -25,8 +26,8 @@ export function cookieOf(service: string, headers: Headers): string | undefined 
 }
 
 /**
- * Browsers send the page's origin with every request that changes something, and most also send Sec-Fetch-Site. Only the updater's page
- * without a password is served over plain HTTP; a proxy in front of another service speaks HTTPS.
+ * Browsers send the page's origin with every request that changes something, and most also send Sec-Fetch-Site. The updater's page
+ * without a password is always served over plain HTTP.
  */
 export function isOwnOrigin(headers: Headers, scheme: "https:" | "http:" = "https:"): boolean {
   const [origin, host, site] = [one(headers.origin), one(headers.host), one(headers["sec-fetch-site"])];
@@ -34,6 +35,13 @@ export function isOwnOrigin(headers: Headers, scheme: "https:" | "http:" = "http
   const { protocol, host: from } = new URL(origin);
   return protocol === scheme && from === host.toLowerCase() && (site === undefined || site === "same-origin");
 }
+
+/**
+ * Without TLS, a service is behind a proxy, which speaks HTTPS, or its page is opened on the machine itself: browsers accept the cookie from a loopback name
+ * over plain HTTP.
+ */
+export const isFromOwnPage = ({ headers, isPlainHttp }: { headers: Headers; isPlainHttp?: boolean }): boolean =>
+  isOwnOrigin(headers) || (isPlainHttp === true && isLoopbackName(one(headers.host)) && isOwnOrigin(headers, "http:"));
 
 const one = (header: string | readonly string[] | undefined): string | undefined =>
   typeof header === "string" ? header : header?.[0];

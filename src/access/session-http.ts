@@ -4,7 +4,7 @@ import { fieldsOfJson } from "../core/is-object.ts";
 import type { PlainRequest } from "../lib/http/plain-request.ts";
 import { passwordFault } from "./password.ts";
 import type { People } from "./session.ts";
-import { dropCookie, isOwnOrigin, setCookie } from "./session-cookie.ts";
+import { dropCookie, isFromOwnPage, setCookie } from "./session-cookie.ts";
 import { createThrottle, type SharedGuesses } from "./session-throttle.ts";
 import { type Entrance, type FoundSession, sessionOf } from "./shared-sign-in.ts";
 
@@ -49,7 +49,7 @@ class SignIn {
     const { entrance, services = () => [], byPassword = () => true } = this.#options;
     const route = `${request.method} ${request.path}`;
     if (route === "POST /console/sign-in" || route === "POST /console/sign-in-link") {
-      if (!isOwnOrigin(request.headers)) return forged;
+      if (!isFromOwnPage(request)) return forged;
       return await (route === "POST /console/sign-in" ? this.#byPassword(request) : this.#byLink(request));
     }
     if (route === "GET /console/services")

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { sqliteSql } from "../lib/sqlite/run-sql.ts";
 import { createSessions } from "./session.ts";
-import { cookieOf, dropCookie, isOwnOrigin, setCookie } from "./session-cookie.ts";
+import { cookieOf, dropCookie, isFromOwnPage, isOwnOrigin, setCookie } from "./session-cookie.ts";
 import { createSessionStore, sessionTables } from "./session-store.ts";
 
 const start = 1_800_000_000_000;
@@ -132,5 +132,16 @@ describe("a request that changes something", () => {
     ["no browser", { host }, false],
   ] as const)("is accepted only from our own page: %s", ([, headers, own]) => {
     expect(isOwnOrigin(headers)).toBe(own);
+  });
+
+  it.for([
+    ["http://localhost:8061", true, true],
+    ["http://localhost:8061", false, false],
+    ["https://localhost:8061", true, true],
+    ["http://localhost:80", true, false],
+    ["http://console.example", true, false],
+  ] as const)("is accepted from %s, without TLS %s: %s", ([from, isPlainHttp, own]) => {
+    const named = from.replace(/^https?:\/\//, "").replace(/:80$/, ":8061");
+    expect(isFromOwnPage({ headers: { origin: from, host: named }, isPlainHttp })).toBe(own);
   });
 });

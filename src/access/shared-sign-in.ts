@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { sameHash } from "./secret.ts";
 import type { People, Session, Sessions, StoredSession } from "./session.ts";
-import { cookieOf, isOwnOrigin } from "./session-cookie.ts";
+import { cookieOf, isFromOwnPage, isOwnOrigin } from "./session-cookie.ts";
 
 /** A service with pages to sign in to. */
 export type Member = {
@@ -127,12 +127,12 @@ export type SessionFound =
 
 export async function sessionOf(
   entrance: Entrance,
-  request: Caller & { readonly method: string },
+  request: Caller & { readonly method: string; readonly isPlainHttp?: boolean },
 ): Promise<SessionFound> {
   const session = await entrance.find(request);
   if (session === undefined) return { kind: "none" };
   const reads = request.method === "GET" || request.method === "HEAD";
   const shown = request.headers["x-csrf-token"];
-  const isOurs = typeof shown === "string" && sameHash(shown, session.csrf) && isOwnOrigin(request.headers);
+  const isOurs = typeof shown === "string" && sameHash(shown, session.csrf) && isFromOwnPage(request);
   return reads || isOurs ? { kind: "session", session } : { kind: "forged" };
 }

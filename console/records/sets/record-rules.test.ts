@@ -1,18 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { familiesIn } from "./address-families.ts";
-import { filterSets, sortSets, takenTogether } from "./order-sets.ts";
-import { checkDraft, draftOf, lacksDot, meaningOf, withPasted } from "./set-draft.ts";
-import { readLabels } from "../../console/records/sets/set-draft.ts";
-import { shownValue } from "../../console/records/sets/shown-value.ts";
-import { fieldsOf } from "../../console/records/sets/value-fields.ts";
-import { joinValue, splitValue } from "./value-fields.ts";
-import { previewImport } from "../zones/preview-import.ts";
-import { problemOf } from "../../shared/live/request.ts";
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { recordTypes } from "../../../src/core/rdata/table.ts";
 import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
+import { problemOf } from "../../shared/live/request.ts";
+import { previewImport } from "../zones/preview-import.ts";
+import { familiesIn } from "./address-families.ts";
+import { filterSets, sortSets, takenTogether } from "./order-sets.ts";
+import { checkDraft, draftOf, lacksDot, meaningOf, readLabels, withPasted } from "./set-draft.ts";
+import { shownValue } from "./shown-value.ts";
+import { fieldsOf, joinValue, splitValue } from "./value-fields.ts";
 
 /** The rules of the pages, tested without a browser. */
 

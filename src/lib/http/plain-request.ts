@@ -11,6 +11,8 @@ export type PlainRequest = {
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
   readonly from: string;
+  /** Not over TLS, and not to a service that always has TLS. */
+  readonly isPlainHttp?: boolean;
   /** The request's id in the log. */
   readonly id?: string;
 };

@@ -54,6 +54,21 @@ async function signIn(account: string): Promise<Record<string, string>> {
   return { cookie, "x-csrf-token": csrf };
 }
 
+it("the console works on the machine itself without a proxy, and not from another name without TLS", async () => {
+  const origin = service.url;
+  const link = new URL(await service.createSignInLink("main")).hash.slice(1);
+  expect((await call("POST", "/console/sign-in-link", { link }, { origin: "http://console.example" })).status).toBe(
+    403,
+  );
+  const entered = await call("POST", "/console/sign-in-link", { link }, { origin });
+  expect(entered.status).toBe(204);
+  const cookie = entered.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const { csrf } = (await (await call("GET", "/console/session", undefined, { cookie })).json()) as { csrf: string };
+  const headers = { cookie, "x-csrf-token": csrf, origin };
+  expect((await call("POST", "/v1/zones", { name: "plain.test", mode: "primary" }, headers)).status).toBe(201);
+  expect((await call("POST", "/console/sign-out", undefined, headers)).status).toBe(204);
+});
+
 describe("the console's calls", () => {
   it.for([
     ["GET", "/console/session"],

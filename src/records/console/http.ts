@@ -15,7 +15,7 @@ import type { RecordStore } from "../store/port.ts";
 import { createDelegationChecks } from "./delegation.ts";
 import { answerHistory, type HistoryRequest } from "./history.ts";
 import { createOverview, type KnownUpdater, type SigningTroubles } from "./overview.ts";
-import type { ConsoleSessions } from "./sessions.ts";
+import { type ConsoleSessions, isPlainHttp } from "./sessions.ts";
 import { answerSets } from "./set-pages.ts";
 import { consoleTokens, readTokenWish } from "./tokens.ts";
 
@@ -68,7 +68,7 @@ export function serveConsole(options: ConsoleOptions) {
         `/console/zones/:zone/${what}`,
         { schema: { hide: true } },
         async (request, reply) => {
-          const actor = await sessions.actorOf({ ...toPlain(request), ip: request.ip });
+          const actor = await sessions.actorOf(request);
           if (actor === "forged" || actor === "none") return send(reply, notSignedIn);
           const { params, query } = request;
           const answered = await answer(actor, { zone: params.zone.toLowerCase(), query });
@@ -167,6 +167,7 @@ const toPlain = (request: FastifyRequest): PlainRequest => ({
   headers: request.headers,
   body: typeof request.body === "string" ? request.body : "",
   from: request.ip,
+  isPlainHttp: isPlainHttp(request),
   id: request.id,
 });
 

@@ -5,6 +5,7 @@ import { createSessions } from "../../access/session.ts";
 import { createEntrance, type Entrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { Instant } from "../../core/instant.ts";
 import { wholeAccount } from "../../core/may.ts";
+import type { PlainRequest } from "../../lib/http/plain-request.ts";
 import { type Account, operatorAccount } from "../model.ts";
 import type { Actor } from "../queries/sight.ts";
 import type { ConsoleStore, RecordStore } from "../store/port.ts";
@@ -28,7 +29,9 @@ type CookieRequest = {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly ip: string;
-};
+} & ({ readonly socket: object } | Pick<PlainRequest, "isPlainHttp">);
+
+export const isPlainHttp = ({ socket }: { readonly socket: object }): boolean => !("encrypted" in socket);
 
 export function createConsoleSessions(
   store: Pick<RecordStore, "ensureAccount">,
@@ -43,8 +46,10 @@ export function createConsoleSessions(
   const people = createPeople(console, now, passwordCost);
   const owner = async () => idOf(await console.accountByName(operatorAccount));
   const entrance = createEntrance({ service: "records", sessions, people, owner }, shared);
-  const actorOf = async ({ method, headers, ip: from }: CookieRequest): Promise<Actor | "none" | "forged"> => {
-    const found = await sessionOf(entrance, { method, headers, from });
+  const actorOf = async (request: CookieRequest): Promise<Actor | "none" | "forged"> => {
+    const { method, headers, ip: from } = request;
+    const isPlain = "socket" in request ? isPlainHttp(request) : request.isPlainHttp === true;
+    const found = await sessionOf(entrance, { method, headers, from, isPlainHttp: isPlain });
     if (found.kind !== "session") return found.kind;
     const account = await console.account(Number(found.session.who));
     if (account === undefined) return "none";
