@@ -143,6 +143,10 @@ export const RrsetsSigning = Type.Object(
         { description: "what is wrong at the parent; null if nothing is" },
       ),
     ),
+    ignores_silent_servers: Type.Boolean({
+      description:
+        "does not wait for servers of the parent that do not answer, because ignore_silent_servers was called",
+    }),
     denial: Nullable(Type.String({ description: "nsec or nsec3" })),
     keys: Type.Array(SigningKey),
     other_keys: Type.Array(OtherKey, {

@@ -108,7 +108,7 @@ const onlyRead: ReadonlyMap<string, string> = new Map([
     "on example.org --key Kexample.org.+013+12345.private --also-publish example.org.keys",
     "on example.org --also-publish example.org.keys",
     "publish example.org example.org.keys",
-    "denial example.org nsec3",
+    ...["denial example.org nsec3", "ignore-silent example.org"],
     ...["withdraw example.org", "export example.org --to keys"],
   ].map((words) => [`dnssec ${words}`, "there is no zone example.org"] as const),
 ]);

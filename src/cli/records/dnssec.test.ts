@@ -97,6 +97,7 @@ describe("moor dnssec", () => {
     expect(await continueLife(by, zone, parent, 60)).toMatchObject({ stage: "secure" });
     await noteParentFault(by, zone, { kind: "no-ds", text: "the parent has no DS record of the zone" });
     store.close();
+    expect((await moor("dnssec", "ignore-silent", "example.org")).err).toContain("does not wait for its parent");
     const { out } = await moor("dnssec", "status", "example.org");
     expect(out).toMatch(/^Stage secure, .*: the zone was secure, but now the parent has no DS record of the zone$/m);
     expect(out).toContain(

@@ -5,6 +5,7 @@ import { nameserverSet } from "../../records/commands/zones/first-sets.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
 import {
   changeDenial,
+  ignoreSilentServers,
   keepZoneSigned,
   rollKey,
   signZone,
@@ -96,6 +97,17 @@ export const dnssecDenial = (typed: string, denial: Denial, options: DatabaseOpt
     return 0;
   });
 
+export const dnssecIgnoreSilent = (typed: string, options: DatabaseOptions, io: CommandIo) =>
+  withZone(typed, options, io, async (zone, by) => {
+    const done = await ignoreSilentServers(by, zone);
+    if (!done.ok) return failed(done, io);
+    io.out(
+      `${zone.name} no longer waits for servers of the parent that do not answer, until it is secure or unsigned. ` +
+        "If such a server still gives resolvers the old DS record, they reject the zone.\n",
+    );
+    return 0;
+  });
+
 export async function dnssecStatus(
   typed: string | undefined,
   options: DatabaseOptions & { readonly json?: boolean },
@@ -152,6 +164,7 @@ function statusText({ name }: Zone, signing: ZoneSigning): string {
     `Stage ${stage}, since ${minute(since)} UTC: ${stageInWords(signing)}${parentSince === undefined ? "" : `; the change at the parent was first seen at ${minute(parentSince)} UTC`}`,
   ];
   if (parentFault) lines.push(`At the parent, since ${minute(parentFault.since)} UTC: ${faultInWords(parentFault)}`);
+  if (signing.ignoresSilent) lines.push("Servers of the parent that do not answer are ignored.");
   for (const key of keys.filter((each) => isDsWanted(each, stage))) {
     const { digest } = dsParts(key, name);
     lines.push(

@@ -97,6 +97,13 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
     .action((name, kind, options) => run(async () => (await load()).dnssecDenial(name, kind, options, io)));
   storeVerb(
     dnssec,
+    "ignore-silent",
+    "Does not wait for servers of the parent that do not answer. If one still has the old DS record, resolvers that ask it reject the zone.",
+  )
+    .argument(...zone)
+    .action((name, options) => run(async () => (await load()).dnssecIgnoreSilent(name, options, io)));
+  storeVerb(
+    dnssec,
     "rehearse",
     "Tries out signing, a new key, another algorithm and unsigning on a copy of a zone, in simulated time, and reports bogus answers.",
   )

@@ -1,5 +1,6 @@
 import type { Instant } from "../instant.ts";
 import {
+  answered,
   type Ds,
   everyServer,
   highestDsTtl,
@@ -61,6 +62,8 @@ export type Life<Key extends KeyUse> = {
   readonly dsTtl?: number | undefined;
   /** The highest TTL in the zone since the stage began, in seconds; only if the stage waits for it. Records may be deleted or change their TTL during the wait. */
   readonly zoneTtl?: number | undefined;
+  /** The operator does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
+  readonly ignoresSilent?: true | undefined;
   /** The stage before "leaving". */
   readonly left?: Exclude<Stage, "leaving"> | undefined;
   /** What is wrong at the parent, and since when. It is noted for people; no stage depends on it. */
@@ -80,13 +83,15 @@ const margin = 300_000;
 
 /**
  * The next stage if it is time for it, or the same stage with what was learned about the parent; `"gone"`: signing can end now; undefined: nothing changes. A
- * stage that depends on the parent goes on only if each of its servers has answered, and none contradicts.
+ * stage that depends on the parent goes on only if each of its servers has answered (or the operator does not wait for those that do not), and none
+ * contradicts.
  */
 export function nextStage<Key extends KeyUse>(
   life: Life<Key>,
-  parent: ParentView,
+  servers: ParentView,
   clock: Clock<Key>,
 ): Life<Key> | "gone" | undefined {
+  const parent = life.ignoresSilent ? answered(servers) : servers;
   const next = stepFrom(life, parent, clock) ?? withZoneTtl(life, clock);
   const dsTtl = Math.max(life.dsTtl ?? longestDs, highestDsTtl(parent));
   if (dsTtl === (life.dsTtl ?? longestDs) || life.stage === "secure" || next === "gone") return next;
@@ -118,9 +123,10 @@ function stepFrom<Key extends KeyUse>(
   const waited = (seconds: number): boolean => now >= since + seconds * 1000 + margin;
   const zoneTtl = Math.max(life.zoneTtl ?? 0, clock.highestTtl);
   const go = (to: Stage, used: readonly Key[]): Life<Key> => {
-    const { parentSince: _, zoneTtl: __, dsTtl, ...rest } = life;
+    const { parentSince: _, zoneTtl: __, dsTtl, ignoresSilent, ...rest } = life;
     return {
       ...{ ...rest, stage: to, since: now, keys: used },
+      ...(to !== "secure" && ignoresSilent && { ignoresSilent }),
       ...(to !== "secure" && dsTtl !== undefined && { dsTtl }),
       ...(to === "roll-sign" && { zoneTtl: clock.highestTtl }),
     };

@@ -24,7 +24,8 @@ export type ParentView = readonly ServerView[];
 
 type Answered = Extract<ServerView, { readonly server: string }>;
 
-const answered = (parent: ParentView): readonly Answered[] => parent.filter((each) => "server" in each);
+/** The servers whose DS records are known. */
+export const answered = (parent: ParentView): readonly Answered[] => parent.filter((each) => "server" in each);
 const isComplete = (parent: ParentView): boolean => parent.length > 0 && answered(parent).length === parent.length;
 
 /** Whether each server of the parent has answered, and its DS records fit. */

@@ -27,6 +27,7 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
     parent_since: null,
     parent_fault: null,
     denial: null,
+    ignores_silent_servers: false,
   };
   expect((await call("GET", `${zone}/dnssec`)).json).toEqual({
     dnssec: { ...none, keys: [], other_keys: [], records: [] },
@@ -70,6 +71,10 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
       since: new Date(by.now).toISOString().replace(/\.\d+/, ""),
     },
   });
+  const alone = await post(`${zone}/actions/ignore_silent_servers`);
+  expect([alone.status, alone.json.action.command, alone.json.dnssec.ignores_silent_servers]).toEqual([
+    ...[201, "ignore_silent_servers", true],
+  ]);
   // The zone had no NS records, so it got those of the service.
   const { rrsets } = (await call("GET", `${zone}/rrsets?type=NS`)).json;
   expect(rrsets[0].records).toHaveLength(3);

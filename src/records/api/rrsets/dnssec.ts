@@ -83,6 +83,12 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
     read: () => ({}),
     run: service.keepSigned,
   });
+  action(
+    "ignore_silent_servers",
+    "Do not wait for servers of the parent that do not answer; if one still has the old DS record, resolvers that ask it reject the zone",
+    bodies.keepSigned,
+    { read: () => ({}), run: service.ignoreSilentServers },
+  );
 }
 
 type Run<Draft> = (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => ReturnType<RecordService["signZone"]>;
@@ -122,7 +128,7 @@ function signingToWire({ name, settings: { dnssec } }: Zone): RrsetsSigning {
   if (dnssec === undefined)
     return {
       ...{ signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null },
-      parent_fault: null,
+      ...{ parent_fault: null, ignores_silent_servers: false },
       ...{ keys: [], other_keys: [], records: [] },
     };
   const { stage, since, parentSince, parentFault, denial, keys, others = [] } = dnssec;
@@ -132,6 +138,7 @@ function signingToWire({ name, settings: { dnssec } }: Zone): RrsetsSigning {
     parent_fault: parentFault
       ? { kind: parentFault.kind, text: faultInWords(parentFault), since: timeText(parentFault.since) }
       : null,
+    ignores_silent_servers: dnssec.ignoresSilent === true,
     keys: keys.map((key) => keyToWire(key, stage, name)),
     other_keys: others.map((key) => otherKeyToWire(key, name)),
     records: signingOf(dnssec, name, since).apexSets.flatMap(({ type, data }) => {

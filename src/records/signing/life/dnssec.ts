@@ -163,6 +163,22 @@ export const keepingRule =
     return ok({ dnssec: { denial: settings.dnssec.denial, ...cancelLeaving(settings.dnssec, now) } });
   };
 
+/**
+ * From now on, the zone does not wait for servers of the parent that do not answer. If one of them gives resolvers what it had before, they reject
+ * the zone.
+ */
+export const ignoreSilentServers = (by: SigningWriter, zone: Zone): Promise<Result<ZoneSigning>> =>
+  change(by, zone, ignoringSilentRule);
+
+export const ignoringSilentRule: SigningRule = ({ zone: { name, settings } }) => {
+  const { dnssec } = settings;
+  if (dnssec === undefined) return fail(notSigned(name));
+  if (dnssec.stage === "secure") return fail(notNow(`the zone ${name} does not wait for its parent`));
+  if (dnssec.parentFault?.kind !== "unverified")
+    return fail(notNow(`every server of the parent of ${name} has answered, as far as is known`));
+  return ok({ dnssec: { ...dnssec, ignoresSilent: true } });
+};
+
 /** Unsigns a zone immediately. While its parent still has a DS record, resolvers reject the zone. */
 export const unsignNow = (by: SigningWriter, zone: Zone): Promise<Result<undefined>> => change(by, zone, unsigningRule);
 

@@ -14,7 +14,7 @@ import type { Zone } from "../../model.ts";
 import { migrations } from "../../store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
 import { createSigner, type Signer } from "../signer.ts";
-import { publishOthers, rollKey, signZone } from "./dnssec.ts";
+import { ignoreSilentServers, publishOthers, rollKey, signZone } from "./dnssec.ts";
 import { createSigningRound } from "./keep-signed.ts";
 import { createSigningState, lookAtSigned } from "./watch-signed.ts";
 
@@ -324,6 +324,30 @@ it("a server of the parent that does not answer holds the stage, and is named; a
   zone.parent = parentWith(dsAt(zone.name, next), dsAt(zone.name, next));
   await zone.pass(30);
   expect(await zone.signing()).toMatchObject({ stage: "secure", keys: [{ id: next.id }] });
+});
+
+it("the operator can go on without a server of the parent that never answers, but not against one that contradicts", async () => {
+  const zone = await secureZone();
+  expect(await ignoreSilentServers(zone.by(), await zone.zoneNow())).toMatchObject({ ok: false });
+  await rollKey(zone.by(), await zone.zoneNow(), undefined, signer);
+  await zone.pass(3);
+  const [old, next] = (await zone.signing()).keys;
+  if (old === undefined || next === undefined) throw new Error("two keys are expected");
+  expect(await ignoreSilentServers(zone.by(), await zone.zoneNow())).toMatchObject({
+    ...{ ok: false, faults: [{ message: expect.stringContaining("has answered, as far as is known") }] },
+  });
+  const silent = { because: "ns2.parent.test does not answer" };
+  zone.parent = [...parentWith(dsAt(zone.name, next)), silent];
+  await zone.pass(60);
+  expect(await ignoreSilentServers(zone.by(), await zone.zoneNow())).toMatchObject({ ok: true });
+  zone.parent = [...parentWith(dsAt(zone.name, next), dsAt(zone.name, old)), silent];
+  await zone.pass(60);
+  expect(await zone.signing()).toMatchObject({ stage: "roll-parent", ignoresSilent: true });
+  zone.parent = [...parentWith(dsAt(zone.name, next)), silent];
+  await zone.pass(60);
+  const signing = await zone.signing();
+  expect(signing).toMatchObject({ stage: "secure", keys: [{ id: next.id }] });
+  expect(signing).not.toHaveProperty("ignoresSilent");
 });
 
 it("a new key never has the tag of one in use", async () => {

@@ -15,6 +15,7 @@ import {
   checkKeyFile,
   denialRule,
   highestTtlIn,
+  ignoringSilentRule,
   keepingRule,
   leavingRule,
   longNameIn,
@@ -123,6 +124,10 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
         { command: "unsign_zone", ruleFor: () => (isImmediate ? unsigningRule : leavingRule(now())) },
         asked,
       ),
+
+    /** Does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
+    ignoreSilentServers: (actor: Actor, key: ZoneKey, _: object, asked: Asked = {}) =>
+      change(actor, key, { command: "ignore_silent_servers", ruleFor: () => ignoringSilentRule }, asked),
 
     /** Cancels `unsignZone` while it waits for the parent. */
     keepSigned: (actor: Actor, key: ZoneKey, _: object, asked: Asked = {}) =>
