@@ -11,6 +11,7 @@ import {
   hashParameters,
   hasParameters,
   isAffordable,
+  rememberedHash,
   wireName,
 } from "./nsec3-hash.ts";
 import { nsec, nsec3, type PackedSet } from "./packed-sets.ts";
@@ -193,8 +194,14 @@ function provableEncloser(chain: CountedChain, relative: readonly Label[], exist
 function hashIn({ view, parameters, work }: CountedChain, relative: readonly Label[]): Uint8Array | undefined {
   const name = wireName([...relative, ...view.labels]);
   work.blocks += blocksFor(parameters, name.length);
-  return work.blocks > answerLimits.blocks ? undefined : hashOf(name, parameters);
+  if (work.blocks > answerLimits.blocks) return undefined;
+  const remembered = rememberedIn.get(view) ?? new Map<string, Uint8Array>();
+  rememberedIn.set(view, remembered);
+  return rememberedHash(remembered, name, parameters);
 }
+
+/** Hashes count as work even if they are remembered: an answer must not depend on earlier ones. */
+const rememberedIn = new WeakMap<ZoneView, Map<string, Uint8Array>>();
 
 function matching(chain: CountedChain, relative: readonly Label[]): Link | undefined {
   const hash = hashIn(chain, relative);

@@ -47,6 +47,27 @@ export function hashOf(name: string, parameters: HashParameters): Uint8Array {
   return sha1(name, salt, iterationsOf(parameters));
 }
 
+/**
+ * The same with the last results, for the names of one zone: in a flood of random names, most proofs need the same closest encloser and wildcard. The
+ * caller must not change the result.
+ */
+export function rememberedHash(
+  remembered: Map<string, Uint8Array>,
+  name: string,
+  parameters: HashParameters,
+): Uint8Array {
+  const key = name + textOf(parameters, flagsAt + 1, saltAt + saltLength(parameters));
+  const known = remembered.get(key);
+  if (known !== undefined) return known;
+  if (remembered.size >= mostRemembered) remembered.clear();
+  const hash = hashOf(name, parameters);
+  remembered.set(key, hash);
+  return hash;
+}
+
+/** With a name of 255 bytes, an entry takes half a kilobyte. */
+const mostRemembered = 64;
+
 const flagsAt = 1;
 const saltAt = 5;
 const saltLength = (data: Uint8Array): number => data[saltAt - 1] ?? 0;
