@@ -99,7 +99,7 @@ describe("names below a DNAME are redirected (RFC 6672)", () => {
 
   it("a DNAME that points below itself does not loop forever", () => {
     const [end, ...lines] = dig(moved, "q.self.example.org", "A");
-    expect([end, lines.length]).toEqual(["alias loop", 9]);
+    expect([end, lines.length]).toEqual(["alias loop", 5]);
   });
 
   it("a record below a DNAME is not used as a mail server's address", () => {

@@ -4,12 +4,12 @@
  * addresses, or a proof.
  */
 export const answerLimits = {
-  /** Aliases followed. Resolvers follow the rest of a longer chain themselves, or give up. */
+  /** Aliases followed; those made by a DNAME count twice. Resolvers follow the rest of a longer chain themselves, or give up. */
   links: 8,
   /** Hosts whose addresses are looked up for the additional section. */
   hosts: 20,
   /** Labels of the names that are looked up for these two. */
-  labels: 128,
+  labels: 96,
   /** Sets that prove the aliases of a chain; each wildcard in it needs one, with its signatures. */
   proofs: 8,
   /** Blocks hashed by SHA-1: three names with the most iterations (`isAffordable`), as a proof needs, or dozens without. */

@@ -86,7 +86,8 @@ export function answerQuestion(
     chain.push(...newIn(chain, step.answer));
     proofs.push(...newIn(proofs, step.authority));
     next = step.target;
-    links += 1;
+    // An alias that a DNAME makes is a name of its own for each query, and costs more.
+    links += step.answer.some(({ set }) => set.type === dname) ? 2 : 1;
     work.labels += next.length;
     const isLong = links >= answerLimits.links || work.labels > answerLimits.labels;
     // With more hashes, the rest of the chain would lack its proofs.
