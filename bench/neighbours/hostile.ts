@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeMessage } from "../../src/lib/dns/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
-import { largeZoneName, type Street } from "./store.ts";
+import { largeZoneName, type Street, signedZoneName } from "./store.ts";
 
 /** Runs until the signal; returns the count of each answer. */
 export type Neighbour = (signal: AbortSignal) => Promise<Readonly<Record<string, number>>>;
@@ -13,6 +13,15 @@ export type Ports = { readonly http: number; readonly dns: number };
 
 /** The largest writes: the others wait for one of these several times as long as for an import. */
 export const grownZones = "zones of 36,000 records, emptied";
+
+/** Each is one request; the others write while it is carried out. */
+export const wholeZones = [
+  "100,000 signed names get a new TTL",
+  "100,000 signed names are unsigned",
+  "100,000 signed names are deleted",
+] as const;
+
+const signed = (i: number): string => `/v1/zones/${signedZoneName(i)}`;
 
 /** One after the other, each as bad as its permissions allow. */
 export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonly<Record<string, Neighbour>> {
@@ -75,6 +84,9 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
     "objects without a key in common": repeat(4, () => asWriter("POST", `${v1}/records/bulk`, different)),
     "label selectors": repeat(8, () => asWriter("GET", `/v1/zones?per_page=1&label_selector=${selector}`)),
     searches: repeat(8, (i) => asWriter("GET", `/v1/zones?per_page=50&search=${i % 10}.ex`)),
+    [wholeZones[0]]: once(() => asWriter("POST", `${signed(0)}/actions/change_ttl`, JSON.stringify({ ttl: 120 }))),
+    [wholeZones[1]]: once(() => asWriter("POST", `${signed(0)}/actions/unsign`, JSON.stringify({ immediately: true }))),
+    [wholeZones[2]]: once(() => asWriter("DELETE", signed(1))),
     "AXFR of 50,000 sets": repeat(4, () => transfer(dns, largeZoneName)),
     "wrong tokens": repeat(16, () => asNobody("GET", `${v1}/zones`)),
     "wrong passwords": repeat(16, (i) =>
@@ -111,6 +123,17 @@ const repeat =
     };
     await Promise.all(Array.from({ length: parallel }, go));
     return counts;
+  };
+
+/** One request, and what goes on after its answer. */
+const once =
+  (one: () => Promise<Answer>): Neighbour =>
+  async (signal) => {
+    const begun = performance.now();
+    const { status } = await one();
+    const took = ((performance.now() - begun) / 1_000).toFixed(1);
+    if (!signal.aborted) await sleep(1e9, undefined, { signal }).catch(() => undefined);
+    return { [`${status} after ${took} s`]: 1 };
   };
 
 function callerOf(port: number, headers: Readonly<Record<string, string>>): Call {

@@ -3,8 +3,11 @@ import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
 import { plainSettings } from "../../src/records/model.ts";
 import { newRecordId, newZoneId } from "../../src/records/new-id.ts";
-import { recordsDatabase } from "../../src/records/open-store.ts";
+import { recordsDatabase, signingKeyFile } from "../../src/records/open-store.ts";
+import { signZone } from "../../src/records/signing/life/dnssec.ts";
+import { createSigner } from "../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
+import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 
 /** A store with a small account (the victim), a large one that fills the log, and a hostile one. */
@@ -24,12 +27,15 @@ export type Street = {
 
 export const largeZoneName = "large.example";
 const largeSize = 50_000;
+export const signedZoneName = (i: number): string => `signed-${i}.example`;
+const signedSize = 100_000;
 /** Zones of other accounts, so that the log has 350,000 changes. */
 const othersZones = 6;
 const labelledZones = 3_000;
 
 export async function fillStreet(folder: string): Promise<Street> {
-  const store = openSqliteStore(recordsDatabase(folder));
+  const signer = createSigner(signingKeyFile(folder));
+  const store = openSqliteStore(recordsDatabase(folder), migrations, signer);
   const [victim, others, hostile] = await Promise.all(
     ["victim", "others", "hostile"].map((name) => store.ensureAccount(name, 1)),
   );
@@ -42,6 +48,12 @@ export async function fillStreet(folder: string): Promise<Street> {
   for (let from = 0; from < labelledZones; from += 500) {
     const some = Array.from({ length: 500 }, (_, i) => addZone(store, hostile.id, `l${from + i}.example`, [], labels));
     await Promise.all(some);
+  }
+  for (const i of [0, 1]) {
+    await addZone(store, hostile.id, signedZoneName(i), hosts(signedSize));
+    const zone = await store.zoneBy(hostile.id, { name: signedZoneName(i) });
+    const by = { store, actor: "bench", now: Date.now() };
+    if (zone) await signZone(by, zone, { algorithm: 13, denial: "nsec" }, signer);
   }
   const street = {
     victim: { token: await addToken(store, victim.id, wholeAccount), zone: own.id, record: own.record },

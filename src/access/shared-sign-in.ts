@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { sameHash } from "./secret.ts";
 import type { People, Session, Sessions, StoredSession } from "./session.ts";
-import { cookieOf, isFromOwnPage, isOwnOrigin } from "./session-cookie.ts";
+import { cookieOf, isFromOwnPage } from "./session-cookie.ts";
 
 /** A service with pages to sign in to. */
 export type Member = {

@@ -105,7 +105,14 @@ export type Zone = Omit<NewZone, "sets" | "reserved"> & {
   readonly number: number;
   readonly modified: Instant;
   readonly recordCount: number;
+  /** The number under which its signed names are stored. Signing a large zone again writes all names under a new one. Undefined: not signed. */
+  readonly namesAt?: number | undefined;
 };
+
+/** A zone with more records is large: it is read, signed and deleted in parts. */
+export const largeZone = 1_000;
+
+export const isLarge = ({ recordCount }: Zone): boolean => recordCount > largeZone;
 
 export type ZoneKey = { readonly number: number } | { readonly name: string };
 

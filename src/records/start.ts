@@ -42,6 +42,7 @@ import { tieNodes } from "./node-ties.ts";
 import type { RecordsAcme } from "./open-acme.ts";
 import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
+import { removeLeftovers } from "./remove-leftovers.ts";
 import { createRecordService } from "./service.ts";
 import { checkKeyFile } from "./signing/life/dnssec.ts";
 import { keepSigned } from "./signing/life/keep-signed.ts";
@@ -142,6 +143,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   const askParent = createAskParent(options.parents);
   const stopSigning = ties.duties.whenLeading(() => keepSigned({ store, askParent, now, log }));
   opened.push({ name: "signed zones", close: stopSigning });
+  const stopRemoving = ties.duties.whenLeading(() => removeLeftovers({ store, now, log }));
+  opened.push({ name: "deleted zones", close: stopRemoving });
   opened.push({ name: "state of signed zones", close: watchSigned({ store, now, log, state: signing }) });
   const health = createHealth();
   health.add("store", async () => void (await look()));

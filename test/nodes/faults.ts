@@ -50,7 +50,7 @@ export const faults: readonly Fault[] = [
     strike: async ({ server }) => {
       const client = await server.connect();
       await client.query("BEGIN; SELECT 1 FROM zones WHERE name = 'one.example' FOR UPDATE");
-      await sleep(6_000);
+      await realPause(6_000, "longer than a write waits for a lock");
       await client.end();
     },
   },

@@ -25,8 +25,10 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     "signing/life": ["signing", "commands", "commands/zones", "queries", "store", ...recordsBasics],
     store: ["signing", "model.ts"],
     "store/sql": ["store", "signing", "model.ts"],
-    "store/sqlite": ["store", "store/sql", "signing", "model.ts"],
-    "store/postgres": ["store", "store/sql", "signing", "model.ts"],
+    "store/sqlite": ["store", "store/sql", "store/sqlite/signed", "signing", "model.ts"],
+    "store/sqlite/signed": ["store", "store/sql", "store/sqlite", "signing", "model.ts"],
+    "store/postgres": ["store", "store/sql", "store/postgres/signed", "signing", "model.ts"],
+    "store/postgres/signed": ["store", "store/sql", "store/postgres", "signing", "model.ts"],
     // What a caller sees.
     queries: ["store", "model.ts"],
     // What each write means; the thread that writes needs no more of the service.

@@ -58,6 +58,7 @@ export function createDrafts(stored: (owner: string) => SignedName | undefined, 
   return {
     at,
     all: () => drafts.values(),
+    owners: () => drafts.keys(),
     has: (owner: string): boolean => drafts.has(owner),
     size: (): number => drafts.size,
 

@@ -79,6 +79,9 @@ export type SigningPart = {
 export type SigningPlan = {
   /** How many names it looks at. */
   readonly size: number;
+  /** These names, without those that are only removed. */
+  readonly owners: () => Iterable<string>;
+  readonly partAt: (owner: string) => SigningPart;
   /** One by one, because a large zone would need much memory. */
   readonly parts: () => Iterable<SigningPart>;
 };
@@ -165,6 +168,8 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
 
   return {
     size: drafts.size(),
+    owners: drafts.owners,
+    partAt: (owner) => partOf(drafts.at(owner)),
     *parts() {
       for (const draft of drafts.all()) yield partOf(draft);
       for (const before of whole ?? [])

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { base32hex, hashOf, rememberedHash, wireName } from "./nsec3-hash.ts";
+import { base32hex } from "../rdata/base32hex.ts";
+import { hashOf, rememberedHash, wireName } from "./nsec3-hash.ts";
 
 /** RFC 5155 appendix A: 12 iterations, salt aabbccdd. */
 const parameters = Uint8Array.of(1, 0, 0, 12, 4, 0xaa, 0xbb, 0xcc, 0xdd);

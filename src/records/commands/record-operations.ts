@@ -1,10 +1,9 @@
 import { parseOwner } from "../../core/names/name.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import type { Turns } from "../../lib/limits/turns.ts";
-import type { PlacedRecord, Zone } from "../model.ts";
+import { largeZone, type PlacedRecord, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { largeZone } from "../queries/read-zone.ts";
 import { type Actor, missing, type NotDone, plainActor, type Sight } from "../queries/sight.ts";
 import type { RecordStore, WriteRule } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";

@@ -2,10 +2,9 @@ import { ownersSeen, typesSeen } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import { createTurns, type Turns } from "../../lib/limits/turns.ts";
-import type { Zone, ZoneKey } from "../model.ts";
+import { isLarge, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { pageOfSets } from "../queries/page-of-sets.ts";
-import { largeZone } from "../queries/read-zone.ts";
 import { type Actor, missing, type NotDone, plainActor, refused, type Sight } from "../queries/sight.ts";
 import type { Page, SetPageQuery, SetPlace } from "../store/port.ts";
 import { zoneFaults } from "./edit/check-write.ts";
@@ -46,7 +45,7 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
       if (faults.length > 0) return refused(faults);
       const seesAll = actor.scope.sets === undefined;
       const pause = () => turns.next(actor.account);
-      const isSmall = query.owners !== undefined || zone.recordCount <= largeZone;
+      const isSmall = query.owners !== undefined || !isLarge(zone);
       if (keep === undefined && seesAll && isSmall)
         return { kind: "done", zone, page: await store.setPage(zone, query) };
       const seenOwners = ownersSeen(actor.scope);

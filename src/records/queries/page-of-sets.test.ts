@@ -2,11 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aSet } from "../../../test/rig/records/a-set.ts";
 import { wholeAccount } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { plainSettings } from "../model.ts";
+import { largeZone, plainSettings } from "../model.ts";
 import { createRecordService, type RecordService } from "../service.ts";
 import type { SetPageQuery } from "../store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
-import { largeZone } from "./read-zone.ts";
 import type { Actor } from "./sight.ts";
 
 let store: SqliteStore;

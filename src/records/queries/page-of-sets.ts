@@ -1,8 +1,7 @@
 import { apex } from "../../core/names/name.ts";
 import { type RRset, setKey } from "../../core/records/rrset.ts";
-import type { Zone } from "../model.ts";
+import { isLarge, type Zone } from "../model.ts";
 import type { Page, RecordStore, SetPageQuery, SetPlace } from "../store/port.ts";
-import { largeZone } from "./read-zone.ts";
 
 /** Per read, which must not block for more than a few milliseconds. */
 const partSize = { places: 1_000, sets: 500 };
@@ -29,7 +28,7 @@ export async function pageOfSets(
   pause: Pause,
 ): Promise<Page<RRset>> {
   const from = (query.page - 1) * query.perPage;
-  if (query.owners !== undefined || zone.recordCount <= largeZone) {
+  if (query.owners !== undefined || !isLarge(zone)) {
     const whole = { ...query, page: 1, perPage: Number.MAX_SAFE_INTEGER };
     const found = (await store.setPage(zone, whole)).items;
     const kept = found.filter((set) => wanted.place(set) && (wanted.set?.(set) ?? true));

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aSet } from "../../../test/rig/records/a-set.ts";
 import { dropZone } from "../../../test/rig/records/drop-zone.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { plainSettings, type Zone } from "../model.ts";
+import { largeZone, plainSettings, type Zone } from "../model.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
-import { largeZone, readZone } from "./read-zone.ts";
+import { readZone } from "./read-zone.ts";
 
 let store: SqliteStore;
 let zone: Zone;

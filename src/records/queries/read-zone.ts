@@ -5,7 +5,7 @@ import type { Change } from "../../core/records/changes.ts";
 import { isPackedType, type PackedType, packValues, rrsig } from "../../core/records/packed-sets.ts";
 import { type RRset, setKey } from "../../core/records/rrset.ts";
 import type { ShownSet } from "../../core/records/zone-view.ts";
-import type { LoggedRow, Zone } from "../model.ts";
+import { isLarge, type LoggedRow, type Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 import { atZoneSerial } from "../store/rows.ts";
 
@@ -14,9 +14,6 @@ const pageSize = 500;
 /** Names with signatures take longer, and more memory while a page is read. */
 const signedPageSize = 25;
 
-/** A zone with more records is large: it is read in parts, and an account gets one answer about a large zone at a time. */
-export const largeZone = 1_000;
-
 type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf" | "signedNames">;
 
 /**
@@ -24,11 +21,12 @@ type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf"
  * applied from the change log. Empty if the zone was deleted in the meantime.
  */
 export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly RRset[]> {
-  if (zone.recordCount <= largeZone) return await store.sets(zone, {});
+  if (!isLarge(zone)) return await store.sets(zone, {});
   const sets = new Map<string, RRset>();
   const start = await store.lastChange();
   for await (const page of pagesOf(store, zone, pause)) for (const set of page) sets.set(keyOf(set), set);
   const missed = await changesSince(store, zone, start, pause);
+  if (missed.some(endsZone)) return [];
   for (const { change } of missed) {
     if (change.kind === "settings" || change.kind === "signatures") continue;
     if (change.after === null) sets.delete(keyOf(change));
@@ -41,6 +39,9 @@ export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promis
 
 const keyOf = ({ owner, type }: Pick<RRset, "owner" | "type">): string => setKey(owner, type);
 const soaKey = setKey(apex, "SOA");
+
+/** The sets of a large zone are deleted later. */
+const endsZone = ({ change }: LoggedRow): boolean => change.kind === "delete" && keyOf(change) === soaKey;
 
 /** The zone with the serial and the time of the last missed change. */
 function zoneAfter(zone: Zone, missed: readonly LoggedRow[]): Zone {
@@ -71,7 +72,7 @@ export async function readShownZone(
 ): Promise<void> {
   const take = begin();
   const isSigned = zone.settings.dnssec !== undefined;
-  if (zone.recordCount <= largeZone && !isSigned) return take((await store.sets(zone, {})).map(shown));
+  if (!isLarge(zone) && !isSigned) return take((await store.sets(zone, {})).map(shown));
   const start = await store.lastChange();
   let soa: RRset | undefined;
   for await (const page of pagesOf(store, zone, pause)) {
@@ -86,6 +87,7 @@ export async function readShownZone(
     if (names.length < signedPageSize) break;
   }
   const missed = await changesSince(store, zone, start, pause);
+  if (missed.some(endsZone)) return begin()([]);
   const changes = missed.flatMap((row) => changesIn(row, isSigned));
   // So much was signed meanwhile that the log does not list it.
   if (changes.includes("all")) return await readShownZone(store, zone, pause, begin);

@@ -3,10 +3,10 @@ import { may, type Operation, ownersSeen, type Refusal, type Scope, typesSeen } 
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Turns } from "../../lib/limits/turns.ts";
-import type { PlacedRecord, Zone, ZoneKey } from "../model.ts";
+import { isLarge, type PlacedRecord, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordStore, SetQuery } from "../store/port.ts";
 import { eachSetOfTypes } from "./page-of-sets.ts";
-import { largeZone, readZone } from "./read-zone.ts";
+import { readZone } from "./read-zone.ts";
 
 /** Who calls, from where, and what they may do. */
 export type Actor = {
@@ -86,7 +86,7 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
     };
     if (types === undefined || ownersSeen(actor.scope) !== undefined) {
       for (const set of await sets(actor, zone)) set.records.forEach(take);
-    } else if (zone.recordCount > largeZone) {
+    } else if (isLarge(zone)) {
       await eachSetOfTypes(store, zone, types, takeSeen, () => turns.next(actor.account));
     } else {
       const { items } = await store.setPage(zone, { types, page: 1, perPage: Number.MAX_SAFE_INTEGER });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { madeChanges } from "../../core/dnssec/made-changes.ts";
 import {
   type NameChange,
@@ -5,6 +6,7 @@ import {
   planningSigning,
   type SigningPart,
   type SigningPlan,
+  type SigningWish,
   type Touched,
 } from "../../core/dnssec/plan-signing.ts";
 import { type SignedName, soaExpiry } from "../../core/dnssec/signed-name.ts";
@@ -14,11 +16,11 @@ import type { Change } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { negativeTtlIn } from "../../core/records/soa-timers.ts";
 import { mapInSteps, type Steps } from "../../core/steps.ts";
-import type { Zone, ZoneSigning } from "../model.ts";
+import { isLarge, type Zone, type ZoneSigning } from "../model.ts";
 import { expiryAfter, type SigningTime } from "../signing/signer.ts";
 import { signingOf } from "../signing/signing-of.ts";
 import { atZoneSerial } from "./rows.ts";
-import { logRow, type WriteEffect, type Writer } from "./write-effect.ts";
+import { logRow, type NamesMove, type WriteEffect, type Writer } from "./write-effect.ts";
 
 /** A signed zone as it is before a write. */
 export type SignedReads = {
@@ -35,15 +37,53 @@ export type PlannedSignatures = {
   readonly at: SigningTime;
   /** Reads the zone when it is used: the caller must have a snapshot of it, or must check afterwards that it has not changed. */
   readonly parts: () => Iterable<SigningPart>;
-  readonly isNewlySigned: boolean;
-  /** The effect with what the parts have changed. `count`: how many names that is, if not all of them are given. */
-  readonly signed: (names: readonly NameChange[], count?: number) => WriteEffect;
+  /** Where the names are stored from now on, if that changes. */
+  readonly namesMove: NamesMove | undefined;
+  /** The effect with what the parts have changed. */
+  readonly signed: (names: readonly NameChange[]) => WriteEffect;
 };
+
+/** Names of a large zone that were signed ahead of the write that makes the zone use them (`sign-ahead.ts`). */
+export type NamesAhead = {
+  readonly number: number;
+  /** They are signed as of this position in the log, */
+  readonly position: number;
+  /** with these settings, */
+  readonly settings: SigningSettings;
+  /** and with these changes, which the write makes. */
+  readonly changes: readonly Change[];
+};
+
+/** Names that were signed ahead for a write; `none` if everything has to be done in the write itself. */
+export type AheadOfWrite = AheadByZone | "none" | undefined;
+
+/** By the number of the zone. */
+export type AheadByZone = ReadonlyMap<number, NamesAhead>;
+
+/** The settings that decide how names are signed. */
+export type SigningSettings = { readonly ttl: number; readonly dnssec: ZoneSigning | undefined };
+
+/** With the owners whose sets have changed since. */
+export type CurrentNamesAhead = NamesAhead & { readonly missed: ReadonlySet<string> };
+
+/** All names of a large zone must be signed first, in short steps, and then the write must be repeated with them. */
+export class SignAhead extends Error {
+  readonly zone: Zone;
+  readonly effect: WriteEffect;
+  readonly by: Writer;
+
+  constructor(zone: Zone, effect: WriteEffect, by: Writer) {
+    super("the names of this zone must be signed ahead of this write");
+    [this.zone, this.effect, this.by] = [zone, effect, by];
+  }
+}
 
 /** If more names change, the log does not list their signatures, and followers read the zone again. */
 export const mostListed = 1_000;
 /** If more names are touched, it is faster to look at every name of the zone. */
 const mostTouched = 1_000;
+/** If more names have changed since they were signed ahead, they are signed ahead again. */
+export const mostMissed = 100;
 
 /** If there are more signatures, they are made in another thread: each takes about 80 µs. */
 export const mostSignatures = 50;
@@ -52,84 +92,172 @@ export const mostSignatures = 50;
 export const concernsSigning = (before: Zone, after: Zone): boolean =>
   (before.settings.dnssec ?? after.settings.dnssec) !== undefined;
 
-/** Adds what must be signed to the effect of a write. */
+export type SigningOptions = {
+  /** Names whose signatures are renewed. */
+  readonly renew?: readonly string[] | undefined;
+  /** `none`: everything has to be done in this write. Then `reads.names` are the zone's own, otherwise those that were signed ahead. */
+  readonly ahead?: CurrentNamesAhead | "none" | undefined;
+};
+
+/** Adds what must be signed to the effect of a write. Throws `SignAhead` if that is the whole of a large zone. */
 export function* planningSignatures(
   before: Zone,
   effect: WriteEffect,
   reads: SignedReads,
   by: Writer,
-  renew: readonly string[] = [],
+  { renew = [], ahead }: SigningOptions = {},
 ): Steps<PlannedSignatures> {
   const [was, is] = [before.settings.dnssec, effect.zone.settings.dnssec];
-  if (is === undefined) {
-    const names = yield* mapInSteps(reads.everyName(), (name) => name);
-    return withPlan(effect, by, undefined, { size: names.length, parts: () => names.map(withoutName) });
-  }
-  // Names of a zone that is not signed are left over from a signing that did not finish.
-  const [stored, everyName] = was ? [reads.names, reads.everyName] : [noNames, () => []];
-  const until = expiryAfter(soaExpiry(stored.at(apex)) ?? 0, by.now);
+  if (is === undefined) return yield* planningNone(before, effect, reads, by);
+  if (ahead !== undefined && ahead !== "none") return yield* planningRest(before, effect, reads, by, ahead);
   const { zone, changes } = effect;
-  const byOwner = Map.groupBy(changes, ({ owner }) => owner);
-  const owners = new Set([apex, ...byOwner.keys(), ...renew]);
-  const touchedAt = (owner: string): Touched => touchedBy(byOwner.get(owner) ?? [], owner, reads.setsAt(owner), zone);
-  const top = touchedAt(apex);
-  const wish = {
-    zone: zone.name,
-    ttl: zone.settings.ttl,
-    negativeTtl: negativeTtlIn(top.sets, zone.settings.ttl),
-    signing: signingOf(is, zone.name, by.now),
-  };
+  const owners = new Set([apex, ...changes.map(({ owner }) => owner), ...renew]);
   const isWhole = before.settings.ttl !== zone.settings.ttl || signsOtherwise(was, is) || owners.size > mostTouched;
+  const isAhead = (isLarge(before) || isLarge(zone)) && ahead !== "none";
+  if (isWhole && isAhead) throw new SignAhead(before, effect, by);
+  const stored = was ? reads.names : noNames;
+  const until = expiryAfter(soaExpiry(stored.at(apex)) ?? 0, by.now);
+  const touchedAt = touching(effect, reads.setsAt);
+  const wish = wishOf(effect.zone, is, touchedAt(apex).sets, by);
   if (!isWhole) {
-    const touched = new Map([...owners].map((owner) => [owner, owner === apex ? top : touchedAt(owner)]));
-    const part = yield* planningSigning({
-      ...wish,
-      names: stored,
-      touched: new Map([...touched].map(([owner, { sets }]) => [owner, typesIn(sets)])),
-      setsAt: (owner) => {
-        const known = touched.get(owner);
-        if (known === undefined) throw new Error(`${owner} is signed, but not touched`);
-        return known;
-      },
-    });
+    const touched = new Map([...owners].map((owner) => [owner, touchedAt(owner)]));
+    const part = yield* planningSigning(partOf({ ...wish, names: stored }, touched));
     if (part !== "whole") return withPlan(effect, by, until, part);
+    if (isAhead) throw new SignAhead(before, effect, by);
   }
-  const touched = new Map<string, number[]>([...owners].map((owner) => [owner, []]));
-  for (const { owner, type } of reads.everyType()) {
-    yield;
-    if (byOwner.get(owner)?.some((change) => change.type === type)) continue;
-    const others = touched.get(owner);
-    if (others === undefined) touched.set(owner, [typeCode(type)]);
-    else others.push(typeCode(type));
-  }
-  for (const { owner, after } of changes) if (after !== null) touched.get(owner)?.push(...typesIn([after]));
-  const names = yield* mapInSteps(everyName(), (name) => name);
+  const names = was ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
   const known = new Map(names.map((name) => [name.owner, name]));
-  const whole = yield* planningSigning({
-    ...{ ...wish, touched, setsAt: touchedAt },
+  const whole = yield* planningWhole({
+    ...{ ...wish, touched: yield* typesAfter(effect, reads.everyType()), setsAt: touchedAt },
     names: { ...stored, at: (owner) => known.get(owner) },
     whole: names,
   });
-  if (whole === "whole") throw new Error("a plan for the whole zone asked for the whole zone again");
-  return withPlan(was ? effect : { ...effect, isNewlySigned: true }, by, until, whole);
+  return withPlan(was ? effect : { ...effect, namesMove: { to: "new" } }, by, until, whole);
 }
 
-const noNames: Names = { at: () => undefined, before: () => undefined, after: () => undefined };
+/** The zone is no longer signed. The names of a large zone are deleted later. */
+function* planningNone(before: Zone, effect: WriteEffect, reads: SignedReads, by: Writer): Steps<PlannedSignatures> {
+  const isLater = isLarge(before) && before.namesAt !== undefined;
+  const names = isLater ? [] : yield* mapInSteps(reads.everyName(), (name) => name);
+  const namesMove = { to: undefined, leaves: isLater ? before.namesAt : undefined };
+  const removal = { size: names.length, parts: () => names.map(withoutName) };
+  return withPlan({ ...effect, namesMove }, by, undefined, removal, !isLater);
+}
+
+/** All names were signed ahead, apart from those that have changed since. */
+function* planningRest(
+  before: Zone,
+  effect: WriteEffect,
+  reads: SignedReads,
+  by: Writer,
+  ahead: CurrentNamesAhead,
+): Steps<PlannedSignatures> {
+  const { zone, changes } = effect;
+  const owners = new Set([apex, ...ahead.missed, ...differing(changes, ahead.changes)]);
+  if (zone.settings.dnssec === undefined || !isSignedWith(ahead, zone) || owners.size > mostMissed)
+    throw new SignAhead(before, effect, by);
+  const touchedAt = touching(effect, reads.setsAt);
+  const touched = new Map([...owners].map((owner) => [owner, allChanged(touchedAt(owner))]));
+  const wish = wishOf(zone, zone.settings.dnssec, touched.get(apex)?.sets ?? [], by);
+  const part = yield* planningSigning(partOf({ ...wish, names: reads.names }, touched));
+  if (part === "whole") throw new SignAhead(before, effect, by);
+  const until = expiryAfter(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
+  const namesMove: NamesMove = { to: ahead.number, leaves: before.namesAt };
+  return withPlan({ ...effect, namesMove }, by, until, part, false);
+}
+
+export const isSignedWith = ({ settings }: NamesAhead, { settings: { ttl, dnssec } }: Zone): boolean =>
+  isDeepStrictEqual(settings, { ttl, dnssec });
+
+/** Owners whose changes are not in both lists. */
+function differing(changes: readonly Change[], others: readonly Change[]): readonly string[] {
+  if (changes === others) return [];
+  const keyOf = ({ owner, type, after }: Change) =>
+    `${owner} ${type} ${after && JSON.stringify([after.ttl, ...after.records.map(({ rdata }) => rdata)])}`;
+  const [these, those] = [changes, others].map((list) => new Map(list.map((change) => [keyOf(change), change.owner])));
+  const only = (some = new Map<string, string>(), other = new Map<string, string>()) =>
+    [...some].flatMap(([key, owner]) => (other.has(key) ? [] : [owner]));
+  return [...only(these, those), ...only(those, these)];
+}
+
+/** The sets of an owner after the write. */
+export function touching({ zone, changes }: WriteEffect, setsAt: SignedReads["setsAt"]): (owner: string) => Touched {
+  const byOwner = Map.groupBy(changes, ({ owner }) => owner);
+  return (owner) => touchedBy(byOwner.get(owner) ?? [], owner, setsAt(owner), zone);
+}
+
+export const allChanged = ({ sets }: Touched): Touched => ({ sets, changed: new Set(sets.map(({ type }) => type)) });
+
+type ZoneWish = Pick<SigningWish, "zone" | "ttl" | "negativeTtl" | "signing">;
+
+/** `top`: the sets of the apex. */
+export const wishOf = (zone: Zone, signing: ZoneSigning, top: readonly RRset[], by: Writer): ZoneWish => ({
+  zone: zone.name,
+  ttl: zone.settings.ttl,
+  negativeTtl: negativeTtlIn(top, zone.settings.ttl),
+  signing: signingOf(signing, zone.name, by.now),
+});
+
+/** Signs only these owners. */
+export const partOf = (
+  wish: ZoneWish & Pick<SigningWish, "names">,
+  touched: ReadonlyMap<string, Touched>,
+): SigningWish => ({
+  ...wish,
+  touched: new Map([...touched].map(([owner, { sets }]) => [owner, typesIn(sets)])),
+  setsAt: (owner) => {
+    const known = touched.get(owner);
+    if (known === undefined) throw new Error(`${owner} is signed, but not touched`);
+    return known;
+  },
+});
+
+export function* planningWhole(wish: SigningWish): Steps<SigningPlan> {
+  const whole = yield* planningSigning(wish);
+  if (whole === "whole") throw new Error("a plan for the whole zone asked for the whole zone again");
+  return whole;
+}
+
+/** The types of every name after the write. */
+export function* typesAfter(
+  { changes }: WriteEffect,
+  everyType: Iterable<Pick<RRset, "owner" | "type">>,
+): Steps<Map<string, number[]>> {
+  const byOwner = Map.groupBy(changes, ({ owner }) => owner);
+  const types = new Map<string, number[]>([apex, ...byOwner.keys()].map((owner) => [owner, []]));
+  for (const { owner, type } of everyType) {
+    yield;
+    if (byOwner.get(owner)?.some((change) => change.type === type)) continue;
+    const others = types.get(owner);
+    if (others === undefined) types.set(owner, [typeCode(type)]);
+    else others.push(typeCode(type));
+  }
+  for (const { owner, after } of changes) if (after !== null) types.get(owner)?.push(...typesIn([after]));
+  return types;
+}
+
+export const noNames: Names = { at: () => undefined, before: () => undefined, after: () => undefined };
 
 const withoutName = (before: SignedName): SigningPart => ({ toSign: [], change: () => ({ before, after: undefined }) });
 
 const typesIn = (sets: readonly RRset[]): readonly number[] =>
   sets.filter(({ records }) => records.length > 0).map(({ type }) => typeCode(type));
 
-function withPlan(effect: WriteEffect, by: Writer, until: number | undefined, plan: SigningPlan): PlannedSignatures {
+function withPlan(
+  effect: WriteEffect,
+  by: Writer,
+  until: number | undefined,
+  plan: Pick<SigningPlan, "size" | "parts">,
+  isListed = true,
+): PlannedSignatures {
   const parts = plan.size > mostSignatures ? undefined : [...plan.parts()];
   return {
     count: parts?.reduce((sum, { toSign }) => sum + toSign.length, 0) ?? plan.size,
     at: { now: by.now, until },
     parts: () => parts ?? plan.parts(),
-    isNewlySigned: effect.isNewlySigned === true,
-    signed: (names, count = names.length) => {
-      const sets = count > mostListed ? null : madeChanges(names);
+    namesMove: effect.namesMove,
+    signed: (names) => {
+      const sets = isListed && names.length <= mostListed ? madeChanges(names) : null;
       const row = logRow(effect.zone, effect.zone.serial, by, { kind: "signatures", sets });
       return { ...effect, names, log: [...effect.log, row] };
     },

@@ -23,6 +23,7 @@ import type {
 } from "../model.ts";
 import type { SealedKey } from "../signing/signer.ts";
 import type { StoreCounters } from "./counters.ts";
+import type { Leftovers } from "./leftovers.ts";
 import type { SignedZones } from "./signed-zones.ts";
 import type { TransferStore } from "./transfer-keys.ts";
 import type { GrantStore } from "./zone-grants.ts";
@@ -122,7 +123,7 @@ export type RecordStore = StoreParts & {
   readonly close: () => void | Promise<void>;
 };
 
-type StoreParts = TransferStore & GrantStore & SignedZones;
+type StoreParts = TransferStore & GrantStore & SignedZones & Leftovers;
 
 export type NotCreated = "name-taken" | NameRefusal;
 
@@ -175,8 +176,11 @@ export type WriteRequest = {
   readonly account: number;
   /** The zone to write to, or the zone that contains this record. */
   readonly at: { readonly zone: string } | { readonly record: string };
-  /** The owners whose sets `decide` sees and may change. The owner of the record named in `at` is always one of them. */
-  readonly owners: "all" | ((zone: Zone) => readonly string[]);
+  /**
+   * The owners whose sets `decide` sees and may change. The owner of the record named in `at` is always one of them. `to-remove`: the whole
+   * zone, which may only be removed; of a large one, `decide` sees only the apex and protected sets.
+   */
+  readonly owners: "all" | "to-remove" | ((zone: Zone) => readonly string[]);
   /** Further records: their current owners are included too. */
   readonly records?: readonly string[];
   readonly actor: string;
@@ -264,7 +268,7 @@ export type DecideAct<T> = (view: WriteView) => ActDecision<T> | Steps<ActDecisi
 export type ActDecision<T> = Decision & {
   readonly command?: string;
   readonly remember?: boolean;
-  /** Deletes the zone with all its sets. Requires `owners: "all"`. */
+  /** Deletes the zone with all its sets. Requires `owners: "to-remove"`. The log lists only the sets that `decide` saw. */
   readonly remove?: boolean;
   /** Plain data, because it is stored with the key as JSON. */
   readonly result: T;

@@ -18,12 +18,24 @@ export type ZoneRow = {
   readonly record_count: number;
   readonly created: number;
   readonly modified: number;
+  readonly names_at: number | null;
 };
 
 export function zoneFromRow(row: ZoneRow): Zone {
   const { number, id, account, name, serial, created, modified } = row;
   const settings = JSON.parse(row.settings) as ZoneSettings;
-  return { number, id, account, name, settings, serial, created, modified, recordCount: row.record_count };
+  return {
+    number,
+    id,
+    account,
+    name,
+    settings,
+    serial,
+    created,
+    modified,
+    recordCount: row.record_count,
+    namesAt: row.names_at ?? undefined,
+  };
 }
 
 export type SetRow = {
@@ -134,6 +146,16 @@ export function changeFromRow(row: ChangeRow): LoggedRow {
     actor,
     change: JSON.parse(row.change) as LoggedRow["change"],
   };
+}
+
+/** The owners of changed sets, from the texts of changes. */
+export function ownersIn(changes: readonly string[]): ReadonlySet<string> {
+  const owners = new Set<string>();
+  for (const text of changes) {
+    const change = JSON.parse(text) as LoggedRow["change"];
+    if (change.kind !== "settings" && change.kind !== "signatures") owners.add(change.owner);
+  }
+  return owners;
 }
 
 export type KeyRow = {

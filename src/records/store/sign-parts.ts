@@ -2,6 +2,11 @@ import type { NameChange, SigningPart } from "../../core/dnssec/plan-signing.ts"
 import type { Signer } from "../signing/signer.ts";
 import type { PlannedSignatures } from "./plan-signatures.ts";
 
+/** What is signed in other threads: `count` sets or names, in groups. */
+type PartsToSign = Pick<PlannedSignatures, "at" | "count"> & {
+  readonly groups: Iterable<readonly SigningPart[]> | AsyncIterable<readonly SigningPart[]>;
+};
+
 /** A group of names goes to the other threads once it has this many sets to sign, */
 const perGroup = 64;
 /** or once preparing it has taken this many milliseconds: V8 is slow when it runs the code for the first time. */
@@ -13,7 +18,11 @@ const many = 1_000;
 export type SigningWay = { readonly next: () => Promise<void>; readonly isUrgent: boolean };
 
 /** Blocks; for a few signatures inside a transaction. */
-export const signPartsNow = (signer: Signer, zone: string, { parts, at }: PlannedSignatures): readonly NameChange[] =>
+export const signPartsNow = (
+  signer: Signer,
+  zone: string,
+  { parts, at }: Pick<PlannedSignatures, "parts" | "at">,
+): readonly NameChange[] =>
   [...parts()].flatMap(({ toSign, change }) => {
     signer.signNow(zone, toSign, at);
     return change() ?? [];
@@ -23,7 +32,7 @@ export const signPartsNow = (signer: Signer, zone: string, { parts, at }: Planne
 export async function* signPartsBeside(
   signer: Signer,
   zone: string,
-  { parts, at, count }: PlannedSignatures,
+  { groups: all, at, count }: PartsToSign,
   { next, isUrgent }: SigningWay,
 ): AsyncGenerator<readonly NameChange[], void> {
   const beside = signer.beside(!isUrgent && count > many);
@@ -33,11 +42,11 @@ export async function* signPartsBeside(
     return some.flatMap(({ change }) => change() ?? []);
   };
   try {
-    const groups = inGroups(parts());
+    const groups = Symbol.iterator in all ? all[Symbol.iterator]() : all[Symbol.asyncIterator]();
     let before: Promise<readonly NameChange[]> | undefined;
     for (;;) {
       await next();
-      const some = groups.next();
+      const some = await groups.next();
       if (some.done) break;
       const signed = sign(some.value);
       // If the caller stops early, nobody awaits this promise, and its rejection must not be reported as unhandled.
@@ -51,7 +60,7 @@ export async function* signPartsBeside(
   }
 }
 
-function* inGroups(parts: Iterable<SigningPart>): Generator<readonly SigningPart[], void> {
+export function* inGroups(parts: Iterable<SigningPart>): Generator<readonly SigningPart[], void> {
   let [some, count, since]: [SigningPart[], number, number] = [[], 0, performance.now()];
   for (const part of parts) {
     some.push(part);

@@ -25,13 +25,19 @@ export type WriteEffect = {
   readonly newSettings: boolean;
   /** What changes in the signed part of the zone. */
   readonly names?: readonly NameChange[];
-  /** The zone was not signed before: names that are stored already are left over from a signing that did not finish. */
-  readonly isNewlySigned?: boolean;
+  /** Where the signed names are stored from now on, if that changes. */
+  readonly namesMove?: NamesMove;
   /** New private keys. */
   readonly keys?: readonly SealedKey[];
   /** The store assigns the positions. */
   readonly log: readonly Omit<LoggedRow, "position">[];
 };
+
+/**
+ * `to`: a number under which names were written ahead (`sign-ahead.ts`), a new number for the names of this write, or undefined if the
+ * zone is not signed any more. `leaves`: a number under which names are stored that are deleted later.
+ */
+export type NamesMove = { readonly to: number | "new" | undefined; readonly leaves?: number | undefined };
 
 /** The effect of changing sets and settings to what is wanted; undefined if nothing differs and nothing is to be renewed. */
 export const effectOf = (zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer): WriteEffect | undefined =>

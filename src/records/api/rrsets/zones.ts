@@ -4,8 +4,7 @@ import { askedZoneName } from "../../../core/names/name.ts";
 import { badInput, type Fault, ok } from "../../../core/result.ts";
 import { zoneFaults } from "../../commands/edit/check-write.ts";
 import type { Asked, Written } from "../../commands/requests.ts";
-import type { Zone, ZoneKey } from "../../model.ts";
-import { largeZone } from "../../queries/read-zone.ts";
+import { isLarge, type Zone, type ZoneKey } from "../../model.ts";
 import { type Actor, missing } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
@@ -109,7 +108,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       const faults = zone === undefined ? [] : zoneFaults(zone);
       if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
       if (faults.length > 0) return sendFaults(reply, faults);
-      if (zone.recordCount > largeZone) await holdFor(request.actor.account, reply, service.turns);
+      if (isLarge(zone)) await holdFor(request.actor.account, reply, service.turns);
       const file = await service.exportZone(request.actor, zone, "rrsets");
       return file.kind === "done" ? reply.send({ zonefile: file.text }) : sendError(reply, answerTo(file));
     },

@@ -40,7 +40,7 @@ export function deleteZoneRule(command: DeleteZone): ActRule<Done | NotDone> {
   const sight = permissionsAt(() => now);
   return {
     kind: "act",
-    request: { ...writtenBy(actor, now), at, owners: "all", command, ...(once && { once }) },
+    request: { ...writtenBy(actor, now), at, owners: "to-remove", command, ...(once && { once }) },
     decide: (view) => {
       const obstacle = removalObstacle(sight, actor, view);
       if (obstacle) return noChange(obstacle);

@@ -2,8 +2,9 @@ import { parentOf } from "../../../core/dnssec/signed-name.ts";
 import { apex } from "../../../core/names/name.ts";
 import { dname } from "../../../core/records/dname.ts";
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
-import type { NewZone, Zone } from "../../model.ts";
+import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
+import type { AheadByZone } from "../plan-signatures.ts";
 import type { Command, Once } from "../port.ts";
 import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet, wishKey } from "./batch.ts";
 import {
@@ -17,7 +18,8 @@ import {
   oneByOne,
 } from "./locks.ts";
 import { readNeighbours } from "./neighbours.ts";
-import { readSignedNames } from "./signed-names.ts";
+import { readAhead, withNamesAhead } from "./signed/ahead.ts";
+import { readSignedNames } from "./signed/names.ts";
 
 /** What a write needs to see. */
 export type Wish = {
@@ -30,6 +32,8 @@ export type Wish = {
   readonly by?: Command["actor"];
   /** Its zones are read completely, because signing turned out to need that. */
   readonly whole?: boolean;
+  /** What was signed ahead for it. */
+  readonly ahead?: AheadByZone;
 };
 
 type Run = (statement: Statement) => Promise<Rows>;
@@ -51,6 +55,8 @@ export async function loadBatch(
   const created = newZones.map(({ name }) => name);
   const once = wishes.flatMap((wish) => wish.once ?? []);
   const acts = wishes.filter((wish) => wish.acts).length;
+  // A zone that is signed for the first time needs a number for its names.
+  const newNumbers = created.length + wishes.filter(({ whole }) => whole).length;
   const records = [...new Set(needs.flatMap(recordsIn))];
   const waits = lock.kind === "wait" || lock.ours.zones.size + lock.ours.names.size > 0;
   const [, busyNames, zones, , placeRows, keys, names, fresh, around] = await Promise.all([
@@ -61,25 +67,31 @@ export async function loadBatch(
     records.length > 0 ? run(placesOf(records)) : undefined,
     once.length > 0 ? run(keptKeys(once)) : undefined,
     created.length > 0 ? run(knownNames(created)) : undefined,
-    acts + created.length > 0 ? run(freshNumbers(acts, created.length)) : undefined,
+    acts + newNumbers > 0 ? run(freshNumbers(acts, newNumbers)) : undefined,
     created.length > 0 ? readNeighbours(run, newZones) : [],
   ]);
   const placed = (placeRows?.rows ?? []) as (Place & { readonly id: string })[];
   const places = new Map(placed.map(({ id, zone, owner }) => [id, { zone, owner }]));
   const known = (names?.rows ?? []) as { name: string; serial: number | null }[];
   const [numbers] = (fresh?.rows ?? []) as { actions: string[]; zones: string[] }[];
-  const owners = ownersToRead(needs, zones, places);
+  const ahead = await readAhead(run, new Map(wishes.flatMap((wish) => [...(wish.ahead ?? [])])));
+  const owners = ownersToRead(needs, zones, places, ahead);
   const [busy, sets, signed, ended] = await Promise.all([
     lock.kind === "wait" ? [] : busyZones(run, needs, zones, places),
-    readSets(run, owners),
-    readSignedNames(run, zones, owners, signer),
+    readSets(run, owners, largeToRemove(needs, zones)),
+    readSignedNames(
+      run,
+      zones.map((zone) => withNamesAhead(zone, ahead)),
+      owners,
+      signer,
+    ),
     readEnded(
       run,
       wishes.flatMap(({ by }) => by ?? []),
     ),
   ]);
   return {
-    ...{ zones, places, owners, sets, ended, signedNames: signed.names, sealedKeys: signed.keys },
+    ...{ zones, places, owners, sets, ended, ahead, signedNames: signed.names, sealedKeys: signed.keys },
     busy: { zones: busy, names: busyNames },
     keys: (keys?.rows ?? []) as KeptKey[],
     neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),
@@ -113,40 +125,58 @@ const recordsIn = ({ at, records = [] }: Need): readonly string[] =>
 
 type Owners = Loaded["owners"];
 
-function ownersToRead(needs: readonly Need[], zones: readonly Zone[], places: Loaded["places"]): Owners {
-  const byId = new Map(zones.map((zone) => [zone.id, zone]));
-  const byNumber = new Map(zones.map((zone) => [zone.number, zone]));
-  const byName = new Map(zones.map((zone) => [zone.name, zone]));
-  const zoneOf = (at: Need["at"]): Zone | undefined => {
-    if ("zone" in at) return byId.get(at.zone);
-    if ("name" in at) return byName.get(at.name);
-    return byNumber.get("number" in at ? at.number : (places.get(at.record)?.zone ?? 0));
-  };
+function ownersToRead(
+  needs: readonly Need[],
+  zones: readonly Zone[],
+  places: Loaded["places"],
+  ahead: Loaded["ahead"],
+): Owners {
+  const zoneOf = createZoneOf(zones, places);
   const owners = new Map<number, "all" | Set<string>>();
   for (const need of needs) {
     const zone = zoneOf(need.at);
     if (zone === undefined || zone.account !== need.account) continue;
-    const known = owners.get(zone.number) ?? new Set();
-    const all = need.owners === "all" || known === "all";
-    const named = all ? undefined : known.union(ownersOf(need, zone, places));
+    const known = owners.get(zone.number) ?? new Set(ahead.get(zone.number)?.missed);
+    const isWhole = need.owners === "all" || (need.owners === "to-remove" && !isLarge(zone));
+    const named = isWhole || known === "all" ? undefined : known.union(ownersOf(need, zone, places));
     // Every write to a signed zone signs its SOA record.
-    if (zone.settings.dnssec !== undefined) named?.add(apex);
+    if (zone.settings.dnssec !== undefined || ahead.has(zone.number)) named?.add(apex);
     owners.set(zone.number, named ?? "all");
   }
   return owners;
 }
 
-async function readSets(run: Run, owners: Owners): Promise<readonly PlacedSet[]> {
+/** The numbers of large zones that are to be removed. */
+const largeToRemove = (needs: readonly Need[], zones: readonly Zone[]): readonly number[] => {
+  if (!needs.some(({ owners }) => owners === "to-remove")) return [];
+  return zones.filter(isLarge).map(({ number }) => number);
+};
+
+function createZoneOf(zones: readonly Zone[], places: Loaded["places"]): (at: Need["at"]) => Zone | undefined {
+  const byId = new Map(zones.map((zone) => [zone.id, zone]));
+  const byNumber = new Map(zones.map((zone) => [zone.number, zone]));
+  const byName = new Map(zones.map((zone) => [zone.name, zone]));
+  return (at) => {
+    if ("zone" in at) return byId.get(at.zone);
+    if ("name" in at) return byName.get(at.name);
+    return byNumber.get("number" in at ? at.number : (places.get(at.record)?.zone ?? 0));
+  };
+}
+
+/** `removed`: large zones of which protected sets are read too. */
+async function readSets(run: Run, owners: Owners, removed: readonly number[]): Promise<readonly PlacedSet[]> {
   const wanted = [...owners].flatMap(([zone, set]) =>
     set === "all" ? [] : [...set].map((owner) => ({ zone, owner })),
   );
   const whole = [...owners].flatMap(([zone, set]) => (set === "all" ? [zone] : []));
-  const [byOwner, byZone, redirecting] = await Promise.all([
+  const [byOwner, byZone, locked, redirecting] = await Promise.all([
     wanted.length > 0 ? run(setsOfOwners(wanted)) : undefined,
     whole.length > 0 ? run(setsOfZones(whole)) : undefined,
+    removed.length > 0 ? run(lockedSets(removed)) : undefined,
     wanted.length > 0 ? run(dnamesAt(namesAbove(wanted))) : undefined,
   ]);
-  return [...(byOwner?.rows ?? []), ...(byZone?.rows ?? []), ...(redirecting?.rows ?? [])] as PlacedSet[];
+  const found = [byOwner, byZone, locked, redirecting].flatMap((each) => each?.rows ?? []);
+  return found as PlacedSet[];
 }
 
 const keptKeys = (once: readonly (Once & { readonly actor: string })[]): Statement => ({
@@ -205,5 +235,13 @@ const dnamesAt = (wanted: readonly OwnerIn[]): Statement => {
 const setsOfZones = (zones: readonly number[]): Statement => ({
   name: "sets of zones",
   text: "SELECT zone, owner, type, ttl, records, marks FROM rrsets WHERE zone = ANY($1)",
+  values: [zones],
+});
+
+const lockedSets = (zones: readonly number[]): Statement => ({
+  name: "locked sets",
+  text:
+    "SELECT zone, owner, type, ttl, records, marks FROM rrsets " +
+    `WHERE zone = ANY($1) AND strpos(marks, '"locked":true') > 0`,
   values: [zones],
 });

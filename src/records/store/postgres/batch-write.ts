@@ -77,10 +77,14 @@ function partsOf(outcome: Outcome): readonly Part[] {
   return [
     {
       tag: "zones_changed",
-      columns: { number: "bigint", settings: "text", serial: "bigint", modified: "bigint", record_count: "bigint" },
+      columns: {
+        ...{ number: "bigint", settings: "text", serial: "bigint" },
+        ...{ modified: "bigint", record_count: "bigint", names_at: "bigint" },
+      },
       rows: outcome.zones.map(zoneRow),
       text: (rows, numbers) =>
-        "UPDATE zones SET settings = n.settings, serial = n.serial, modified = n.modified, record_count = n.record_count " +
+        "UPDATE zones SET settings = n.settings, serial = n.serial, modified = n.modified, " +
+        "record_count = n.record_count, names_at = n.names_at " +
         `FROM ${rows} WHERE zones.number = n.number AND zones.number = ANY(${numbers})`,
     },
     {
@@ -148,8 +152,22 @@ function partsOf(outcome: Outcome): readonly Part[] {
 }
 
 /** The signed names of zones, and the keys that sign them. */
-function signedParts({ names, goneNames, signingKeys, usedKeys }: Outcome): readonly Part[] {
+function signedParts({ names, goneNames, signingKeys, usedKeys, adopted, leftovers }: Outcome): readonly Part[] {
   return [
+    {
+      tag: "ahead_used",
+      columns: { number: "bigint" },
+      rows: adopted.map((number) => ({ number })),
+      text: (rows) => `DELETE FROM leftovers USING ${rows} WHERE leftovers.number = n.number`,
+    },
+    {
+      tag: "left_over",
+      columns: { number: "bigint", kind: "text" },
+      rows: leftovers,
+      text: (rows) =>
+        `INSERT INTO leftovers (number, kind, since) SELECT n.number, n.kind, 0 FROM ${rows} ` +
+        "ON CONFLICT (number) DO UPDATE SET kind = excluded.kind",
+    },
     {
       tag: "names_signed",
       columns: {
@@ -223,8 +241,9 @@ function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
   ];
 }
 
-const zoneRow = ({ recordCount, settings, ...zone }: Outcome["zones"][number]) => ({
+const zoneRow = ({ recordCount, settings, namesAt, ...zone }: Outcome["zones"][number]) => ({
   ...zone,
+  names_at: namesAt ?? null,
   settings: JSON.stringify(settings),
   record_count: recordCount,
 });

@@ -9,15 +9,21 @@ import type { Surroundings } from "../../../core/records/check-redirects.ts";
 import { dname } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
-import type { Action, LoggedRow, NewZone, Zone, ZoneKey } from "../../model.ts";
+import { type Action, isLarge, type LoggedRow, type NewZone, type Zone, type ZoneKey } from "../../model.ts";
 import type { SealedKey, Signer } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
 import { keysKept } from "../kept-actions.ts";
-import { concernsSigning, mostSignatures, type PlannedSignatures, planningSignatures } from "../plan-signatures.ts";
+import {
+  type CurrentNamesAhead,
+  concernsSigning,
+  mostSignatures,
+  type PlannedSignatures,
+  planningSignatures,
+} from "../plan-signatures.ts";
 import type { Command, NotCreated, Once, WriteRequest, WriteView } from "../port.ts";
 import { AccessEnded } from "../port.ts";
-import { marksToText, type SetRow, setFromRow, signedNameToRow } from "../rows.ts";
-import { signPartsBeside, signPartsNow } from "../sign-parts.ts";
+import { marksToText, type SetRow, setFromRow } from "../rows.ts";
+import { inGroups, signPartsBeside, signPartsNow } from "../sign-parts.ts";
 import {
   effectOf,
   firstEffect,
@@ -27,7 +33,7 @@ import {
   type WriteEffect,
   type Writer,
 } from "../write-effect.ts";
-import { createBatchNames } from "./signed-names.ts";
+import { createSignedPart } from "./signed/part.ts";
 
 /** A zone that a write concerns, and the sets that the write needs to see. */
 export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };
@@ -57,6 +63,8 @@ export type Loaded = {
   readonly ended: ReadonlySet<string>;
   /** Of signed zones, by their number. */
   readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
+  /** What was signed ahead, by the number of the zone. Then `signedNames` has these names instead. */
+  readonly ahead: ReadonlyMap<number, CurrentNamesAhead>;
   /** Of signed zones, if the signer has not opened them yet. */
   readonly sealedKeys: readonly SealedKey[];
 };
@@ -99,8 +107,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
   const log: Omit<LoggedRow, "position">[] = [];
   const actions: (Action & { readonly account: number; readonly actor: string })[] = [];
   const newKeys = new Map<string, KeptKey>();
-  const signedNames = new Map<number, ReturnType<typeof createBatchNames>>();
-  const signingKeys: { readonly zone: Zone; readonly added: readonly SealedKey[] }[] = [];
+  const signed = createSignedPart(loaded, fresh.zones);
   const unsigned: (PlannedSignatures & { readonly zone: Zone })[] = [];
 
   const enter = (zone: Zone): void => {
@@ -176,15 +183,9 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
     places.set(id, place);
   };
 
-  const namesOf = ({ number }: Zone) => {
-    const names = signedNames.get(number) ?? createBatchNames(loaded.signedNames.get(number) ?? []);
-    signedNames.set(number, names);
-    return names;
-  };
-
   const signaturesFor = (zone: Zone, effect: WriteEffect, by: Writer, renew: readonly string[] | undefined) => {
     if (!concernsSigning(zone, effect.zone)) return undefined;
-    const names = namesOf(zone);
+    const names = signed.namesOf(zone);
     const reads = {
       names: names.view,
       everyName: () => {
@@ -202,9 +203,11 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
         );
       },
     };
-    const planned = finish(planningSignatures(zone, effect, reads, by, renew));
     if (signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
+    const ahead = loaded.ahead.get(zone.number);
+    const planned = finish(planningSignatures(zone, effect, reads, by, { renew, ahead }));
+    if (planned.namesMove?.to === "new" && fresh.zones.length === 0) throw new ReadWhole();
     if (planned.count > mostSignatures && !alone) throw new RunAlone();
     const missing = signer.missing(effect.zone.settings.dnssec?.keys ?? []);
     if (missing.length > 0)
@@ -213,10 +216,8 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
   };
 
   const apply = (effect: WriteEffect): void => {
-    const { zone, changes, log: rows, names } = effect;
-    if (effect.isNewlySigned) namesOf(zone).forget();
-    if (names !== undefined) namesOf(zone).write(names);
-    if (effect.newSettings && (effect.keys || names)) signingKeys.push({ zone, added: effect.keys ?? [] });
+    const { changes, log: rows } = effect;
+    const zone = signed.apply(effect);
     const placeOf = ({ owner, type }: WriteEffect["changes"][number]) => ({ zone: zone.number, owner, type });
     // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
     for (const change of changes) {
@@ -245,7 +246,12 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
       const number = numberOf(need.at);
       const zone = number === undefined ? undefined : zones.get(number);
       if (zone === undefined || zone.account !== need.account) return undefined;
-      if (need.owners === "all") {
+      if (need.owners === "to-remove" && isLarge(zone))
+        return {
+          ...{ zone, around: aroundIn(zone) },
+          sets: allSets(zone).filter(({ owner, locked }) => owner === apex || locked),
+        };
+      if (need.owners === "all" || need.owners === "to-remove") {
         mustBeRead(zone);
         return { zone, sets: allSets(zone), around: aroundIn(zone) };
       }
@@ -274,7 +280,8 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
       for (const { zone, ...signatures } of unsigned) {
         const names: NameChange[] = [];
         const way = { next: nextTurn, isUrgent: true };
-        for await (const some of signer ? signPartsBeside(signer, zone.name, signatures, way) : []) names.push(...some);
+        const parts = { ...signatures, groups: inGroups(signatures.parts()) };
+        for await (const some of signer ? signPartsBeside(signer, zone.name, parts, way) : []) names.push(...some);
         apply(signatures.signed(names));
       }
     },
@@ -307,6 +314,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
       const last = effect?.zone ?? zone;
       departed.set(zone.name, last.serial);
       removedZones.set(zone.number, zone);
+      signed.remove(zone);
       noteMoved(zone.name);
       zones.delete(zone.number);
       numbers.delete(`id ${zone.id}`);
@@ -345,18 +353,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
       log,
       actions,
       keys: [...newKeys.values()],
-      names: [...signedNames].flatMap(([zone, names]) =>
-        removedZones.has(zone) ? [] : names.outcome().names.map((name) => ({ zone, ...signedNameToRow(name) })),
-      ),
-      goneNames: [...signedNames].flatMap(([zone, names]) =>
-        removedZones.has(zone) ? [] : names.outcome().gone.map((owner) => ({ zone, owner })),
-      ),
-      signingKeys: signingKeys.flatMap(({ zone, added }) => added.map((key) => ({ ...key, zone: zone.number }))),
-      /** Keys that are not listed here are deleted. */
-      usedKeys: signingKeys.map(({ zone }) => ({
-        zone: zone.number,
-        ids: zone.settings.dnssec?.keys.map(({ id }) => id).join(" ") ?? "",
-      })),
+      ...signed.outcome((zone) => removedZones.has(zone)),
     }),
   };
 }
@@ -365,7 +362,9 @@ export type Outcome = ReturnType<Batch["outcome"]>;
 
 /** The owner of the record in `at` is always included. */
 export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, Place>): ReadonlySet<string> {
-  const owners = new Set(need.owners === "all" ? [] : need.owners(zone));
+  const owners = new Set(
+    typeof need.owners === "function" ? need.owners(zone) : need.owners === "to-remove" ? [apex] : [],
+  );
   const named = "record" in need.at ? [need.at.record, ...(need.records ?? [])] : (need.records ?? []);
   for (const record of named) {
     const place = places.get(record);

@@ -240,4 +240,17 @@ export const postgresMigrations: readonly MigrationStep[] = [
     `,
     oldest: 9,
   },
+  `
+  ALTER TABLE zones ADD COLUMN names_at BIGINT;
+  UPDATE zones SET names_at = number WHERE number IN (SELECT zone FROM signing_keys);
+  CREATE INDEX zones_names_at ON zones (names_at) WHERE names_at IS NOT NULL;
+  CREATE TABLE leftovers (
+    number BIGINT PRIMARY KEY,
+    kind TEXT COLLATE "C" NOT NULL,
+    since BIGINT NOT NULL
+  );
+  INSERT INTO leftovers SELECT DISTINCT zone, 'names', 0 FROM signed_names WHERE zone NOT IN (SELECT zone FROM signing_keys);
+  ALTER TABLE rrsets DROP CONSTRAINT rrsets_zone_fkey;
+  ALTER TABLE signed_names DROP CONSTRAINT signed_names_zone_fkey;
+  `,
 ];

@@ -20,6 +20,7 @@ import { createStoreCounters } from "../counters.ts";
 import type { ConsoleStore, RecordStore } from "../port.ts";
 import { createSqlConsole } from "../sql/console.ts";
 import { createSqlGrants } from "../sql/grants.ts";
+import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
@@ -32,6 +33,8 @@ import { createPurge } from "./purge.ts";
 import { WriteQueue } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresMigrations } from "./schema.ts";
+import { createAheadStore } from "./signed/ahead.ts";
+import { createSigningAhead } from "./signed/signing-ahead.ts";
 import { countWrites, postgresSql } from "./sql.ts";
 import { createPostgresTokens, createWriteAccess } from "./tokens.ts";
 import { createWrites } from "./writes.ts";
@@ -112,17 +115,23 @@ async function openOn(
     lockLimit: limits?.lock ?? usualLimits.lock,
     ...(mostWaiting !== undefined && { mostWaiting }),
   });
+  const lists = createSqlReads(sql, reads.zoneBy);
+  const signedZones = createSqlSignedZones(sql);
+  const { placesAfter } = lists;
+  const ahead = createAheadStore({ postgres, reads: { ...signedZones, placesAfter, lastChange: reads.lastChange } });
+  const signingAhead = createSigningAhead({ ahead, signer, add: (write) => queue.add(write) });
   return {
     ...tokens.store,
     ...createSqlTransferKeys(sql),
     ...createSqlGrants(sql),
-    ...createSqlSignedZones(sql),
+    ...signedZones,
+    ...createSqlLeftovers(sql),
     revokeTransferKey: (name, now) =>
       writeAccess((inside) => createSqlTransferKeys(inside).revokeTransferKey(name, now)),
-    ...createSqlReads(sql, reads.zoneBy),
+    ...lists,
     ...reads,
     ...logReads,
-    ...createWrites((write) => queue.add(write)),
+    ...createWrites(signingAhead.add),
     obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,
     onAccessChange: access.listen,
@@ -146,6 +155,7 @@ async function openOn(
     connections: postgres.connections,
     outgrown: schema.outgrown,
     close: async () => {
+      await signingAhead.close();
       await queue.drain();
       await tokens.flushUses();
       await feed.close();

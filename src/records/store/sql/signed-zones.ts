@@ -7,7 +7,7 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
   return {
     signedNames: async (zone, after = "", limit) => {
       const rows = sql`SELECT owner, link, expires, children, types, made FROM signed_names
-        WHERE zone = ${zone.number} AND owner > ${after} ORDER BY owner LIMIT ${limit}`;
+        WHERE zone = (SELECT names_at FROM zones WHERE number = ${zone.number}) AND owner > ${after} ORDER BY owner LIMIT ${limit}`;
       return (await read<SignedNameRow>(rows)).map(signedNameFromRow);
     },
     signedZones: async (after, limit) => {
@@ -16,8 +16,10 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
       return (await read<ZoneRow>(rows)).map(zoneFromRow);
     },
     expiringNames: async (before, limit, except = []) => {
-      const rows = sql`SELECT zone, owner, expires FROM signed_names WHERE expires < ${Math.floor(before / 1000)}
-        AND zone IN (SELECT zone FROM signing_keys) AND NOT (${anyOf(sql`zone`, except)}) ORDER BY expires LIMIT ${limit}`;
+      // CROSS: SQLite must begin with the index of expiry times.
+      const rows = sql`SELECT number AS zone, owner, expires FROM signed_names CROSS JOIN zones
+        WHERE expires < ${Math.floor(before / 1000)} AND names_at = signed_names.zone AND NOT (${anyOf(sql`number`, except)})
+        ORDER BY expires LIMIT ${limit}`;
       const found = Map.groupBy(await read<ExpiringRow>(rows), ({ zone }) => Number(zone));
       if (found.size === 0) return [];
       const zones = await read<ZoneRow>(sql`SELECT * FROM zones WHERE ${anyOf(sql`number`, [...found.keys()])}`);

@@ -76,7 +76,7 @@ export function createKnownRows(
     },
     /** Every write to a signed zone needs its apex. */
     signedName: (at: Zone, owner: string): SignedName | undefined => {
-      const key = ownerKey(at, owner);
+      const key = nameKey(at, owner);
       const found = names.get(key) ?? read.signedName(at, owner);
       if (found !== undefined) keep(names, key, found);
       return found;
@@ -91,8 +91,8 @@ export function createKnownRows(
     },
     wroteNames: (at: Zone, changes: readonly NameChange[]): void => {
       for (const { before, after } of changes) {
-        if (after !== undefined) keep(names, ownerKey(at, after.owner), after);
-        else if (before !== undefined) names.delete(ownerKey(at, before.owner));
+        if (after !== undefined) keep(names, nameKey(at, after.owner), after);
+        else if (before !== undefined) names.delete(nameKey(at, before.owner));
       }
     },
     /** Call before adding the new sets: a record may move from one set to another. */
@@ -112,6 +112,8 @@ export function createKnownRows(
 export type KnownRows = ReturnType<typeof createKnownRows>;
 
 const ownerKey = (zone: Zone, owner: string): string => `${zone.number} ${owner}`;
+
+const nameKey = ({ namesAt }: Zone, owner: string): string => `${namesAt} ${owner}`;
 
 function keep<T>(kept: Map<string, T>, key: string, value: T): void {
   if (kept.size >= mostKept) kept.clear();

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { createTurns } from "../../../lib/limits/turns.ts";
 import type { LoggedRow } from "../../model.ts";
-import { mostSignatures } from "../plan-signatures.ts";
+import { type AheadByZone, type AheadOfWrite, mostSignatures, type NamesAhead, SignAhead } from "../plan-signatures.ts";
 import type { Command } from "../port.ts";
+import { repeatAhead, type SigningAhead } from "../sign-ahead.ts";
 import type { SigningWay } from "../sign-parts.ts";
 import type { WriteEffect } from "../write-effect.ts";
 import type { Direct } from "./direct-write.ts";
@@ -22,33 +22,19 @@ export type PlannedWrite = Pick<WriteEffect, "changes"> & {
   /** What has to be signed first. `log` is known only then. */
   readonly signing?: WriteSigning;
   readonly apply: (on: WriteSide) => void;
-  /** Like `apply`, in steps and with the rows prepared beforehand. `isAhead`: without what was written ahead. */
-  readonly applying: (on: WriteSide, rows: ManyRows, isAhead: boolean) => Steps<void>;
+  /** Like `apply`, in steps and with the rows prepared beforehand. */
+  readonly applying: (on: WriteSide, rows: ManyRows) => Steps<void>;
 };
 
 export type WriteSigning = {
   readonly count: number;
   /** Blocks. */
   readonly now: () => void;
-  /**
-   * In other threads. What is signed is given to `write`, if there is one, and not kept in memory. Returns false as soon as
-   * `write` does.
-   */
-  readonly beside: (
-    way: SigningWay & { readonly write?: (names: readonly NameChange[]) => Promise<boolean> },
-  ) => Promise<boolean>;
-  /** Writes the signed names before the rest of the write, in separate transactions; nobody reads them until the write is applied. */
-  readonly ahead?: Ahead;
+  /** In other threads. */
+  readonly beside: (way: SigningWay) => Promise<void>;
 };
 
-export type Ahead = {
-  readonly writing: (on: WriteSide, names: readonly NameChange[]) => Steps<void>;
-  /** Whether everything is still there: another attempt may have replaced it. */
-  readonly isThere: (on: WriteSide) => boolean;
-};
-
-/** `ahead`: what was written ahead. */
-type ReadyWrite = { readonly write: PlannedWrite; readonly rows: ManyRows; readonly ahead: Ahead | undefined };
+type ReadyWrite = { readonly write: PlannedWrite; readonly rows: ManyRows };
 
 type ReadyPlan<T> = { readonly plan: Plan<T>; readonly writes: readonly ReadyWrite[] };
 
@@ -61,14 +47,15 @@ export type Plan<T> = {
 };
 
 /** It must be pure: it is called again if the transaction is repeated. */
-export type Planning<T> = (on: WriteSide) => Steps<Plan<T>>;
+export type Planning<T> = (on: WriteSide, ahead?: AheadOfWrite) => Steps<Plan<T>>;
 
-/** `command`: the same write as plain data, if it can be sent to the thread that writes. */
+/** `command`: the same write as plain data, if it can be sent to the thread that writes. `ahead`: what was signed for it. */
 export type LargeOrSmall<T> = {
   readonly planning: Planning<T>;
   readonly command?: Command | undefined;
   /** Tried first, if there is one. */
   readonly direct?: Direct<T> | undefined;
+  readonly ahead?: AheadByZone | undefined;
 };
 
 export type LargeWritesOptions = {
@@ -77,6 +64,12 @@ export type LargeWritesOptions = {
   /** Opens another connection; undefined if there can be only one. */
   readonly open: (() => WriteSide) | undefined;
   readonly pauses?: ReturnType<typeof createLargeWritePauses>;
+  /** Signs the names of a large zone before it is written (`sign-ahead.ts`). */
+  readonly signAhead?: (
+    need: SignAhead,
+    before: NamesAhead | undefined,
+    ways: Pick<SigningAhead, "turns" | "signal">,
+  ) => Promise<NamesAhead>;
 };
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
@@ -91,8 +84,6 @@ const tries = 3;
 const part = 5;
 /** The same while a write is only planned, and no other write waits for that. A small write is delayed by up to two such parts: before its transaction, and after the sync. */
 const partOfPlan = 3;
-/** The same for each of the short transactions that write ahead. It is shorter, because other writes wait for the same sync. */
-const partAhead = 2;
 /** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
 const cache = 16 * 1024;
 /** Large writes of one account. */
@@ -107,7 +98,8 @@ const longestWait = 30_000;
  * requests read the state before it; only other writes wait while it is written. Each account has one large write at
  * a time, and must pause after one that made others wait long.
  */
-export function createLargeWrites({ queue, main, open, pauses = createLargeWritePauses() }: LargeWritesOptions) {
+export function createLargeWrites(options: LargeWritesOptions) {
+  const { queue, main, open, signAhead, pauses = createLargeWritePauses() } = options;
   const turns = createTurns({ part: partOfPlan, mostWaiting });
   const sides = new Set<WriteSide>();
   const closing = new AbortController();
@@ -115,55 +107,25 @@ export function createLargeWrites({ queue, main, open, pauses = createLargeWrite
   const small = <T>(write: LargeOrSmall<T>, isOnly: boolean) =>
     queue.commit(
       () => planSmall(write, main, isOnly ? undefined : most),
-      write.command && { kind: "command", command: write.command },
+      write.ahead ? undefined : write.command && { kind: "command", command: write.command },
     );
 
-  const ready = async (account: number, write: PlannedWrite, ahead?: Ahead): Promise<ReadyWrite> => ({
-    ...{ write, ahead },
+  const ready = async (account: number, write: PlannedWrite): Promise<ReadyWrite> => ({
+    write,
     rows: await turns.run(account, preparingRows(write)),
   });
 
-  /** `isUrgent`: other writes wait for it. Otherwise, what can be written ahead is signed later. */
-  const planned = async <T>(account: number, planning: Planning<T>, side: WriteSide, isUrgent: boolean) => {
-    const plan = await turns.run(account, planning(side));
-    const next = () => turns.next(account);
-    for (const { signing } of plan.writes)
-      if (isUrgent || signing?.ahead === undefined) await signing?.beside({ next, isUrgent });
-    return plan;
-  };
-
-  /** Signs the names, and writes them in many short transactions, so that other writes need not wait. Returns false if the plan is out of date. */
-  const writtenAhead = async (
+  /** `isUrgent`: other writes wait for it. */
+  const planned = async <T>(
     account: number,
+    { planning, ahead }: LargeOrSmall<T>,
     side: WriteSide,
-    plan: Plan<unknown>,
-    { beside }: WriteSigning,
-    ahead: Ahead,
+    isUrgent: boolean,
   ) => {
-    const { database, known } = side;
-    const inTransaction = async (steps: Steps<void>) => {
-      try {
-        database.exec("BEGIN IMMEDIATE");
-        known.forget();
-        if (!isCurrent(plan, side) || !ahead.isThere(side)) return undefined;
-        const isDone = stepsWithin(partAhead, steps) !== undefined;
-        database.exec("COMMIT");
-        return { result: { isDone } };
-      } finally {
-        if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
-      }
-    };
+    const plan = await turns.run(account, planning(side, ahead));
     const next = () => turns.next(account);
-    const write = async (names: readonly NameChange[]) => {
-      const steps = ahead.writing(side, names);
-      for (;;) {
-        closing.signal.throwIfAborted();
-        const some = await queue.apart(() => inTransaction(steps));
-        if (some === undefined || some.isDone) return some !== undefined;
-        await next();
-      }
-    };
-    return await beside({ next, isUrgent: false, write });
+    for (const { signing } of plan.writes) await signing?.beside({ next, isUrgent });
+    return plan;
   };
 
   /** Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under the write lock. */
@@ -182,9 +144,9 @@ export function createLargeWrites({ queue, main, open, pauses = createLargeWrite
         known.forget();
         if (command !== undefined) side.expectAccess(command);
         const { plan, writes } = await plans();
-        if (!isCurrent(plan, side) || writes.some(({ ahead }) => ahead?.isThere(side) === false)) return undefined;
+        if (!isCurrent(plan, side)) return undefined;
         writer.begun();
-        for (const { write, rows, ahead } of writes) await inParts(write.applying(side, rows, ahead !== undefined));
+        for (const { write, rows } of writes) await inParts(write.applying(side, rows));
         const result = plan.finish(side);
         writer.ending();
         const { trouble } = queue;
@@ -199,22 +161,17 @@ export function createLargeWrites({ queue, main, open, pauses = createLargeWrite
     });
 
   /** Undefined if the zone has changed meanwhile. */
-  const tried = async <T>(account: number, { planning, command }: LargeOrSmall<T>, side: WriteSide) => {
+  const tried = async <T>(account: number, write: LargeOrSmall<T>, side: WriteSide) => {
     side.database.exec("BEGIN");
-    const plan = await planned(account, planning, side, false);
+    const plan = await planned(account, write, side, false);
     side.database.exec("COMMIT");
     const writes: ReadyWrite[] = [];
-    for (const write of plan.writes) {
-      const { signing } = write;
-      if (signing?.ahead && !(await writtenAhead(account, side, plan, signing, signing.ahead))) return undefined;
-      writes.push(await ready(account, write, signing?.ahead));
-    }
-    if (writes.length > 0) return await written(account, side, command, async () => ({ plan, writes }));
+    for (const each of plan.writes) writes.push(await ready(account, each));
+    if (writes.length > 0) return await written(account, side, write.command, async () => ({ plan, writes }));
     return await queue.commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
   };
 
   const large = async <T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> => {
-    const { planning, command } = write;
     for (let left = tries; ; left--) {
       closing.signal.throwIfAborted();
       const side = openSide();
@@ -223,9 +180,9 @@ export function createLargeWrites({ queue, main, open, pauses = createLargeWrite
         const done =
           left > 0
             ? await tried(account, write, side)
-            : await written(account, side, command, async () => {
-                const plan = await planned(account, planning, side, true);
-                return { plan, writes: await Promise.all(plan.writes.map((write) => ready(account, write))) };
+            : await written(account, side, write.command, async () => {
+                const plan = await planned(account, write, side, true);
+                return { plan, writes: await Promise.all(plan.writes.map((each) => ready(account, each))) };
               });
         if (done !== undefined) return done.result;
       } finally {
@@ -233,6 +190,16 @@ export function createLargeWrites({ queue, main, open, pauses = createLargeWrite
         if (side.database.isOpen) side.database.close();
       }
     }
+  };
+
+  /** Names that have to be signed ahead are signed, and the write is tried again. */
+  const largeOrAhead = async <T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> => {
+    const ways = { turns, signal: closing.signal };
+    return await repeatAhead(signAhead && ((need, before) => signAhead(need, before, ways)), async (ahead) => {
+      const its = { ...write, ahead };
+      const done = ahead.size > 0 ? await small(its, false) : undefined;
+      return done ? done.result : await large(account, its, openSide);
+    });
   };
 
   const inTurn = async <T>(account: number, write: () => Promise<T>): Promise<T> => {
@@ -255,7 +222,7 @@ export function createLargeWrites({ queue, main, open, pauses = createLargeWrite
       const done = await small(write, open === undefined);
       if (done !== undefined) return done.result;
       if (open === undefined) throw new Error("a store with one connection makes every write small");
-      return await inTurn(account, () => large(account, write, open));
+      return await inTurn(account, () => largeOrAhead(account, write, open));
     },
     /** Rolls back large writes that have not ended. */
     close: (): void => {
@@ -276,14 +243,14 @@ export const limitsInThread = ({ actor }: Command) => (actor === undefined ? mos
 
 /** Undefined if the write exceeds the limits. Call it inside a transaction. */
 export function planSmall<T>(
-  { planning, command, direct }: LargeOrSmall<T>,
+  { planning, command, direct, ahead }: LargeOrSmall<T>,
   on: WriteSide,
   limits: typeof most | undefined,
 ): { readonly result: T } | undefined {
   if (command !== undefined) on.expectAccess(command);
   const done = direct?.(on);
   if (done !== undefined) return done;
-  const plan = limits ? finishWithin(planning(on), limits.steps, lateness()) : finish(planning(on));
+  const plan = limits ? planWithin(limits.steps, () => planning(on, ahead)) : finish(planning(on, "none"));
   if (plan === undefined) return undefined;
   const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
   const signatures = plan.writes.reduce((sum, { signing }) => sum + (signing?.count ?? 0), 0);
@@ -293,6 +260,16 @@ export function planSmall<T>(
     write.apply(on);
   }
   return { result: plan.finish(on) };
+}
+
+/** Undefined if it takes too long, or if names have to be signed ahead. */
+function planWithin<T>(steps: number, planning: () => Steps<Plan<T>>): Plan<T> | undefined {
+  try {
+    return finishWithin(planning(), steps, lateness());
+  } catch (error) {
+    if (error instanceof SignAhead) return undefined;
+    throw error;
+  }
 }
 
 function lateness(): (taken: number) => boolean {

@@ -1,10 +1,9 @@
 import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
-import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import { diffingSets } from "../../../core/records/changes.ts";
 import { inSteps, type Steps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
-import { concernsSigning, mostListed, planningSignatures } from "../plan-signatures.ts";
+import { type AheadOfWrite, concernsSigning, mostMissed, planningSignatures } from "../plan-signatures.ts";
 import type {
   Acted,
   ActRequest,
@@ -18,33 +17,31 @@ import type {
   WriteRequest,
   WriteView,
 } from "../port.ts";
-import { signPartsBeside, signPartsNow } from "../sign-parts.ts";
+import { inGroups, signPartsBeside, signPartsNow } from "../sign-parts.ts";
 import { effectWith, type WriteEffect, type Writer } from "../write-effect.ts";
-import type { Ahead, Plan, PlannedWrite, Planning } from "./large-writes.ts";
+import type { Plan, PlannedWrite, Planning } from "./large-writes.ts";
 import type { WriteSide } from "./write-side.ts";
 
 export type PlannerOptions = {
   /** Without a signer, zones cannot be signed. */
   readonly signer: Signer | undefined;
-  /** Called with the number of signed names that were written ahead. */
-  readonly wroteAhead?: (count: number) => void;
 };
 
 /** Turns each kind of write into what it does to the rows. */
 export function createPlanner(options: PlannerOptions) {
   const write = <T>(request: WriteRequest, decide: Decide<T>): Planning<T | undefined> =>
-    function* (on) {
+    function* (on, ahead) {
       const view = yield* inSteps(on.view(request));
       if (view === undefined) return { writes: [], finish: () => undefined };
       const decision = decide(view);
       return {
-        writes: yield* planningWrite(options, on, request, view, decision),
+        writes: yield* planningWrite({ ...options, ahead }, on, request, view, decision),
         finish: () => decision.result,
       };
     };
 
   const writeAll = <T>(requests: readonly WriteRequest[], decide: DecideAll<T>): Planning<T> =>
-    function* (on) {
+    function* (on, ahead) {
       const views = [];
       for (const request of requests) views.push(yield* inSteps(on.view(request)));
       const { decisions, result } = yield* inSteps(decide(views));
@@ -52,26 +49,27 @@ export function createPlanner(options: PlannerOptions) {
       for (const [i, request] of requests.entries()) {
         const [view, decision] = [views[i], decisions[i]];
         if (view !== undefined && decision !== undefined)
-          writes.push(...(yield* planningWrite(options, on, request, view, decision)));
+          writes.push(...(yield* planningWrite({ ...options, ahead }, on, request, view, decision)));
       }
       return { writes, finish: () => result };
     };
 
   const act = <T>(request: ActRequest, decide: DecideAct<T>): Planning<Acted<T> | "no-zone" | "key-taken"> =>
-    function* (on): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
+    function* (on, ahead): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
       const before = on.actions.known<T>(request);
       const zone = on.known.zoneBy(request.at);
       if (before !== undefined || zone?.account !== request.account)
         return { writes: [], finish: () => before ?? "no-zone" };
       const view = yield* inSteps(on.viewInto(zone, request));
       const { command, remember, remove, result, ...decision } = yield* inSteps(decide(view));
-      const writes = yield* planningWrite(options, on, request, view, remove ? { wanted: [] } : decision, remove);
+      const its = { ...options, ahead };
+      const writes = yield* planningWrite(its, on, request, view, remove ? { wanted: [] } : decision, remove);
       const after = writes[0]?.after ?? zone;
       return {
         writes,
         isCurrent: (side) => side.actions.known(request) === undefined,
         finish: (side) => {
-          if (remove) side.removeZone(after);
+          if (remove) side.removeZone(after, zone);
           return command === undefined && !remember
             ? { result, action: undefined, serial: after.serial }
             : side.actions.keep(after, command, request, result);
@@ -112,9 +110,11 @@ export function createPlanner(options: PlannerOptions) {
   };
 }
 
+type SigningOptions = PlannerOptions & { readonly ahead: AheadOfWrite };
+
 /** The effect of a write with what it signs; `signed` is known once the signatures are made. */
 function* planningEffect(
-  { signer, wroteAhead = () => undefined }: PlannerOptions,
+  { signer, ahead }: SigningOptions,
   on: WriteSide,
   by: Writer,
   zone: Zone,
@@ -122,9 +122,18 @@ function* planningEffect(
   renew: readonly string[] | undefined,
 ): Steps<Pick<PlannedWrite, "signing"> & { readonly signed: () => WriteEffect }> {
   if (!concernsSigning(zone, effect.zone)) return { signed: () => effect };
-  const planned = yield* planningSignatures(zone, effect, on.signedReads(zone), by, renew);
   if (signer === undefined)
     throw new Error("this store was opened without a key file, so signed zones cannot be changed");
+  const signedAhead = typeof ahead === "object" ? ahead.get(zone.number) : undefined;
+  const current = signedAhead && {
+    ...signedAhead,
+    missed: on.read.missed(zone, signedAhead.position, 10 * mostMissed),
+  };
+  const reads = on.signedReads(signedAhead ? { ...zone, namesAt: signedAhead.number } : zone);
+  const planned = yield* planningSignatures(zone, effect, reads, by, {
+    renew,
+    ahead: ahead === "none" ? ahead : current,
+  });
   const used = effect.zone.settings.dnssec?.keys ?? [];
   if (signer.missing(used).length > 0) signer.open([...on.signedNames().keysOf(zone), ...(effect.keys ?? [])]);
   let signed: WriteEffect | undefined;
@@ -138,25 +147,19 @@ function* planningEffect(
       now: () => {
         signed = planned.signed(signPartsNow(signer, zone.name, planned));
       },
-      beside: async ({ write, ...way }) => {
+      beside: async (way) => {
         const names: NameChange[] = [];
-        let count = 0;
-        for await (const some of signPartsBeside(signer, zone.name, planned, way)) {
-          count += some.length;
-          if (write === undefined || count <= mostListed) names.push(...some);
-          if (write !== undefined && !(await write(some))) return false;
-        }
-        signed = planned.signed(names, count);
-        return true;
+        const parts = { ...planned, groups: inGroups(planned.parts()) };
+        for await (const some of signPartsBeside(signer, zone.name, parts, way)) names.push(...some);
+        signed = planned.signed(names);
       },
-      ...(planned.isNewlySigned && { ahead: namesAhead(zone, wroteAhead) }),
     },
   };
 }
 
 /** The signed part of a zone that is removed is deleted with its row. */
 function* planningWrite(
-  options: PlannerOptions,
+  options: SigningOptions,
   on: WriteSide,
   by: Writer,
   { zone, sets }: WriteView,
@@ -181,7 +184,7 @@ function* planningWrite(
       },
       ...signing,
       apply: ({ writer: its }) => its.apply(signed(), sets),
-      applying: ({ writer: its }, rows, isAhead) => its.applying(signed(), rows, isAhead),
+      applying: ({ writer: its }, rows) => its.applying(signed(), rows),
     },
   ];
 }
@@ -211,18 +214,3 @@ const creating = <T>(
     };
     return { writes: [write], finish: (side) => keep(side, side.createdZone(zone.id)) };
   };
-
-/** Writes the names of a zone that was not signed before. */
-function namesAhead(zone: Zone, wrote: (count: number) => void): Ahead {
-  let first: SignedName | undefined;
-  return {
-    *writing(on, changes) {
-      const names = changes.flatMap(({ after }) => after ?? []);
-      const isFirst = first === undefined;
-      first ??= names[0];
-      yield* on.signedNames().writingAhead(zone, names, isFirst);
-      wrote(names.length);
-    },
-    isThere: (on) => first === undefined || on.signedNames().isAt(zone, first),
-  };
-}

@@ -6,6 +6,8 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import type { SetQuery } from "../port.ts";
 import {
+  type ChangeRow,
+  ownersIn,
   type PlacedRow,
   placedColumns,
   placedFromRow,
@@ -35,6 +37,10 @@ export function prepareReads(database: DatabaseSync) {
   const selectDname = database.prepare(`SELECT 1 FROM rrsets WHERE zone = ? AND owner = ? AND type = '${dname}'`);
   const selectEnding = database.prepare("SELECT owner FROM rrsets WHERE zone = ? AND substr(owner, ?) = ?");
   const selectOthers = database.prepare(`SELECT owner FROM rrsets WHERE zone = ? AND owner <> '${apex}'`);
+  const selectRemoval = database.prepare(
+    "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND (owner = '@' OR instr(marks, '\"locked\":true') > 0)",
+  );
+  const selectMissed = database.prepare("SELECT change FROM changes WHERE zone = ? AND position > ? LIMIT ?");
   const selectLastChange = database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes");
 
   return {
@@ -66,6 +72,14 @@ export function prepareReads(database: DatabaseSync) {
     *eachSet(zone: Zone): Generator<RRset, void> {
       for (const row of selectSets.iterate(zone.number)) yield setFromRow(row as SetRow, zone);
     },
+
+    /** What is looked at before a large zone is removed: the apex, and protected sets. */
+    setsToRemove: (zone: Zone): readonly RRset[] =>
+      (selectRemoval.all(zone.number) as SetRow[]).map((row) => setFromRow(row, zone)),
+
+    /** The owners that have changed since a position; of at most `limit` changes. */
+    missed: ({ number }: Zone, position: number, limit: number): ReadonlySet<string> =>
+      ownersIn((selectMissed.all(number, position, limit) as Pick<ChangeRow, "change">[]).map(({ change }) => change)),
 
     /** The owner and type of every set, read one by one. */
     eachType: (zone: Zone) => selectTypes.iterate(zone.number) as Iterable<Pick<RRset, "owner" | "type">>,

@@ -86,6 +86,50 @@ const signedZones = `
 `;
 
 /**
+ * Whole zones are signed, unsigned and deleted in short steps. `zones.names_at` says under which number the signed names of a zone are
+ * stored (`signed_names.zone`); numbers are shared with those of zones. `leftovers` lists numbers under which rows are stored that no
+ * zone refers to: names that are being written ahead, old names, and the sets of deleted zones. So these rows have no foreign key.
+ */
+const leftovers = `
+  ALTER TABLE zones ADD COLUMN names_at INTEGER;
+  UPDATE zones SET names_at = number WHERE number IN (SELECT zone FROM signing_keys);
+  CREATE INDEX zones_names_at ON zones (names_at) WHERE names_at IS NOT NULL;
+  CREATE TABLE leftovers (
+    number INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    since INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO leftovers SELECT DISTINCT zone, 'names', 0 FROM signed_names WHERE zone NOT IN (SELECT zone FROM signing_keys);
+  CREATE TABLE free_rrsets (
+    zone INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    type TEXT NOT NULL,
+    ttl INTEGER,
+    records TEXT NOT NULL,
+    marks TEXT,
+    PRIMARY KEY (zone, owner, type)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO free_rrsets SELECT zone, owner, type, ttl, records, marks FROM rrsets;
+  DROP TABLE rrsets;
+  ALTER TABLE free_rrsets RENAME TO rrsets;
+  CREATE TABLE free_names (
+    zone INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    link TEXT,
+    expires INTEGER,
+    children INTEGER NOT NULL,
+    types TEXT NOT NULL,
+    made TEXT NOT NULL,
+    PRIMARY KEY (zone, owner)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO free_names SELECT zone, owner, link, expires, children, types, made FROM signed_names;
+  DROP TABLE signed_names;
+  ALTER TABLE free_names RENAME TO signed_names;
+  CREATE INDEX signed_names_chain ON signed_names (zone, link) WHERE link IS NOT NULL;
+  CREATE INDEX signed_names_by_expiry ON signed_names (expires) WHERE expires IS NOT NULL;
+`;
+
+/**
  * Forwards only: a released step is never edited, a change is a new step at the end. `PRAGMA user_version` counts the steps
  * that were applied to a file.
  *
@@ -226,4 +270,6 @@ export const migrations: readonly MigrationStep[] = [
     oldest: 9,
   },
   { sql: "SELECT 'this step is only about PostgreSQL'", oldest: 9 },
+  // An older program would look for signed names in the wrong place.
+  leftovers,
 ];

@@ -9,7 +9,9 @@ import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
 import type { RecordStore } from "../port.ts";
+import { signAhead } from "../sign-ahead.ts";
 import { createSqlGrants } from "../sql/grants.ts";
+import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
@@ -20,6 +22,7 @@ import { watchForeignCommits } from "./foreign-commits.ts";
 import { createLargeWrites } from "./large-writes.ts";
 import { createPlanner } from "./plan-writes.ts";
 import { migrations } from "./schema.ts";
+import { createAheadStore } from "./signed/ahead.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
 import { edgesOf, openWriteSide, prepareWriteSide } from "./write-side.ts";
@@ -69,14 +72,18 @@ export function openSqliteStore(
       wrote(rows.length);
     },
   });
-  const large = createLargeWrites({
-    ...{ queue, main },
-    open: path === ":memory:" ? undefined : () => openWriteSide(path),
-  });
-  const planner = createPlanner({ signer, wroteAhead: (count) => wrote(count) });
   const { commit } = queue;
   const sql = sqliteSql(database, commit);
   const beside = path === ":memory:" ? undefined : openBeside(path);
+  const signedZones = createSqlSignedZones(beside ? sqliteSql(beside) : sql);
+  const ahead = beside && createAheadStore({ main, beside, commit, wrote: (count) => wrote(count), signedZones });
+  const large = createLargeWrites({
+    ...{ queue, main },
+    open: path === ":memory:" ? undefined : () => openWriteSide(path),
+    ...(ahead &&
+      signer && { signAhead: (need, before, ways) => signAhead({ store: ahead, signer, ...ways }, need, before) }),
+  });
+  const planner = createPlanner({ signer });
   const transferKeys = createSqlTransferKeys(sql);
   const access = createChangeFeed();
   const accessChanged = () => access.announce();
@@ -104,7 +111,8 @@ export function openSqliteStore(
     ...lists,
     ...transferKeys,
     ...createSqlGrants(sql),
-    ...createSqlSignedZones(beside ? sqliteSql(beside) : sql),
+    ...signedZones,
+    ...createSqlLeftovers(sql),
     ...tokens.store,
     zone: async (account, id) => {
       foreign.check();

@@ -2,17 +2,16 @@ import { DatabaseSync } from "node:sqlite";
 import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Steps } from "../../../core/steps.ts";
-import type { NewZone, Zone } from "../../model.ts";
+import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { SignedReads } from "../plan-signatures.ts";
-import type { Command, NotCreated, WriteRequest, WriteView } from "../port.ts";
-import { AccessEnded } from "../port.ts";
+import { AccessEnded, type Command, type NotCreated, type WriteRequest, type WriteView } from "../port.ts";
 import { serialAfter } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
 import type { ForeignCommits } from "./foreign-commits.ts";
 import { createKnownRows } from "./known-rows.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { prepareReads } from "./read.ts";
-import { prepareSignedNames, type SignedNames } from "./signed-names.ts";
+import { prepareSignedNames, type SignedNames } from "./signed/names.ts";
 import { prepareSetWriter } from "./write.ts";
 import type { Edges } from "./write-queue.ts";
 
@@ -64,7 +63,9 @@ export function prepareWriteSide(database: DatabaseSync) {
 
   /** In steps, if it is the whole zone or many owners. */
   const viewInto = (zone: Zone, request: Pick<WriteRequest, "owners" | "records">, owner?: string) => {
-    if (request.owners === "all") return viewingAll(zone);
+    if (request.owners === "to-remove" && isLarge(zone))
+      return { zone, sets: read.setsToRemove(zone), around: read.around(zone) };
+    if (request.owners === "all" || request.owners === "to-remove") return viewingAll(zone);
     const owners = new Set(request.owners(zone));
     if (owner !== undefined) owners.add(owner);
     for (const record of request.records ?? []) {
@@ -126,10 +127,12 @@ export function prepareWriteSide(database: DatabaseSync) {
       return made;
     },
 
-    /** Its sets must be deleted first. */
-    removeZone: (zone: Zone): void => {
+    /** `before`: the zone before this write, which has deleted its sets, unless it is large. */
+    removeZone: (zone: Zone, before: Zone): void => {
       insertDeparted.run(zone.name, zone.serial);
       deleteZone.run(zone.number);
+      if (zone.namesAt !== undefined) signedNames().leave(zone.namesAt, "names");
+      if (isLarge(before)) signedNames().leave(zone.number, "zone");
       writer.removed(zone);
     },
   };

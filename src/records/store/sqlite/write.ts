@@ -7,7 +7,7 @@ import { asAllRead, marksToText } from "../rows.ts";
 import { firstEffect, idsOnlyIn, type WriteEffect, type Writer } from "../write-effect.ts";
 import type { KnownRows } from "./known-rows.ts";
 import { type ManyRows, prepareManyRows } from "./many-rows.ts";
-import type { SignedNames } from "./signed-names.ts";
+import type { SignedNames } from "./signed/names.ts";
 
 /** Turns the effect of a write into rows. Call it inside a transaction; the cache `known` is updated immediately. */
 export type SetWriter = {
@@ -15,8 +15,8 @@ export type SetWriter = {
   readonly apply: (effect: WriteEffect, existing: readonly RRset[]) => void;
   /** The first sets of a zone, under its initial serial. */
   readonly createSets: (zone: Zone, created: readonly Change[], by: Writer) => void;
-  /** Like `apply`, for a large write with prepared rows. `isAhead`: its signed names are there already. */
-  readonly applying: (effect: WriteEffect, rows: ManyRows, isAhead: boolean) => Steps<void>;
+  /** Like `apply`, for a large write with prepared rows. */
+  readonly applying: (effect: WriteEffect, rows: ManyRows) => Steps<void>;
   readonly creatingSets: (zone: Zone, created: readonly Change[], by: Writer, rows: ManyRows) => Steps<void>;
   /** The zone's row was deleted. */
   readonly removed: (zone: Zone) => void;
@@ -67,9 +67,12 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signe
     known.wroteZone(zone);
   };
 
-  function* writingNames({ zone, names, isNewlySigned }: WriteEffect): Steps<void> {
-    if (isNewlySigned) yield* signed().clearing(zone);
-    if (names !== undefined) yield* signed().writing(zone, names);
+  const withMovedNames = (effect: WriteEffect): WriteEffect =>
+    effect.namesMove ? { ...effect, zone: signed().move(effect.zone, effect.namesMove) } : effect;
+
+  /** If the zone is no longer signed, `names` are deleted from where they were. */
+  function* writingNames({ zone: { namesAt }, names }: WriteEffect, before: Zone): Steps<void> {
+    if (names !== undefined && names.length > 0) yield* signed().writing(namesAt ?? before.namesAt ?? 0, names);
   }
 
   const writeRows = ({ zone, changes, log: rows }: WriteEffect) => {
@@ -108,18 +111,20 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signe
   };
 
   return {
-    apply: (effect, existing) => {
+    apply: (planned, existing) => {
+      const effect = withMovedNames(planned);
       writeZone(effect);
       writeRows(effect);
-      finish(writingNames(effect));
+      finish(writingNames(effect, planned.zone));
       known.wroteNames(effect.zone, effect.names ?? []);
       updateKnown(effect.zone, effect.changes, existing);
     },
     createSets: (zone, created, by) => writeRows(firstEffect(zone, created, by)),
-    *applying(effect, rows, isAhead) {
+    *applying(planned, rows) {
+      const effect = withMovedNames(planned);
       writeZone(effect);
       yield* writingMany(effect, rows);
-      if (!isAhead) yield* writingNames(effect);
+      yield* writingNames(effect, planned.zone);
       forgetRows();
     },
     creatingSets: (zone, created, by, rows) => writingMany(firstEffect(zone, created, by), rows),

@@ -85,6 +85,12 @@ function follow(history: History, entry: Logged, step: Step): void {
   history.last = { serial, position };
   if (read.kind === "signatures") return;
   const key = read.kind === "settings" ? settingsKey : `${read.owner} ${read.type}`;
+  // The zone ends. If it was large, its other sets are not listed.
+  if (read.kind === "delete" && read.type === "SOA" && read.owner === apex) {
+    history.sets.clear();
+    history.whole = false;
+    return;
+  }
   const known = history.sets.get(key);
   if (known !== undefined && known !== digestOf(read.before))
     step.fault(

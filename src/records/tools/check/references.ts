@@ -7,7 +7,10 @@ type Reference = {
   readonly table: Table;
   readonly column: "account" | "zone";
   readonly where: (row: Named) => string;
+  /** Which of these rows are waiting to be deleted, and refer to nothing. */
+  readonly except?: string;
 };
+const isLeftOver = "zone IN (SELECT number FROM leftovers)";
 
 const {
   tokens,
@@ -30,19 +33,25 @@ const references: readonly Reference[] = [
   { table: grants, column: "account", where: ({ id }) => `grant ${id}` },
   { table: zones, column: "account", where: ({ name }) => `zone ${name}` },
   { table: changes, column: "account", where: ({ position, zone_name: zone }) => `change ${position}, zone ${zone}` },
-  { table: sets, column: "zone", where: ({ zone, owner, type }) => `set ${owner} ${type} of zone ${zone}` },
+  {
+    ...{ table: sets, column: "zone", except: isLeftOver },
+    where: ({ zone, owner, type }) => `set ${owner} ${type} of zone ${zone}`,
+  },
   { table: secondaryState, column: "zone", where: ({ zone }) => `transfer state of secondary zone ${zone}` },
-  { table: signedNames, column: "zone", where: ({ zone, owner }) => `signed name ${owner} of zone ${zone}` },
+  {
+    ...{ table: signedNames, column: "zone", except: `${isLeftOver} OR zone IN (SELECT names_at FROM zones)` },
+    where: ({ zone, owner }) => `signed name ${owner} of zone ${zone}`,
+  },
   { table: signingKeys, column: "zone", where: ({ id }) => `signing key ${id}` },
   { table: grants, column: "zone", where: ({ zone }) => `grant for zone ${zone}` },
 ];
 
 /** The accounts and zones that rows refer to exist. A reference may be NULL. */
 export async function checkReferences(tables: Tables, step: Step): Promise<void> {
-  for (const { table, column, where } of references) {
+  for (const { table, column, where, except = "1 = 0" } of references) {
     const to = column === "account" ? storeTables.accounts : zones;
     // In a store without zones, NULL counts as not in the list.
-    const lost = `${column} IS NOT NULL AND ${column} NOT IN (SELECT ${keyNames(to)[0]} FROM ${to.name})`;
+    const lost = `${column} IS NOT NULL AND ${column} NOT IN (SELECT ${keyNames(to)[0]} FROM ${to.name}) AND NOT coalesce(${except}, 1 = 0)`;
     for await (const row of eachNamed(tables, table, step, lost))
       step.fault(`${column}-missing`, where(row), `it belongs to ${column} ${row[column]}, which does not exist`);
   }

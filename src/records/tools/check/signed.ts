@@ -26,10 +26,11 @@ export async function checkSigned(tables: Tables, zone: ZoneRow, step: Step): Pr
     if (!kept.delete(id)) step.fault("signing-key-missing", where, `its private key ${tag} is missing`);
   for (const id of kept) step.fault("signing-key-unused", where, `its settings do not use the private key ${id}`);
 
-  // Names of a zone that is not signed are left over from a signing that did not finish. Nobody reads them.
   if (dnssec === undefined) return;
-  const [unsigned] = await tables.read(sets, { where: `${its} AND ${notIn(signedNames.name, sets.name)}`, limit: 1 });
-  const left = `${its} AND types <> '[]' AND ${notIn(sets.name, signedNames.name)}`;
+  const names = namesOf(zone);
+  const isUnsigned = `${its} AND ${notIn(signedNames.name, names, sets.name)}`;
+  const [unsigned] = await tables.read(sets, { where: isUnsigned, limit: 1 });
+  const left = `zone = ${names} AND types <> '[]' AND ${notIn(sets.name, zone.number, signedNames.name)}`;
   const [surplus] = await tables.read(signedNames, { where: left, limit: 1 });
   if (unsigned !== undefined)
     step.fault("not-signed", `${where}, ${unsigned[1]}`, "the zone is signed, but this name is not", signAgain);
@@ -38,12 +39,15 @@ export async function checkSigned(tables: Tables, zone: ZoneRow, step: Step): Pr
   await checkChain(tables, zone, step);
 }
 
-const notIn = (other: string, own: string): string =>
-  `NOT EXISTS (SELECT 1 FROM ${other} AS other WHERE other.zone = ${own}.zone AND other.owner = ${own}.owner)`;
+/** The number under which its signed names are stored. */
+const namesOf = ({ names_at: names, number }: ZoneRow): number => names ?? number;
+
+const notIn = (other: string, zone: number, own: string): string =>
+  `NOT EXISTS (SELECT 1 FROM ${other} AS other WHERE other.zone = ${zone} AND other.owner = ${own}.owner)`;
 
 async function checkChain(tables: Tables, zone: ZoneRow, step: Step): Promise<void> {
   let [first, last]: (SignedName | undefined)[] = [];
-  const where = `zone = ${zone.number} AND link IS NOT NULL`;
+  const where = `zone = ${namesOf(zone)} AND link IS NOT NULL`;
   for await (const rows of eachPart(tables, signedNames, { by: ["link"], where })) {
     for (const row of rows) {
       const name = readName(named<SignedNameRow>(signedNames, row));

@@ -116,7 +116,12 @@ const counted = { counted: true };
 export const storeTables = {
   accounts: table("accounts", "id#", "name created#", counted),
   tokens: table("tokens", "id#", "account# name hash scope created# revoked# last_used# uses#", counted),
-  zones: table("zones", "number#", "id account# name settings serial# record_count# created# modified#", counted),
+  zones: table(
+    "zones",
+    "number#",
+    "id account# name settings serial# record_count# created# modified# names_at#",
+    counted,
+  ),
   departed: table("departed_zones", "name", "serial#"),
   sets: table("rrsets", "zone# owner type", "ttl# records marks"),
   ids: table("record_ids", "id", "zone# owner type"),
@@ -130,6 +135,7 @@ export const storeTables = {
   secrets: table("secrets", "name", "value"),
   secondaryState: table("secondary_state", "zone#", "checked# serial#"),
   signedNames: table("signed_names", "zone# owner", "link expires# children# types made"),
+  leftovers: table("leftovers", "number#", "kind since#"),
   signingKeys: table("signing_keys", "id", "zone# sealed"),
   grants: table("zone_grants", "id#", "zone# account# name actor created#", counted),
 } as const satisfies Readonly<Record<string, Table>>;

@@ -3,17 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { writtenSets } from "../../../../test/rig/core/written-sets.suite.ts";
-import { faultsIn } from "../../../../test/store/store-files.ts";
-import { headOfSignature, type SignedName } from "../../../core/dnssec/signed-name.ts";
-import { finish } from "../../../core/steps.ts";
-import { plainSettings, type Zone } from "../../model.ts";
-import { newRecordId } from "../../new-id.ts";
-import { signZone } from "../../signing/life/dnssec.ts";
-import { createSigner, type Signer } from "../../signing/signer.ts";
-import { migrations } from "./schema.ts";
-import { prepareSignedNames } from "./signed-names.ts";
-import { openSqliteStore, type SqliteStore } from "./store.ts";
+import { writtenSets } from "../../../../../test/rig/core/written-sets.suite.ts";
+import { faultsIn } from "../../../../../test/store/store-files.ts";
+import { headOfSignature, type SignedName } from "../../../../core/dnssec/signed-name.ts";
+import { plainSettings, type Zone } from "../../../model.ts";
+import { newRecordId } from "../../../new-id.ts";
+import { signZone } from "../../../signing/life/dnssec.ts";
+import { createSigner, type Signer } from "../../../signing/signer.ts";
+import { migrations } from "../schema.ts";
+import { openSqliteStore, type SqliteStore } from "../store.ts";
 
 /** The names of a large zone are written before the transaction that makes it a signed zone. */
 
@@ -57,9 +55,8 @@ const sign = () => signZone({ store, actor: "tester", now }, zone, { algorithm: 
 function isAhead(): boolean {
   const other = new DatabaseSync(path);
   try {
-    const text =
-      "SELECT count(*) AS names, (SELECT count(*) FROM signing_keys WHERE zone = ?1) AS keys FROM signed_names WHERE zone = ?1";
-    const { names, keys } = other.prepare(text).get(zone.number) as { names: number; keys: number };
+    const text = "SELECT count(*) AS names, (SELECT count(*) FROM signing_keys) AS keys FROM signed_names";
+    const { names, keys } = other.prepare(text).get() as { names: number; keys: number };
     return names > 0 && keys === 0;
   } finally {
     other.close();
@@ -121,29 +118,4 @@ it("leaves nothing that counts if it is interrupted, and signs the changed zone 
   expect(names).toHaveLength(1_501);
   expect(tagsIn(names)).toEqual(new Set(again.value.keys.map(({ tag }) => tag)));
   expect(await faultsIn(path)).toEqual([]);
-});
-
-it("notices that another attempt has replaced its names", () => {
-  const database = new DatabaseSync(path);
-  try {
-    const names = prepareSignedNames(database);
-    const attempt = (value: string) =>
-      ["@", "a", "b"].map((owner) => ({
-        ...{ owner, link: owner, children: 0, types: [1], expires: 1 },
-        made: [{ owner, type: "TYPE46" as const, ttl: 60, values: [value] }],
-      }));
-    const [one, two] = [attempt("one"), attempt("two")];
-    const isThere = ([first]: readonly SignedName[]) => first !== undefined && names.isAt(zone, first);
-    const first = names.writingAhead(zone, one, true);
-    first.next();
-    expect(isThere(one)).toBe(true);
-    const second = names.writingAhead(zone, two, true);
-    second.next();
-    expect(isThere(one)).toBe(false);
-    finish(second);
-    expect(isThere(two)).toBe(true);
-    expect([...names.every(zone)].map(({ made }) => made[0]?.values[0])).toEqual(["two", "two", "two"]);
-  } finally {
-    database.close();
-  }
 });

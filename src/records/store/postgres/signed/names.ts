@@ -1,10 +1,10 @@
-import { linkOf } from "../../../core/dnssec/chain.ts";
-import type { NameChange, Names } from "../../../core/dnssec/plan-signing.ts";
-import { parentOf, type SignedName } from "../../../core/dnssec/signed-name.ts";
-import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
-import type { Zone } from "../../model.ts";
-import type { SealedKey, Signer } from "../../signing/signer.ts";
-import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../rows.ts";
+import { linkOf } from "../../../../core/dnssec/chain.ts";
+import type { NameChange, Names } from "../../../../core/dnssec/plan-signing.ts";
+import { parentOf, type SignedName } from "../../../../core/dnssec/signed-name.ts";
+import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
+import type { Zone } from "../../../model.ts";
+import type { SealedKey, Signer } from "../../../signing/signer.ts";
+import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../../rows.ts";
 
 type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
 type Row = SignedNameRow & { readonly zone: number };
@@ -19,11 +19,9 @@ export async function readSignedNames(
   owners: Owners,
   signer: Signer | undefined,
 ): Promise<{ readonly names: ReadonlyMap<number, readonly SignedName[]>; readonly keys: readonly SealedKey[] }> {
-  // If the database was copied from a SQLite file, a zone that is not signed may have names left over; they are deleted
-  // when the zone is signed.
-  const signed = zones.filter(({ settings, number }) => settings.dnssec !== undefined || owners.get(number) === "all");
+  const signed = zones.filter(({ namesAt }) => namesAt !== undefined);
   if (signed.length === 0) return { names: new Map(), keys: [] };
-  const whole = signed.filter(({ number }) => owners.get(number) === "all").map(({ number }) => number);
+  const whole = signed.filter(({ number }) => owners.get(number) === "all").map(namesOf);
   const parts = signed.flatMap((zone) => {
     const set = owners.get(zone.number);
     return set === undefined || set === "all" ? [] : [...withNamesAbove(set)].map((owner) => ({ zone, owner }));
@@ -36,12 +34,16 @@ export async function readSignedNames(
     locked.length > 0 ? run(sealedKeys(locked.map(({ number }) => number))) : undefined,
   ]);
   const rows = [...(all?.rows ?? []), ...(named?.rows ?? []), ...(linked?.rows ?? [])] as Row[];
-  const byZone = Map.groupBy(rows, ({ zone }) => Number(zone));
+  const byNumber = Map.groupBy(rows, ({ zone }) => Number(zone));
   return {
-    names: new Map([...byZone].map(([zone, found]) => [zone, found.map(signedNameFromRow)])),
+    names: new Map(
+      signed.map((zone) => [zone.number, byNumber.get(namesOf(zone))?.map(signedNameFromRow) ?? []] as const),
+    ),
     keys: (keys?.rows ?? []) as SealedKey[],
   };
 }
+
+const namesOf = ({ namesAt }: Zone): number => namesAt ?? 0;
 
 type Part = { readonly zone: Zone; readonly owner: string };
 
@@ -53,7 +55,7 @@ function withNamesAbove(owners: ReadonlySet<string>): ReadonlySet<string> {
 }
 
 const linkAt = ({ zone, owner }: Part) => ({
-  zone: zone.number,
+  zone: namesOf(zone),
   link: linkOf(owner, zone.name, zone.settings.dnssec?.denial ?? "nsec"),
 });
 
@@ -70,7 +72,7 @@ const atOwners = (wanted: readonly Part[]): Statement => ({
   text:
     `SELECT DISTINCT ${columns} FROM unnest($1::bigint[], $2::text[]) AS n (zone, owner) ` +
     "JOIN signed_names AS s ON s.zone = n.zone AND s.owner = n.owner",
-  values: [wanted.map(({ zone }) => zone.number), wanted.map(({ owner }) => owner)],
+  values: [wanted.map(({ zone }) => namesOf(zone)), wanted.map(({ owner }) => owner)],
 });
 
 /** The chain is a circle, so the first and the last name are included. */
@@ -115,11 +117,6 @@ export function createBatchNames(loaded: readonly SignedName[]) {
   return {
     view,
     every: () => [...names.values()],
-    forget: (): void => {
-      for (const owner of names.keys()) touched.add(owner);
-      names.clear();
-      links = undefined;
-    },
     write: (changes: readonly NameChange[]): void => {
       links = undefined;
       for (const { before, after } of changes) {

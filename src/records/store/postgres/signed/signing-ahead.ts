@@ -1,0 +1,50 @@
+import { createTurns } from "../../../../lib/limits/turns.ts";
+import type { Signer } from "../../../signing/signer.ts";
+import { SignAhead } from "../../plan-signatures.ts";
+import { type AheadStore, repeatAhead, signAhead } from "../../sign-ahead.ts";
+import type { Write } from "../queue.ts";
+
+type SigningAheadOptions = {
+  readonly ahead: AheadStore;
+  readonly signer: Signer | undefined;
+  readonly add: <T>(write: Write<T>) => Promise<T>;
+};
+
+/** Adds writes to the queue. If the names of a large zone have to be signed first, that is done outside of the queue. */
+export function createSigningAhead({ ahead: store, signer, add }: SigningAheadOptions) {
+  // Each account signs one large zone at a time.
+  const turns = createTurns({ mostWaiting: 100 });
+  const closing = new AbortController();
+  const { signal } = closing;
+  const running = new Set<Promise<unknown>>();
+
+  const signFirst = async <T>(write: Write<T>, { zone }: SignAhead): Promise<T> => {
+    const release = await turns.hold(zone.account, signal);
+    try {
+      return await repeatAhead(
+        signer && ((need, before) => signAhead({ store, signer, turns, signal }, need, before)),
+        (ahead) => add({ ...write, ahead }),
+      );
+    } finally {
+      release();
+    }
+  };
+
+  return {
+    add: async <T>(write: Write<T>): Promise<T> => {
+      try {
+        return await add(write);
+      } catch (error) {
+        if (!(error instanceof SignAhead)) throw error;
+        const done = signFirst(write, error);
+        running.add(done);
+        return await done.finally(() => running.delete(done));
+      }
+    },
+    /** Signing that has not ended is given up; what was written is deleted later. */
+    close: async (): Promise<void> => {
+      closing.abort(new Error("the store is closed"));
+      await Promise.allSettled(running);
+    },
+  };
+}

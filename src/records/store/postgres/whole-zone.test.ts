@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { addressOf, type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
+import { describeWholeZones } from "../../../../test/rig/store/whole-zone.suite.ts";
+import type { Fault } from "../../../core/result.ts";
+import { checkStore } from "../../tools/check/check.ts";
+import { readPostgresTables } from "../../tools/tables/postgres.ts";
+
+let rig: PostgresRig;
+let url: string;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+beforeEach(async () => {
+  url = await rig.freshUrl();
+});
+afterAll(() => rig.stop());
+
+describeWholeZones("PostgreSQL", {
+  // The usual limit of a statement is also that of an idle transaction, which signing must not reach.
+  open: (signer) => rig.open(url, { signer }),
+  faults: async () => {
+    const tables = await readPostgresTables(addressOf(url), "look");
+    const faults: Fault[] = [];
+    try {
+      const { signal } = new AbortController();
+      await checkStore(tables, { fault: (fault) => void faults.push(fault), signal });
+    } finally {
+      await tables.close();
+    }
+    return faults;
+  },
+});

@@ -1,0 +1,221 @@
+import type { NameChange, Names, SigningPart, SigningPlan } from "../../core/dnssec/plan-signing.ts";
+import { planningSigning } from "../../core/dnssec/plan-signing.ts";
+import { soaExpiry } from "../../core/dnssec/signed-name.ts";
+import { apex } from "../../core/names/name.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import { finish } from "../../core/steps.ts";
+import { StoreBusy } from "../../lib/limits/store-busy.ts";
+import type { Turns } from "../../lib/limits/turns.ts";
+import type { Zone, ZoneSigning } from "../model.ts";
+import { expiryAfter, type SealedKey, type Signer, type SigningTime } from "../signing/signer.ts";
+import { goneAhead } from "./leftovers.ts";
+import {
+  type AheadByZone,
+  allChanged,
+  isSignedWith,
+  type NamesAhead,
+  noNames,
+  partOf,
+  planningWhole,
+  SignAhead,
+  touching,
+  typesAfter,
+  wishOf,
+} from "./plan-signatures.ts";
+import type { RecordStore } from "./port.ts";
+import { signPartsBeside, signPartsNow } from "./sign-parts.ts";
+
+/**
+ * What signing ahead needs from a store. Every call is one short read or transaction. `number` is the one under which the names are
+ * stored; until a zone uses it, nobody reads them.
+ */
+export type AheadStore = Pick<RecordStore, "lastChange" | "placesAfter" | "sealedKeys"> & {
+  readonly setsOf: (zone: Zone, owners: readonly string[]) => Promise<readonly RRset[]>;
+  /** The owners in the first `limit` changes of a zone after a position, and the position of the last of these changes. */
+  readonly missed: (zone: Zone, position: number, limit: number) => Promise<Missed>;
+  /** The names at these owners and above them, and their neighbours in the chain. */
+  readonly namesNear: (zone: Zone, owners: readonly string[]) => Promise<Names>;
+  readonly newNumber: () => Promise<number>;
+  /** False if the number is not reserved any more, because nothing was written for long. */
+  readonly putNames: (number: number, names: readonly NameChange[]) => Promise<boolean>;
+  /** What is stored under the number is deleted later. */
+  readonly abandon: (number: number) => Promise<unknown>;
+};
+
+export type Missed = { readonly owners: ReadonlySet<string>; readonly position: number; readonly isAll: boolean };
+
+export type SigningAhead = {
+  readonly store: AheadStore;
+  readonly signer: Signer;
+  readonly turns: Pick<Turns, "next" | "run">;
+  readonly signal: AbortSignal;
+};
+
+/** Owners per read of sets. */
+const perRead = 64;
+/** Owners and types per read. */
+const perPage = 2_000;
+/** Changes per step while catching up, and how many may be left for the write itself. */
+const [perStep, fewMissed] = [50, 10];
+const changesTooFast = "this zone changes faster than it can be signed; try again later";
+
+/** How often a zone is signed from the beginning, because of changes that concern all its names. */
+const tries = 3;
+
+/**
+ * Signs all names of a large zone in short steps, so that other writes go on, even to this zone: the names that they change are signed
+ * again, until few are left. `before`: the result for an earlier attempt of the same write.
+ */
+export async function signAhead(ways: SigningAhead, need: SignAhead, before?: NamesAhead): Promise<NamesAhead> {
+  const { store } = ways;
+  await openKeys(ways, need);
+  let ahead = before && isSignedWith(before, need.effect.zone) ? before : undefined;
+  if (before !== ahead && before) await store.abandon(before.number);
+  for (let left = tries; left > 0; left--) {
+    ahead ??= await signAll(ways, need);
+    const current = await catchUp(ways, need, ahead);
+    if (current !== undefined) return current;
+    await store.abandon(ahead.number);
+    ahead = undefined;
+  }
+  throw new StoreBusy(changesTooFast);
+}
+
+/** If a zone changes too much during this many attempts, the write is refused. */
+const mostAttempts = 10;
+
+/** Runs a write; if names of large zones have to be signed ahead, signs them and runs it again with them. */
+export async function repeatAhead<T>(
+  sign: ((need: SignAhead, before: NamesAhead | undefined) => Promise<NamesAhead>) | undefined,
+  run: (ahead: AheadByZone) => Promise<T>,
+): Promise<T> {
+  const ahead = new Map<number, NamesAhead>();
+  for (let left = mostAttempts; ; left--) {
+    try {
+      return await run(ahead);
+    } catch (error) {
+      if (!(error instanceof SignAhead) || sign === undefined) throw error;
+      if (left === 0) throw new StoreBusy(changesTooFast);
+      const { number } = error.zone;
+      ahead.set(number, await sign(error, ahead.get(number)));
+    }
+  }
+}
+
+const signingIn = ({ effect }: SignAhead): ZoneSigning => {
+  const { dnssec } = effect.zone.settings;
+  if (dnssec === undefined) throw new Error("a zone that is not signed was to be signed ahead");
+  return dnssec;
+};
+
+async function openKeys({ store, signer }: SigningAhead, need: SignAhead): Promise<void> {
+  const missing = signer.missing(signingIn(need).keys);
+  if (missing.length === 0) return;
+  const sealed: readonly SealedKey[] = [...(await store.sealedKeys(need.zone)), ...(need.effect.keys ?? [])];
+  signer.open(sealed.filter(({ id }) => missing.includes(id)));
+}
+
+async function timeOf({ store }: SigningAhead, { zone, by }: SignAhead): Promise<SigningTime> {
+  const top = zone.namesAt === undefined ? undefined : (await store.namesNear(zone, [apex])).at(apex);
+  return { now: by.now, until: expiryAfter(soaExpiry(top) ?? 0, by.now) };
+}
+
+async function signAll(ways: SigningAhead, need: SignAhead): Promise<NamesAhead> {
+  const { store, signer, turns, signal } = ways;
+  const { zone, effect } = need;
+  // What changes after this is signed again in the end, so it does not matter when each part of the zone is read.
+  const position = await store.lastChange();
+  const at = await timeOf(ways, need);
+  const { plan, load } = await planAll(ways, need);
+  const number = await store.newNumber();
+  const next = () => turns.next(zone.account);
+  try {
+    const parts = { at, count: plan.size, groups: partsInGroups(plan, load) };
+    for await (const names of signPartsBeside(signer, zone.name, parts, { next, isUrgent: false })) {
+      signal.throwIfAborted();
+      if (!(await store.putNames(number, names))) throw new StoreBusy(goneAhead);
+    }
+  } catch (error) {
+    // If the database cannot be reached, the number counts as abandoned later.
+    if (!signal.aborted) await store.abandon(number).catch(() => undefined);
+    throw error;
+  }
+  const { ttl, dnssec } = effect.zone.settings;
+  return { number, position, settings: { ttl, dnssec }, changes: effect.changes };
+}
+
+async function planAll(ways: SigningAhead, need: SignAhead) {
+  const { run } = ways.turns;
+  const { zone, effect, by } = need;
+  const { load, setsAt } = createWindow(ways, need);
+  const touched = await run(zone.account, typesAfter(effect, await everyPlace(ways, zone)));
+  const touchedAt = touching(effect, setsAt);
+  await load([apex]);
+  const wish = wishOf(effect.zone, signingIn(need), touchedAt(apex).sets, by);
+  const whole = { ...wish, touched, setsAt: touchedAt, names: noNames, whole: [] };
+  return { plan: await run(zone.account, planningWhole(whole)), load };
+}
+
+/** Keeps only the sets that were read last: all sets of a large zone would take much memory. */
+function createWindow({ store }: SigningAhead, { zone }: SignAhead) {
+  let sets = new Map<string, RRset[]>();
+  return {
+    load: async (owners: readonly string[]): Promise<void> => {
+      sets = Map.groupBy(await store.setsOf(zone, owners), ({ owner }) => owner);
+    },
+    setsAt: (owner: string): readonly RRset[] => sets.get(owner) ?? [],
+  };
+}
+
+async function everyPlace({ store, turns, signal }: SigningAhead, zone: Zone) {
+  const places: Pick<RRset, "owner" | "type">[] = [];
+  for (;;) {
+    signal.throwIfAborted();
+    await turns.next(zone.account);
+    const page = await store.placesAfter(zone, places.at(-1), perPage);
+    for (const place of page) places.push(place);
+    if (page.length < perPage) return places;
+  }
+}
+
+async function* partsInGroups(
+  { owners, partAt }: SigningPlan,
+  load: (owners: readonly string[]) => Promise<void>,
+): AsyncGenerator<readonly SigningPart[], void> {
+  let some: string[] = [];
+  for (const owner of owners()) {
+    some.push(owner);
+    if (some.length < perRead) continue;
+    await load(some);
+    yield some.map(partAt);
+    some = [];
+  }
+  await load(some);
+  yield some.map(partAt);
+}
+
+/** Signs again what has changed since. Undefined if a change concerns names that it does not list. */
+async function catchUp(ways: SigningAhead, need: SignAhead, ahead: NamesAhead): Promise<NamesAhead | undefined> {
+  const { store, signer, turns, signal } = ways;
+  const { zone, effect, by } = need;
+  const own = { ...effect.zone, namesAt: ahead.number };
+  for (let { position } = ahead; ; ) {
+    signal.throwIfAborted();
+    const missed = await store.missed(zone, position, perStep);
+    if (missed.isAll && missed.owners.size <= fewMissed) return { ...ahead, position };
+    const owners = [...new Set([apex, ...missed.owners])];
+    const { load, setsAt } = createWindow(ways, need);
+    await load(owners);
+    const names = await store.namesNear(own, owners);
+    await turns.next(zone.account);
+    const touchedAt = touching(effect, setsAt);
+    const touched = new Map(owners.map((owner) => [owner, allChanged(touchedAt(owner))]));
+    const wish = wishOf(effect.zone, signingIn(need), touched.get(apex)?.sets ?? [], by);
+    const plan = finish(planningSigning(partOf({ ...wish, names }, touched)));
+    if (plan === "whole") return undefined;
+    const at = { now: by.now, until: expiryAfter(soaExpiry(names.at(apex)) ?? 0, by.now) };
+    if (!(await store.putNames(ahead.number, signPartsNow(signer, zone.name, { parts: plan.parts, at }))))
+      throw new StoreBusy(goneAhead);
+    position = missed.position;
+  }
+}

@@ -1,0 +1,44 @@
+import type { DatabaseSync } from "node:sqlite";
+import { finish } from "../../../../core/steps.ts";
+import { sqliteSql } from "../../../../lib/sqlite/run-sql.ts";
+import type { RecordStore } from "../../port.ts";
+import type { AheadStore } from "../../sign-ahead.ts";
+import type { SignedZones } from "../../signed-zones.ts";
+import { createSqlAheadReads } from "../../sql/ahead-reads.ts";
+import { createSqlReads } from "../../sql/read.ts";
+import type { Commit } from "../write-queue.ts";
+import type { WriteSide } from "../write-side.ts";
+
+type AheadOptions = {
+  readonly main: WriteSide;
+  /** A connection with a small cache: each row of a large zone is needed once. */
+  readonly beside: DatabaseSync;
+  readonly commit: Commit;
+  /** Called with the number of names that were written. */
+  readonly wrote: (count: number) => void;
+  readonly signedZones: SignedZones;
+};
+
+export function createAheadStore({ main, beside, commit, wrote, signedZones }: AheadOptions): AheadStore {
+  const reads = sqliteSql(beside);
+  const noZone: RecordStore["zoneBy"] = async () => undefined;
+  const { signedNames } = main;
+  return {
+    ...createSqlAheadReads(reads),
+    placesAfter: createSqlReads(reads, noZone).placesAfter,
+    sealedKeys: signedZones.sealedKeys,
+    lastChange: async () => main.read.lastChange(),
+    namesNear: async (zone) => ({ ...signedNames().chainOf(zone), at: (owner) => signedNames().at(zone, owner) }),
+    newNumber: () => commit(() => signedNames().reserve(Date.now())),
+    putNames: async (number, names) => {
+      const isDone = await commit(() => {
+        const isReserved = signedNames().touch(number, Date.now());
+        if (isReserved) finish(signedNames().writing(number, names));
+        return isReserved;
+      });
+      wrote(names.length);
+      return isDone;
+    },
+    abandon: (number) => commit(() => signedNames().leave(number, "names")),
+  };
+}

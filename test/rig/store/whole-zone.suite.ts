@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { headOfSignature, type SignedName } from "../../../src/core/dnssec/signed-name.ts";
+import type { RRset } from "../../../src/core/records/rrset.ts";
+import { plainSettings, type Zone } from "../../../src/records/model.ts";
+import { newRecordId } from "../../../src/records/new-id.ts";
+import { signZone, unsignNow } from "../../../src/records/signing/life/dnssec.ts";
+import { createSigner, type Signer } from "../../../src/records/signing/signer.ts";
+import type { RecordStore } from "../../../src/records/store/port.ts";
+import { writtenSets } from "../core/written-sets.suite.ts";
+
+const now = Date.now();
+/** `MOOR_LONG` is for the sizes of the real thing. */
+const size = process.env.MOOR_LONG === undefined ? 1_500 : 60_000;
+
+export type WholeZoneRig = {
+  readonly open: (signer: Signer) => Promise<RecordStore>;
+  /** The faults of the store, as `moor store check` finds them. */
+  readonly faults: (store: RecordStore) => Promise<readonly unknown[]>;
+};
+
+/** Work on a whole large zone is a series of short transactions, and nobody sees a part of it. */
+export function describeWholeZones(title: string, { open, faults }: WholeZoneRig): void {
+  describe(`${title}: a zone of ${size} names`, () => {
+    let [store, signer, folder, zone, other]: [RecordStore, Signer, string, Zone, Zone] = [] as never;
+    beforeEach(async () => {
+      folder = mkdtempSync(join(tmpdir(), "moor-whole-"));
+      signer = createSigner(join(folder, "key"));
+      store = await open(signer);
+      zone = await createZone("large.example", size);
+      other = await createZone("other.example", 3);
+    });
+    afterEach(async () => {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    async function createZone(name: string, count: number): Promise<Zone> {
+      const { id: account } = await store.ensureAccount("main", now);
+      const hosts = Array.from({ length: count }, (_, i) => `h${i} - A 192.0.2.1`).join("\n");
+      const sets = writtenSets(
+        name,
+        `@ - SOA ns1 hostmaster 1 7200 900 1209600 300\n@ - NS ns1\nns1 - A 192.0.2.1\n${hosts}`,
+      );
+      const made = await store.createZone(
+        { account, id: name, name, settings: plainSettings(60), serial: 1, created: now, sets: sets.map(withIds) },
+        "tester",
+      );
+      if (typeof made === "string") throw new Error(made);
+      return made;
+    }
+    const withIds = (set: RRset): RRset => ({
+      ...set,
+      records: set.records.map((record) => ({ ...record, id: newRecordId() })),
+    });
+
+    const current = async () => (await store.zone(zone.account, zone.id)) ?? zone;
+    const sign = async (denial: "nsec" | "nsec3" = "nsec") =>
+      await signZone({ store, actor: "tester", now }, await current(), { algorithm: 15, denial }, signer);
+    const request = (at: Zone) => ({ account: at.account, at: { zone: at.id }, actor: "tester", now });
+    const changeTtl = (ttl: number) =>
+      store.write({ ...request(zone), owners: () => [] }, ({ zone: { settings } }) => ({
+        wanted: undefined,
+        settings: { ...settings, ttl },
+        result: "changed",
+      }));
+    const put = (at: Zone, text: string) => {
+      const [set] = writtenSets(at.name, text);
+      if (set === undefined) throw new Error("no set");
+      return store.write({ ...request(at), owners: () => [set.owner] }, () => ({
+        wanted: [withIds(set)],
+        result: undefined,
+      }));
+    };
+    const removeAt = (at: Zone, owner: string) =>
+      store.write({ ...request(at), owners: () => [owner] }, () => ({ wanted: [], result: undefined }));
+    const remove = () =>
+      store.act({ ...request(zone), at: { name: zone.name }, owners: "to-remove" }, ({ sets }) => ({
+        wanted: undefined,
+        remove: !sets.some(({ locked }) => locked),
+        command: "delete_zone",
+        result: sets.length,
+      }));
+    const everyName = () => store.signedNames(zone, undefined, 2 * size);
+    const ttlsIn = (names: readonly SignedName[]) =>
+      new Set(
+        names.flatMap(({ made }) =>
+          made
+            .filter(({ type }) => type === "TYPE46")
+            .flatMap(({ values }) => values.map((v) => headOfSignature(v).ttl)),
+        ),
+      );
+    const clean = async (at = now) => {
+      let steps = 0;
+      while (await store.removeLeftovers(at)) steps += 1;
+      return steps;
+    };
+    /** Repeats a write until the work ends. Returns how often. */
+    const meanwhile = async (work: Promise<unknown>, write: (i: number) => Promise<unknown>) => {
+      let [isOver, count] = [false, 0];
+      const ended = work.finally(() => {
+        isOver = true;
+      });
+      ended.catch(() => undefined);
+      while (!isOver) {
+        await write(count++);
+        await new Promise(setImmediate);
+      }
+      await ended;
+      return count;
+    };
+    const rowsOf = async ({ number }: Zone) =>
+      (await store.logAfter(0, 9 * size)).filter((row) => row.zone === number && row.serial > 1);
+
+    it.each(["nsec", "nsec3"] as const)("is signed with %s while others write, also to it", async (denial) => {
+      const count = await meanwhile(sign(denial), async (i) => {
+        await put(other, `h0 - A 192.0.2.${i % 250}`);
+        await put(zone, `new${i % 300} - TXT "${i}"`);
+        if (i % 3 === 0) await removeAt(zone, `h${i}`);
+      });
+      expect(count).toBeGreaterThan(5);
+      expect((await current()).settings.dnssec).toMatchObject({ denial });
+      expect(await faults(store)).toEqual([]);
+      await put(zone, 'after - TXT "1"');
+      await removeAt(zone, "h1");
+      expect(await faults(store)).toEqual([]);
+      expect(await clean()).toBe(0);
+    });
+
+    it("gets a new TTL, visible at one moment, while others write", async () => {
+      await sign();
+      expect(ttlsIn(await everyName())).toEqual(new Set([60, 3_600]));
+      const before = await current();
+      const seen = new Set<string>();
+      const work = changeTtl(120);
+      await meanwhile(work, async (i) => {
+        await put(other, `h0 - A 192.0.2.${i % 250}`);
+        const [{ serial, settings }, [top]] = [await current(), await store.signedNames(zone, "h4", 1)];
+        seen.add(`${serial - before.serial} ${settings.ttl} ${[...ttlsIn(top ? [top] : [])].join()}`);
+      });
+      expect(await work).toBe("changed");
+      for (const state of seen) expect(["0 60 60", "1 120 120", "0 60 120"]).toContain(state);
+      expect(ttlsIn(await everyName())).toEqual(new Set([120, 60, 3_600].filter((ttl) => ttl !== 60)));
+      expect(await rowsOf(zone)).toMatchObject([
+        { change: { kind: "settings" } },
+        { change: { kind: "signatures", sets: null } },
+        { change: { kind: "settings" } },
+        { change: { kind: "signatures", sets: null } },
+      ]);
+      expect(await faults(store)).toEqual([]);
+      expect(await clean()).toBeGreaterThan(size / 1_000);
+      expect(await faults(store)).toEqual([]);
+      expect(await everyName()).toHaveLength(size + 2);
+    });
+
+    it("is unsigned in one short transaction, and its names are deleted in steps", async () => {
+      await sign();
+      expect(await unsignNow({ store, actor: "tester", now }, await current())).toMatchObject({ ok: true });
+      expect(await everyName()).toEqual([]);
+      expect(await store.signedZones(0, 10)).toEqual([]);
+      expect(await store.expiringNames(now + 90 * 86_400_000, 10)).toEqual([]);
+      expect(await faults(store)).toEqual([]);
+      await sign();
+      expect(await clean()).toBeGreaterThan(size / 1_000);
+      expect(await everyName()).toHaveLength(size + 2);
+      expect(await faults(store)).toEqual([]);
+    });
+
+    it("is deleted at one moment, can be created again, and its rows are deleted in steps", async () => {
+      await sign();
+      const [set] = await store.sets(zone, { owner: "h7" });
+      const id = set?.records[0]?.id ?? "";
+      expect(await store.record(zone.account, id)).toBeDefined();
+      const deleted = await remove();
+      expect(deleted).toMatchObject({ result: 2, action: { command: "delete_zone" } });
+      expect(await store.zoneHolding("h7.large.example")).toBeUndefined();
+      expect(await store.record(zone.account, id)).toBeUndefined();
+      const ends = (await rowsOf(zone)).filter(({ change }) => change.kind === "delete");
+      expect(ends.map(({ change }) => "type" in change && change.type)).toEqual(["NS", "SOA"]);
+      expect(await faults(store)).toEqual([]);
+      const again = await createZone("large.example", 2);
+      expect(await store.sets(again, {})).toHaveLength(5);
+      expect(await clean()).toBeGreaterThan(size / 500);
+      expect(await store.sets(zone, {})).toEqual([]);
+      expect(await store.sets(again, {})).toHaveLength(5);
+      expect(await faults(store)).toEqual([]);
+    });
+
+    it("is not deleted while one of its sets is protected", async () => {
+      await store.write({ ...request(zone), owners: () => ["h3"] }, ({ sets }) => ({
+        wanted: sets.map((set) => ({ ...set, locked: true })),
+        result: undefined,
+      }));
+      expect(await remove()).toMatchObject({ result: 3 });
+      expect(await store.zoneHolding("large.example")).toBeDefined();
+    });
+
+    it("leaves nothing that counts if signing is interrupted", async () => {
+      const signing = sign().catch((error: Error) => error.message);
+      for (let i = 0; i < 5; i++) await put(other, `h0 - A 192.0.2.${i}`);
+      await store.close();
+      expect(await signing).toMatch(/closed/);
+      store = await open(signer);
+      expect(await store.signedZones(0, 10)).toEqual([]);
+      expect(await sign()).toMatchObject({ ok: true });
+      expect(await faults(store)).toEqual([]);
+      await clean(now + 3_600_000);
+      expect(await everyName()).toHaveLength(size + 2);
+      expect(await faults(store)).toEqual([]);
+    });
+  });
+}
