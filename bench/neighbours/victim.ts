@@ -76,5 +76,6 @@ while ((waiting > 0 || asked.size > 0) && performance.now() < end) await sleep(1
 const unanswered = asked.size + waiting;
 for (const since of asked.values()) took.dns.push(performance.now() - since);
 for (let i = 0; i < waiting; i++) took.get.push(waitsFor);
-console.log(JSON.stringify({ dns: took.dns, api: [...took.get, ...took.put], failed, unanswered }));
-process.exit(0);
+const text = JSON.stringify({ dns: took.dns, api: [...took.get, ...took.put], failed, unanswered });
+// A pipe does not take all of it at once.
+process.stdout.write(text, () => process.exit(0));

@@ -1,6 +1,6 @@
 import type { ChangedSet, ChangeEvent } from "../../src/contract/change-events.ts";
-import type { Rrset, RrsetsPagination, RrsetsZone } from "../../src/contract/rrsets.ts";
-import { type Request, RequestProblem } from "../shared/live/request.ts";
+import type { Rrset, RrsetsPagination, RrsetsZone, WireAction } from "../../src/contract/rrsets.ts";
+import { type Method, type Request, RequestProblem } from "../shared/live/request.ts";
 import { nameHolds, searchedZone } from "./sets/shown-name.ts";
 
 /** The calls of the record-set API that the console makes. */
@@ -8,6 +8,23 @@ import { nameHolds, searchedZone } from "./sets/shown-name.ts";
 export const zonePath = (zone: string): string => `/v1/zones/${encodeURIComponent(zone)}`;
 export const setPath = (zone: string, name: string, type: string): string =>
   `${zonePath(zone)}/rrsets/${encodeURIComponent(name)}/${type}`;
+
+type Acted = { readonly action?: Pick<WireAction, "id" | "status" | "error"> };
+
+/** Milliseconds between two looks at an action that is running. */
+const lookEvery = 1_000;
+
+/** A write to a whole zone. If the zone is large, the service continues after its answer; this waits for the end. */
+export async function writeZone<T>(request: Request, method: Method, path: string, body?: unknown): Promise<T> {
+  const answer = await request<T & Acted>(method, path, body);
+  let { action } = answer;
+  while (action?.status === "running") {
+    await new Promise((resolve) => setTimeout(resolve, lookEvery));
+    ({ action } = await request<Acted>("GET", `/v1/actions/${action.id}`));
+  }
+  if (action?.status === "error") throw new RequestProblem(422, action.error?.message ?? "The change failed.");
+  return answer;
+}
 
 export type ZonePage = {
   readonly zones: readonly RrsetsZone[];

@@ -125,13 +125,19 @@ export type PlacedRecord = {
   readonly record: ZoneRecord;
 };
 
-/** A write through an API that has actions. An action is stored together with its effect, so it is always finished. */
+/** A write through an API that has actions. Most are stored together with their effect, and are finished. */
 export type Action = {
   readonly id: number;
   readonly zone: number;
   readonly zoneName: string;
   readonly command: string;
   readonly at: Instant;
+  /** Absent: success. */
+  readonly status?: "running" | "error" | undefined;
+  /** Absent: when it began. */
+  readonly finished?: Instant | undefined;
+  /** Why it failed. */
+  readonly error?: string | undefined;
 };
 
 /** What one write did to one set or to the zone's settings; all rows of one write share zone and serial. A zone begins and ends with its SOA set. */

@@ -11,7 +11,7 @@ import { useSession } from "../../shared/session/session.tsx";
 import { SureButton } from "../../shared/sure-button.tsx";
 import { useNow, When } from "../../shared/time/when.tsx";
 import { dayAndTime, durationInWords } from "../../shared/time/words-of-time.ts";
-import { zonePath } from "../api.ts";
+import { writeZone, zonePath } from "../api.ts";
 import { useEverySet } from "../sets/read-sets.ts";
 import "./dnssec-part.css";
 import { OtherKeys } from "./other-keys-part.tsx";
@@ -35,8 +35,12 @@ export default function DnssecPart({ zone }: { readonly zone: RrsetsZone }) {
   const write = usePassingError(
     useMutation({
       mutationFn: ({ action, body = {} }: Act) =>
-        request<{ dnssec: RrsetsSigning }>("POST", `${zonePath(zone.name)}/actions/${action}`, body),
-      onSuccess: ({ dnssec }) => queries.setQueryData(queryKey, { dnssec }),
+        writeZone<{ dnssec: RrsetsSigning }>(request, "POST", `${zonePath(zone.name)}/actions/${action}`, body),
+      onSuccess: async ({ dnssec }) => {
+        queries.setQueryData(queryKey, { dnssec });
+        // The answer to a long write shows the zone as it was before.
+        await queries.invalidateQueries({ queryKey });
+      },
     }),
   );
   const dnssec = read.data?.dnssec;

@@ -10,7 +10,7 @@ import { Problem } from "../../shared/live/problem.tsx";
 import { type Request, RequestProblem } from "../../shared/live/request.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { useToast } from "../../shared/toasts/toasts.tsx";
-import { readHistory, zonePath } from "../api.ts";
+import { readHistory, writeZone, zonePath } from "../api.ts";
 import { useManyWrite } from "../sets/many/write-many.ts";
 import { useEverySet, useSetsNow } from "../sets/read-sets.ts";
 import { useUndo } from "../sets/undo-writes.ts";
@@ -113,7 +113,7 @@ function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone
     mutationFn: async ({ preview: { text: zonefile }, own }: Wish) => {
       const now = await lookFirst(readNow());
       if (now?.sets !== sets) throw new RequestProblem(409, changedMeanwhile);
-      await request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, {
+      await writeZone(request, "POST", `${zonePath(zone.name)}/actions/import_zonefile`, {
         zonefile,
         ...(own === "file" && { other_nameservers: true }),
       });

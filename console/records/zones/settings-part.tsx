@@ -10,7 +10,7 @@ import { Problem } from "../../shared/live/problem.tsx";
 import { type Method, RequestProblem } from "../../shared/live/request.ts";
 import { usePassingError } from "../../shared/live/use-passing-error.ts";
 import { useSession } from "../../shared/session/session.tsx";
-import { zonePath } from "../api.ts";
+import { writeZone, zonePath } from "../api.ts";
 import { labelsText, readLabels } from "../sets/set-draft.ts";
 import { keptZone } from "../sets/shown-name.ts";
 import { ttlFault, ttlInWords } from "../sets/ttl.ts";
@@ -46,7 +46,7 @@ function useZoneWrite(zone: string) {
   const queries = useQueryClient();
   const change = useMutation({
     mutationFn: (write: { readonly method: Method; readonly path: string; readonly body: unknown }) =>
-      request(write.method, `${zonePath(zone)}${write.path}`, write.body),
+      writeZone(request, write.method, `${zonePath(zone)}${write.path}`, write.body),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["zone", zone] }),
   });
   return usePassingError(change);

@@ -1,3 +1,4 @@
+import type { Instant } from "../../core/instant.ts";
 import type { Action } from "../model.ts";
 import type { ActionQuery, Page, RecordStore } from "../store/port.ts";
 import type { Actor } from "./sight.ts";
@@ -7,7 +8,7 @@ import { createVeil, noVeil, type Veil } from "./veiled-numbers.ts";
  * The actions of the account for zones that the actor may see, including deleted ones. An action does not say which sets it
  * concerned, so an actor who may see only some sets sees only their own actions.
  */
-export function actionOperations({ store }: { readonly store: RecordStore }) {
+export function actionOperations({ store, now }: { readonly store: RecordStore; readonly now: () => Instant }) {
   let known: Promise<string> | undefined;
   const secret = (): Promise<string> => {
     known ??= store.secret("positions").catch((error: unknown) => {
@@ -21,9 +22,10 @@ export function actionOperations({ store }: { readonly store: RecordStore }) {
     veilFor: async ({ token, scope }: Actor): Promise<Veil> =>
       scope.zones === undefined && scope.sets === undefined ? noVeil : createVeil(await secret(), `token ${token}`),
 
-    actions: ({ account, label, scope }: Actor, query: ActionQuery): Promise<Page<Action>> =>
+    actions: ({ account, label, scope }: Actor, query: Omit<ActionQuery, "now">): Promise<Page<Action>> =>
       store.actions(account, {
         ...query,
+        now: now(),
         ...(scope.zones && { within: scope.zones }),
         ...(scope.sets && { actor: label }),
       }),

@@ -85,6 +85,11 @@ export type RecordStore = StoreParts & {
   ) => Promise<Acted<Zone> | NotCreated | "key-taken">;
   /** Actions are dropped after a week, or earlier if there are very many newer ones. */
   readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
+  /** Stores an action of a write that takes long. It counts as interrupted after `until`, unless that is extended. */
+  readonly startAction: (zone: Zone, command: string, by: NewRunning) => Promise<Action>;
+  readonly extendAction: (id: number, until: Instant) => Promise<unknown>;
+  /** Without an error: it was successful. */
+  readonly endAction: (id: number, now: Instant, error?: string) => Promise<unknown>;
 
   /** The changes after `position`, oldest first. With `account`, the rows of other accounts are not read. */
   readonly changesAfter: (position: number, limit: number, account?: number) => Promise<readonly LoggedChange[]>;
@@ -255,7 +260,12 @@ export type Decision = {
 export type ActRequest = NewAct &
   Pick<WriteRequest, "account" | "owners" | "records" | "command"> & { readonly at: ZoneKey };
 
-type NewAct = { readonly actor: string; readonly now: Instant; readonly once?: Once };
+type NewRunning = { readonly actor: string; readonly now: Instant; readonly until: Instant };
+
+/** Filled in when the action of a write was stored while the write goes on. The write then ends this action. */
+export type RunningAction = { id?: number };
+
+type NewAct = { readonly actor: string; readonly now: Instant; readonly once?: Once; readonly running?: RunningAction };
 export type NewAction = NewAct & { readonly command: string };
 
 /** The same key with the same fingerprint is the same request, repeated within a day. Keys are separate per actor. */
@@ -282,6 +292,10 @@ export type Acted<T> = {
 };
 
 export type ActionQuery = {
+  /** To tell which actions were interrupted. */
+  readonly now: Instant;
+  /** Only actions in one of these states. */
+  readonly status?: readonly ActionStatus[];
   readonly ids?: readonly number[];
   readonly zone?: number;
   /** Only actions of this actor. */
@@ -292,6 +306,8 @@ export type ActionQuery = {
   readonly page: number;
   readonly perPage: number;
 };
+
+export type ActionStatus = "running" | "success" | "error";
 
 /** `limit`: how many rows are examined, before a position if one is given. */
 export type LatestQuery = { readonly before?: number | undefined; readonly limit: number };

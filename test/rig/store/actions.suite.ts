@@ -44,7 +44,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
     });
     const put = (value: string, overrides: Partial<ActRequest> = {}) =>
       store.act(request(overrides), () => ({ wanted: [aSet("www", "A", value)], command: "put", result: value }));
-    const all = { page: 1, perPage: 100 };
+    const all = { now: at, page: 1, perPage: 100 };
     const commands = async (query = {}) =>
       (await store.actions(account, { ...all, ...query })).items.map((action) => action.command);
 
@@ -134,11 +134,33 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       expect(await commands({ order: [{ by: "command", descending: false }] })).toEqual(["c1", "c2", "c3", "c9"]);
       const last = { zone: zone.number, order: [{ by: "started" as const, descending: true }], actor: "tester" };
       expect(await commands(last)).toEqual(["c1", "c3"]);
-      expect(await store.actions(account, { page: 2, perPage: 2 })).toMatchObject({
+      expect(await store.actions(account, { ...all, page: 2, perPage: 2 })).toMatchObject({
         items: [{ command: "c1" }, { command: "c9" }],
         total: 4,
       });
       expect(await store.actions(account + 1, { ...all, ids: [id] })).toEqual({ items: [], total: 0 });
+    });
+
+    it("shows an action while its write goes on, and ends it with the write", async () => {
+      const first = await store.startAction(zone, "put", { actor: "tester", now: at, until: at + 10 });
+      const second = await store.startAction(zone, "import", { actor: "tester", now: at, until: at + 10 });
+      const third = await store.startAction(zone, "sign_zone", { actor: "tester", now: at, until: at + 10 });
+      expect(first).toMatchObject({ command: "put", status: "running" });
+      const states = async (now: number, query = {}) =>
+        (await store.actions(account, { ...all, ...query, now })).items.map(({ status }) => status ?? "success");
+      expect(await states(at)).toEqual(["running", "running", "running"]);
+      expect(await states(at + 11)).toEqual(["error", "error", "error"]);
+      await store.extendAction(third.id, at + 20);
+      await store.endAction(second.id, at + 5, "no");
+      const written = await put("192.0.2.1", { running: { id: first.id } });
+      expect(written).toMatchObject({ action: { id: first.id } });
+      expect(await states(at + 11)).toEqual(["success", "error", "running"]);
+      expect(await states(at + 11, { status: ["running", "error"] })).toEqual(["error", "running"]);
+      expect(await states(at + 11, { status: ["success"] })).toEqual(["success"]);
+      expect(await states(at + 21, { status: ["error"] })).toEqual(["error", "error"]);
+      const { items } = await store.actions(account, { ...all, now: at + 21 });
+      expect(items).toMatchObject([{}, { error: "no", finished: at + 5 }, { finished: at + 20 }]);
+      expect(items[2]?.error).toMatch(/again/);
     });
 
     it("drops actions after a week", async () => {
@@ -146,7 +168,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       const week = 7 * 86_400_000;
       for (let i = 0; i < 999; i += 1) void put("192.0.2.2", { now: at + week - 1 });
       await put("192.0.2.3", { now: at + week + 1 });
-      expect((await store.actions(account, { page: 1, perPage: 1 })).items[0]?.at).toBe(at + week - 1);
+      expect((await store.actions(account, { ...all, perPage: 1 })).items[0]?.at).toBe(at + week - 1);
     });
 
     describe("an idempotency key", () => {

@@ -4,15 +4,17 @@ import type { Fault } from "../../../core/result.ts";
 import { badInput } from "../../../core/result.ts";
 import { missing } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";
-import type { ActionQuery, Page } from "../../store/port.ts";
+import type { ActionQuery, ActionStatus, Page } from "../../store/port.ts";
 import { sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
 import { orderAt, pagingAt, type Query, textsAt } from "./paging.ts";
 import { actionToWire } from "./wire.ts";
 
+type Wanted = Omit<ActionQuery, "now">;
+
 const tags = ["actions"];
-const statuses: readonly string[] = ["running", "success", "error"];
-/** Sort keys. All actions are finished, so some keys have the same value for all of them. */
+const statuses: readonly ActionStatus[] = ["running", "success", "error"];
+/** Sort keys. Nearly all actions are finished when they begin, so some keys make no difference. */
 const fields = ["id", "command", "status", "progress", "started", "finished"] as const;
 
 /** The same actions at three paths, as in the original. */
@@ -29,20 +31,20 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
       : reply.send({ action });
   };
   /** `ids` are as shown to the client. */
-  const pageOf = async ({ actor }: FastifyRequest, { ids, ...query }: ActionQuery): Promise<Page<WireAction>> => {
+  const pageOf = async ({ actor }: FastifyRequest, { ids, ...query }: Wanted): Promise<Page<WireAction>> => {
     const veil = await service.veilFor(actor);
     const page = await service.actions(actor, { ...query, ...(ids && { ids: ids.map(veil.read) }) });
     return { ...page, items: page.items.map((action) => actionToWire(action, veil)) };
   };
-  const found = async (request: FastifyRequest, query: Pick<ActionQuery, "ids" | "zone">) =>
+  const found = async (request: FastifyRequest, query: Pick<Wanted, "ids" | "zone">) =>
     (await pageOf(request, { ...query, page: 1, perPage: mostIds })).items;
 
   const sendList = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
     const faults: Fault[] = [];
-    const { none, ...query } = actionQueryAt(request.query as Query, faults);
+    const query = actionQueryAt(request.query as Query, faults);
     if (faults.length > 0) return sendFaults(reply, faults);
     const asked = { ...query, ...(zone && { zone }) };
-    const page = none ? { items: [], total: 0 } : await pageOf(request, asked);
+    const page = await pageOf(request, asked);
     return sendPage(request, reply, { actions: page.items }, query, page.total);
   };
 
@@ -85,16 +87,16 @@ function idsAt(query: Query, faults: Fault[]): readonly number[] {
   return texts.map(Number);
 }
 
-/** There are no actions in a state other than `success`. */
 function actionQueryAt(query: Query, faults: Fault[]) {
-  const wanted = textsAt(query, "status");
-  if (!wanted.every((status) => statuses.includes(status))) {
+  const texts = textsAt(query, "status");
+  const wanted = statuses.filter((status) => texts.includes(status));
+  if (!texts.every((text) => wanted.some((status) => status === text))) {
     faults.push(badInput("status", `must be one of ${statuses.join(", ")}`));
   }
   const ids = idsAt(query, faults);
   const order = orderAt(query, fields, faults).flatMap(({ by, descending }) =>
     by === "status" || by === "progress" ? [] : [{ by: by === "finished" ? ("started" as const) : by, descending }],
   );
-  const none = wanted.length > 0 && !wanted.includes("success");
-  return { ...pagingAt(query, 50, faults), order, ...(ids.length > 0 && { ids }), none };
+  const filters = { ...(ids.length > 0 && { ids }), ...(wanted.length > 0 && { status: wanted }) };
+  return { ...pagingAt(query, 50, faults), order, ...filters };
 }

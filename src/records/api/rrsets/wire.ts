@@ -58,18 +58,19 @@ const recordsOf = ({ type, records }: RRset) =>
     .map((record) => ({ value: shownValue(type, record), comment: record.comment }))
     .sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
 
-/** An action is stored in the transaction of its write, so it is always finished. docs/decisions/0004 explains why the answer says so. */
-export function actionToWire({ id, command, at, zone }: Action, { show }: Veil): WireAction {
-  const time = timeText(at);
+/** Most actions are stored in the transaction of their write, so they are finished. docs/decisions/0004 explains why the answer says so. */
+export function actionToWire(action: Action, { show }: Veil): WireAction {
+  const { id, command, at, zone, status = "success", finished = at, error } = action;
+  const isRunning = status === "running";
   return {
     id: show(id),
     command,
-    status: "success",
-    progress: 100,
-    started: time,
-    finished: time,
+    status,
+    progress: isRunning ? 0 : 100,
+    started: timeText(at),
+    finished: isRunning ? null : timeText(finished),
     resources: [{ id: zone, type: "zone" }],
-    error: null,
+    error: error === undefined ? null : { code: "action_failed", message: error },
   };
 }
 

@@ -23,6 +23,7 @@ import { type Actor, type AnyZoneKey, missing, type NotDone, refused, type Sight
 import type { ActDecision, WriteView } from "../../store/port.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
 import type { Asked, Done, Written } from "../requests.ts";
+import { actWatched } from "../watched-write.ts";
 import { noChange, withZone, writeObstacle, writtenBefore, writtenBy, writtenIn } from "../write.ts";
 import { setsLocked } from "./create-delete.ts";
 import { importedSets } from "./first-sets.ts";
@@ -46,7 +47,8 @@ type FileToImport = { readonly text: string; readonly otherServers: boolean };
 type ImportStamp = { readonly now: Instant; readonly newIds: NewIds };
 type NewIds = readonly ((i: number) => string)[];
 
-export function zoneFileOperations({ store, now, nameservers }: RecordServiceOptions, sight: Sight, turns: Turns) {
+export function zoneFileOperations(options: RecordServiceOptions, sight: Sight, turns: Turns) {
+  const { store, now, nameservers } = options;
   /** Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed. */
   const importBy = async (
     manner: Manner,
@@ -74,7 +76,8 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
     };
     await actor.expectAccess?.();
     const at = "zone" in key ? { number: zone.number } : key;
-    return writtenIn<Done>(await store.act({ ...writtenBy(actor, stamp.now), at, owners: "all", ...asked }, decide));
+    const request = { ...writtenBy(actor, stamp.now), at, owners: "all" as const, ...asked };
+    return await actWatched(options, request, decide, manner.command);
   };
 
   const rrsetsManner = (otherServers: boolean): Manner => ({

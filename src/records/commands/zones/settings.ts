@@ -13,6 +13,7 @@ import {
 } from "../../queries/sight.ts";
 import type { ActRule } from "../../store/port.ts";
 import type { Asked, Done, Written } from "../requests.ts";
+import { actWatched } from "../watched-write.ts";
 import { noChange, writeObstacle, writtenBy, writtenIn } from "../write.ts";
 
 /** Decides on new settings inside the transaction; must be pure. */
@@ -20,7 +21,7 @@ export type SettingsRule = (zone: Zone) => ZoneSettings | NotDone;
 
 export type ChangeSettings = ReturnType<typeof createChangeSettings>;
 
-export function createChangeSettings({ store, now }: RecordServiceOptions, sight: Sight) {
+export function createChangeSettings(options: RecordServiceOptions, sight: Sight) {
   /** `change`: the new values of some settings, or a rule that depends on the zone. `command` is the name of the action. */
   return async (
     actor: Actor,
@@ -30,12 +31,12 @@ export function createChangeSettings({ store, now }: RecordServiceOptions, sight
   ): Promise<Written> => {
     const at = await sight.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
-    const by = { actor: plainActor(actor), at, now: now(), ...(action && { action }), ...asked };
+    const by = { actor: plainActor(actor), at, now: options.now(), ...(action && { action }), ...asked };
     const { request, decide } =
       typeof change === "function"
         ? settingsRule(by, change)
         : patchSettingsRule({ kind: "patch-settings", ...by, patch: change });
-    return writtenIn<Done>(await store.act(request, decide));
+    return await actWatched(options, request, decide, action);
   };
 }
 

@@ -3,6 +3,7 @@ import type { Denial } from "../../../core/dnssec/plan-signing.ts";
 import { apex } from "../../../core/names/name.ts";
 import { type Fault, fail } from "../../../core/result.ts";
 import type { Asked, Done, Written } from "../../commands/requests.ts";
+import { actWatched } from "../../commands/watched-write.ts";
 import { noChange, withZone, writeObstacle, writtenBefore, writtenBy, writtenIn } from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/first-sets.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
@@ -53,7 +54,7 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
       return { ...signingDecision(view, planned.value), command, result: { kind: "done" } };
     };
     const request = { ...writtenBy(actor, now()), at: key, owners, ...asked };
-    return await withZone(sight, actor, key, writtenIn<Done>(await store.act(request, decide)));
+    return await withZone(sight, actor, key, await actWatched(options, request, decide, command));
   };
   const withSigner = async (rule: (signer: Signer) => SigningRule): Promise<SigningRule> => {
     if (signer === undefined) return () => fail(noSigner);

@@ -212,7 +212,9 @@ function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
         ...{ command: "text", at: "bigint", actor: "text" },
       },
       rows: actions.map(({ zoneName, ...action }) => ({ ...action, zone_name: zoneName })),
-      text: (rows) => `INSERT INTO actions (id, account, zone, zone_name, command, at, actor) SELECT * FROM ${rows}`,
+      text: (rows) =>
+        `INSERT INTO actions (id, account, zone, zone_name, command, at, actor) SELECT * FROM ${rows} ON CONFLICT (id) ` +
+        "DO UPDATE SET running_until = NULL, finished = extract(epoch FROM clock_timestamp()) * 1000",
     },
     {
       tag: "keys_new",

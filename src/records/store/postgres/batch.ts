@@ -327,8 +327,10 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
       const known = keys.get(keyOf(actor, key));
       return known !== undefined && known.at > now - keysKept.time ? known : undefined;
     },
-    act: ({ account, number: zone, name: zoneName }: Zone, command: string, { actor, now: at }: Writer): Action => {
-      const id = fresh.actions.shift();
+    /** `running`: the id of an action that was stored when the write began. */
+    act: (of: Zone, command: string, { actor, now: at }: Writer, running?: number): Action => {
+      const { account, number: zone, name: zoneName } = of;
+      const id = running ?? fresh.actions.shift();
       if (id === undefined) throw new RunAlone();
       const action = { id, zone, zoneName, command, at };
       actions.push({ ...action, account, actor });

@@ -249,6 +249,7 @@ export const postgresMigrations: readonly MigrationStep[] = [
     kind TEXT COLLATE "C" NOT NULL,
     since BIGINT NOT NULL
   );
+  ALTER TABLE actions ADD COLUMN running_until BIGINT, ADD COLUMN finished BIGINT, ADD COLUMN error TEXT;
   INSERT INTO leftovers SELECT DISTINCT zone, 'names', 0 FROM signed_names WHERE zone NOT IN (SELECT zone FROM signing_keys);
   ALTER TABLE rrsets DROP CONSTRAINT rrsets_zone_fkey;
   ALTER TABLE signed_names DROP CONSTRAINT signed_names_zone_fkey;

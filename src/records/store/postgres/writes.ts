@@ -5,7 +5,7 @@ import type { Batch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 
 type Writes = Pick<RecordStore, "createZone" | "write" | "writeAll" | "act" | "actCreateZone">;
-type By = Pick<NewAction, "actor" | "now" | "once">;
+type By = Pick<NewAction, "actor" | "now" | "once" | "running">;
 type Kept = By & { readonly command: string | undefined };
 
 /** Every write, as what it needs to see and what it does. */
@@ -108,8 +108,8 @@ function knownAct<T>(batch: Batch, { actor, now, once }: By): Acted<T> | "key-ta
 }
 
 /** Stores the action, if there is one, and the answer under its key. */
-function keepAct<T>(batch: Batch, zone: Zone, { actor, now, once, command }: Kept, result: T): Acted<T> {
-  const action = command === undefined ? undefined : batch.act(zone, command, { actor, now });
+function keepAct<T>(batch: Batch, zone: Zone, { actor, now, once, command, running }: Kept, result: T): Acted<T> {
+  const action = command === undefined ? undefined : batch.act(zone, command, { actor, now }, running?.id);
   const acted = { result, action, serial: zone.serial };
   if (once !== undefined) batch.keep({ actor, ...once, at: now, outcome: JSON.stringify(acted) });
   return acted;

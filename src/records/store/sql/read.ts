@@ -2,9 +2,10 @@ import { enclosing } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { allOf, type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
 import type { Action, LoggedChange, Zone } from "../../model.ts";
-import type { LabelTest, Order, Page, RecordStore, SetPageQuery, SetPlace, ZoneQuery } from "../port.ts";
+import type { ActionStatus, LabelTest, Order, Page, RecordStore, SetPageQuery, SetPlace, ZoneQuery } from "../port.ts";
 import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import { createSqlHistory, madeBySomebody } from "./history.ts";
+import { createRunningActions } from "./running-actions.ts";
 
 type SqlReads = Pick<
   RecordStore,
@@ -14,6 +15,9 @@ type SqlReads = Pick<
   | "setsAfter"
   | "placesAfter"
   | "actions"
+  | "startAction"
+  | "extendAction"
+  | "endAction"
   | "changesAfter"
   | "logAfter"
   | "latestChanges"
@@ -101,15 +105,16 @@ export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
     placesAfter: (zone, after, limit) => read<SetPlace>(sql`SELECT owner, type ${partOf(zone, after, limit)}`),
 
     actions: async (account, query) => {
-      const { ids, zone, actor, within, order = [] } = query;
+      const { ids, zone, actor, within, status, now, order = [] } = query;
       const filters = [sql`account = ${account}`];
       if (zone !== undefined) filters.push(sql`zone = ${zone}`);
       if (actor !== undefined) filters.push(sql`actor = ${actor}`);
       if (ids !== undefined) filters.push(anyOf(sql`id`, ids));
       if (within !== undefined) filters.push(anyOf(sql`zone_name`, within));
+      if (status !== undefined) filters.push(sql`(${anyOfThese(status.map((each) => isInStatus(each, now)))})`);
       const filtered = sql`FROM actions WHERE ${allOf(filters)}`;
       const rows = sql`SELECT * ${filtered} ORDER BY ${inOrder(order, actionColumns)}id`;
-      return await page({ ...query, count: countOf(filtered), rows }, actionFromRow);
+      return await page({ ...query, count: countOf(filtered), rows }, (row: ActionRow) => actionFromRow(row, now));
     },
 
     changesAfter: async (position, limit, account) => {
@@ -131,6 +136,7 @@ export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
       return { changes, next: log.length < limit ? undefined : log.at(-1)?.position };
     },
     ...createSqlHistory(database),
+    ...createRunningActions(database),
   };
 }
 
@@ -169,12 +175,31 @@ function setOrder(order: SetPageQuery["order"] = []): SqlText {
   return sql`${asked}${byName(false)}type`;
 }
 
-type ActionRow = Omit<Action, "zoneName"> & { readonly zone_name: string };
+function isInStatus(status: ActionStatus, now: number): SqlText {
+  if (status === "running") return sql`running_until >= ${now}`;
+  return status === "error"
+    ? sql`(error IS NOT NULL OR running_until < ${now})`
+    : sql`(error IS NULL AND running_until IS NULL)`;
+}
 
-const actionFromRow = ({ id, zone, zone_name: zoneName, command, at }: ActionRow): Action => ({
-  id,
-  zone,
-  zoneName,
-  command,
-  at,
-});
+const anyOfThese = (conditions: readonly SqlText[]): SqlText =>
+  conditions.reduce((before, condition) => sql`${before} OR ${condition}`, sql`1 = 0`);
+
+type ActionRow = Pick<Action, "id" | "zone" | "command" | "at"> & {
+  readonly zone_name: string;
+  readonly running_until: number | null;
+  readonly finished: number | null;
+  readonly error: string | null;
+};
+
+function actionFromRow(row: ActionRow, now: number): Action {
+  const { id, zone, zone_name: zoneName, command, at } = row;
+  const action = { id, zone, zoneName, command, at };
+  if (row.running_until === null && row.error === null)
+    return row.finished === null ? action : { ...action, finished: row.finished };
+  if (row.running_until !== null && row.running_until >= now) return { ...action, status: "running" };
+  const finished = row.finished ?? row.running_until ?? at;
+  return { ...action, status: "error", finished, error: row.error ?? interrupted };
+}
+
+const interrupted = "the service was stopped before this was finished, so nothing was changed; send the request again";

@@ -2,9 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../../../core/instant.ts";
 import type { Action, Zone } from "../../model.ts";
 import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures } from "../kept-actions.ts";
-import type { Acted, Once } from "../port.ts";
+import type { Acted, Once, RunningAction } from "../port.ts";
 
-type By = { readonly actor: string; readonly now: Instant; readonly once?: Once };
+type By = {
+  readonly actor: string;
+  readonly now: Instant;
+  readonly once?: Once;
+  readonly running?: RunningAction;
+};
 
 /** Call these inside a transaction. */
 export function prepareActions(database: DatabaseSync) {
@@ -33,8 +38,14 @@ export function prepareActions(database: DatabaseSync) {
     time: keysKept.time,
   });
 
-  const add = ({ account, number, name }: Zone, command: string, { actor, now }: By): Action => {
+  const end = database.prepare(
+    "UPDATE actions SET running_until = NULL, finished = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE id = ? RETURNING finished",
+  );
+
+  const add = ({ account, number, name }: Zone, command: string, { actor, now, running }: By): Action => {
     purgeActions(now);
+    const ended = running?.id && (end.get(running.id) as { readonly finished: number } | undefined);
+    if (running?.id && ended) return { id: running.id, zone: number, zoneName: name, command, at: now, ...ended };
     const { lastInsertRowid } = insert.run(account, number, name, command, now, actor);
     return { id: Number(lastInsertRowid), zone: number, zoneName: name, command, at: now };
   };

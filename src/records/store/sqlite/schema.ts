@@ -89,6 +89,7 @@ const signedZones = `
  * Whole zones are signed, unsigned and deleted in short steps. `zones.names_at` says under which number the signed names of a zone are
  * stored (`signed_names.zone`); numbers are shared with those of zones. `leftovers` lists numbers under which rows are stored that no
  * zone refers to: names that are being written ahead, old names, and the sets of deleted zones. So these rows have no foreign key.
+ * An action has `running_until` while its write goes on: if its process dies, nobody extends that time.
  */
 const leftovers = `
   ALTER TABLE zones ADD COLUMN names_at INTEGER;
@@ -99,6 +100,9 @@ const leftovers = `
     kind TEXT NOT NULL,
     since INTEGER NOT NULL
   ) STRICT;
+  ALTER TABLE actions ADD COLUMN running_until INTEGER;
+  ALTER TABLE actions ADD COLUMN finished INTEGER;
+  ALTER TABLE actions ADD COLUMN error TEXT;
   INSERT INTO leftovers SELECT DISTINCT zone, 'names', 0 FROM signed_names WHERE zone NOT IN (SELECT zone FROM signing_keys);
   CREATE TABLE free_rrsets (
     zone INTEGER NOT NULL,

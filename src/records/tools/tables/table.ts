@@ -126,7 +126,12 @@ export const storeTables = {
   sets: table("rrsets", "zone# owner type", "ttl# records marks"),
   ids: table("record_ids", "id", "zone# owner type"),
   changes: table("changes", "position#", "account# zone# zone_name serial# at# actor change", counted),
-  actions: table("actions", "id#", "account# zone# zone_name command at# actor", counted),
+  actions: table(
+    "actions",
+    "id#",
+    "account# zone# zone_name command at# actor running_until# finished# error",
+    counted,
+  ),
   onceKeys: table("once_keys", "actor key", "fingerprint at# outcome"),
   sessions: table("console_sessions", "id#", "hash who source agent created# seen#", counted),
   links: table("console_links", "hash", "who expires#"),
