@@ -32,6 +32,7 @@ import { closeInReverse, type Opened } from "../process/lifecycle.ts";
 import type { Logger } from "../process/log.ts";
 import { dyndnsApi } from "./api/dyndns/dyndns.ts";
 import { rrsetsApi, sendNoPath } from "./api/rrsets/routes.ts";
+import { acmeChallengeApi } from "./api/shared/acme-challenge.ts";
 import { serveDocs } from "./api/shared/docs.ts";
 import { observeHttp } from "./api/shared/observe.ts";
 import { sendNoRoute, v1Api } from "./api/v1/routes.ts";
@@ -198,6 +199,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       },
     );
     await server.register(dyndnsApi(faces));
+    await server.register(acmeChallengeApi(faces));
     const address = await listen(server, options.listen, options.listenOption);
     const url = urlOf(hereOf(address), options.plainHttp ? "http" : "https");
     return {

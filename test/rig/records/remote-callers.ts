@@ -6,6 +6,7 @@ import { createRateLimit } from "../../../src/lib/limits/rate-limit.ts";
 import { createLog } from "../../../src/process/log.ts";
 import { dyndnsApi } from "../../../src/records/api/dyndns/dyndns.ts";
 import { rrsetsApi } from "../../../src/records/api/rrsets/routes.ts";
+import { acmeChallengeApi } from "../../../src/records/api/shared/acme-challenge.ts";
 import { v1Api } from "../../../src/records/api/v1/routes.ts";
 import { createRecordService } from "../../../src/records/service.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
@@ -24,6 +25,7 @@ export async function remoteCallers(perMinute: number, faults: Partial<RecordSto
   await server.register(v1Api(shared), { prefix: "/api/v1" });
   await server.register(rrsetsApi(shared), { prefix: "/v1" });
   await server.register(dyndnsApi(shared));
+  await server.register(acmeChallengeApi(shared));
   await server.ready();
 
   const newToken = async (scope: Scope = wholeAccount): Promise<string> => {

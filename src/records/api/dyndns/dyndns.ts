@@ -6,6 +6,7 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { HostOutcome } from "../../commands/requests.ts";
 import type { RecordService } from "../../service.ts";
 import { actorOf } from "../shared/authenticate.ts";
+import { passwordOf } from "../shared/basic-password.ts";
 import type { FaceOptions } from "../shared/face.ts";
 import { createFailureNotes, type FailedRequest } from "../shared/failed-requests.ts";
 import { readDyndns } from "./read-request.ts";
@@ -126,12 +127,3 @@ function lineOf(outcome: HostOutcome): string {
 
 const sendLine = (reply: FastifyReply, line: string): FastifyReply =>
   reply.type("text/plain; charset=utf-8").send(`${line}\n`);
-
-/** RFC 7617: everything after the first colon. The user name is ignored. */
-function passwordOf(header: string | undefined): string | undefined {
-  const [, encoded] = /^basic +([A-Za-z0-9+/_-]+=*)$/i.exec(header ?? "") ?? [];
-  if (encoded === undefined) return undefined;
-  const text = Buffer.from(encoded, "base64").toString("utf8");
-  const cut = text.indexOf(":");
-  return cut < 0 || cut === text.length - 1 ? undefined : text.slice(cut + 1);
-}

@@ -30,6 +30,7 @@ export async function serveDocs(server: FastifyInstance, pages: string | undefin
         { name: "records", description: "The v1 API: records, one at a time or in bulk" },
         { name: "primary servers", description: "The v1 API: the primary servers of secondary zones" },
         { name: "dyndns2", description: "The update protocol of most routers" },
+        { name: "ACME challenges", description: "httpreq and acme-dns, for programs that get certificates" },
         { name: "hosted zones", description: "The rrsets API: zones" },
         { name: "record sets", description: "The rrsets API: all records of a name and type" },
         { name: "changes", description: "The rrsets API: many changes in one transaction, and the history of changes" },
