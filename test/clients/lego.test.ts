@@ -2,8 +2,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type HostedName, hostName, nameserver } from "../rig/hosted-name.ts";
+import { builtInName, type HostedName, hostName, nameserver } from "../rig/hosted-name.ts";
+import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { secretIn } from "../rig/services.ts";
 
 /** A certificate for a name that only moor knows: its API receives the challenge, its nameserver shows it to the authority. */
 describe("lego, as Debian packages it", () => {
@@ -69,5 +71,78 @@ describe("lego, as Debian packages it", () => {
     expect([code, out + err]).toEqual([0, expect.stringContaining("Server responded with a certificate")]);
     const { records = [] } = await name.ask("GET", `/records?zone_id=${zone}`);
     expect(records.filter(({ type }) => type === "TXT")).toEqual([]);
+  });
+
+  const authority = ["--server", "https://127.0.0.1:14000/dir", "--email", "a@example.org", "-a"];
+  const resolvers = ["--dns.resolvers", "127.0.0.1:53"];
+  const trust = () => ({ LEGO_CA_CERTIFICATES: name.caFile, SSL_CERT_FILE: name.caFile });
+  const textsLeft = async () => {
+    const { records = [] } = await name.ask("GET", `/records?zone_id=${zone}`);
+    return records.filter(({ type }) => type === "TXT");
+  };
+  const administer = (...words: readonly string[]) =>
+    prepareWithMoor(inside, [...words, "--data", join(folder, "data")]);
+
+  it("gets one through httpreq, with a token for one name", async () => {
+    const file = join(folder, "challenge-token");
+    await administer("token", "add", "--zone", "example.org", "--set", "_acme-challenge.one TXT", "--to", file);
+    const env = {
+      ...trust(),
+      HTTPREQ_ENDPOINT: `https://${builtInName}/httpreq`,
+      HTTPREQ_USERNAME: "lego",
+      HTTPREQ_PASSWORD: secretIn(file),
+      HTTPREQ_POLLING_INTERVAL: "1",
+    };
+    const words = [
+      ...authority,
+      "--path",
+      join(folder, "httpreq"),
+      "--dns",
+      "httpreq",
+      ...resolvers,
+      "-d",
+      "one.example.org",
+    ];
+    const { code, out, err } = await name.run(["lego", ...words, "run"], env);
+    expect([code, out + err]).toEqual([0, expect.stringContaining("Server responded with a certificate")]);
+    expect(await textsLeft()).toEqual([]);
+  });
+
+  it("gets one by DNS UPDATE, with a key for one name", async () => {
+    const { out } = await administer(
+      "transfer-key",
+      "add",
+      "lego",
+      "--update",
+      "--zone",
+      "example.org",
+      "--set",
+      "_acme-challenge.two TXT",
+    );
+    const [, secret = ""] = /secret "?([A-Za-z0-9+/]+=*)"?/.exec(out) ?? [];
+    const env = {
+      ...trust(),
+      RFC2136_NAMESERVER: "127.0.0.1:53",
+      RFC2136_TSIG_ALGORITHM: "hmac-sha256.",
+      RFC2136_TSIG_KEY: "lego.",
+      RFC2136_TSIG_SECRET: secret,
+      RFC2136_POLLING_INTERVAL: "1",
+    };
+    const words = [
+      ...authority,
+      "--path",
+      join(folder, "rfc2136"),
+      "--dns",
+      "rfc2136",
+      ...resolvers,
+      "-d",
+      "two.example.org",
+    ];
+    const ended = await name.run(["lego", ...words, "run"], env);
+    expect([ended.code, out + ended.out + ended.err]).toEqual([
+      0,
+      expect.stringContaining("Server responded with a certificate"),
+    ]);
+    expect(await textsLeft()).toEqual([]);
   });
 });
