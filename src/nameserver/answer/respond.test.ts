@@ -395,29 +395,4 @@ describe("a client with the DO bit", () => {
     expect(await askedFor("mx", "MX", edns(600))).toEqual([false, 13, 0, 0, true]);
     expect(await askedFor("cut", "A", edns(512))).toEqual([true, 0, 0, 0, true]);
   });
-
-  it("says that an answer may be out of date, or that there is none because the source fails (RFC 8914)", async () => {
-    let isBroken = false;
-    const works = <T>(work: () => Promise<T>) => (isBroken ? Promise.reject(new Error("no database")) : work());
-    const other = writtenZone("other.example", "www - A 192.0.2.9");
-    const memory = zonesInMemory(writtenZone("example.org", text), other);
-    const flaky = {
-      ...memory,
-      closest: (names: readonly string[]) => works(async () => await memory.closest(names)),
-      load: (name: string) => works(() => memory.load(name)),
-    };
-    const zones = createLoadedZones(flaky);
-    memory.follow(zones.apply);
-    await zones.learn();
-    respond = createResponder({ zones, onTrouble: () => undefined });
-    const edns = ednsOf(1232);
-    expect((await ask(asking("www.example.org", "A", { edns }))).edns?.options).toEqual([]);
-    isBroken = true;
-    memory.tell({ kind: "replaced", zone: "example.org" });
-    const stale = await ask(asking("www.example.org", "A", { edns }));
-    expect([stale.rcode, stale.edns?.options]).toEqual([0, [{ code: 15, data: Uint8Array.of(0, 3) }]]);
-    const failed = await ask(asking("www.other.example", "A", { edns }));
-    expect([failed.rcode, failed.edns?.options]).toEqual([2, [{ code: 15, data: Uint8Array.of(0, 14) }]]);
-    expect((await ask(asking("www.other.example"))).edns).toBeUndefined();
-  });
 });
