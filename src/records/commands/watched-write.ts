@@ -1,8 +1,8 @@
 import type { RecordServiceOptions } from "../options.ts";
 import type { NotDone } from "../queries/sight.ts";
 import type { ActRequest, DecideAct, RunningAction } from "../store/port.ts";
-import type { Done } from "./requests.ts";
-import { type Written, writtenIn } from "./write.ts";
+import type { Done, Written } from "./requests.ts";
+import { writtenIn } from "./write.ts";
 
 /** Milliseconds. A write that takes longer is answered with an action that is still running. */
 const soon = 5_000;

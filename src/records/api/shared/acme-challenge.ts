@@ -5,7 +5,7 @@ import type { Scope } from "../../../core/may.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import type { SetEdit } from "../../commands/edit/set.ts";
+import type { SetEdit } from "../../commands/requests.ts";
 import type { Actor } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";
 import { actorOf } from "./authenticate.ts";

@@ -24,7 +24,7 @@ import type { ActDecision, WriteView } from "../../store/port.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
 import type { Asked, Done, Written } from "../requests.ts";
 import { actWatched } from "../watched-write.ts";
-import { noChange, withZone, writeObstacle, writtenBefore, writtenBy, writtenIn } from "../write.ts";
+import { noChange, withZone, writeObstacle, writtenBefore, writtenBy } from "../write.ts";
 import { setsLocked } from "./create-delete.ts";
 import { importedSets } from "./first-sets.ts";
 

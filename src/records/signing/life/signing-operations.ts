@@ -4,7 +4,7 @@ import { apex } from "../../../core/names/name.ts";
 import { type Fault, fail } from "../../../core/result.ts";
 import type { Asked, Done, Written } from "../../commands/requests.ts";
 import { actWatched } from "../../commands/watched-write.ts";
-import { noChange, withZone, writeObstacle, writtenBefore, writtenBy, writtenIn } from "../../commands/write.ts";
+import { noChange, withZone, writeObstacle, writtenBefore, writtenBy } from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/first-sets.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import type { RecordServiceOptions } from "../../options.ts";
