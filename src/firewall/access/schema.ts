@@ -3,18 +3,6 @@ import { sessionTables } from "../../access/session-store.ts";
 /** Forwards only: a released step is never edited; a change is a new step at the end. Times are milliseconds since 1970. */
 export const migrations: readonly string[] = [
   `
-  CREATE TABLE api_keys (
-    key TEXT PRIMARY KEY,
-    name TEXT NOT NULL,
-    secret_hash TEXT NOT NULL,
-    privileges TEXT NOT NULL,
-    created INTEGER NOT NULL,
-    revoked INTEGER
-  ) STRICT;
-  `,
-  // Keys belong to users. An older key belongs to a user of its name, who gets the privileges of all valid keys of that
-  // name, and it is limited to its own.
-  `
   CREATE TABLE users (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -37,6 +25,16 @@ export const migrations: readonly string[] = [
     user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     PRIMARY KEY (user_id, group_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE api_keys (
+    key TEXT PRIMARY KEY,
+    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    secret_hash TEXT NOT NULL,
+    privilege_limit TEXT,
+    created INTEGER NOT NULL,
+    revoked INTEGER,
+    last_used INTEGER
+  ) STRICT;
+  CREATE INDEX keys_of_user ON api_keys (user_id);
   CREATE TABLE audit (
     id INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
@@ -45,31 +43,6 @@ export const migrations: readonly string[] = [
     action TEXT NOT NULL,
     subject TEXT NOT NULL
   ) STRICT;
-
-  INSERT INTO users (name, full_name, disabled, privileges, created)
-    SELECT name, '', 0,
-      (SELECT json_group_array(DISTINCT held.value) FROM api_keys AS theirs, json_each(theirs.privileges) AS held
-        WHERE theirs.name = api_keys.name AND theirs.revoked IS NULL),
-      min(created)
-    FROM api_keys GROUP BY name;
-  ALTER TABLE api_keys RENAME TO api_keys_before;
-  CREATE TABLE api_keys (
-    key TEXT PRIMARY KEY,
-    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-    secret_hash TEXT NOT NULL,
-    privilege_limit TEXT,
-    created INTEGER NOT NULL,
-    revoked INTEGER
-  ) STRICT;
-  INSERT INTO api_keys (key, user_id, secret_hash, privilege_limit, created, revoked)
-    SELECT key, (SELECT id FROM users WHERE users.name = before.name), secret_hash, privileges, created, revoked
-    FROM api_keys_before AS before;
-  DROP TABLE api_keys_before;
-  CREATE INDEX keys_of_user ON api_keys (user_id);
-  `,
-  sessionTables,
-  `
-  ALTER TABLE api_keys ADD COLUMN last_used INTEGER;
   CREATE TABLE sign_ins (
     id INTEGER PRIMARY KEY,
     first INTEGER NOT NULL,
@@ -81,6 +54,7 @@ export const migrations: readonly string[] = [
     failed INTEGER NOT NULL,
     times INTEGER NOT NULL
   ) STRICT;
+  ${sessionTables}
   `,
 ];
 

@@ -6,9 +6,6 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { cheapPasswords } from "../../../test/rig/cheap-passwords.ts";
 import type { PasswordCost } from "../../access/password.ts";
-import { hashWithSalt } from "../../access/secret.ts";
-import { openSqlite } from "../../lib/sqlite/open.ts";
-import { migrations } from "./schema.ts";
 import { type AccessStore, openAccess } from "./store.ts";
 import type { UserChange } from "./users.ts";
 
@@ -25,48 +22,6 @@ function open(passwordCost?: PasswordCost): AccessStore {
   onTestFinished(access.close);
   return access;
 }
-
-/** A file in the format of the first release. */
-function writeBefore(keys: readonly { key: string; name: string; privileges: string; revoked?: number }[]): void {
-  const database = openSqlite(path, migrations.slice(0, 1));
-  const insert = database.prepare("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?)");
-  for (const [at, { key, name, privileges, revoked }] of keys.entries())
-    insert.run(key, name, hashWithSalt(`secret of ${key}`), privileges, at, revoked ?? null);
-  database.close();
-}
-
-describe("keys from before users existed", () => {
-  it("belong to a user of their name and keep their privileges", () => {
-    writeBefore([
-      { key: "a", name: "home", privileges: '["interface-status"]' },
-      { key: "b", name: "home", privileges: '["all"]' },
-      { key: "c", name: "moor up", privileges: '["interface-status"]' },
-      { key: "d", name: "old", privileges: '["all"]', revoked: 5 },
-      { key: "e", name: "bare", privileges: "[]" },
-    ]);
-    const { keys, users } = open();
-    const opens = (key: string) => keys.check(key, `secret of ${key}`, { now })?.privileges;
-    expect(["a", "b", "c", "d", "e"].map(opens)).toEqual([
-      ["interface-status"],
-      ["all"],
-      ["interface-status"],
-      undefined,
-      [],
-    ]);
-    expect(users.list().map(({ name, privileges }) => [name, privileges.toSorted()])).toEqual([
-      ["bare", []],
-      ["home", ["all", "interface-status"]],
-      ["moor up", ["interface-status"]],
-      ["old", []],
-    ]);
-    expect(keys.list().map(({ key, revoked }) => [key, revoked?.getTime()])).toContainEqual(["d", 5]);
-  });
-
-  it("create no users if there are no keys", () => {
-    writeBefore([]);
-    expect(open().users.list()).toEqual([]);
-  });
-});
 
 describe("users", () => {
   it("are added, found, changed and removed", () => {
