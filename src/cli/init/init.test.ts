@@ -120,7 +120,7 @@ describe("without a terminal", () => {
       "missing options: --api v1 or rrsets, --token-file FILE, --ipv4, --ipv6\n",
     ],
     [{ kind: "any" }, "--kind any is not one of the choices. Choose from: web, firewall, "],
-    [{ api: "any" }, "--api any is not one of the choices. Choose from: v1, rrsets, "],
+    [{ api: "any" }, "--api any is not one of the choices. Choose from: rrsets, hetzner, "],
   ] as const)("lists all missing options together, or the choices: %o", async ([given, said]) => {
     const { io, printed } = terminal();
     expect(await init(given, io)).toBe(2);

@@ -123,7 +123,7 @@ names:
       { kind: "fritz" },
       "--kind fritz is not one of the choices. Choose from: web, firewall, ",
     ],
-    ["an API that does not exist", { api: "cf" }, "--api cf is not one of the choices. Choose from: v1, rrsets, "],
+    ["an API that does not exist", { api: "cf" }, "--api cf is not one of the choices. Choose from: rrsets, hetzner, "],
     [
       "missing settings, all of them",
       { sourceSet: [], tokenFile: undefined, zone: undefined },

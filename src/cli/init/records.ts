@@ -10,6 +10,7 @@ import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type EntryAsking, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
 import { type Asker, type Choice, notAmong, untilRight, WrongAnswer } from "./asker.ts";
 import type { SetupEntry } from "./files.ts";
+import { targetName, targetRank } from "./kind-names.ts";
 import { settingsOf } from "./kind-settings.ts";
 import { makeRecord } from "./make-record.ts";
 import type { InitOptions } from "./options.ts";
@@ -78,8 +79,11 @@ function givenSettings({ records, tokenFile, targetSet }: InitOptions): Given {
   ]);
 }
 
-const apiChoices = (): readonly Choice[] =>
-  Object.entries(targetKinds).map(([value, { schema }]) => ({ value, label: value, hint: String(schema.description) }));
+/** By the names that people know; the code of the config is in grey behind it. */
+export const apiChoices = (): readonly Choice[] =>
+  Object.entries(targetKinds)
+    .map(([value, { schema }]) => ({ value, label: targetName(value), hint: `${value}: ${schema.description}` }))
+    .toSorted((a, b) => targetRank(a.value) - targetRank(b.value));
 
 async function askTargetEntry(
   api: string,

@@ -9,6 +9,7 @@ import { askDevice, deviceChoices, publicAddress } from "./devices.ts";
 import { discover, type Proposal } from "./discover.ts";
 import type { SetupEntry, Value } from "./files.ts";
 import { askFirewall } from "./firewall.ts";
+import { sourceName } from "./kind-names.ts";
 import { askedSettings } from "./kind-settings.ts";
 import type { InitOptions } from "./options.ts";
 import { readEntry } from "./read-entry.ts";
@@ -85,7 +86,8 @@ export function kindChoices(proposals: readonly Proposal[]): readonly Choice[] {
   return kinds
     .map(([value, { schema }]) => {
       const found = proposals.find(({ kind }) => kind === value);
-      return { value, label: value, hint: found ? `found: ${found.because}` : String(schema.description) };
+      const hint = `${value}: ${found ? `found: ${found.because}` : schema.description}`;
+      return { value, label: sourceName(value), hint };
     })
     .toSorted((a, b) => rank(a.value) - rank(b.value));
 }

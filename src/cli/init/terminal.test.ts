@@ -29,6 +29,7 @@ function start(...words: string[]) {
   return person;
 }
 
+const up = "\u001b[A";
 const written = () => readFileSync(join(loop.folder, "new", "moor.yaml"), "utf8");
 
 /** The parts that all conversations share. */
@@ -40,8 +41,9 @@ async function acceptInterfaces({ reads, types }: ReturnType<typeof start>) {
 }
 
 async function reachRecords({ reads, types }: ReturnType<typeof start>, token = "t0ken") {
-  await reads(/Where are the records\?[\s\S]*v1/);
-  types(enter);
+  await reads(/Where are the records\?[\s\S]*moor records/);
+  // The last one, above the first.
+  types(`${up}${enter}`);
   await reads(/URL of the record service\?/);
   types(loop.service.url + enter);
   await reads(/Its API token\?/);

@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { sourceKinds } from "../../updater/sources/sources.ts";
+import { targetKinds } from "../../updater/targets/targets.ts";
+import { sourceName, targetName, targetRank } from "./kind-names.ts";
+import { apiChoices } from "./records.ts";
+
+describe("the services that moor init offers", () => {
+  it("all have a name that people know, and their code behind it", () => {
+    for (const api of Object.keys(targetKinds)) {
+      expect(targetRank(api), api).toBeLessThan(100);
+      expect(apiChoices().find(({ value }) => value === api)).toMatchObject({
+        label: targetName(api),
+        hint: expect.stringMatching(new RegExp(`^${api}: `)),
+      });
+    }
+    for (const kind of Object.keys(sourceKinds)) if (kind !== "opnsense") expect(sourceName(kind)).not.toBe(kind);
+  });
+
+  it("begin with one that creates records", () => {
+    expect(apiChoices()[0]).toMatchObject({ value: "rrsets", label: "moor records" });
+    expect(apiChoices().at(-1)).toMatchObject({ value: "v1" });
+  });
+});
