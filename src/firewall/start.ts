@@ -28,6 +28,7 @@ import { administrator, ensureUser } from "./http/console-link.ts";
 import { createEventStreams } from "./http/events.ts";
 import { statusEndpoints } from "./http/status.ts";
 import { foldReads } from "./kernel/fold-reads.ts";
+import { probeGateways } from "./kernel/probe-gateways.ts";
 import { readActivity } from "./kernel/read-activity.ts";
 import { withDetails } from "./kernel/read-details.ts";
 import { activityOf } from "./report/activity.ts";
@@ -62,6 +63,8 @@ export type FirewallOptions = {
   readonly readRoutes?: (which: "default" | "all", options: RunIpOptions) => Promise<readonly Route[]>;
   /** Called once, on the first connection. */
   readonly onFirstConnection?: () => void;
+  /** Sends echo requests to the gateways of the default routes, and reports those that do not answer as down. */
+  readonly probesGateways?: boolean;
 };
 
 export type RunningFirewall = {
@@ -82,6 +85,25 @@ const maxAge = 200;
 
 /** Milliseconds over which processor shares are measured, and for how long a measurement is reused. */
 const [measured, measuredGood] = [1_000, 5_000];
+
+function startProbe(
+  readDefault: (which: "default") => Promise<readonly Route[]>,
+  { log }: FirewallOptions,
+  signal: AbortSignal,
+  opened: Opened[],
+) {
+  const gateways = async () =>
+    (await readDefault("default")).flatMap(({ dev, gateway }) => (gateway === undefined ? [] : [{ dev, gateway }]));
+  const onFailure = (error: unknown) => log.error({ err: error }, "the gateways could not be probed; trying again");
+  const stop = new AbortController();
+  const probe = probeGateways({ gateways, onFailure }, AbortSignal.any([signal, stop.signal]));
+  const close = async () => {
+    stop.abort();
+    await probe.ended;
+  };
+  opened.push({ name: "gateway probe", close });
+  return probe.healthOf;
+}
 
 export async function startFirewall(options: FirewallOptions): Promise<RunningFirewall> {
   const { dataFolder, log, certificate } = options;
@@ -110,8 +132,9 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const streams = createEventStreams({ feed, accessVersion });
     const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
     const read = { readSnapshot, ...readTables(options, stopping.signal) };
+    const healthOf = options.probesGateways ? startProbe(read.readRoutes, options, stopping.signal, opened) : undefined;
     const endpoints = {
-      ...statusEndpoints({ config, ...read, streams, keys, accessVersion, now }),
+      ...statusEndpoints({ config, ...read, streams, keys, accessVersion, now, healthOf }),
       ...accessEndpoints(access, log, now),
     };
     const handle = createApi({ keys, endpoints, log, now });

@@ -22,6 +22,7 @@ import { curlForInterfaces, dataFlag } from "../io/try-lines.ts";
 export type FirewallCommand = LogOptions &
   CertificateOptions &
   AcmeFlags & {
+    readonly probeGateways?: boolean;
     readonly data: string;
     readonly listen: ListenAddress;
     readonly name: readonly string[];
@@ -44,6 +45,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     services: () => options.link ?? [],
     log: createLog({ format: options.logFormat, write: io.err }),
     config,
+    probesGateways: options.probeGateways ?? false,
     onFirstConnection: letCompilersRun,
     ...certificate,
     ...acme,

@@ -110,7 +110,8 @@ function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
       readLinks,
       [],
     )
-    .option("--config <file>", "the file that names and hides interfaces (default: firewall.yaml in --data)", readPath);
+    .option("--config <file>", "the file that names and hides interfaces (default: firewall.yaml in --data)", readPath)
+    .option("--probe-gateways", "ping the gateways of the default routes, and report those that do not answer as down");
   acmeOptions(certificateOptions(logOptions(firewall))).action((options) =>
     run(async () => (await import("../firewall/firewall.ts")).firewall(options, io)),
   );

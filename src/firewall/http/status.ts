@@ -13,7 +13,7 @@ import { statisticsOf, trafficOf } from "../report/counters.ts";
 import { arpRows, type Neighbour } from "../report/neighbours.ts";
 import { detailsOf, overviewOf } from "../report/overview.ts";
 import type { Snapshot } from "../report/report.ts";
-import { gatewayItems, gatewayRows, type Route, routeRows } from "../report/routes.ts";
+import { gatewayItems, gatewayRows, type HealthOf, type Route, routeRows } from "../report/routes.ts";
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
 import { type EventStreams, fullText, holdersOf } from "./events.ts";
@@ -30,11 +30,13 @@ export type StatusOptions = {
   readonly keys: Pick<KeyStore, "stillGood">;
   readonly accessVersion: () => string;
   readonly now: () => Date;
+  /** What the probe of the gateways says, if it is switched on. */
+  readonly healthOf?: HealthOf | undefined;
 };
 
 /** The endpoints that report the state of the machine. */
 export function statusEndpoints(options: StatusOptions) {
-  const { config, readSnapshot, readRoutes, readArp, readActivity, streams, now } = options;
+  const { config, readSnapshot, readRoutes, readArp, readActivity, streams, now, healthOf } = options;
   const mayListen = createListenerCheck(options);
   const readOverview = async (statistics: boolean) => {
     const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes("default")]);
@@ -89,11 +91,11 @@ export function statusEndpoints(options: StatusOptions) {
     },
     "routing/settings/search_gateway": async ({ request }) => {
       const [routes, { report }] = await readGateways();
-      return answers.json(await askedPage(request, gatewayRows(routes, report, config)));
+      return answers.json(await askedPage(request, gatewayRows(routes, report, config, healthOf)));
     },
     "routes/gateway/status": async () => {
       const [routes, { report }] = await readGateways();
-      return answers.json({ items: gatewayItems(routes, report), status: "ok" });
+      return answers.json({ items: gatewayItems(routes, report, healthOf), status: "ok" });
     },
     "core/firmware/info": async () => answers.json(firmwareInfo(now())),
     "core/firmware/status": async () => answers.json(firmwareStatus(now())),

@@ -1,6 +1,7 @@
 import { parseIpJson } from "../../lib/kernel/ip-json.ts";
 import { type RunIpOptions, runIp } from "../../lib/kernel/run-ip.ts";
 import { describe, type FirewallConfig, identify } from "../config.ts";
+import type { GatewayHealth, ProbedGateway } from "../kernel/probe-gateways.ts";
 import type { Report, Snapshot } from "./report.ts";
 
 /** A route, or one of the gateways of a multipath route, as `ip -json route` prints it. */
@@ -103,8 +104,14 @@ export type GatewayItem = Readonly<
   Record<"name" | "address" | "status" | "loss" | "delay" | "stddev" | "monitor" | "status_translated", string>
 >;
 
-/** Nothing is probed: a gateway is up if its link is, unless the kernel says otherwise. */
-export function gatewayItems(routes: readonly Route[], report: Report): readonly GatewayItem[] {
+export type HealthOf = (gateway: ProbedGateway) => GatewayHealth | undefined;
+
+/** A gateway is up if its link is, unless the kernel says otherwise, or a probe, if there is one. */
+export function gatewayItems(
+  routes: readonly Route[],
+  report: Report,
+  healthOf: HealthOf = () => undefined,
+): readonly GatewayItem[] {
   const taken = new Map<string, number>();
   return routes.flatMap(({ family, dev, gateway, flags }) => {
     const device = report.get(dev);
@@ -112,13 +119,17 @@ export function gatewayItems(routes: readonly Route[], report: Report): readonly
     const plain = `${dev.toUpperCase()}_${family === "inet" ? "GW" : "GW6"}`;
     const nth = (taken.get(plain) ?? 0) + 1;
     taken.set(plain, nth);
-    const up = device.flags.includes("running") && !flags.includes("dead") && !flags.includes("linkdown");
+    const health = gateway === undefined ? undefined : healthOf({ dev, gateway });
+    const hasLink = device.flags.includes("running") && !flags.includes("dead") && !flags.includes("linkdown");
+    const up = hasLink && health?.isDown !== true;
     return [
       {
         name: nth === 1 ? plain : `${plain}_${nth}`,
-        address: gateway ?? "~",
+        // A link-local address means nothing without its device.
+        address: gateway === undefined ? "~" : /^fe[89ab]/i.test(gateway) ? `${gateway}%${dev}` : gateway,
         status: up ? "none" : "down",
-        ...{ loss: "~", delay: "~", stddev: "~", monitor: "~" },
+        ...{ loss: health ? (up ? "0.0 %" : "100.0 %") : "~", delay: "~", stddev: "~" },
+        monitor: health && gateway !== undefined ? gateway : "~",
         status_translated: up ? "Online" : "Offline",
       },
     ];
@@ -129,10 +140,11 @@ export function gatewayItems(routes: readonly Route[], report: Report): readonly
  * The gateways as on the gateway page, with all settings that they have in OPNsense, which are texts except for a
  * few flags. `monitor_disable` says that nothing is probed.
  */
-export function gatewayRows(routes: readonly Route[], report: Report, config: FirewallConfig) {
+export function gatewayRows(routes: readonly Route[], report: Report, config: FirewallConfig, healthOf?: HealthOf) {
   const known = routes.filter(({ dev }) => report.has(dev));
   const isFirst = (route: Route) => known.find(({ family }) => family === route.family) === route;
-  return gatewayItems(known, report).flatMap(({ name, status, status_translated, delay, stddev, loss }, at) => {
+  return gatewayItems(known, report, healthOf).flatMap(({ name, status, status_translated, monitor, ...item }, at) => {
+    const { delay, stddev, loss } = item;
     const route = known[at];
     const flags = route && report.get(route.dev)?.flags;
     if (route === undefined || flags === undefined) return [];
@@ -140,7 +152,12 @@ export function gatewayRows(routes: readonly Route[], report: Report, config: Fi
       {
         ...{ disabled: false, name, descr: `Default route on ${route.dev}`, interface: identify(config, route.dev) },
         ...{ ipprotocol: route.family, gateway: route.gateway ?? "", defaultgw: isFirst(route), fargw: "0" },
-        ...{ monitor_disable: "1", monitor_noroute: "0", monitor: "", force_down: "0", priority: "254", weight: "1" },
+        ...{
+          monitor_disable: monitor === "~" ? "1" : "0",
+          monitor_noroute: "0",
+          monitor: monitor === "~" ? "" : monitor,
+        },
+        ...{ force_down: "0", priority: "254", weight: "1" },
         ...{ uuid: name, if: route.dev, attribute: at, dynamic: true, virtual: true, upstream: true },
         interface_descr: describe(config, route.dev, flags),
         ...{ status: status_translated, delay, stddev, loss },
