@@ -28,7 +28,7 @@ import { administrator, ensureUser } from "./http/console-link.ts";
 import { createEventStreams } from "./http/events.ts";
 import { statusEndpoints } from "./http/status.ts";
 import { foldReads } from "./kernel/fold-reads.ts";
-import { probeGateways } from "./kernel/probe-gateways.ts";
+import { type Ping, probeGateways } from "./kernel/probe-gateways.ts";
 import { readActivity } from "./kernel/read-activity.ts";
 import { withDetails } from "./kernel/read-details.ts";
 import { activityOf } from "./report/activity.ts";
@@ -65,6 +65,8 @@ export type FirewallOptions = {
   readonly onFirstConnection?: () => void;
   /** Sends echo requests to the gateways of the default routes, and reports those that do not answer as down. */
   readonly probesGateways?: boolean;
+  /** Instead of the program `ping`. */
+  readonly ping?: Ping;
 };
 
 export type RunningFirewall = {
@@ -88,15 +90,20 @@ const [measured, measuredGood] = [1_000, 5_000];
 
 function startProbe(
   readDefault: (which: "default") => Promise<readonly Route[]>,
-  { log }: FirewallOptions,
+  { log, ping }: FirewallOptions,
   signal: AbortSignal,
   opened: Opened[],
 ) {
+  let reported = "";
   const gateways = async () =>
     (await readDefault("default")).flatMap(({ dev, gateway }) => (gateway === undefined ? [] : [{ dev, gateway }]));
-  const onFailure = (error: unknown) => log.error({ err: error }, "the gateways could not be probed; trying again");
+  const onFailure = (error: unknown) => {
+    const because = error instanceof Error ? error.message : String(error);
+    if (because !== reported) log.warn({ because }, "the gateways could not be probed; moor tries again");
+    reported = because;
+  };
   const stop = new AbortController();
-  const probe = probeGateways({ gateways, onFailure }, AbortSignal.any([signal, stop.signal]));
+  const probe = probeGateways({ gateways, onFailure, ...(ping && { ping }) }, AbortSignal.any([signal, stop.signal]));
   const close = async () => {
     stop.abort();
     await probe.ended;

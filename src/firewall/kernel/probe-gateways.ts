@@ -75,6 +75,7 @@ const pauseOneSecond = (signal: AbortSignal): Promise<void> =>
 async function pingOnce({ dev, gateway }: ProbedGateway, signal: AbortSignal): Promise<boolean | undefined> {
   const args = ["-n", "-q", "-c", "1", "-W", "1", "-I", dev, gateway];
   const end = await runProgram({ file: "ping", args, folder: "/" }, { timeoutMs: 3_000, maxBytes: 10_000 }, signal);
+  if (end.kind === "not-started") throw new Error(`the program ping cannot be started (${end.code})`);
   // 1: no answer. Anything else is a fault of `ping` itself, such as a missing right or a device that is gone.
   if (end.kind === "exited") return end.code === 0 ? true : end.code === 1 ? false : undefined;
   return end.kind === "killed" && end.because === "timeout" ? false : undefined;
