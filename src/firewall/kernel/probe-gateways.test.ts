@@ -14,7 +14,7 @@ test.each([
   ["xxxooooxooooo", "UUDDDDDDDDDDU"],
 ])("%s makes it %s", (probes, states) => {
   let health = up;
-  const seen = [...probes].map((probe) => {
+  const seen = Array.from(probes, (probe) => {
     health = afterProbe(health, probe === "o");
     return health.isDown ? "D" : "U";
   });

@@ -31,11 +31,15 @@ const owner: Actor = { account: 1, label: "owner", scope: wholeAccount };
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-webhooks-"));
   [received, status, logged] = [[], () => 200, []];
-  server = createServer(async (request, response) => {
+  server = createServer((request, response) => {
     let body = "";
-    for await (const chunk of request) body += String(chunk);
-    received.push({ headers: request.headers, body });
-    response.writeHead(status()).end();
+    request.setEncoding("utf8").on("data", (chunk: string) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      received.push({ headers: request.headers, body });
+      response.writeHead(status()).end();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   openStore();

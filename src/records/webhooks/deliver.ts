@@ -114,7 +114,7 @@ async function post(hook: Webhook, changes: readonly LoggedChange[], now: Instan
 }
 
 /** `t=SECONDS,v1=HEX`: the HMAC-SHA256 of the time, a dot and the body. With the time, an old request cannot be sent again. */
-export function signatureOf({ secret }: Pick<Webhook, "secret">, body: string, now: Instant): string {
+function signatureOf({ secret }: Pick<Webhook, "secret">, body: string, now: Instant): string {
   const time = Math.floor(now / 1_000);
   return `t=${time},v1=${createHmac("sha256", secret()).update(`${time}.${body}`).digest("hex")}`;
 }

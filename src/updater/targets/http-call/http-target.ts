@@ -54,7 +54,7 @@ function dialectOf({ service, refused }: HttpCall, values: Values): Dialect {
     renew: "correct the credentials of the target",
     parse: (text) => ({ text }),
     errorIn(status, body) {
-      const text = String(body?.text ?? "");
+      const text = typeof body?.text === "string" ? body.text : "";
       const refusal = refused.find((each) => matches(each, { status, body: text }, values, () => true));
       if (!refusal) return { status, code: "", message: "" };
       const inside = statusOf(refusal, status);

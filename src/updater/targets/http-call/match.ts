@@ -31,7 +31,7 @@ export function matches(match: Match, { status, body }: SeenAnswer, values: Valu
   });
 }
 
-export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** `OK` is not in `TOKEN`, and 192.0.2.1 is not in 192.0.2.10. */
 function hasWords(body: string, words: string): boolean {
