@@ -4,7 +4,7 @@ import { linesIn, readGatewayStatus, withGateways } from "./gateway-status.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
 import { readOverview } from "./read-overview.ts";
 
-/** The shapes are those of OPNsense: wire notes of 24.1 to 26.1 (`routes/gateway/status`, `overview/export`). */
+/** The keys are those of our notes on OPNsense, and of what `moor firewall` serves; not recorded from a real OPNsense. */
 const up = { flags: ["up", "running"] };
 const interfaces = JSON.stringify({
   igb0: {

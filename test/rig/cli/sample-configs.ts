@@ -1,7 +1,7 @@
 /**
- * A config for every protocol or provider that the documents of ddclient, inadyn and ddns-updater name, with the settings that
- * they describe for it. Sources: ddclient.conf.in and `ddclient --help` (4.0), inadyn's README.md, inadyn.conf(5) and
- * examples/ (2.12), and docs/*.md of ddns-updater (2.9).
+ * A config for every protocol or provider that we know of in ddclient, inadyn and ddns-updater. Names and settings are from
+ * ddclient.conf.in, inadyn's README, inadyn.conf(5), three of its examples, the lists of inadyn's plug-ins and of ddns-updater's
+ * docs/; where those do not show the settings of a provider, from memory.
  */
 export type SampleConfig = { readonly program: string; readonly name: string; readonly text: string };
 

@@ -5,8 +5,9 @@ import { printLine, readLine } from "../set-lines.ts";
 import type { TargetPeer } from "../target-faults.ts";
 
 /**
- * Services that take an address in one request. Each is written from the documentation named in `source`, and not from the
- * adapter: what is not described there is refused.
+ * Services that take an address in one request. `source` is where the service documents it. Only the pages of DuckDNS, dynv6 and
+ * domaindiscount24 were at hand when this was written; the others are from memory and from what other clients send, by the
+ * author of the adapters, and have to be compared with those pages.
  */
 export type UpdateUrl = {
   readonly source: string;
