@@ -165,7 +165,7 @@ it("of two nodes, only the leading one replaces the key and renews signatures; w
 it("two nodes that renew signatures and replace the key at the same moment replace it once, and no answer is bogus", {
   timeout: 2 * testLimit,
 }, async () => {
-  const name = "twice.example";
+  const name = "twice.test";
   let now = Date.UTC(2026, 10, 1);
   const keyFile = join(folder, "key");
   const second = await openStore({ kind: "postgres", address: addressOf(server.url()), keyFile }, noLog);

@@ -104,21 +104,27 @@ export async function loadBatch(
 
 /** Which of these tokens, sessions and transfer keys have ended, by `accessKeys`. Under the locks: until then, the command waited. */
 async function readEnded(run: Run, actors: readonly NonNullable<Wish["by"]>[]): Promise<ReadonlySet<string>> {
-  const values = (["token", "session", "key"] as const).map((kind) => [
-    ...new Set(actors.flatMap((actor) => actor[kind] ?? [])),
-  ]);
-  if (values.every(({ length }) => length === 0)) return new Set();
+  const kinds = (["token", "session", "key"] as const).flatMap((kind) => {
+    const ids = new Set(actors.flatMap((actor) => actor[kind] ?? []));
+    return ids.size === 0 ? [] : [{ kind, ids: [...ids] }];
+  });
+  if (kinds.length === 0) return new Set();
   const { rows } = await run({
-    name: "ended access",
-    text:
-      "SELECT 'token ' || id AS ended FROM tokens WHERE id = ANY($1) AND revoked IS NOT NULL UNION ALL " +
-      "SELECT 'session ' || asked FROM unnest($2::bigint[]) AS asked WHERE NOT EXISTS " +
-      "(SELECT FROM console_sessions WHERE id = asked) UNION ALL " +
-      "SELECT 'key ' || name FROM transfer_keys WHERE name = ANY($3) AND revoked IS NOT NULL",
-    values,
+    name: `ended access by ${kinds.map(({ kind }) => kind).join(" ")}`,
+    text: kinds.map(({ kind }, i) => endedOf[kind](`$${i + 1}`)).join(" UNION ALL "),
+    values: kinds.map(({ ids }) => ids),
   });
   return new Set((rows as { readonly ended: string }[]).map(({ ended }) => ended));
 }
+
+const endedOf = {
+  token: (ids: string) => `SELECT 'token ' || id AS ended FROM tokens WHERE id = ANY(${ids}) AND revoked IS NOT NULL`,
+  session: (ids: string) =>
+    `SELECT 'session ' || asked AS ended FROM unnest(${ids}::bigint[]) AS asked ` +
+    "WHERE NOT EXISTS (SELECT FROM console_sessions WHERE id = asked)",
+  key: (names: string) =>
+    `SELECT 'key ' || name AS ended FROM transfer_keys WHERE name = ANY(${names}) AND revoked IS NOT NULL`,
+};
 
 const recordsIn = ({ at, records = [] }: Need): readonly string[] =>
   "record" in at ? [at.record, ...records] : records;
