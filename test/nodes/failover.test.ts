@@ -4,6 +4,7 @@ import { run } from "../nameserver/moor-dns.ts";
 import { isLongRun } from "../rig/long-run.ts";
 import { testLimit } from "../rig/patience.ts";
 import { startPostgres, startStandby } from "../rig/postgres.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { until } from "../rig/until.ts";
 import { type Api, openApi } from "./api.ts";
 import { type Cluster, type Node, startCluster } from "./cluster.ts";
@@ -37,6 +38,7 @@ function keepWriting(api: Api, nodes: readonly Node[]) {
       const zone = zones[made % 2] ?? "";
       const body = { name: owner, type: "A", records: [{ value: "192.0.2.1" }] };
       if ((await api.call(node, "POST", sets(zone), body)).status === 201) answered.push({ zone, owner });
+      await realPause(20, "a steady stream of writes, not a flood: every name is queried later");
     }
   };
   const working = nodes.flatMap((node) => [work(node), work(node)]);
@@ -102,11 +104,13 @@ async function failOver({ lag }: { readonly lag: boolean }): Promise<FailedOver>
   if (lag) standby.cable.silence();
   await grow(some);
   // Everything answered so far has been sent out.
-  for (const { owner, zone } of answered)
+  for (const { owner, zone } of [...answered])
     await askOverUdp(cluster.nodes[0]?.dns ?? 0, { name: `${owner}.${zone}`, type: 1 });
   const sent = new Map<string, number>();
   for (const zone of zones)
     sent.set(zone, Math.max(...(await Promise.all(cluster.nodes.map((node) => serialAt(node, zone))))));
+  // It dies: a server that is stopped in order waits a minute for a standby that it cannot reach.
+  process.kill(server.pid(), "SIGQUIT");
   await server.pause();
   await standby.promote();
   await grow(some);
