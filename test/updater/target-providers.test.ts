@@ -84,11 +84,9 @@ describeTarget({
 
     it("lists a zone of several pages, and all domains", async () => {
       for (let i = 0; i < 1_200; i++) desec.add({ name: `h${i}`, type: "A", ttl: 3600, value: "192.0.2.1" });
-      const listed = await rig.dns.records("example.org", never);
-      expect(listed.kind === "found" && listed.value.length).toBe(1_204);
+      expect(await rig.dns.records("example.org", never)).toMatchObject({ value: { length: 1_204 } });
       desec.others.push(...Array.from({ length: 600 }, (_, i) => `d${i}.example`));
-      const zones = await rig.dns.zones(never);
-      expect(zones.kind === "found" && zones.value.length).toBe(601);
+      expect(await rig.dns.zones(never)).toMatchObject({ value: { length: 601 } });
     });
   },
   http: { calls: 2, error: (status, message) => ({ status, body: { detail: message } }) },
@@ -365,12 +363,10 @@ for (const [title, idOf] of [
     http: { calls: 4, error: (status, msg) => ({ status, body: { code: 2400, msg } }) },
     more(rig) {
       describeSession(inwx.forget, isWrite, ({ body }) => body.includes('"account.login"'))(rig);
-
       it("lists all domains, whatever their number", async () => {
         inwx.others.splice(0, Number.POSITIVE_INFINITY, ...Array.from({ length: 1_999 }, (_, i) => `d${i}.example`));
-        const zones = await rig.dns.zones(never);
+        expect(await rig.dns.zones(never)).toMatchObject({ value: { length: 2_000 } });
         inwx.others.length = 0;
-        expect(zones.kind === "found" && zones.value.length).toBe(2_000);
       });
     },
   });

@@ -1,15 +1,7 @@
-import { apex } from "../names/name.ts";
+import { apex, parentOf } from "../names/name.ts";
 import { typeCode } from "../rdata/table.ts";
 import { dnssecTypes } from "./codes.ts";
-import {
-  coveredBy,
-  exists,
-  headOfSignature,
-  type MadeSet,
-  parentOf,
-  type SignedName,
-  typeNamed,
-} from "./signed-name.ts";
+import { coveredBy, exists, headOfSignature, type MadeSet, type SignedName, typeNamed } from "./signed-name.ts";
 
 /** A signed name while a write is planned. */
 export type Draft = {

@@ -1,5 +1,3 @@
-import { printLabels } from "../names/label.ts";
-import { apex, labelsOf } from "../names/name.ts";
 import { bytesOfGeneric, genericDigits, genericOfBytes } from "../rdata/field-hex.ts";
 import { parseRdata, rdataFromWire, rdataToWire } from "../rdata/rdata.ts";
 import { isKnownType, type RecordType, typeFromCode } from "../rdata/table.ts";
@@ -77,17 +75,6 @@ export const madeLike = (sets: readonly MadeSet[], { owner, type }: MadeSet): Ma
 /** A name with children, or with records, exists. */
 export const exists = ({ types, children }: Pick<SignedName, "types" | "children">): boolean =>
   types.length > 0 || children > 0;
-
-/** Undefined for the apex. */
-export function parentOf(owner: string): string | undefined {
-  if (owner === apex) return undefined;
-  if (!owner.includes("\\")) {
-    const dot = owner.indexOf(".");
-    return dot < 0 ? apex : owner.slice(dot + 1);
-  }
-  const above = labelsOf(owner).slice(1);
-  return above.length === 0 ? apex : printLabels(above);
-}
 
 /** The name of a type. Those that DNSSEC adds have only generic names here, such as `TYPE46` (RFC 3597). */
 export function typeNamed(code: number): RecordType {

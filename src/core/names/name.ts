@@ -106,6 +106,17 @@ export function enclosing(name: string): readonly string[] {
   return labels.map((_, i) => printLabels(labels.slice(i)));
 }
 
+/** The name above an owner; undefined for the apex. */
+export function parentOf(owner: string): string | undefined {
+  if (owner === apex) return undefined;
+  if (!owner.includes("\\")) {
+    const dot = owner.indexOf(".");
+    return dot < 0 ? apex : owner.slice(dot + 1);
+  }
+  const above = labelsOf(owner).slice(1);
+  return above.length === 0 ? apex : printLabels(above);
+}
+
 const plainName = /^[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63})*$/;
 const isPlain = (text: string): boolean => text.length <= 253 && plainName.test(text);
 

@@ -8,8 +8,7 @@ import { isKnownType, type RecordType, typeCode, typeName } from "../rdata/table
 import { isValidData } from "../rdata/wire-layout.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
-import { checkingRedirects, nothingAround, type Surroundings } from "./check-redirects.ts";
-import { dname } from "./dname.ts";
+import { checkingRedirects, dname, nothingAround, type Surroundings } from "./dname.ts";
 import { setKey } from "./rrset.ts";
 import { isTooLarge } from "./set-size.ts";
 

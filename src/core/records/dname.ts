@@ -1,7 +1,10 @@
 import { fitsInName, type Label } from "../names/label.ts";
-import { labelsOf } from "../names/name.ts";
+import { apex, labelsOf, parentOf } from "../names/name.ts";
 import { nameFromWire } from "../names/wire.ts";
 import type { RecordType } from "../rdata/table.ts";
+import type { Fault } from "../result.ts";
+import type { Steps } from "../steps.ts";
+import { setKey } from "./rrset.ts";
 
 /** Redirects all names below its owner to another domain (RFC 6672). Its data is kept as bytes. */
 export const dname: RecordType = "TYPE39";
@@ -17,3 +20,92 @@ export function redirected(below: readonly Label[], target: readonly Label[]): r
   const name = [...below, ...target];
   return fitsInName(name) ? name : undefined;
 }
+
+/** What a zone has around the names of a write, as it is stored before the write. */
+export type Surroundings = {
+  /** Whether this name has a DNAME set. */
+  readonly redirects: (owner: string) => boolean;
+  /** All names whose text ends with a dot and this name; for the apex, all other names. Read one by one. */
+  readonly endingWith: (owner: string) => Iterable<string>;
+};
+
+/** If the sets of a write are the whole zone. */
+export const nothingAround: Surroundings = { redirects: () => false, endingWith: () => [] };
+
+type SetPlace = { readonly owner: string; readonly type: RecordType };
+
+/**
+ * RFC 6672 section 2.4: nothing can be below a DNAME record, and NS records beside it only at the apex; Knot refuses the zone. What a zone already
+ * has may stay.
+ */
+export function* checkingRedirects(
+  before: readonly SetPlace[],
+  wanted: readonly SetPlace[],
+  around: Surroundings,
+): Steps<readonly Fault[]> {
+  if (around === nothingAround && !wanted.some(({ type }) => type === dname)) return [];
+  const had = new Set(before.map(({ owner, type }) => setKey(owner, type)));
+  const isNew = ({ owner, type }: SetPlace): boolean => !had.has(setKey(owner, type));
+  const redirecting = ownersOfDname(wanted);
+  const added = new Set([...redirecting].filter((owner) => isNew({ owner, type: dname })));
+  const removed = ownersOfDname(before).difference(redirecting);
+  const stored = new Map<string, boolean>();
+  const isStored = (owner: string): boolean => {
+    const known = stored.get(owner) ?? (!removed.has(owner) && around.redirects(owner));
+    stored.set(owner, known);
+    return known;
+  };
+  const faults: Fault[] = [];
+  for (const set of wanted) {
+    yield;
+    const fresh = isNew(set);
+    if (set.owner === apex || (!fresh && added.size === 0)) continue;
+    const { owner, type } = set;
+    const at = nameAbove(owner, (above) => (fresh ? redirecting.has(above) || isStored(above) : added.has(above)));
+    if (at !== undefined) faults.push(belowDname(at, owner, setKey(owner, type)));
+    else if (type === "NS" && (fresh ? redirecting : added).has(owner)) faults.push(besideDname(owner));
+  }
+  if (added.size > 0) faults.push(...namesBelow(before, wanted, added, around));
+  return faults;
+}
+
+const ownersOfDname = (sets: readonly SetPlace[]): Set<string> =>
+  new Set(sets.flatMap(({ owner, type }) => (type === dname ? [owner] : [])));
+
+function nameAbove(owner: string, isIt: (above: string) => boolean): string | undefined {
+  for (let above = parentOf(owner); above !== undefined; above = parentOf(above)) if (isIt(above)) return above;
+  return undefined;
+}
+
+/** Stored names that the write does not concern. */
+function namesBelow(
+  before: readonly SetPlace[],
+  wanted: readonly SetPlace[],
+  added: ReadonlySet<string>,
+  around: Surroundings,
+): readonly Fault[] {
+  const concerned = new Set([...before, ...wanted].map(({ owner }) => owner));
+  return [...added].flatMap((at) => {
+    // A dot may also be part of a label.
+    for (const name of around.endingWith(at))
+      if (!concerned.has(name) && nameAbove(name, (above) => above === at))
+        return [belowDname(at, name, setKey(at, dname))];
+    return [];
+  });
+}
+
+const belowDname = (at: string, owner: string, where: string): Fault => ({
+  code: "below-dname",
+  where,
+  message: `${owner} is below ${at}, whose DNAME record redirects all names below it`,
+  todo,
+});
+
+const besideDname = (owner: string): Fault => ({
+  code: "ns-beside-dname",
+  where: setKey(owner, "NS"),
+  message: `${owner} has a DNAME record, so it cannot be delegated with NS records`,
+  todo,
+});
+
+const todo = "remove one or the other; other nameservers refuse such a zone";

@@ -1,6 +1,5 @@
 import { dnssecTypes } from "../../core/dnssec/codes.ts";
-import { parentOf } from "../../core/dnssec/signed-name.ts";
-import { absoluteName, apex } from "../../core/names/name.ts";
+import { absoluteName, apex, parentOf } from "../../core/names/name.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Question } from "./ask-all.ts";

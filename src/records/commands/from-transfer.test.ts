@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nothingAround } from "../../core/records/check-redirects.ts";
+import { nothingAround } from "../../core/records/dname.ts";
 import type { ZoneLine } from "../../core/records/zone-lines.ts";
 import { plainSettings, type Zone } from "../model.ts";
 import { type TransferredContent, transferRule } from "./from-transfer.ts";

@@ -3,7 +3,7 @@ import type { SharedGuesses } from "../../access/session-throttle.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { NameRefusal, NewZoneName } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
-import type { Surroundings } from "../../core/records/check-redirects.ts";
+import type { Surroundings } from "../../core/records/dname.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Steps } from "../../core/steps.ts";
 import type {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RRset, ZoneRecord } from "../../../src/core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
-import type { RecordStore } from "../../../src/records/store/port.ts";
+import type { RecordStore, WriteView } from "../../../src/records/store/port.ts";
 import { aRecord, aSet, at } from "../records/a-set.ts";
 
 /** What every RecordStore does with the ids of records. `open` returns a new, empty store each time. */
@@ -26,6 +26,27 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
         wanted: sets,
         result: "written",
       }));
+
+    it("a write sees DNAME sets above its names, and names below them, as they are stored", async () => {
+      const seen = (owners: readonly string[], look: (around: WriteView["around"]) => unknown) =>
+        store.write(
+          { account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now: at },
+          ({ around }) => ({
+            wanted: undefined,
+            result: look(around),
+          }),
+        );
+      await put([{ ...aSet("moved", "x"), type: "TYPE39" }, aSet("a.b.c", "1"), aSet("b.c", "2")]);
+      await put([aSet("was.moved.c", "3")]);
+      expect(await seen(["x.moved"], ({ redirects }) => ["moved", "@"].map(redirects))).toEqual([true, false]);
+      expect(await seen(["c"], ({ endingWith }) => new Set(endingWith("c")))).toEqual(
+        new Set(["a.b.c", "b.c", "was.moved.c"]),
+      );
+      expect(await seen(["b"], ({ endingWith }) => [...endingWith("b")])).toEqual([]);
+      expect(await seen(["@"], ({ endingWith }) => new Set(endingWith("@")).size)).toBe(4);
+      await put([], ["moved"]);
+      expect(await seen(["x.moved"], ({ redirects }) => redirects("moved"))).toBe(false);
+    });
 
     it("finds a record by its id after it has moved", async () => {
       const old = aSet("www", "192.0.2.1");

@@ -7,7 +7,7 @@ import {
   type Zone,
   type ZoneSettings,
 } from "../../../src/records/model.ts";
-import type { RecordStore, SetQuery, WriteRequest, WriteView, ZoneQuery } from "../../../src/records/store/port.ts";
+import type { RecordStore, SetQuery, WriteRequest, ZoneQuery } from "../../../src/records/store/port.ts";
 import { aRecord, aSet, at } from "../records/a-set.ts";
 import { dropZone } from "../records/drop-zone.ts";
 
@@ -44,22 +44,6 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         result: "removed",
       }));
     const log = async () => await store.changesAfter(0, 1000);
-
-    it("a write sees DNAME sets above its names, and names below them, as they are stored", async () => {
-      const zone = await makeZone();
-      const seen = (owners: readonly string[], look: (around: WriteView["around"]) => unknown) =>
-        store.write(request(zone, owners), ({ around }) => ({ wanted: undefined, result: look(around) }));
-      await put(zone, [{ ...aSet("moved", "x"), type: "TYPE39" }, aSet("a.b.c", "1"), aSet("b.c", "2")]);
-      await put(zone, [aSet("was.moved.c", "3")]);
-      expect(await seen(["x.moved"], ({ redirects }) => ["moved", "@"].map(redirects))).toEqual([true, false]);
-      expect(await seen(["c"], ({ endingWith }) => new Set(endingWith("c")))).toEqual(
-        new Set(["a.b.c", "b.c", "was.moved.c"]),
-      );
-      expect(await seen(["b"], ({ endingWith }) => [...endingWith("b")])).toEqual([]);
-      expect(await seen(["@"], ({ endingWith }) => new Set(endingWith("@")).size)).toBe(4);
-      await put(zone, [], ["moved"]);
-      expect(await seen(["x.moved"], ({ redirects }) => redirects("moved"))).toBe(false);
-    });
 
     describe("zones", () => {
       it("returns a new zone, with its record count", async () => {

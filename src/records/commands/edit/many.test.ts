@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nothingAround } from "../../../core/records/check-redirects.ts";
+import { nothingAround } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
 import { plainSettings, type Zone } from "../../model.ts";

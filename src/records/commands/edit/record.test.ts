@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nothingAround } from "../../../core/records/check-redirects.ts";
+import { nothingAround } from "../../../core/records/dname.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../model.ts";
 import { deleteRecord, editRecord, type RecordContent } from "./record.ts";

@@ -1,5 +1,4 @@
-import { parentOf } from "../../../core/dnssec/signed-name.ts";
-import { apex } from "../../../core/names/name.ts";
+import { apex, parentOf } from "../../../core/names/name.ts";
 import { dname } from "../../../core/records/dname.ts";
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";

@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
-import { apex, enclosing } from "../../../core/names/name.ts";
+import { enclosing } from "../../../core/names/name.ts";
 import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { diffSets } from "../../../core/records/changes.ts";
-import type { Surroundings } from "../../../core/records/check-redirects.ts";
-import { dname } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
 import { type Action, isLarge, type LoggedRow, type NewZone, type Zone, type ZoneKey } from "../../model.ts";
@@ -20,8 +18,7 @@ import {
   type PlannedSignatures,
   planningSignatures,
 } from "../plan-signatures.ts";
-import type { Command, NotCreated, Once, WriteRequest, WriteView } from "../port.ts";
-import { AccessEnded } from "../port.ts";
+import { AccessEnded, type Command, type NotCreated, type Once, type WriteRequest, type WriteView } from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { inGroups, signPartsBeside, signPartsNow } from "../sign-parts.ts";
 import {
@@ -33,7 +30,9 @@ import {
   type WriteEffect,
   type Writer,
 } from "../write-effect.ts";
+import { createBatchNames } from "./signed/names.ts";
 import { createSignedPart } from "./signed/part.ts";
+import { surroundings } from "./surroundings.ts";
 
 /** A zone that a write concerns, and the sets that the write needs to see. */
 export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };
@@ -80,7 +79,6 @@ export class ReadWhole extends RunAlone {}
 export class SpoiledBatch extends Error {}
 
 const keyOf = (...parts: readonly (string | number)[]): string => parts.join(" ");
-
 export type Batch = ReturnType<typeof createBatch>;
 
 /**
@@ -94,7 +92,6 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
   const places = new Map(loaded.places);
   const keys = new Map(loaded.keys.map((key) => [keyOf(key.actor, key.key), key]));
   const fresh = { zones: [...loaded.freshZones], actions: [...loaded.freshActions] };
-
   const changedZones = new Set<number>();
   const createdZones = new Set<number>();
   const removedZones = new Map<number, Zone>();
@@ -151,15 +148,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
   const mustBeWhole = ({ number }: Zone): void => {
     if (loaded.owners.get(number) !== "all" && !createdZones.has(number)) throw new ReadWhole();
   };
-  /** DNAME sets above the owners of a write were read with them. */
-  const aroundIn = (zone: Zone): Surroundings => ({
-    redirects: (owner) => sets.get(zone.number)?.get(owner)?.has(dname) ?? false,
-    endingWith: (owner) => {
-      mustBeWhole(zone);
-      const named = [...ownersIn(zone.number)].flatMap(([name, types]) => (types.size > 0 ? [name] : []));
-      return named.filter((name) => (owner === apex ? name !== apex : name.endsWith(`.${owner}`)));
-    },
-  });
+  const aroundIn = (zone: Zone) => surroundings(ownersIn(zone.number), () => mustBeWhole(zone));
 
   const noteMoved = (name: string): void => {
     movedNames.add(name);
@@ -255,9 +244,9 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
         mustBeRead(zone);
         return { zone, sets: allSets(zone), around: aroundIn(zone) };
       }
-      const owners = ownersOf(need, zone, places);
+      const owners = [...ownersOf(need, zone, places)];
       for (const owner of owners) mustBeRead(zone, owner);
-      return { zone, sets: [...owners].flatMap((owner) => setsAt(zone, owner)), around: aroundIn(zone) };
+      return { zone, sets: owners.flatMap((owner) => setsAt(zone, owner)), around: aroundIn(zone) };
     },
 
     /** Plans a write; nothing changes until `apply` is called. */

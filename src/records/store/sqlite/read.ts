@@ -1,7 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { apex } from "../../../core/names/name.ts";
-import type { Surroundings } from "../../../core/records/check-redirects.ts";
-import { dname } from "../../../core/records/dname.ts";
+import { dname, type Surroundings } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import type { SetQuery } from "../port.ts";

@@ -1,6 +1,7 @@
 import { linkOf } from "../../../../core/dnssec/chain.ts";
 import type { NameChange, Names } from "../../../../core/dnssec/plan-signing.ts";
-import { parentOf, type SignedName } from "../../../../core/dnssec/signed-name.ts";
+import type { SignedName } from "../../../../core/dnssec/signed-name.ts";
+import { parentOf } from "../../../../core/names/name.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
 import type { Zone } from "../../../model.ts";
 import type { SealedKey, Signer } from "../../../signing/signer.ts";
