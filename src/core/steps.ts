@@ -42,3 +42,31 @@ export function* mapInSteps<Item, T>(items: Iterable<Item>, turn: (item: Item, i
   }
   return results;
 }
+
+/** Items that are sorted or merged per step. */
+const perSortStep = 500;
+
+/** Like `toSorted`, which takes a tenth of a second for 100,000 texts. */
+export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<readonly T[]> {
+  let runs: (readonly T[])[] = [];
+  for (let from = 0; from < items.length; from += perSortStep) {
+    runs.push(items.slice(from, from + perSortStep).sort(compare));
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: (readonly T[])[] = [];
+    for (let i = 0; i < runs.length; i += 2) merged.push(yield* merge(runs[i] ?? [], runs[i + 1] ?? [], compare));
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* merge<T>(some: readonly T[], others: readonly T[], compare: (a: T, b: T) => number): Steps<readonly T[]> {
+  const all: T[] = [];
+  for (let [i, j] = [0, 0]; i < some.length || j < others.length; ) {
+    const takesOther = i === some.length || (j < others.length && compare(others[j] as T, some[i] as T) < 0);
+    all.push((takesOther ? others[j++] : some[i++]) as T);
+    if (all.length % perSortStep === 0) yield;
+  }
+  return all;
+}

@@ -2,7 +2,7 @@ import { absoluteName, apex } from "../names/name.ts";
 import { base32hex } from "../rdata/base32hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { countBefore } from "../records/canonical-order.ts";
-import type { Steps } from "../steps.ts";
+import { type Steps, sortInSteps } from "../steps.ts";
 import { placeOf } from "./canonical.ts";
 import { dnssecTypes } from "./codes.ts";
 import type { Draft, Drafts, Standing } from "./drafts.ts";
@@ -60,7 +60,7 @@ export function* linkingChain(wish: ChainWish): Steps<(draft: Draft) => ChainSet
     if (draft.link !== null && !isStored) joined.set(draft.link, draft);
     if (draft.link === null && was !== null && isStored) left.add(was);
   }
-  const fresh = [...joined.keys()].sort(compareTexts);
+  const fresh = yield* sortInSteps([...joined.keys()], compareTexts);
 
   const stored = (step: Chain["before"], link: string): Link | undefined => {
     const start = step(link);

@@ -1,7 +1,12 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
+import type { Zone } from "../../model.ts";
 import type { SealedKey } from "../../signing/signer.ts";
 import { type SignedNameRow, signedNameFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import type { SignedZones } from "../signed-zones.ts";
+
+/** Names per query. */
+const perPage = 500;
 
 export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZones {
   return {
@@ -16,17 +21,37 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
       return (await read<ZoneRow>(rows)).map(zoneFromRow);
     },
     expiringNames: async (before, limit, except = []) => {
-      // CROSS: SQLite must begin with the index of expiry times.
-      const rows = sql`SELECT number AS zone, owner, expires FROM signed_names CROSS JOIN zones
-        WHERE expires < ${Math.floor(before / 1000)} AND names_at = signed_names.zone AND NOT (${anyOf(sql`number`, except)})
-        ORDER BY expires LIMIT ${limit}`;
-      const found = Map.groupBy(await read<ExpiringRow>(rows), ({ zone }) => Number(zone));
-      if (found.size === 0) return [];
-      const zones = await read<ZoneRow>(sql`SELECT * FROM zones WHERE ${anyOf(sql`number`, [...found.keys()])}`);
-      return zones.map(zoneFromRow).map((zone) => {
-        const names = found.get(zone.number) ?? [];
-        return { zone, owners: names.map(({ owner }) => owner), first: Number(names[0]?.expires ?? 0) * 1000 };
-      });
+      const found = new Map<number, { readonly zone: Zone; readonly names: ExpiringRow[] }>();
+      const end = Math.floor(before / 1000);
+      let left = limit;
+      for (let last: ExpiringRow | undefined; left > 0; ) {
+        const { expires = 0, zone = 0, owner = "" } = last ?? {};
+        const rows = await read<ExpiringRow>(
+          sql`SELECT zone, owner, expires FROM signed_names WHERE expires < ${end}
+            AND (expires, zone, owner) > (${expires}, ${zone}, ${owner}) ORDER BY expires, zone, owner LIMIT ${perPage}`,
+        );
+        const used = anyOf(sql`names_at`, [...new Set(rows.map((row) => Number(row.zone)))]);
+        const zones = await read<ZoneRow>(
+          sql`SELECT * FROM zones WHERE ${used} AND NOT (${anyOf(sql`number`, except)})`,
+        );
+        const byNames = new Map(zones.map((row) => [Number(row.names_at), zoneFromRow(row)]));
+        for (const row of rows) {
+          const its = byNames.get(Number(row.zone));
+          if (its === undefined || left === 0) continue;
+          left -= 1;
+          const known = found.get(its.number) ?? { zone: its, names: [] };
+          known.names.push(row);
+          found.set(its.number, known);
+        }
+        last = rows.at(-1);
+        if (rows.length < perPage) break;
+        // Many names may be left over, which nobody uses: the loop must not stand still for all of them.
+        await nextTurn();
+      }
+      return [...found.values()].map(({ zone, names }) => ({
+        ...{ zone, owners: names.map(({ owner }) => owner) },
+        first: Number(names[0]?.expires ?? 0) * 1000,
+      }));
     },
     sealedKeys: (zone) =>
       read<SealedKey>(sql`SELECT id, sealed FROM signing_keys WHERE zone = ${zone.number} ORDER BY id`),
