@@ -9,6 +9,7 @@ import type { Logger } from "../process/log.ts";
 import { startThread } from "../process/shipped-files.ts";
 import { createSigner, type Signer } from "./signing/signer.ts";
 import type { ConsoleStore, RecordStore } from "./store/port.ts";
+import type { RecordLimits } from "./store/record-limits.ts";
 import { openConsoleStore } from "./store/sqlite/console.ts";
 import { migrations } from "./store/sqlite/schema.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
@@ -49,12 +50,13 @@ export type OpenStore = {
   readonly close: () => Promise<void>;
 };
 
-export async function openStore(place: StorePlace, log: Logger): Promise<OpenStore> {
+/** `limits`: for a service that others use. */
+export async function openStore(place: StorePlace, log: Logger, limits?: RecordLimits): Promise<OpenStore> {
   switch (place.kind) {
     case "sqlite":
-      return openFile(place.path, log);
+      return openFile(place.path, log, limits);
     case "postgres":
-      return await openServer(place, log);
+      return await openServer(place, log, limits);
     default:
       return place satisfies never;
   }
@@ -63,12 +65,12 @@ export async function openStore(place: StorePlace, log: Logger): Promise<OpenSto
 /** The main thread and the one for DNS have two: with no third, a thread that writes only takes their time (decisions/0019). */
 const hasSpareProcessor = (): boolean => availableParallelism() > 2;
 
-function openFile(path: string, log: Logger): OpenStore {
+function openFile(path: string, log: Logger, limits: RecordLimits | undefined): OpenStore {
   const keyFile = signingKeyFile(dirname(path));
   const signer = createSigner(keyFile);
-  const workerData: WriterStart = { path, keyFile };
+  const workerData: WriterStart = { path, keyFile, limits };
   const writerThread = { start: () => startThread("store-writer", { workerData }) };
-  const store = openSqliteStore(path, migrations, signer, hasSpareProcessor() ? writerThread : undefined);
+  const store = openSqliteStore(path, migrations, signer, hasSpareProcessor() ? writerThread : undefined, limits);
   try {
     const opened = openConsoleStore(path, migrations);
     const console = { ...opened, sessions: tellingEnds(opened.sessions, store.accessChanged) };
@@ -88,12 +90,16 @@ function openFile(path: string, log: Logger): OpenStore {
 }
 
 /** Loads the PostgreSQL client only if it is used. */
-async function openServer(place: Extract<StorePlace, { kind: "postgres" }>, log: Logger): Promise<OpenStore> {
+async function openServer(
+  place: Extract<StorePlace, { kind: "postgres" }>,
+  log: Logger,
+  recordLimits: RecordLimits | undefined,
+): Promise<OpenStore> {
   const { openPostgresStore } = await import("./store/postgres/store.ts");
   const { address, connections, keyFile } = place;
   const signer = createSigner(keyFile ?? signingKeyFile("."));
   const store = await openPostgresStore({
-    ...{ address, log, signer },
+    ...{ address, log, signer, recordLimits },
     ...(connections && { limits: { connections } }),
   });
   const { console, look, connect, connections: count, outgrown, close } = store;

@@ -49,6 +49,7 @@ import { checkKeyFile } from "./signing/life/dnssec.ts";
 import { keepSigned } from "./signing/life/keep-signed.ts";
 import { createSigningState, watchSigned } from "./signing/life/watch-signed.ts";
 import type { RecordStore } from "./store/port.ts";
+import type { RecordLimits } from "./store/record-limits.ts";
 
 export type RecordsOptions = {
   /** For certificates, and for the database if no other location is given. */
@@ -77,6 +78,8 @@ export type RecordsOptions = {
   readonly findDelegation?: FindDelegation;
   /** Calls per minute and token, except from this machine; absent: no limit. */
   readonly rateLimit?: number;
+  /** Absent: no limits. */
+  readonly recordLimits?: RecordLimits | undefined;
   /** The folder of the built pages, if not beside this program. */
   readonly pages?: string;
   /** The other services, for the switcher of the pages. */
@@ -134,6 +137,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   const opening = await openStore(
     place.kind === "postgres" ? { keyFile: signingKeyFile(dataFolder), ...place } : place,
     log,
+    options.recordLimits,
   );
   const { store, signer, console: consoleStore, look, connect, connections, outgrown, close } = opening;
   const opened: Opened[] = [{ name: "database", close }];

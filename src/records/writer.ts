@@ -5,6 +5,6 @@ import { type WriterStart, writeAsThread } from "./store/sqlite/writer-thread.ts
 
 /** In the thread that writes to a store in SQLite. */
 export function startAsWriter(): void {
-  const { path, keyFile } = workerData as WriterStart;
-  writeAsThread(path, createSigner(keyFile), ruleOf);
+  const { path, keyFile, limits } = workerData as WriterStart;
+  writeAsThread(path, createSigner(keyFile), ruleOf, limits);
 }

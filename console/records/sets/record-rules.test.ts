@@ -6,7 +6,6 @@ import { recordTypes } from "../../../src/core/rdata/table.ts";
 import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
 import { problemOf } from "../../shared/live/request.ts";
 import { previewImport } from "../zones/preview-import.ts";
-import { familiesIn } from "./address-families.ts";
 import { filterSets, sortSets, takenTogether } from "./order-sets.ts";
 import { checkDraft, draftOf, lacksDot, meaningOf, readLabels, withPasted } from "./set-draft.ts";
 import { shownValue } from "./shown-value.ts";

@@ -106,6 +106,11 @@ export function readCount(text: string): number {
   return Number(text);
 }
 
+export function readRecordCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a number of records, such as 100000.");
+  return Number(text);
+}
+
 export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
 export function readAccountName(text: string): string {

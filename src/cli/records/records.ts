@@ -48,6 +48,8 @@ export type RecordsCommand = LogOptions &
     readonly plainHttp?: boolean;
     /** Calls per minute and token; 0: no limit. */
     readonly rateLimit: number;
+    readonly recordsPerZone: number;
+    readonly recordsPerAccount: number;
     /** Milliseconds; infinite to keep everything. */
     readonly keepHistory: number;
     /** A file that lists webhooks. */
@@ -94,6 +96,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       proxies: proxiesOf(options),
       accessLog: options.accessLog,
       counted: options.metrics !== undefined,
+      recordLimits: { zone: options.recordsPerZone, account: options.recordsPerAccount },
       ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
     });
     opened.push({ name: "record service", close: service.close });

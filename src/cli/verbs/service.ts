@@ -17,6 +17,7 @@ import {
   readNsid,
   readPath,
   readRateLimit,
+  readRecordCount,
   readWorkers,
   repeated,
 } from "../io/options.ts";
@@ -81,6 +82,13 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       "calls per minute per token, such as 300/min, or off; callers on this machine have no limit",
       readRateLimit,
       readRateLimit("3000/min"),
+    )
+    .option("--records-per-zone <count>", "how many records a zone may have", readRecordCount, 1_000_000)
+    .option(
+      "--records-per-account <count>",
+      "how many records all zones of an account may have",
+      readRecordCount,
+      10_000_000,
     )
     .addOption(
       new Option("--plain-http", "no TLS: only behind a TLS proxy, given with --trust-proxy").conflicts([

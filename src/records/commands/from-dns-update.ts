@@ -20,8 +20,8 @@ import type { TransferKey } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import { signingOf } from "../signing/signing-of.ts";
 import { signatures } from "../store/kept-actions.ts";
-import type { ActRule, Decision, RecordStore, WriteView } from "../store/port.ts";
-import { AccessEnded } from "../store/port.ts";
+import { AccessEnded, type ActRule, type Decision, type RecordStore, type WriteView } from "../store/port.ts";
+import { TooManyRecords } from "../store/record-limits.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { ifSmall, noChange } from "./write.ts";
 
@@ -58,7 +58,7 @@ export async function updateFromDns(store: RecordStore, update: DnsUpdate): Prom
   const { account, number } = zone;
   const rule = dnsUpdateRule({ kind: "dns-update", account, number, actor: { key: name }, update: plain, ids });
   const acted = await store.act(rule.request, rule.decide).catch((error: unknown) => {
-    if (error instanceof AccessEnded) return { result: { kind: "denied" } as const };
+    if (error instanceof AccessEnded || error instanceof TooManyRecords) return { result: { kind: "denied" } as const };
     throw error;
   });
   return typeof acted === "string" ? { kind: "not-ours" } : acted.result;

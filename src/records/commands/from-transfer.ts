@@ -10,6 +10,7 @@ import type { Fault } from "../../core/result.ts";
 import type { Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordStore, WriteRule } from "../store/port.ts";
+import { TooManyRecords } from "../store/record-limits.ts";
 import { ifSmall } from "./write.ts";
 
 /** What a primary server sent for a secondary zone. */
@@ -31,7 +32,12 @@ export async function storeTransfer(
   now: Instant,
 ): Promise<StoredTransfer> {
   const rule = transferRule({ kind: "transfer", account, zone: id, content, now });
-  return (await store.write(rule.request, rule.decide)) ?? { kind: "does-not-fit" };
+  try {
+    return (await store.write(rule.request, rule.decide)) ?? { kind: "does-not-fit" };
+  } catch (error) {
+    if (!(error instanceof TooManyRecords)) throw error;
+    return { kind: "refused", faults: [{ code: "too-many-records", where: "zone", message: error.message }] };
+  }
 }
 
 export type Transfer = {

@@ -4,6 +4,7 @@ import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Actor } from "../../queries/sight.ts";
 import { AccessEnded } from "../../store/port.ts";
+import { TooManyRecords } from "../../store/record-limits.ts";
 import { admitBody, type BodyRead, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
@@ -163,6 +164,8 @@ function sendFailure(error: FailedRequest, reply: FastifyReply, noteFailure: Not
   const status = error.statusCode ?? 500;
   if (status < 500) reply.code(status).server.noteRefused(reply);
   if (status === 400) return sendRaw(reply, notJson);
+  if (error instanceof TooManyRecords)
+    return sendRaw(reply, errorAnswer(403, "resource_limit_exceeded", error.message));
   if (status === 422) return sendRaw(reply, badBody(error.message));
   if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
   const { id } = reply.request;

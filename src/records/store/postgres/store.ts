@@ -18,6 +18,7 @@ import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
 import type { ConsoleStore, RecordStore } from "../port.ts";
+import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
 import { createSqlConsole } from "../sql/console.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlLeftovers } from "../sql/leftovers.ts";
@@ -47,6 +48,8 @@ export type PostgresStoreOptions = {
   readonly mostWaiting?: number;
   /** Without it, zones cannot be signed. */
   readonly signer?: Signer;
+  /** Absent: zones may have any number of records. */
+  readonly recordLimits?: RecordLimits | undefined;
   /** For tests of upgrades. */
   readonly migrations?: readonly MigrationStep[];
 };
@@ -86,6 +89,7 @@ async function openOn(
     migrations,
     signer,
     limits,
+    recordLimits,
   }: PostgresStoreOptions & { readonly migrations: readonly MigrationStep[] },
 ): Promise<PostgresStore> {
   const schema = watchSchema(opened, { steps: migrations, shown: address.shown, log });
@@ -131,7 +135,7 @@ async function openOn(
     ...lists,
     ...reads,
     ...logReads,
-    ...createWrites(signingAhead.add),
+    ...createWrites(signingAhead.add, recordLimits && new RoomForRecords(recordLimits, sql)),
     obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,
     onAccessChange: access.listen,

@@ -1,6 +1,8 @@
 import { finish, inSteps } from "../../../core/steps.ts";
-import type { Zone } from "../../model.ts";
-import type { Acted, ActRequest, Command, DecideAct, NewAction, Once, RecordStore } from "../port.ts";
+import type { NewZone, Zone } from "../../model.ts";
+import type { Acted, ActRequest, Command, DecideAct, NewAction, Once, RecordStore, WriteView } from "../port.ts";
+import type { RoomForRecords } from "../record-limits.ts";
+import type { Wanted, Writer } from "../write-effect.ts";
 import type { Batch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 
@@ -9,14 +11,26 @@ type By = Pick<NewAction, "actor" | "now" | "once" | "running">;
 type Kept = By & { readonly command: string | undefined };
 
 /** Every write, as what it needs to see and what it does. */
-export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
+export function createWrites(add: <T>(write: Write<T>) => Promise<T>, room?: RoomForRecords): Writes {
+  /** Plans a write; throws if it adds too many records. */
+  const replace = (batch: Batch, view: WriteView, wanted: Wanted, by: Writer) => {
+    const planned = batch.replace(view, wanted, by);
+    room?.expect(planned.zone, view.zone.recordCount);
+    return planned;
+  };
+  const create = (batch: Batch, zone: NewZone, actor: string) => {
+    const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
+    room?.expect({ ...zone, recordCount }, 0);
+    return batch.create(zone, actor);
+  };
+
   return {
     createZone: (zone, actor, command) =>
       add({
         ...{ needs: [], creates: zone, acts: false, ...byOf(command) },
         run: (batch) => {
           batch.expectAccess(command?.actor);
-          return batch.create(zone, actor);
+          return create(batch, zone, actor);
         },
       }),
 
@@ -30,7 +44,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
           const view = batch.view(request);
           if (view === undefined) return undefined;
           const { wanted, result, ...decision } = decide(view);
-          batch.replace(view, { ...decision, sets: wanted }, request).apply();
+          replace(batch, view, { ...decision, sets: wanted }, request).apply();
           return result;
         },
       }),
@@ -48,7 +62,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
             const [view, decision] = [views[i], decisions[i]];
             if (view === undefined || decision === undefined) return [];
             const { wanted, ...rest } = decision;
-            return [batch.replace(view, { ...rest, sets: wanted }, request)];
+            return [replace(batch, view, { ...rest, sets: wanted }, request)];
           });
           for (const { apply } of planned) apply();
           return result;
@@ -68,7 +82,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
           const view = batch.view(request);
           if (view === undefined) return "no-zone";
           const { command, remember, remove, result, wanted, ...decision } = finish(inSteps(decide(view)));
-          const planned = remove ? undefined : batch.replace(view, { ...decision, sets: wanted }, request);
+          const planned = remove ? undefined : replace(batch, view, { ...decision, sets: wanted }, request);
           planned?.apply();
           const after = planned?.zone ?? batch.remove(view, request);
           return command === undefined && !remember
@@ -88,7 +102,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
           batch.expectAccess(command?.actor);
           const known = knownAct<Zone>(batch, act);
           if (known !== undefined) return known;
-          const made = batch.create(zone, act.actor);
+          const made = create(batch, zone, act.actor);
           return typeof made === "string" ? made : keepAct(batch, made, act, made);
         },
       }),

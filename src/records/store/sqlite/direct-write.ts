@@ -17,7 +17,7 @@ export function directRule(rule: Rule<unknown>): Direct<unknown> | undefined {
 }
 
 /**
- * The everyday write: it reads the sets of a few names, and changes some of them in a zone that is not signed. Anything else is
+ * The everyday write: it reads the sets of a few names, and replaces some of them in a zone that is not signed. Anything else is
  * planned first (`plan-writes.ts`).
  */
 export function writeDirectly<T>(on: WriteSide, request: WriteRequest, decide: Decide<T>) {
@@ -62,6 +62,8 @@ function applyDirectly(on: WriteSide, by: Writer, { zone, sets }: WriteView, dec
   if (!isPlain || (wanted !== undefined && wanted.length > mostSets)) return undefined;
   const effect = wanted && effectWith(zone, diffSets(sets, wanted), { serial }, by);
   if (effect === undefined) return zone;
+  // Planned writes meet the limits of records.
+  if (effect.zone.recordCount > zone.recordCount) return undefined;
   on.writer.apply(effect, sets);
   return effect.zone;
 }

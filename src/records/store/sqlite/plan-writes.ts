@@ -17,6 +17,7 @@ import type {
   WriteRequest,
   WriteView,
 } from "../port.ts";
+import type { RoomForRecords } from "../record-limits.ts";
 import { inGroups, signPartsBeside, signPartsNow } from "../sign-parts.ts";
 import { effectWith, type WriteEffect, type Writer } from "../write-effect.ts";
 import type { Plan, PlannedWrite, Planning } from "./large-writes.ts";
@@ -25,6 +26,8 @@ import type { WriteSide } from "./write-side.ts";
 export type PlannerOptions = {
   /** Without a signer, zones cannot be signed. */
   readonly signer: Signer | undefined;
+  /** Absent: no limits. */
+  readonly room?: RoomForRecords | undefined;
 };
 
 /** Turns each kind of write into what it does to the rows. */
@@ -78,17 +81,13 @@ export function createPlanner(options: PlannerOptions) {
     };
 
   const createZone = (zone: NewZone, actor: string): Planning<Zone | NotCreated> =>
-    creating(zone, { actor, now: zone.created }, { keep: (_, made) => made });
+    creating(zone, { actor, now: zone.created }, options.room, { keep: (_, made) => made });
 
   const actCreateZone = (zone: NewZone, given: NewAction): Planning<Acted<Zone> | NotCreated | "key-taken"> =>
-    creating<Acted<Zone> | "key-taken">(
-      zone,
-      { actor: given.actor, now: zone.created },
-      {
-        known: (on) => on.actions.known<Zone>(given),
-        keep: (on, made) => on.actions.keep(made, given.command, given, made),
-      },
-    );
+    creating<Acted<Zone> | "key-taken">(zone, { actor: given.actor, now: zone.created }, options.room, {
+      known: (on) => on.actions.known<Zone>(given),
+      keep: (on, made) => on.actions.keep(made, given.command, given, made),
+    });
 
   return {
     ...{ write, writeAll, act, createZone, actCreateZone },
@@ -169,6 +168,7 @@ function* planningWrite(
   const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
   const effect = effectWith(zone, found, { settings, serial, renew }, by);
   if (effect === undefined) return [];
+  options.room?.expect(effect.zone, zone.recordCount);
   const { signed, ...signing } = isRemoved
     ? { signed: () => effect }
     : yield* planningEffect(options, on, by, zone, { ...effect, keys }, renew);
@@ -193,12 +193,15 @@ function* planningWrite(
 const creating = <T>(
   zone: NewZone,
   by: Writer,
+  room: RoomForRecords | undefined,
   { known, keep }: { known?: (on: WriteSide) => T | undefined; keep: (on: WriteSide, made: Zone) => T },
 ): Planning<T | NotCreated> =>
   function* (on) {
     const before = known?.(on) ?? on.obstacleTo(zone);
     if (before !== undefined) return { writes: [], finish: () => before };
     const changes = yield* diffingSets([], zone.sets);
+    const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
+    room?.expect({ ...zone, recordCount }, 0);
     const write: PlannedWrite = {
       changes,
       log: changes.map((change) => ({ change })),

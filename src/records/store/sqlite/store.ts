@@ -9,6 +9,7 @@ import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
 import type { RecordStore } from "../port.ts";
+import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
 import { signAhead } from "../sign-ahead.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlLeftovers } from "../sql/leftovers.ts";
@@ -41,7 +42,7 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
 };
 
 /**
- * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer, zones cannot be signed. `writerThread` starts the
+ * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer, zones cannot be signed; without `limits`, they may have any number of records. `writerThread` starts the
  * thread that writes when `together` commands wait (default: 2); without it, this thread does.
  */
 export function openSqliteStore(
@@ -49,6 +50,7 @@ export function openSqliteStore(
   steps: readonly MigrationStep[] = migrations,
   signer?: Signer,
   writerThread?: { readonly start: () => Worker; readonly together?: number },
+  limits?: RecordLimits,
 ): SqliteStore {
   expectWholeFile(path);
   const database = openSqlite(path, steps);
@@ -83,7 +85,7 @@ export function openSqliteStore(
     ...(ahead &&
       signer && { signAhead: (need, before, ways) => signAhead({ store: ahead, signer, ...ways }, need, before) }),
   });
-  const planner = createPlanner({ signer });
+  const planner = createPlanner({ signer, room: limits && new RoomForRecords(limits, sql) });
   const transferKeys = createSqlTransferKeys(sql);
   const access = createChangeFeed();
   const accessChanged = () => access.announce();

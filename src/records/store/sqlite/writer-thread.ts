@@ -1,10 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, type Worker } from "node:worker_threads";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import { sqliteRows } from "../../../lib/sqlite/run-sql.ts";
+import { sqliteRows, sqliteSql } from "../../../lib/sqlite/run-sql.ts";
 import { KeyFileTrouble, type Signer } from "../../signing/signer.ts";
 import type { RuleOf } from "../port.ts";
 import { AccessEnded } from "../port.ts";
+import { type RecordLimits, RoomForRecords, TooManyRecords } from "../record-limits.ts";
 import { directRule } from "./direct-write.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { limitsInThread, planSmall } from "./large-writes.ts";
@@ -81,10 +82,14 @@ export class WriterThread implements JobRunner {
   }
 }
 
-export type WriterStart = { readonly path: string; readonly keyFile: string };
+export type WriterStart = {
+  readonly path: string;
+  readonly keyFile: string;
+  readonly limits?: RecordLimits | undefined;
+};
 
 /** The program of the thread. An error outside of a batch ends it, and the main thread starts another one. */
-export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf): void {
+export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limits?: RecordLimits): void {
   const database = openWriter(path);
   const foreign = watchForeignCommits(database);
   const side = prepareWriteSide(database);
@@ -95,7 +100,7 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf): voi
     isForeign = true;
   });
   const edges = edgesOf(side, foreign);
-  const planner = createPlanner({ signer });
+  const planner = createPlanner({ signer, room: limits && new RoomForRecords(limits, sqliteSql(database)) });
   const rows = sqliteRows(database);
   const workOf = (job: Job): (() => unknown) => {
     switch (job.kind) {
@@ -150,6 +155,7 @@ type PlainError = {
   readonly errcode: unknown;
   readonly isAccessEnded: boolean;
   readonly isKeyFileTrouble: boolean;
+  readonly isTooMany: boolean;
 };
 
 function asPlain(outcome: Batch["outcomes"][number]): object {
@@ -157,12 +163,14 @@ function asPlain(outcome: Batch["outcomes"][number]): object {
   const { name, message, stack, errcode } = outcome.error as Error & { readonly errcode?: unknown };
   const isAccessEnded = outcome.error instanceof AccessEnded;
   const isKeyFileTrouble = outcome.error instanceof KeyFileTrouble;
-  return { error: { name, message, stack, errcode, isAccessEnded, isKeyFileTrouble } satisfies PlainError };
+  const isTooMany = outcome.error instanceof TooManyRecords;
+  return { error: { name, message, stack, errcode, isAccessEnded, isKeyFileTrouble, isTooMany } satisfies PlainError };
 }
 
 function asThrown(outcome: Batch["outcomes"][number]): Batch["outcomes"][number] {
   if (!("error" in outcome)) return outcome;
-  const { message, isAccessEnded, isKeyFileTrouble, ...rest } = outcome.error as PlainError;
+  const { message, isAccessEnded, isKeyFileTrouble, isTooMany, ...rest } = outcome.error as PlainError;
+  if (isTooMany) return { error: new TooManyRecords(message) };
   if (isKeyFileTrouble) return { error: new KeyFileTrouble(message) };
   return { error: isAccessEnded ? new AccessEnded() : Object.assign(new Error(message), rest) };
 }

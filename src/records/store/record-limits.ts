@@ -1,0 +1,69 @@
+import { type Sql, sql } from "../../lib/sqlite/sql.ts";
+import type { Zone } from "../model.ts";
+
+/** How many records a zone and an account may have. The limit of an account is checked against a sum that is up to half a minute old. */
+export type RecordLimits = { readonly zone: number; readonly account: number };
+
+/** A write would exceed a limit. The faces answer with the status and the message. */
+export class TooManyRecords extends Error {
+  readonly statusCode = 422;
+}
+
+/** Milliseconds. */
+const countEvery = 30_000;
+/** Zones per query. */
+const perQuery = 5_000;
+
+/** Records are counted again earlier if this part of the limit may have been added since. */
+const muchAdded = 0.01;
+
+/** `added`: how many records writes wanted to add since it was counted. */
+type Total = { readonly records: number; readonly at: number; added: number };
+
+/** Refuses writes that add records beyond a limit. Writes that remove records are always accepted. */
+export class RoomForRecords {
+  readonly #limits: RecordLimits;
+  readonly #read: Sql["read"];
+  readonly #totals = new Map<number, Total>();
+  readonly #counting = new Set<number>();
+
+  constructor(limits: RecordLimits, { read }: Pick<Sql, "read">) {
+    [this.#limits, this.#read] = [limits, read];
+  }
+
+  /** `before`: how many records the zone has. */
+  expect({ account, name, recordCount }: Pick<Zone, "account" | "name" | "recordCount">, before: number): void {
+    if (recordCount <= before) return;
+    if (recordCount > this.#limits.zone) throw new TooManyRecords(textOf(`the zone ${name}`, this.#limits.zone));
+    const [total, added] = [this.#totals.get(account), recordCount - before];
+    if (total) total.added += added;
+    const isOld = !total || performance.now() - total.at > countEvery || total.added > muchAdded * this.#limits.account;
+    // The write does not wait for it: an account may have very many zones.
+    if (isOld && !this.#counting.has(account)) void this.count(account).catch(() => undefined);
+    if ((total?.records ?? 0) + added > this.#limits.account)
+      throw new TooManyRecords(textOf("this account", this.#limits.account));
+  }
+
+  async count(account: number): Promise<void> {
+    this.#counting.add(account);
+    try {
+      let records = 0;
+      for (let after = 0; ; ) {
+        const zones = sql`SELECT number, record_count FROM zones WHERE account = ${account} AND number > ${after}
+          ORDER BY number LIMIT ${perQuery}`;
+        const [row] = await this.#read<{ readonly sum: number | null; readonly last: number | null }>(
+          sql`SELECT sum(record_count) AS sum, max(number) AS last FROM (${zones}) AS listed`,
+        );
+        if (row?.last == null) break;
+        records += Number(row.sum);
+        after = Number(row.last);
+      }
+      this.#totals.set(account, { records, at: performance.now(), added: 0 });
+    } finally {
+      this.#counting.delete(account);
+    }
+  }
+}
+
+const textOf = (what: string, most: number): string =>
+  `${what} may have at most ${most} records; delete some, or ask the operator of this service to raise the limit`;
