@@ -79,7 +79,7 @@ export class SignAhead extends Error {
 }
 
 /** If more names change, the log does not list their signatures, and followers read the zone again. */
-export const mostListed = 1_000;
+const mostListed = 1_000;
 /** If more names are touched, it is faster to look at every name of the zone. */
 const mostTouched = 1_000;
 /** If more names have changed since they were signed ahead, they are signed ahead again. */
