@@ -56,10 +56,7 @@ export const findDelegationBy =
   };
 
 /** The parent is the closest zone above, which may be more than one label away. */
-async function serversAbove(
-  zone: string,
-  { serversOf }: Pick<DnsTools, "serversOf">,
-): Promise<readonly string[]> {
+async function serversAbove(zone: string, { serversOf }: Pick<DnsTools, "serversOf">): Promise<readonly string[]> {
   for (const parent of enclosing(zone).slice(1)) {
     const servers = await serversOf(parent);
     if (servers.length > 0) return servers;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
-import { enclosing } from "../../../core/names/name.ts";
+import { apex, enclosing } from "../../../core/names/name.ts";
 import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { diffSets } from "../../../core/records/changes.ts";
@@ -30,7 +30,6 @@ import {
   type WriteEffect,
   type Writer,
 } from "../write-effect.ts";
-import { createBatchNames } from "./signed/names.ts";
 import { createSignedPart } from "./signed/part.ts";
 import { surroundings } from "./surroundings.ts";
 
