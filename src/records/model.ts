@@ -213,3 +213,8 @@ export type TransferKey = NewTransferKey & {
   readonly accountName: string | undefined;
   readonly revoked: Instant | undefined;
 };
+
+/** A write would exceed the limit of records of a zone or account. The faces answer with the status and the message. */
+export class TooManyRecords extends Error {
+  readonly statusCode = 422;
+}

@@ -38,7 +38,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "users.ts",
   ],
   "src/firewall/http": ["console-link.ts"],
-  "src/firewall/kernel": ["about-machine.ts", "read-activity.ts"],
+  "src/firewall/kernel": ["about-machine.ts", "probe-gateways.ts", "read-activity.ts"],
   "src/firewall/report": [
     "activity.ts",
     "counters.ts",
@@ -70,7 +70,16 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "static-pages.ts",
     "tls-server.ts",
   ],
-  "src/lib/kernel": ["best-first.ts", "fold-triggers.ts", "ip-json.ts", "read.ts", "row.ts", "run-ip.ts", "watch.ts"],
+  "src/lib/kernel": [
+    "best-first.ts",
+    "fold-triggers.ts",
+    "ip-json.ts",
+    "read.ts",
+    "row.ts",
+    "run-ip.ts",
+    "run-program.ts",
+    "watch.ts",
+  ],
   "src/lib/limits": [
     "bounded-map.ts",
     "failure-delay.ts",
@@ -93,7 +102,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/lib/settings": ["mapping.ts", "setting.ts", "yaml-reader.ts"],
   "src/lib/sqlite": ["faults.ts", "migration-steps.ts", "open.ts", "run-sql.ts", "sole.ts", "sql.ts"],
-  "src/lib/tls": ["certificates.ts", "issue-certificate.ts", "material.ts"],
+  "src/lib/tls": ["certificates.ts", "issue-certificate.ts", "material.ts", "tls-peer.ts"],
   "src/nameserver": ["start.ts"],
   "src/nameserver/answer": [
     "catch-up.ts",
@@ -115,7 +124,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "secondary-refresh.ts",
     "secondary-zones.ts",
   ],
-  "src/nameserver/wire": ["read-query.ts", "update-read.ts", "write-sets.ts"],
+  "src/nameserver/wire": ["edns-options.ts", "read-query.ts", "update-read.ts", "write-sets.ts"],
   "src/process": [
     "data-folder.ts",
     "duties.ts",
@@ -126,7 +135,14 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "shipped-files.ts",
     "within.ts",
   ],
-  "src/publish": ["await-secondaries.ts", "catalog.ts", "rehearsal/rehearse.ts", "rehearsal/resolver.ts", "start.ts"],
+  "src/publish": [
+    "await-secondaries.ts",
+    "catalog.ts",
+    "rehearsal/rehearse.ts",
+    "rehearsal/resolver.ts",
+    "secondaries.ts",
+    "start.ts",
+  ],
   "src/records": ["model.ts", "new-id.ts", "open-store.ts", "options.ts", "service.ts", "start.ts", "writer.ts"],
   "src/records/api": ["rrsets/input.ts", "rrsets/labels.ts", "rrsets/routes.ts", "rrsets/wire.ts"],
   "src/records/commands": [
@@ -171,6 +187,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "tables/open.ts",
     "tables/table.ts",
   ],
+  "src/records/webhooks": ["deliver.ts", "settings.ts"],
   "src/updater": ["keep-names.ts", "read-config.ts", "updater.ts"],
   "src/updater/config": [
     "config.ts",
@@ -195,6 +212,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   "src/updater/report": ["describe-round.ts", "history.ts", "print-metrics.ts", "reporter.ts", "status.ts"],
   "src/updater/round": [
     "choose-for.ts",
+    "circuit-breaker.ts",
     "plan.ts",
     "recall.ts",
     "result.ts",

@@ -44,7 +44,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // Of the commands, only the types of requests.
     "commands/edit": ["commands/requests.ts", "store", "model.ts"],
     "commands/zones": ["commands", "commands/edit", "queries", "store", ...recordsBasics],
-    "api/shared": ["service.ts", "commands/edit", "queries", "store", "model.ts"],
+    "api/shared": ["service.ts", "commands/requests.ts", "commands/edit", "queries", "store", "model.ts"],
     "api/dyndns": ["api/shared", "service.ts", "commands", "commands/edit", "queries", "store", "model.ts"],
     "api/v1": [
       "api/shared",

@@ -26,4 +26,4 @@ export function firstUpdate(
 export const addressesIn = (sets: readonly Rrset[]): readonly string[] =>
   sets.filter(isAddressSet).flatMap(({ records }) => records.map(({ value }) => value));
 
-export const isAddressSet = ({ type }: Rrset): boolean => type === "A" || type === "AAAA";
+const isAddressSet = ({ type }: Rrset): boolean => type === "A" || type === "AAAA";

@@ -4,6 +4,7 @@ import { addAbortListener, on } from "node:events";
 import { connect, isIPv6, type Socket } from "node:net";
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
+import { connectOverTls, type PeerTls } from "../tls/tls-peer.ts";
 import { headerLength } from "./codes.ts";
 import type { Edns } from "./edns.ts";
 import {
@@ -16,7 +17,6 @@ import {
   type Question,
   type ResourceRecord,
 } from "./message.ts";
-import { connectOverTls, type PeerTls } from "./tls-peer.ts";
 import type { TsigKey } from "./tsig.ts";
 import { type CheckReply, createReplyCheck, signRequest } from "./tsig-client.ts";
 

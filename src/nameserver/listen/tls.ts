@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
-import { dotProtocol } from "../../lib/dns/tls-peer.ts";
 import type { Pair } from "../../lib/tls/issue-certificate.ts";
+import { dotProtocol } from "../../lib/tls/tls-peer.ts";
 
 /** The certificate of the nameserver, and its renewals. */
 export type ServerTls = {

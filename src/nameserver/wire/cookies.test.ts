@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { sipHash24 } from "../../lib/dns/siphash.ts";
 import { answerCookie } from "./cookies.ts";
+import { sipHash24 } from "./siphash.ts";
 
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, "hex"));
 const hex = (data: Uint8Array) => Buffer.from(data).toString("hex");

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { addressBytes, parseAddress } from "../../core/addresses/address.ts";
-import { sipHash24 } from "../../lib/dns/siphash.ts";
+import { sipHash24 } from "./siphash.ts";
 
 /** Seconds that a server cookie is valid, may be ahead of this clock, and may have before a new one is sent (RFC 9018 section 4.3). */
 const validFor = 3_600;

@@ -16,12 +16,11 @@ import {
 import type { RRset } from "../../core/records/rrset.ts";
 import { serialOf } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
-import type { TransferKey } from "../model.ts";
+import { TooManyRecords, type TransferKey } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import { signingOf } from "../signing/signing-of.ts";
 import { signatures } from "../store/kept-actions.ts";
 import { AccessEnded, type ActRule, type Decision, type RecordStore, type WriteView } from "../store/port.ts";
-import { TooManyRecords } from "../store/record-limits.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { ifSmall, noChange } from "./write.ts";
 

@@ -7,10 +7,9 @@ import { checkZone } from "../../core/records/check-zone.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { setsAfterSteps, setsFromLines, type ZoneLine, type ZoneStep } from "../../core/records/zone-lines.ts";
 import type { Fault } from "../../core/result.ts";
-import type { Zone } from "../model.ts";
+import { TooManyRecords, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordStore, WriteRule } from "../store/port.ts";
-import { TooManyRecords } from "../store/record-limits.ts";
 import { ifSmall } from "./write.ts";
 
 /** What a primary server sent for a secondary zone. */

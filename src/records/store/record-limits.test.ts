@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { type PostgresRig, startPostgresRig } from "../../../test/rig/records/postgres.ts";
 import { until } from "../../../test/rig/until.ts";
-import { plainSettings } from "../model.ts";
+import { plainSettings, TooManyRecords } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordStore } from "./port.ts";
-import { TooManyRecords } from "./record-limits.ts";
 import { migrations } from "./sqlite/schema.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 

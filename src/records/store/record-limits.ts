@@ -1,13 +1,8 @@
 import { type Sql, sql } from "../../lib/sqlite/sql.ts";
-import type { Zone } from "../model.ts";
+import { TooManyRecords, type Zone } from "../model.ts";
 
 /** How many records a zone and an account may have. The limit of an account is checked against a sum that is up to half a minute old. */
 export type RecordLimits = { readonly zone: number; readonly account: number };
-
-/** A write would exceed a limit. The faces answer with the status and the message. */
-export class TooManyRecords extends Error {
-  readonly statusCode = 422;
-}
 
 /** Milliseconds. */
 const countEvery = 30_000;

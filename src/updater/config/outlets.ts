@@ -15,7 +15,7 @@ import {
   type Value,
 } from "../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "./endpoint.ts";
-import { program } from "./program.ts";
+import { program } from "./rules.ts";
 import { headerSecret, password, readTextFile, type Secret, secret } from "./secret.ts";
 
 const events = ["changed", "failing", "over"] as const;

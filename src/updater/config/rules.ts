@@ -1,4 +1,6 @@
+import { dirname } from "node:path";
 import { mostChangesPerHour, type UpdateRules } from "../../core/updates/plan-update.ts";
+import type { Program } from "../../lib/kernel/run-program.ts";
 import { mapping, needed, shared, type ValueOf } from "../../lib/settings/mapping.ts";
 import {
   choice,
@@ -6,10 +8,12 @@ import {
   integer,
   listOf,
   missing,
+  oneOrMore,
   orShort,
   type Place,
   refined,
   type Setting,
+  text,
 } from "../../lib/settings/setting.ts";
 import { dnsServer } from "./endpoint.ts";
 
@@ -80,3 +84,14 @@ export function rulesOf({ when, vhid, ...own }: RuleValues, forAll: NameRules = 
   if (when === undefined) return { ...forAll, ...own };
   return { ...others, ...own, ...(when === "carp-master" && vhid !== undefined && { carpMaster: vhid }) };
 }
+
+/** A program, or a list of a program and its arguments. A path is relative to the config's folder, in which it runs. */
+export const program = (description: string, example: string): Setting<Program> =>
+  refined(
+    oneOrMore(text(description, example), "give a program"),
+    ([file = "", ...args], { reading }): Program => ({
+      file: file.includes("/") ? reading.resolve(file) : file,
+      args,
+      folder: dirname(reading.resolve("moor.yaml")),
+    }),
+  );

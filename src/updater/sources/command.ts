@@ -3,7 +3,7 @@ import { printable } from "../../core/visible-text.ts";
 import { type Program, type ProgramEnd, runProgram } from "../../lib/kernel/run-program.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import { duration } from "../../lib/settings/setting.ts";
-import { program } from "../config/program.ts";
+import { program } from "../config/rules.ts";
 import { reportConnection } from "./only-connection.ts";
 import { neverPushes, onlyDevice, type SourceKind, type SourceReading, unavailable } from "./source.ts";
 

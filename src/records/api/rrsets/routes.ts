@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { largestZoneFile } from "../../../contract/rrsets-limits.ts";
 import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import { TooManyRecords } from "../../model.ts";
 import type { Actor } from "../../queries/sight.ts";
 import { AccessEnded } from "../../store/port.ts";
-import { TooManyRecords } from "../../store/record-limits.ts";
 import { admitBody, type BodyRead, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";

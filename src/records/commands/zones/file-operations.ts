@@ -23,8 +23,7 @@ import { type Actor, type AnyZoneKey, missing, type NotDone, refused, type Sight
 import type { ActDecision, WriteView } from "../../store/port.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
 import type { Asked, Done, Written } from "../requests.ts";
-import { actWatched } from "../watched-write.ts";
-import { noChange, withZone, writeObstacle, writtenBefore, writtenBy } from "../write.ts";
+import { actWatched, noChange, withZone, writeObstacle, writtenBefore, writtenBy } from "../write.ts";
 import { setsLocked } from "./create-delete.ts";
 import { importedSets } from "./first-sets.ts";
 

@@ -13,8 +13,7 @@ import {
 } from "../../queries/sight.ts";
 import type { ActRule } from "../../store/port.ts";
 import type { Asked, Done, Written } from "../requests.ts";
-import { actWatched } from "../watched-write.ts";
-import { noChange, writeObstacle, writtenBy } from "../write.ts";
+import { actWatched, noChange, writeObstacle, writtenBy } from "../write.ts";
 
 /** Decides on new settings inside the transaction; must be pure. */
 export type SettingsRule = (zone: Zone) => ZoneSettings | NotDone;

@@ -3,7 +3,7 @@ import { addressOf, type PostgresRig, startPostgresRig } from "../../../../test/
 import { describeWholeZones } from "../../../../test/rig/store/whole-zone.suite.ts";
 import type { Fault } from "../../../core/result.ts";
 import { checkStore } from "../../tools/check/check.ts";
-import { readPostgresTables } from "../../tools/tables/postgres.ts";
+import { readTables } from "../../tools/tables/open.ts";
 
 let rig: PostgresRig;
 let url: string;
@@ -19,7 +19,11 @@ describeWholeZones("PostgreSQL", {
   // The usual limit of a statement is also that of an idle transaction, which signing must not reach.
   open: (signer) => rig.open(url, { signer }),
   faults: async () => {
-    const tables = await readPostgresTables(addressOf(url), "look");
+    const tables = await readTables(
+      { kind: "postgres", address: addressOf(url) },
+      "look",
+      AbortSignal.timeout(600_000),
+    );
     const faults: Fault[] = [];
     try {
       const { signal } = new AbortController();
