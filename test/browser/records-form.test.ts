@@ -40,6 +40,7 @@ describe("an address of the other family", () => {
     await dialog().getByRole("button", { name: "Add both: A and AAAA" }).click();
     await page.getByText("Added pier A and pier AAAA.").waitFor();
     await page.getByRole("link", { name: "pier AAAA" }).waitFor();
+    expect(await page.getByRole("link", { name: /^pier A+$/ }).count()).toBe(2);
   });
 });
 

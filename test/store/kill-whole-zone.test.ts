@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { recordsDatabase } from "../../src/records/open-store.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
@@ -10,6 +9,7 @@ import { storeTables } from "../../src/records/tools/tables/table.ts";
 import { startMoorDns } from "../nameserver/moor-dns.ts";
 import { node } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn } from "./store-files.ts";
@@ -37,7 +37,7 @@ it(`a large zone is whole after ${kills} kill -9 while it is signed and unsigned
     try {
       const lines = () => working.out().trim().split("\n").length;
       await until(() => lines() > round % 3, { every: 1, what: () => `${working.out()}${working.err()}` });
-      await sleep(Math.random() * 400);
+      await realPause(Math.random() * 400, "the kill comes at a random moment");
     } finally {
       await working.stop("SIGKILL");
     }

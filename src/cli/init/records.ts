@@ -82,7 +82,11 @@ function givenSettings({ records, tokenFile, targetSet }: InitOptions): Given {
 /** By the names that people know; the code of the config is in grey behind it. */
 export const apiChoices = (): readonly Choice[] =>
   Object.entries(targetKinds)
-    .map(([value, { schema }]) => ({ value, label: targetName(value), hint: `${value}: ${schema.description}` }))
+    .map(([value, { schema }]) => ({
+      value,
+      label: targetName(value),
+      hint: `${value}: ${String(schema.description)}`,
+    }))
     .toSorted((a, b) => targetRank(a.value) - targetRank(b.value));
 
 async function askTargetEntry(

@@ -86,7 +86,7 @@ export function kindChoices(proposals: readonly Proposal[]): readonly Choice[] {
   return kinds
     .map(([value, { schema }]) => {
       const found = proposals.find(({ kind }) => kind === value);
-      const hint = `${value}: ${found ? `found: ${found.because}` : schema.description}`;
+      const hint = `${value}: ${found ? `found: ${found.because}` : String(schema.description)}`;
       return { value, label: sourceName(value), hint };
     })
     .toSorted((a, b) => rank(a.value) - rank(b.value));

@@ -69,7 +69,7 @@ describe("while a zone is locked by another transaction", () => {
   it("only its own writers fail, with the reason", async () => {
     const hasty = await rig.open(url, { limits: { lock: 100 } });
     await lockZone();
-    const refused = Promise.all([locked.add(hasty, "192.0.2.1")]);
+    const refused = locked.add(hasty, "192.0.2.1");
     await expect(refused).rejects.toThrow(StoreBusy);
     await expect(refused).rejects.toThrow(/^the zone locked\.example is locked by another transaction/);
     await addMany(free, hasty, 3);

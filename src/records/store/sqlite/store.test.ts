@@ -86,7 +86,7 @@ describe("a SQLite file", () => {
     const { id } = await one.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: 1 });
     expect((await two.tokenByHash("h"))?.revoked).toBeUndefined();
     const seen: unknown[] = [];
-    two.onAccessChange(async () => void seen.push((await two.tokenByHash("h"))?.revoked));
+    two.onAccessChange(() => void Promise.resolve(two.tokenByHash("h")).then((token) => seen.push(token?.revoked)));
     await one.revokeToken(id, 5);
     await expect.poll(() => seen).toContain(5);
     one.close();
