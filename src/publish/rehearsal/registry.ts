@@ -31,7 +31,7 @@ export async function createParentZone(
     setOf(name, apex, "NS", 3_600, ["ns"]),
     setOf(name, ownerOf(child.name, name) ?? "", "NS", 3_600, nameservers),
   ];
-  const zone = { account, id: "parent", name, settings: plainSettings(3_600), serial: 1, created: now, sets };
+  const zone = { account, id: `parent ${name}`, name, settings: plainSettings(3_600), serial: 1, created: now, sets };
   const made = await store.createZone(zone, "rehearsal");
   if (typeof made === "string") throw new Error(`the parent zone ${name} could not be created: ${made}`);
   return made;
