@@ -116,7 +116,7 @@ describe("Undo", () => {
     await closed();
     await toast("Saved mail A.").waitFor();
     expect((await stored("mail/A")).ttl).toBe(3600);
-    for (let i = 0; i < 20 && (await focused().allTextContents())[0] !== "Undo"; i++) await page.keyboard.press("Tab");
+    for (let i = 0; i < 40 && (await focused().allTextContents())[0] !== "Undo"; i++) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await toast("Undone: mail A is as before.").waitFor();
     expect(await stored("mail/A")).toEqual(before);
