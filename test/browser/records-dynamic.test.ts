@@ -53,7 +53,7 @@ describe("a new dynamic name", () => {
     await page.getByRole("button", { name: "Create token" }).click();
     await page.getByText("Waiting for the first update").waitFor();
     expect(await asFritzBox("203.0.113.5", "2001:db8::5")).toMatch(/^nochg /);
-    await page.getByText("The record already had this address.").waitFor();
+    await page.getByText("This address was already stored.").waitFor();
   });
 
   it("says so if the device signs in, but sends another name", async () => {

@@ -134,7 +134,7 @@ function Arrived({ update, name }: { readonly update: FirstUpdate; readonly name
           <b>
             {name} → {update.addresses.join(", ")}
           </b>
-          . {update.kind === "same" && "The record already had this address. "}It works.
+          . {update.kind === "same" && "This address was already stored. "}It works.
         </p>
       );
     default:
