@@ -149,8 +149,11 @@ export type LoggedChange = {
   readonly serial: number;
   readonly at: Instant;
   readonly actor: string;
-  readonly change: Change | SettingsChange;
+  readonly change: LoggedSetChange | SettingsChange;
 };
+
+/** `settings`: the first ones of a zone, in the row that creates its SOA set. Older zones do not have them there. */
+export type LoggedSetChange = Change & { readonly settings?: ZoneSettings };
 
 /** A row of the log. Owners of zones do not see changes of signatures. */
 export type LoggedRow = Omit<LoggedChange, "change"> & {

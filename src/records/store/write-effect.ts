@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NameChange } from "../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../core/instant.ts";
+import { apex } from "../../core/names/name.ts";
 import { type Change, diffSets } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { compareSerials, nextSerial } from "../../core/records/serial.ts";
-import type { LoggedRow, NewZone, Zone, ZoneSettings } from "../model.ts";
+import type { LoggedRow, LoggedSetChange, NewZone, Zone, ZoneSettings } from "../model.ts";
 import type { SealedKey } from "../signing/signer.ts";
 
 export type Wanted = {
@@ -72,8 +73,13 @@ export function effectWith(
 
 /** The first sets of a zone, under its initial serial. */
 export function firstEffect(zone: Zone, changes: readonly Change[], by: Writer): WriteEffect {
-  return { zone, changes, newSettings: false, log: changes.map((change) => logRow(zone, zone.serial, by, change)) };
+  const log = changes.map((change) => logRow(zone, zone.serial, by, firstLogged(zone, change)));
+  return { zone, changes, newSettings: false, log };
 }
+
+/** A zone begins with its SOA set. The settings are in the same row, so that followers of the log need not know another kind of row. */
+export const firstLogged = ({ settings }: Pick<Zone, "settings">, change: Change): LoggedSetChange =>
+  change.owner === apex && change.type === "SOA" ? { ...change, settings } : change;
 
 export const logRow = (
   { account, number: zone, name: zoneName }: Zone,

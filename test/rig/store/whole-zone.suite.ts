@@ -114,6 +114,16 @@ export function describeWholeZones(title: string, { open, faults }: WholeZoneRig
     const rowsOf = async ({ number }: Zone) =>
       (await store.logAfter(0, 9 * size)).filter((row) => row.zone === number && row.serial > 1);
 
+    it("begins with its settings in the log, like a small one", async () => {
+      const first = (await store.logAfter(0, 9 * size)).filter(({ change }) => "settings" in change);
+      expect(first).toMatchObject(
+        [zone, other].map(({ number, settings }) => ({
+          zone: number,
+          change: { kind: "create", owner: "@", type: "SOA", settings },
+        })),
+      );
+    });
+
     it.each(["nsec", "nsec3"] as const)("is signed with %s while others write, also to it", async (denial) => {
       const count = await meanwhile(sign(denial), async (i) => {
         await put(other, `h0 - A 192.0.2.${i % 250}`);

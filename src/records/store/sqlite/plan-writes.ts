@@ -19,7 +19,7 @@ import type {
 } from "../port.ts";
 import type { RoomForRecords } from "../record-limits.ts";
 import { inGroups, signPartsBeside, signPartsNow } from "../sign-parts.ts";
-import { effectWith, type WriteEffect, type Writer } from "../write-effect.ts";
+import { effectWith, firstLogged, type WriteEffect, type Writer } from "../write-effect.ts";
 import type { Plan, PlannedWrite, Planning } from "./large-writes.ts";
 import type { WriteSide } from "./write-side.ts";
 
@@ -204,7 +204,7 @@ const creating = <T>(
     room?.expect({ ...zone, recordCount }, 0);
     const write: PlannedWrite = {
       changes,
-      log: changes.map((change) => ({ change })),
+      log: changes.map((change) => ({ change: firstLogged(zone, change) })),
       isCurrent: (side) => known?.(side) === undefined && side.obstacleTo(zone) === undefined,
       apply: (side) => {
         side.createZone(zone);

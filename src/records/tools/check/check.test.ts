@@ -126,6 +126,24 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     "log-differs",
     /settings/,
   ],
+  [
+    "a TTL that was changed by hand in a zone whose settings never changed",
+    "UPDATE zones SET settings = replace(settings, '3600', '1') WHERE name = 'again.example.org'",
+    "log-differs",
+    /again\.example\.org, settings/,
+  ],
+  [
+    "a first change of settings that does not begin with those of the new zone",
+    `UPDATE changes SET change = json_replace(change, '$.settings.ttl', 1) WHERE zone = 1 AND change ->> '$.settings.ttl' = 3600`,
+    "log-torn",
+    /change \d+, zone example\.org/,
+  ],
+  [
+    "first settings that are not valid",
+    "UPDATE changes SET change = json_replace(change, '$.settings', 1) WHERE change ->> '$.settings.ttl' = 3600",
+    "change-unreadable",
+    /zone example\.org/,
+  ],
   ["a change that is not JSON", "UPDATE changes SET change = '{' WHERE position = 2", "change-unreadable", /change 2/],
   ["a wrong number of zones", "UPDATE zone_counts SET zones = 9", "zones-miscounted", /account 1/],
   ["a token without an account", "UPDATE tokens SET account = 9", "account-missing", /token 1/],
@@ -172,6 +190,14 @@ describe("the check of a store", () => {
     expect(faults.map((fault) => fault.code)).toContain(code);
     expect(faults.find((fault) => fault.code === code)?.where).toMatch(where);
     for (const { todo } of faults) expect(todo).toBeTruthy();
+  });
+
+  it("does not judge the settings of a zone whose log does not have the first ones", async () => {
+    change(
+      "UPDATE changes SET change = json_remove(change, '$.settings')",
+      "UPDATE zones SET settings = replace(settings, '3600', '1') WHERE name = 'again.example.org'",
+    );
+    expect(await faultsOf()).toEqual([]);
   });
 
   it("finds a damaged page", async () => {

@@ -50,12 +50,13 @@ function readEntry(row: Row, step: Step): Logged | undefined {
 
 function isChange(value: unknown): value is LoggedRow["change"] {
   if (!isObject(value)) return false;
-  const { kind, before, after, sets } = value;
+  const { kind, before, after, sets, settings } = value;
   if (kind === "signatures") return sets === null || Array.isArray(sets);
   if (kind === "settings") return isObject(before) && isObject(after);
   const shapes = { create: [false, true], replace: [true, true], delete: [true, false] } as const;
   const shape = kind === "create" || kind === "replace" || kind === "delete" ? shapes[kind] : undefined;
-  return shape !== undefined && isSet(before) === shape[0] && isSet(after) === shape[1];
+  const hasShape = shape !== undefined && isSet(before) === shape[0] && isSet(after) === shape[1];
+  return hasShape && (settings === undefined || isObject(settings));
 }
 
 const isSet = (value: unknown): boolean => isObject(value) && Array.isArray(value.records);
@@ -99,6 +100,7 @@ function follow(history: History, entry: Logged, step: Step): void {
       `the state of ${key} before this change is not what the previous change of ${key} left`,
     );
   history.sets.set(key, digestOf(read.after));
+  if (read.kind === "create" && read.settings !== undefined) history.sets.set(settingsKey, digestOf(read.settings));
 }
 
 /** The key of a set contains a space, so no set has this key. */

@@ -85,6 +85,12 @@ it("zones without the grant they need are found in PostgreSQL too", async () => 
   expect(warnings).toEqual(["zone www.example.org"]);
 });
 
+it("a TTL that was changed by hand is found in PostgreSQL too", async () => {
+  expect(await faultsAt(url)).toEqual([]);
+  await query("UPDATE zones SET settings = replace(settings, '3600', '1') WHERE name = 'again.example.org'");
+  expect(await faultsAt(url)).toEqual(["it does not match the result of the last change in the log"]);
+});
+
 describe("a role that may only read", () => {
   it("must be able to read the sequences: a backup without them would assign numbers twice", async () => {
     await query(
