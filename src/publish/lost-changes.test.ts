@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { writtenSets } from "../../test/rig/core/written-sets.suite.ts";
 import { aSet } from "../../test/rig/records/a-set.ts";
 import { type PostgresRig, startPostgresRig } from "../../test/rig/records/postgres.ts";
+import { saveStandby, standbyTakesOver } from "../../test/rig/records/standby.ts";
 import { until } from "../../test/rig/until.ts";
 import { compareSerials } from "../core/records/serial.ts";
 import { setsOfView, wireOf } from "../core/records/zone-view.ts";
@@ -85,23 +86,8 @@ async function write(store: PostgresStore, owner: string, address: string, zone 
   return (await store.zoneHolding(zone)) ?? found;
 }
 
-const kept = ["zones", "rrsets", "record_ids", "changes", "log_head", "departed_zones"];
-
-/** What a standby has that will not get anything more. */
-const save = () => client.query(kept.map((table) => `CREATE TABLE old_${table} AS TABLE ${table}`).join(";"));
-
-/** The standby takes over. */
-const goBack = () =>
-  client.query(
-    [
-      "BEGIN; SET LOCAL session_replication_role = replica",
-      ...kept.map((table) => `DELETE FROM ${table}`),
-      ...kept.map((table) => `INSERT INTO ${table} ${table === "zones" ? zoneColumns : `TABLE old_${table}`}`),
-      "COMMIT",
-    ].join(";"),
-  );
-const columns = "number, id, account, name, settings, serial, record_count, created, modified";
-const zoneColumns = `(${columns}) SELECT ${columns} FROM old_zones`;
+const save = () => saveStandby(client);
+const goBack = () => standbyTakesOver(client);
 
 const stored = async (store: PostgresStore, name = "lost.example") => {
   const zone = await store.zoneHolding(name);

@@ -28,8 +28,8 @@ export function useLiveRecords(): LiveState | undefined {
   };
   return useLive({
     path: "/v1/events",
-    names: ["message", "change"],
-    onEvent: (data) => heard(data as ChangeEvent),
+    names: ["message", "change", "cut"],
+    onEvent: (data, name) => (name === "cut" ? readAgain(queries) : heard(data as ChangeEvent)),
     onOpen: () => readAgain(queries),
   });
 }

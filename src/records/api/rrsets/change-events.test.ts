@@ -2,13 +2,17 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aSet } from "../../../../test/rig/records/a-set.ts";
 import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
+import { startPostgresRig } from "../../../../test/rig/records/postgres.ts";
+import { saveStandby, standbyTakesOver } from "../../../../test/rig/records/standby.ts";
+import { until } from "../../../../test/rig/until.ts";
 import { type Scope, wholeAccount } from "../../../core/may.ts";
 import { createTurns } from "../../../lib/limits/turns.ts";
 import { type LoggedChange, plainSettings } from "../../model.ts";
 import type { Actor } from "../../queries/sight.ts";
 import { noVeil } from "../../queries/veiled-numbers.ts";
+import type { RecordStore } from "../../store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
-import { createEventStreams } from "./change-events.ts";
+import { createEventStreams, cutAfter } from "./change-events.ts";
 
 let store: SqliteStore;
 let stop: AbortController;
@@ -140,5 +144,52 @@ describe("event streams", () => {
     expect(read.times).toBe(times);
     expect(read.rows).toBeLessThan(1_000);
     streams.close();
+  });
+});
+
+describe("after the database has lost changes", () => {
+  it("open streams and those that resume are told to read again, and continue with what is new", async () => {
+    const rig = await startPostgresRig();
+    const url = await rig.freshUrl();
+    const client = await rig.server.connect(new URL(url).pathname.slice(1));
+    const shared = (await rig.open(url)) as unknown as RecordStore;
+    const pool = await makePool(shared);
+    await pool.add(shared, "192.0.2.1");
+    await saveStandby(client);
+    const { position: start } = await shared.logEnd();
+    const streams = createEventStreams(shared, () => true, createTurns());
+    const sent: string[] = [];
+    const received = (count: number) =>
+      until(() => sent.length === count, { what: () => `${count} events: ${JSON.stringify(sent)}` });
+    const { account } = pool.zone;
+    const actorNow = async () => ({ account, label: "test", scope: wholeAccount });
+    const sink = async (text: string) => sent.push(text) > 0;
+    const following = streams.follow({ account, actorNow, veil: noVeil }, start, sink, stop.signal);
+    await pool.add(shared, "192.0.2.2");
+    await received(1);
+    const lost = await shared.logEnd();
+
+    await standbyTakesOver(client);
+    await received(2);
+    const data = JSON.stringify({ asked: lost.position, from: start });
+    expect(sent[1]).toBe(`id: ${start}\nevent: cut\ndata: ${data}\n\n`);
+    expect(await cutAfter(shared, lost.position, start)).toBe(start);
+
+    // As a nameserver does that has sent out the change.
+    const history = await shared.logFrom(lost, 0);
+    if (!("shared" in history)) throw new Error("the log still has the lost change");
+    await history.skipTo(lost.position);
+    await pool.add(shared, "192.0.2.3");
+    await received(3);
+    expect(sent[2]).toContain("192.0.2.3");
+    const { position: last } = await shared.logEnd();
+    expect(await cutAfter(shared, lost.position, last)).toBe(last);
+    for (const kept of [start, last]) expect(await cutAfter(shared, kept, last)).toBeUndefined();
+
+    stop.abort();
+    await following;
+    streams.close();
+    await shared.close();
+    await client.end();
   });
 });

@@ -1,9 +1,9 @@
 import { BoundedMap } from "../../../lib/limits/bounded-map.ts";
 import type { Turns } from "../../../lib/limits/turns.ts";
-import type { LoggedChange } from "../../model.ts";
+import type { LoggedChange, LogPlace } from "../../model.ts";
 import type { Actor } from "../../queries/sight.ts";
 import { noVeil, type Veil } from "../../queries/veiled-numbers.ts";
-import type { RecordStore } from "../../store/port.ts";
+import type { AddedPlaces, RecordStore } from "../../store/port.ts";
 import { changeToWire } from "./wire.ts";
 
 /** Writes events to a reader; resolves false if the reader does not accept them and should be disconnected. */
@@ -12,7 +12,7 @@ export type EventSink = (text: string) => Promise<boolean>;
 export type EventStreams = {
   /**
    * Sends the changes after `position` that the follower may see, and then new ones, until the signal aborts, the sink fails or the
-   * follower loses its access.
+   * follower loses its access. If the store loses changes meanwhile, it sends `cut`, and continues from the end of the log.
    */
   readonly follow: (follower: Follower, position: number, sink: EventSink, signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
@@ -42,12 +42,13 @@ const batchesKept = 8;
 export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pick<Turns, "next">): EventStreams {
   const batches = new BoundedMap<string, Promise<Batch>>(batchesKept);
   const waiting = new Set<() => void>();
+  const losses = new LossWatch(store);
   let version = 0;
-  const end = store.onChange(() => {
+  const end = store.onChange((_, places) => {
     version += 1;
     batches.clear();
-    const woken = [...waiting];
-    for (const wake of woken) wake();
+    losses.grown(places);
+    for (const wake of waiting) wake();
   });
 
   const batchAfter = (account: number, position: number): Promise<Batch> => {
@@ -75,8 +76,13 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pi
   return {
     follow: async ({ account, actorNow, veil }, from, sink, signal) => {
       let position = from;
+      let { count } = await losses.now();
       while (!signal.aborted) {
-        const seen = version;
+        const [seen, loss] = [version, await losses.now()];
+        if (loss.count !== count) {
+          if (!(await sink(cutText(veil.show(position), veil.show(loss.end))))) return;
+          [count, position] = [loss.count, loss.end];
+        }
         const { events, last } = await batchAfter(account, position);
         position = last;
         // Checked after the events were read, so that nothing from after a revocation is sent.
@@ -93,6 +99,73 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pi
     close: end,
   };
 }
+
+/** `end`: the end of the log when the last loss was noticed. */
+type Losses = { readonly count: number; readonly end: number };
+
+/** Counts how often the store has lost the end of its log: a standby that lagged took over, or a backup was restored. */
+class LossWatch {
+  readonly #store: Pick<RecordStore, "logEnd" | "logFrom">;
+  #losses: Losses = { count: 0, end: 0 };
+  /** A place that the log had. */
+  #place: LogPlace | undefined;
+  #check: Promise<Losses> | undefined;
+
+  constructor(store: Pick<RecordStore, "logEnd" | "logFrom">) {
+    this.#store = store;
+  }
+
+  grown(places: AddedPlaces | undefined): void {
+    const { position, link } = this.#place ?? {};
+    const followsOn = places !== undefined && places.after.position === position && places.after.link === link;
+    if (followsOn) this.#place = places.end;
+    else this.#check = undefined;
+  }
+
+  /** All readers share one check. */
+  now(): Promise<Losses> {
+    if (this.#check !== undefined) return this.#check;
+    const check = this.#look();
+    this.#check = check;
+    check.catch(() => {
+      if (this.#check === check) this.#check = undefined;
+    });
+    return check;
+  }
+
+  async #look(): Promise<Losses> {
+    const place = this.#place;
+    // In this order: a loss between the two reads is noticed now, and once more at the next check.
+    const end = await this.#store.logEnd();
+    const found = place && (await this.#store.logFrom(place, 0));
+    if (found !== undefined && "shared" in found) this.#losses = { count: this.#losses.count + 1, end: end.position };
+    // Otherwise it is newer already.
+    if (this.#place === place) this.#place = end;
+    return this.#losses;
+  }
+}
+
+/**
+ * Where a reader continues that has to read the current state first, because changes after `asked` have been deleted, or because
+ * the store has lost the change `asked`. `last`: the end of the log.
+ */
+export async function cutAfter(
+  store: Pick<RecordStore, "logAfter">,
+  asked: number,
+  last: number,
+): Promise<number | undefined> {
+  if (asked > last) return last;
+  const [first] = await store.logAfter(0, 1);
+  if (first === undefined || asked === first.position - 1) return undefined;
+  if (asked < first.position) return first.position - 1;
+  // After a loss, the positions that were used are skipped; there are no other gaps.
+  const [next] = await store.logAfter(asked - 1, 1);
+  return next?.position === asked ? undefined : last;
+}
+
+/** Both are ids as the reader sees them. */
+export const cutText = (asked: number, from: number): string =>
+  `id: ${from}\nevent: cut\ndata: ${JSON.stringify({ asked, from })}\n\n`;
 
 async function readBatch(store: RecordStore, account: number, position: number): Promise<Batch> {
   const changes = await store.changesAfter(position, batchSize, account);

@@ -5,12 +5,11 @@ import { Type } from "typebox";
 import { badInput } from "../../../core/result.ts";
 import { createSeats, type Holder } from "../../../lib/limits/seats.ts";
 import type { Actor } from "../../queries/sight.ts";
-import { noVeil } from "../../queries/veiled-numbers.ts";
 import type { RecordService } from "../../service.ts";
 import type { RecordStore } from "../../store/port.ts";
 import type { NoteFailure } from "../shared/failed-requests.ts";
 import { sendError, sendFaults } from "./answer.ts";
-import { createEventStreams, type EventSink } from "./change-events.ts";
+import { createEventStreams, cutAfter, cutText, type EventSink } from "./change-events.ts";
 import { errorAnswer } from "./errors.ts";
 
 export type EventOptions = {
@@ -63,8 +62,9 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
       "last-event-id": Type.Optional(
         Type.String({
           description:
-            "continue after this event; default: only new changes. If changes after it are no longer stored, the " +
-            "first event is named cut: read the current state again, then continue",
+            "continue after this event; default: only new changes. If it or changes after it are no longer stored, the " +
+            "first event is named cut: read the current state again, then continue. It also comes later, if the database " +
+            "loses changes that were sent",
         }),
       ),
     }),
@@ -98,15 +98,12 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     const veil = await service.veilFor(actor);
     const last = await store.lastChange();
     const after = asked === undefined ? last : veil.read(Number(asked));
-    // This token never received this id, so its position is unknown.
-    const unknown = after > last && veil !== noVeil;
-    const cut = asked === undefined ? undefined : unknown ? last : await cutBehind(store, after);
-    const from = Math.min(cut ?? after, last);
+    const cut = asked === undefined ? undefined : await cutAfter(store, after, last);
+    const from = cut ?? after;
     const response = begin(reply, veil.show(from));
     response.on("error", () => stream.abort());
     void endIfRevoked({ request, response });
-    if (cut !== undefined)
-      response.write(`event: cut\ndata: ${JSON.stringify({ asked: Number(asked), from: veil.show(cut) })}\n\n`);
+    if (cut !== undefined) response.write(cutText(Number(asked), veil.show(cut)));
     const beat = setInterval(() => void pulse(request, response, options), options.heartbeat ?? 15_000);
     const sink = sinkOf(response, options.patience ?? 10_000, stream.signal);
     const follower = { account: actor.account, actorNow: () => options.actorNow(request), veil };
@@ -133,12 +130,6 @@ function sendFull(reply: FastifyReply, holder: Holder | undefined): FastifyReply
   const [whose] = holder.name.split(" ");
   const message = `this ${whose} has ${holder.most} event streams open, which is the limit; close one, or share one stream`;
   return sendError(reply, errorAnswer(429, "rate_limit_exceeded", message));
-}
-
-/** The beginning of the log, if it is after the position to continue from: the changes in between have been deleted. */
-async function cutBehind(store: RecordStore, asked: number): Promise<number | undefined> {
-  const [first] = await store.logAfter(0, 1);
-  return first !== undefined && asked < first.position - 1 ? first.position - 1 : undefined;
 }
 
 /** An id without data is not an event; it only sets the position to continue from. */
