@@ -14,6 +14,8 @@ export type RecordServiceOptions = {
   readonly hostmaster?: string | undefined;
   /** Non-public addresses that may be primary servers of secondary zones. */
   readonly allowedPrimaries?: readonly Network[] | undefined;
+  /** Values that new zones may have in one set; absent: the usual number. Other writes learn it from the store. */
+  readonly mostValues?: number | undefined;
   /** Milliseconds after which a long write is answered with a running action; absent: five seconds. For tests. */
   readonly answerAfter?: number;
   /** Absent: zones can be signed only by `moor dnssec`. */

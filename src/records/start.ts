@@ -184,7 +184,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const { nameservers, hostmaster, allowedPrimaries, pages } = options;
     const service = createRecordService({
       ...{ store, now, nameservers, serviceNames: options.names },
-      ...{ hostmaster, allowedPrimaries, signer },
+      ...{ hostmaster, allowedPrimaries, signer, mostValues: options.recordLimits?.set },
     });
     const { findDelegation = findDelegationBy(systemDns()) } = options;
     await server.register(

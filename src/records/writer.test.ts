@@ -19,6 +19,7 @@ import { migrations } from "./store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "./store/sqlite/store.ts";
 
 const now = Date.now();
+const limits = { zone: 1_000_000, account: 10_000_000, set: 3 };
 let folder: string;
 let store: SqliteStore;
 let service: RecordService;
@@ -29,13 +30,13 @@ let startStore: (together: number) => SqliteStore;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-writer-"));
   workers = [];
-  const workerData = { path: recordsDatabase(folder), keyFile: signingKeyFile(folder) };
+  const workerData = { path: recordsDatabase(folder), keyFile: signingKeyFile(folder), limits };
   const start = () => {
     const worker = startThread("store-writer", { workerData });
     workers.push(worker);
     return worker;
   };
-  startStore = (together) => openSqliteStore(workerData.path, migrations, undefined, { start, together });
+  startStore = (together) => openSqliteStore(workerData.path, migrations, undefined, { start, together }, limits);
   store = startStore(1);
   const account = (await store.ensureAccount("main", now)).id;
   const token = await store.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: now });
@@ -86,6 +87,15 @@ it("is started when commands wait together, and used until they no longer do", a
   for (let i = 0; i < 20; i++) await put("www", `198.51.100.${i}`);
   await Promise.all([put("a", "192.0.2.4"), put("b", "192.0.2.5")]);
   expect([await valueAt("www"), await valueAt("a"), workers.length]).toEqual([["198.51.100.19"], ["192.0.2.4"], 1]);
+});
+
+it("knows how many values a set may have", async () => {
+  const values = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"].map((value) => ({ value, comment: "" }));
+  const target = { zone: { name: "a.example" }, name: "www", type: "A" };
+  const putAll = (records: typeof values) => service.editSet(actor, target, { kind: "put", draft: { records } });
+  expect(await putAll(values)).toMatchObject({ kind: "refused", faults: [{ code: "too-many-values" }] });
+  expect(await putAll(values.slice(1))).toMatchObject({ kind: "done" });
+  expect(workers.length).toBe(1);
 });
 
 it("followers know a write before its writer gets the answer", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { runMoor } from "../program.ts";
-import { readCount, readHosts, readLinks, readMailbox, readWorkers } from "./options.ts";
+import { readCount, readHosts, readLinks, readMailbox, readValueCount, readWorkers } from "./options.ts";
 
 describe("--dns-workers", () => {
   it.each([
@@ -24,6 +24,16 @@ describe("a count, for --last and --most", () => {
 
   it.each(["", "0", "-1", "1.5", "ten", "100000"])("is not %j", (text) => {
     expect(() => readCount(text)).toThrow("1 to 99999");
+  });
+});
+
+describe("--values-per-set", () => {
+  it("is a whole number from 1 to 2500", () => {
+    expect([readValueCount("1"), readValueCount("2500")]).toEqual([1, 2_500]);
+  });
+
+  it.each(["", "0", "-1", "1.5", "off", "2501", "1e3"])("is not %j", (text) => {
+    expect(() => readValueCount(text)).toThrow("1 to 2500");
   });
 });
 

@@ -111,6 +111,15 @@ export function readRecordCount(text: string): number {
   return Number(text);
 }
 
+/** Larger sets make every answer that has them expensive. */
+const mostValuesPerSet = 2_500;
+
+export function readValueCount(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text) || Number(text) > mostValuesPerSet)
+    throw new InvalidArgumentError(`It must be a number of values from 1 to ${mostValuesPerSet}, such as 200.`);
+  return Number(text);
+}
+
 export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
 export function readAccountName(text: string): string {

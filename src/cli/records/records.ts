@@ -50,6 +50,7 @@ export type RecordsCommand = LogOptions &
     readonly rateLimit: number;
     readonly recordsPerZone: number;
     readonly recordsPerAccount: number;
+    readonly valuesPerSet: number;
     /** Milliseconds; infinite to keep everything. */
     readonly keepHistory: number;
     /** A file that lists webhooks. */
@@ -96,7 +97,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       proxies: proxiesOf(options),
       accessLog: options.accessLog,
       counted: options.metrics !== undefined,
-      recordLimits: { zone: options.recordsPerZone, account: options.recordsPerAccount },
+      recordLimits: { zone: options.recordsPerZone, account: options.recordsPerAccount, set: options.valuesPerSet },
       ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
     });
     opened.push({ name: "record service", close: service.close });

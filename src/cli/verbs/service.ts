@@ -18,6 +18,7 @@ import {
   readPath,
   readRateLimit,
   readRecordCount,
+  readValueCount,
   readWorkers,
   repeated,
 } from "../io/options.ts";
@@ -89,6 +90,12 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       "how many records all zones of an account may have",
       readRecordCount,
       10_000_000,
+    )
+    .option(
+      "--values-per-set <count>",
+      "how many values the APIs and DNS UPDATE may give a record set, at most 2500",
+      readValueCount,
+      100,
     )
     .addOption(
       new Option("--plain-http", "no TLS: only behind a TLS proxy, given with --trust-proxy").conflicts([

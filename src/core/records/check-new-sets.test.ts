@@ -183,6 +183,18 @@ describe("an edit", () => {
     ),
   );
 
+  it.each<[number, number, number, boolean]>([
+    [2, 0, 2, true],
+    [2, 0, 3, false],
+    [2, 5, 4, true],
+    [300, 100, 300, true],
+    [300, 100, 301, false],
+  ])("with a limit of %i, of a set with %i values that leaves %i", (most, before, after, passes) =>
+    expect(checkEdit(addresses(before), addresses(after), most).map(({ message }) => message)).toEqual(
+      passes ? [] : [`the A set at www would have ${after} values; at most ${most} are allowed`],
+    ),
+  );
+
   it.each(["TYPE46", "TYPE47", "TYPE50", "TYPE51"])(
     "cannot write %s, but what is there may stay or become less",
     (type) => {

@@ -118,21 +118,25 @@ function sizeFault(set: SetData, had: Had): Fault | undefined {
   };
 }
 
-/** Values that an edit may leave in one set. BIND has the same limit (`max-records-per-type`). */
-const mostValues = 100;
+/** Values that an edit may leave in one set if the operator sets no limit. BIND has the same (`max-records-per-type`). */
+const usualMostValues = 100;
 
 /**
  * What is refused in edits, but not in zones that arrive as a whole: a file, or a transfer. What a zone already has may stay, and large sets may
  * become smaller.
  */
-export function checkEdit(before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] {
+export function checkEdit(
+  before: readonly SetData[],
+  wanted: readonly SetData[],
+  mostValues = usualMostValues,
+): readonly Fault[] {
   const suspects = wanted.filter(({ type, records }) => records.length > mostValues || chainTypes.has(type));
   if (suspects.length === 0) return [];
   const old = new Map(before.map((set) => [setKey(set.owner, set.type), set.records]));
-  return suspects.flatMap((set) => editFaults(set, old.get(setKey(set.owner, set.type)) ?? []));
+  return suspects.flatMap((set) => editFaults(set, old.get(setKey(set.owner, set.type)) ?? [], mostValues));
 }
 
-function editFaults({ owner, type, records }: SetData, old: SetData["records"]): readonly Fault[] {
+function editFaults({ owner, type, records }: SetData, old: SetData["records"], mostValues: number): readonly Fault[] {
   const where = setKey(owner, type);
   if (chainTypes.has(type)) {
     const known = new Set(old.map(({ rdata }) => rdata));

@@ -242,6 +242,8 @@ export type WriteView = {
   readonly sets: readonly RRset[];
   /** Of the whole zone; a rule may only ask about names that it was given, and names above them. */
   readonly around: Surroundings;
+  /** Values that an edit may leave in one set; absent: the usual number. */
+  readonly mostValues?: number | undefined;
 };
 
 export type Decision = {

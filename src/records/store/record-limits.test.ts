@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-const limits = { zone: 5, account: 8 };
+const limits = { zone: 5, account: 8, set: 7 };
 const stores: readonly (readonly [string, () => Promise<RecordStore>])[] = [
   ["SQLite", async () => openSqliteStore(":memory:", migrations, undefined, undefined, limits)],
   ["PostgreSQL", () => rig.open(undefined, { recordLimits: limits })],
@@ -55,6 +55,36 @@ describe.each(stores)("%s: a limit of records", (_, open) => {
       );
       await expect(create("two.example", 5)).rejects.toThrow(TooManyRecords);
       expect(await write(store, "one.example", 0)).toBe("done");
+    }));
+
+  it("of a set is told to the rule of every write", () =>
+    use(async (store, create) => {
+      await create("one.example", 1);
+      const { id: account } = await store.ensureAccount("main", 1);
+      const by = { account, actor: "tester", now: 1 };
+      const told: unknown[] = [];
+      for (const owners of [
+        "all",
+        "to-remove",
+        () => ["h0"],
+        () => setsOf("one.example", 20).map(({ owner }) => owner),
+      ] as const) {
+        await store.write({ ...by, at: { zone: "one.example" }, owners }, ({ mostValues }) => {
+          told.push(mostValues);
+          return { wanted: undefined, result: "seen" };
+        });
+        await store.act({ ...by, at: { name: "one.example" }, owners }, ({ mostValues }) => {
+          told.push(mostValues);
+          return { wanted: undefined, result: "seen" };
+        });
+      }
+      const request = { ...by, at: { zone: "one.example" }, owners: () => ["h0"] };
+      await store.writeAll([request], ([view]) => {
+        told.push(view?.mostValues);
+        return { decisions: [{ wanted: undefined }], result: "seen" };
+      });
+      expect(told.length).toBeGreaterThanOrEqual(9);
+      expect(new Set(told)).toEqual(new Set([limits.set]));
     }));
 
   it("holds for all zones of an account", () =>

@@ -1,8 +1,11 @@
 import { type Sql, sql } from "../../lib/sqlite/sql.ts";
 import { TooManyRecords, type Zone } from "../model.ts";
 
-/** How many records a zone and an account may have. The limit of an account is checked against a sum that is up to half a minute old. */
-export type RecordLimits = { readonly zone: number; readonly account: number };
+/**
+ * How many records a zone and an account may have, and how many values an edit may leave in one set. The limit of an
+ * account is checked against a sum that is up to half a minute old.
+ */
+export type RecordLimits = { readonly zone: number; readonly account: number; readonly set: number };
 
 /** Milliseconds. */
 const countEvery = 30_000;

@@ -21,7 +21,7 @@ export type Sent = {
 type Json = any;
 
 /** A record service on its own port, started and stopped with the test file, and a client of its record-set API. */
-export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allowedPrimaries"> = {}) {
+export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allowedPrimaries" | "recordLimits"> = {}) {
   let service: RunningRecords;
   let agent: Agent;
   let token: string;

@@ -12,7 +12,7 @@ import type { WriteView } from "../../store/port.ts";
 export function checkWrite(view: WriteView, wanted: readonly RRset[]): readonly Fault[] {
   const faults = finish(checkingWrite(view, wanted));
   // A signed zone refuses the types of its chain itself.
-  return faults.length > 0 ? faults : checkEdit(view.sets, wanted);
+  return faults.length > 0 ? faults : checkEdit(view.sets, wanted, view.mostValues);
 }
 
 /** The same in steps, for sets that the zone has had before: they may be larger than what an edit may write. */

@@ -109,7 +109,10 @@ export function zoneOperations(
       if ("kind" in first) return first;
       const isServed = mode === "primary" && draft.content !== undefined;
       const sets = [...firstSets(first.sets, options, isServed, { serial, now: created }), ...first.sets];
-      const faults = [...faultsOf(primaries), ...(await turns.run(actor.account, checkingFirst(sets, draft)))];
+      const faults = [
+        ...faultsOf(primaries),
+        ...(await turns.run(actor.account, checkingFirst(sets, draft, options.mostValues))),
+      ];
       if (faults.length > 0) return refused(faults);
       const settings = {
         ttl: draft.ttl ?? first.ttl ?? defaultTtl,
@@ -213,8 +216,12 @@ function* readingContent(
   return { sets, ttl: file.value.ttl };
 }
 
-function* checkingFirst(sets: readonly RRset[], { content }: NewZoneDraft): Steps<readonly Fault[]> {
-  const edited = content?.kind === "sets" ? checkEdit([], sets) : [];
+function* checkingFirst(
+  sets: readonly RRset[],
+  { content }: NewZoneDraft,
+  mostValues: number | undefined,
+): Steps<readonly Fault[]> {
+  const edited = content?.kind === "sets" ? checkEdit([], sets, mostValues) : [];
   return [...(yield* checkingZone(sets)), ...(yield* checkingNewSets([], sets)), ...edited];
 }
 

@@ -135,7 +135,7 @@ async function openOn(
     ...lists,
     ...reads,
     ...logReads,
-    ...createWrites(signingAhead.add, recordLimits && new RoomForRecords(recordLimits, sql)),
+    ...createWrites(signingAhead.add, recordLimits && new RoomForRecords(recordLimits, sql), recordLimits?.set),
     obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,
     onAccessChange: access.listen,

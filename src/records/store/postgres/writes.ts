@@ -10,8 +10,16 @@ type Writes = Pick<RecordStore, "createZone" | "write" | "writeAll" | "act" | "a
 type By = Pick<NewAction, "actor" | "now" | "once" | "running">;
 type Kept = By & { readonly command: string | undefined };
 
-/** Every write, as what it needs to see and what it does. */
-export function createWrites(add: <T>(write: Write<T>) => Promise<T>, room?: RoomForRecords): Writes {
+/** Every write, as what it needs to see and what it does. `mostValues`: as in `WriteView`. */
+export function createWrites(
+  add: <T>(write: Write<T>) => Promise<T>,
+  room?: RoomForRecords,
+  mostValues?: number,
+): Writes {
+  const viewIn = (batch: Batch, request: Parameters<Batch["view"]>[0]): WriteView | undefined => {
+    const view = batch.view(request);
+    return view && { ...view, mostValues };
+  };
   /** Plans a write; throws if it adds too many records. */
   const replace = (batch: Batch, view: WriteView, wanted: Wanted, by: Writer) => {
     const planned = batch.replace(view, wanted, by);
@@ -41,7 +49,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>, room?: Roo
         ...byOf(request.command),
         run: (batch) => {
           batch.expectAccess(request.command?.actor);
-          const view = batch.view(request);
+          const view = viewIn(batch, request);
           if (view === undefined) return undefined;
           const { wanted, result, ...decision } = decide(view);
           replace(batch, view, { ...decision, sets: wanted }, request).apply();
@@ -56,7 +64,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>, room?: Roo
         ...byOf(requests[0]?.command),
         run: (batch) => {
           batch.expectAccess(requests[0]?.command?.actor);
-          const views = requests.map(batch.view);
+          const views = requests.map((request) => viewIn(batch, request));
           const { decisions, result } = finish(inSteps(decide(views)));
           const planned = requests.flatMap((request, i) => {
             const [view, decision] = [views[i], decisions[i]];
@@ -79,7 +87,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>, room?: Roo
           batch.expectAccess(request.command?.actor);
           const known = knownAct<T>(batch, request);
           if (known !== undefined) return known;
-          const view = batch.view(request);
+          const view = viewIn(batch, request);
           if (view === undefined) return "no-zone";
           const { command, remember, remove, result, wanted, ...decision } = finish(inSteps(decide(view)));
           const planned = remove ? undefined : replace(batch, view, { ...decision, sets: wanted }, request);

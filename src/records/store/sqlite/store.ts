@@ -55,7 +55,7 @@ export function openSqliteStore(
   expectWholeFile(path);
   const database = openSqlite(path, steps);
   const foreign = watchForeignCommits(database);
-  const main = prepareWriteSide(database);
+  const main = prepareWriteSide(database, limits?.set);
   const { read, known } = main;
   foreign.onCommit(known.forget);
   const disk = openWalSync(database, path);
@@ -81,7 +81,7 @@ export function openSqliteStore(
   const ahead = beside && createAheadStore({ main, beside, commit, wrote: (count) => wrote(count), signedZones });
   const large = createLargeWrites({
     ...{ queue, main },
-    open: path === ":memory:" ? undefined : () => openWriteSide(path),
+    open: path === ":memory:" ? undefined : () => openWriteSide(path, limits?.set),
     ...(ahead &&
       signer && { signAhead: (need, before, ways) => signAhead({ store: ahead, signer, ...ways }, need, before) }),
   });

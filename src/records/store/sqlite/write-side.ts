@@ -18,8 +18,8 @@ import type { Edges } from "./write-queue.ts";
 /** Up to this many owners are read in one step; if there are more, each takes one step. */
 const fewOwners = 10;
 
-/** Everything that a write reads and writes, on one connection. */
-export function prepareWriteSide(database: DatabaseSync) {
+/** Everything that a write reads and writes, on one connection. `mostValues`: as in `WriteView`. */
+export function prepareWriteSide(database: DatabaseSync, mostValues?: number) {
   const read = prepareReads(database);
   let signed: SignedNames | undefined;
   /** Prepared on first use: most stores have no signed zone. */
@@ -43,13 +43,20 @@ export function prepareWriteSide(database: DatabaseSync) {
   const selectKey = database.prepare("SELECT 1 FROM transfer_keys WHERE name = ? AND revoked IS NOT NULL");
   const selectDeparted = database.prepare("SELECT serial FROM departed_zones WHERE name = ?");
 
+  const viewOf = (zone: Zone, sets: readonly RRset[]): WriteView => ({
+    zone,
+    sets,
+    around: read.around(zone),
+    mostValues,
+  });
+
   function* viewingAll(zone: Zone): Steps<WriteView> {
     const sets: RRset[] = [];
     for (const set of read.eachSet(zone)) {
       sets.push(set);
       yield;
     }
-    return { zone, sets, around: read.around(zone) };
+    return viewOf(zone, sets);
   }
 
   function* viewingOwners(zone: Zone, owners: readonly string[]): Steps<WriteView> {
@@ -58,13 +65,12 @@ export function prepareWriteSide(database: DatabaseSync) {
       sets.push(...known.setsAt(zone, owner));
       yield;
     }
-    return { zone, sets, around: read.around(zone) };
+    return viewOf(zone, sets);
   }
 
   /** In steps, if it is the whole zone or many owners. */
   const viewInto = (zone: Zone, request: Pick<WriteRequest, "owners" | "records">, owner?: string) => {
-    if (request.owners === "to-remove" && isLarge(zone))
-      return { zone, sets: read.setsToRemove(zone), around: read.around(zone) };
+    if (request.owners === "to-remove" && isLarge(zone)) return viewOf(zone, read.setsToRemove(zone));
     if (request.owners === "all" || request.owners === "to-remove") return viewingAll(zone);
     const owners = new Set(request.owners(zone));
     if (owner !== undefined) owners.add(owner);
@@ -73,7 +79,10 @@ export function prepareWriteSide(database: DatabaseSync) {
       if (other?.zone === zone.id) owners.add(other.owner);
     }
     if (owners.size > fewOwners) return viewingOwners(zone, [...owners]);
-    return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)), around: read.around(zone) };
+    return viewOf(
+      zone,
+      [...owners].flatMap((each) => known.setsAt(zone, each)),
+    );
   };
 
   return {
@@ -158,11 +167,11 @@ export const edgesOf = (
  * Another connection to the file of a store. It never checkpoints, which would take long, and writes pages to the log
  * as it goes, so that the commit itself is short.
  */
-export function openWriteSide(path: string): WriteSide {
+export function openWriteSide(path: string, mostValues?: number): WriteSide {
   const database = new DatabaseSync(path);
   try {
     database.exec(settings);
-    return prepareWriteSide(database);
+    return prepareWriteSide(database, mostValues);
   } catch (error) {
     database.close();
     throw error;
