@@ -1,5 +1,7 @@
 import { createLog } from "../../src/process/log.ts";
 import { keepNames } from "../../src/updater/keep-names.ts";
+import { createDoor, type Door } from "../../src/updater/page/door.ts";
+import { createPageKeeper } from "../../src/updater/page/keep-page.ts";
 import { readConfig } from "../../src/updater/read-config.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
 import type { Loop } from "../rig/updater/loop.ts";
@@ -19,11 +21,11 @@ export type Watcher = {
   readonly stop: () => Promise<void>;
 };
 
-/** `pages`: where the built pages are. */
-export type WatcherWish = { readonly patience?: number; readonly pages?: string };
+/** `pages`: where the built pages are. `onAsked` is called for every request that its port begins to answer. */
+export type WatcherWish = { readonly patience?: number; readonly pages?: string; readonly onAsked?: () => void };
 
 /** Without patience, people are notified immediately. */
-export async function startWatcher(loop: Loop, { patience = 0, pages }: WatcherWish = {}): Promise<Watcher> {
+export async function startWatcher(loop: Loop, { patience = 0, pages, onAsked }: WatcherWish = {}): Promise<Watcher> {
   const reload = (instead?: string) => readConfig("moor.yaml", {}, loop.folder, instead);
   const config = reload();
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
@@ -38,7 +40,8 @@ export async function startWatcher(loop: Loop, { patience = 0, pages }: WatcherW
   };
   const tools = { state: opened.state, log, now: Date.now, random: () => 0, host: "here", env: {}, patience };
   const shown = pages === undefined ? {} : { pages };
-  const running = keepNames(config.value, { ...tools, ...shown, reload, onRequest }, stop.signal);
+  const keeper = createPageKeeper({ log, now: Date.now, ...shown, door: tellingDoor(createDoor(log), onAsked) });
+  const running = keepNames(config.value, { ...tools, page: keeper, reload, onRequest }, stop.signal);
   const page = () => lines.find((line) => line.page !== undefined)?.page ?? "";
   return {
     lines,
@@ -48,6 +51,16 @@ export async function startWatcher(loop: Loop, { patience = 0, pages }: WatcherW
     async stop() {
       stop.abort();
       await running;
+      await keeper.close();
     },
   };
 }
+
+const tellingDoor = (door: Door, onAsked: () => void = () => undefined): Door => ({
+  ...door,
+  serve: (config, answer) =>
+    door.serve(config, (request) => {
+      onAsked();
+      return answer(request);
+    }),
+});

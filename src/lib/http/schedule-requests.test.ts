@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { countPasses } from "../../../test/rig/count-passes.ts";
 import { ensureCertificate, type ServerCertificate } from "../tls/certificates.ts";
 import { listenOn } from "./listen.ts";
 import { mostUnanswered, scheduleRequests } from "./schedule-requests.ts";
@@ -48,26 +49,14 @@ const servers: Readonly<Record<string, Start>> = {
   },
 };
 
-/** Counts passes of the event loop. */
-function countPasses(): () => number {
-  let passes = 0;
-  let next: NodeJS.Immediate | undefined;
-  const count = () => {
-    passes += 1;
-    next = setImmediate(count);
-  };
-  count();
-  closing.push(() => clearImmediate(next));
-  return () => passes;
-}
-
 /** A server that lists the requests it has started, with the pass of the loop; those for `/slow` are answered after `goOn`. */
 async function startServer(start: Start) {
-  const pass = countPasses();
+  const { passes, stop } = countPasses();
+  closing.push(stop);
   const started: { readonly path: string; readonly pass: number }[] = [];
   const goOn = Promise.withResolvers<void>();
   const { port, server } = await start(({ url: path = "" }, response) => {
-    started.push({ path, pass: pass() });
+    started.push({ path, pass: passes() });
     const answer = () => void response.end(`<${path}>`);
     if (path === "/slow") void goOn.promise.then(answer);
     else answer();

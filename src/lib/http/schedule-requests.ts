@@ -22,7 +22,7 @@ type Connection = {
 export const mostUnanswered = 32;
 
 /** Enough for a page and for scripts; the process has other work. */
-const fewPerPass = 8;
+export const fewPerPass = 8;
 
 /**
  * Decides when the requests of a server are started. Node starts each one as soon as it is parsed, and parses everything that has
