@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Family } from "../../core/addresses/address.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import { choice, listOf, missing, refined, text } from "../../lib/settings/setting.ts";
 import { version } from "../../process/shipped-files.ts";
@@ -17,48 +18,59 @@ type Service = {
   readonly ipv6?: string;
   /** Both addresses must be in one request, separated by a comma: otherwise the other one is removed. */
   readonly together?: true;
+  /** A parameter to send with an address of this family: otherwise the record of the other family is removed. */
+  readonly keep?: Readonly<Record<Family, string>>;
   readonly query?: string;
   /** Its rules ask for a User-Agent with the mail address of a contact. */
   readonly contact?: true;
 };
 
-/** Where well-known services accept updates, each with its documentation. Sorted by name. */
+/**
+ * Where well-known services accept updates. Sorted by name. Each comment is what was read: the service's own page, or what other
+ * programs send: ddns-updater (github.com/qdm12/ddns-updater, internal/provider/providers), inadyn (github.com/troglobit/inadyn,
+ * plugins), IPFire's ddns (src/ddns/providers.py), OpenWrt (github.com/openwrt/packages, net/ddns-scripts).
+ */
 const services = {
-  // https://all-inkl.com/wichtig/anleitungen/kas/tools/ddns-einstellungen
-  allinkl: { url: "https://dyndns.kasserver.com/" },
-  // https://www.core-networks.de/hilfe/dyndns
-  "core-networks": { url: "https://dyndns.core-networks.de/" },
-  // https://www.dnshome.de/dyndns-api.php
+  // ddns-updater; inadyn and OpenWrt send `myip` for IPv6 too. The account decides which name is written.
+  allinkl: { url: "https://dyndns.kasserver.com/", ipv6: "myip6" },
+  // inadyn, OpenWrt
+  "core-networks": {
+    url: "https://dyndns.core-networks.de/",
+    keep: { ipv4: "keepipv6=1", ipv6: "keepipv4=1" },
+  },
+  // inadyn, OpenWrt; ddupdate (github.com/leamas/ddupdate) for the answers. The user name decides which name is written.
   dnshome: { url: "https://www.dnshome.de/dyndns.php", ipv4: "ip", ipv6: "ip6" },
   dnsomatic: { url: "https://updates.dnsomatic.com/nic/update" },
-  dyn: { url: "https://members.dyndns.org/nic/update" },
+  // https://help.dyn.com/remote-access-api/perform-update, https://github.com/openwrt/packages/issues/17875
+  dyn: { url: "https://members.dyndns.org/nic/update", together: true },
   dynu: { url: "https://api.dynu.com/nic/update", ipv6: "myipv6" },
   he: { url: "https://dyn.dns.he.net/nic/update" },
   infomaniak: { url: "https://infomaniak.com/nic/update" },
   inwx: { url: "https://dyndns.inwx.com/nic/update", ipv6: "myipv6" },
-  // https://ipv64.net/dyndns_updater_api
+  // https://ipv64.net/dyndns_updater_api; OpenWrt for the answers
   ipv64: { url: "https://ipv64.net/nic/update", ipv6: "myipv6" },
   joker: { url: "https://svc.joker.com/nic/update" },
-  // https://support.loopia.com/wiki/about-the-dyndns-support/
+  // ddns-updater
   loopia: { url: "https://dyndns.loopia.se/" },
   noip: { url: "https://dynupdate.no-ip.com/nic/update", contact: true },
-  // https://now-dns.com/client/api
+  // ddns-updater, IPFire, OpenWrt
   nowdns: { url: "https://now-dns.com/update" },
-  // https://nsupdateinfo.readthedocs.io/en/latest/user.html
+  // https://nsupdateinfo.readthedocs.io/en/latest/user.html, IPFire, inadyn
   nsupdateinfo: { url: "https://nsupdate.info/nic/update" },
-  // https://support.opendns.com/hc/en-us/articles/227987727
+  // ddns-updater, IPFire
   opendns: { url: "https://updates.opendns.com/nic/update" },
   ovh: { url: "https://dns.eu.ovhapis.com/nic/update", query: "system=dyndns" },
-  // https://www.pubyun.com/wiki/help:api
+  // inadyn, which has the older host members.3322.org
   pubyun: { url: "https://members.3322.net/dyndns/update" },
-  // https://wiki.schokokeks.org/DNS/DynDNS
+  // IPFire, OpenWrt
   schokokeks: { url: "https://dyndns.schokokeks.org/nic/update" },
   selfhost: { url: "https://carol.selfhost.de/nic/update" },
   spdyn: { url: "https://update.spdyn.de/nic/update" },
-  // https://www.strato.de/faq/hosting/so-einfach-richten-sie-dyndns-fuer-ihre-domains-ein/
+  // Strato's instructions as quoted in https://github.com/qdm12/ddns-updater/issues/116: both addresses in one request
   strato: { url: "https://dyndns.strato.com/nic/update", together: true },
-  // https://www.twodns.de/en/api
+  // https://www.twodns.de/de/api for the credentials; inadyn, IPFire and OpenWrt for the request
   twodns: { url: "https://update.twodns.de/update", ipv4: "ip" },
+  // https://dyndns.variomedia.de
   variomedia: { url: "https://dyndns.variomedia.de/nic/update" },
   // https://ydns.io/api/v1
   ydns: { url: "https://ydns.io/api/v1/update/", host: "host", ipv4: "ip" },
@@ -78,6 +90,7 @@ export type Dyndns2Target = TargetConfig &
     readonly ipv4: string;
     readonly ipv6: string;
     readonly together: boolean;
+    readonly keep?: Service["keep"] | undefined;
     readonly query: string;
     readonly agent: string;
     readonly dns: readonly string[];
@@ -121,6 +134,7 @@ export const dyndns2Settings = mapping(
           ipv6: known?.ipv6 ?? known?.ipv4 ?? "myip",
           query: known?.query ?? "",
           together: known?.together ?? false,
+          keep: known?.keep,
         },
         agent: agentFor(known?.contact === true, contact ?? (isMailAddress(user) ? user : undefined)),
       };

@@ -220,7 +220,7 @@ names: [{ name: home, zone: example.org, ipv4: wan0 }]
   return read;
 }
 
-/** The request that a service gets, as its documentation describes it. */
+/** The request that a service gets, as the source describes it that its row names. */
 async function requestTo(service: string, more: Partial<ReplaceOrder> = {}): Promise<string> {
   const read = configWith(`service: ${service}`);
   const config = read.ok ? (read.value.targets.get("dns") as Dyndns2Target) : undefined;
@@ -250,6 +250,10 @@ test.each<[string, Partial<ReplaceOrder>, string]>([
   ["ydns", ipv6, "/api/v1/update/?host=home.example.org&ip=2001:db8::9"],
   ["dnshome", ipv6, "/dyndns.php?hostname=home.example.org&ip6=2001:db8::9"],
   ["allinkl", {}, "/?hostname=home.example.org&myip=9.9.9.9"],
+  ["allinkl", ipv6, "/?hostname=home.example.org&myip6=2001:db8::9"],
+  ["core-networks", {}, "/?hostname=home.example.org&myip=9.9.9.9&keepipv6=1"],
+  ["core-networks", ipv6, "/?hostname=home.example.org&myip=2001:db8::9&keepipv4=1"],
+  ["dyn", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9,9.9.9.9"],
 ])("%s with %j gets %s", async (service, more, request) => expect(await requestTo(service, more)).toBe(request));
 
 /** `Company NameOfProgram/OSVersion-ReleaseVersion contact`, from https://www.noip.com/integrate/request. */

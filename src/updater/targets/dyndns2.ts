@@ -27,7 +27,8 @@ function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () 
       const parameter = order.family === "ipv6" ? config.ipv6 : config.ipv4;
       const addresses = config.together && order.beside !== undefined ? [order.value, order.beside] : [order.value];
       const name = `${config.host}=${encodeURIComponent(host)}`;
-      const query = `?${config.query && `${config.query}&`}${name}&${parameter}=${addresses.join(",")}`;
+      const keep = config.keep ? `&${config.keep[order.family]}` : "";
+      const query = `?${config.query && `${config.query}&`}${name}&${parameter}=${addresses.join(",")}${keep}`;
       const headers = { authorization: authorization(), "user-agent": config.agent, accept: "text/plain, */*" };
       return outcomeOf(await client.send({ method: "GET", path: query, headers }, signal), order, host, now());
     },
