@@ -90,7 +90,7 @@ function namecomCalls(config: NamecomTarget, client: HttpClient): RecordCalls<nu
       const host = name === "@" ? {} : { host: name };
       const content = { ...host, type, answer: value, ttl: ttl ?? held?.ttl ?? usualTtl };
       const written = held
-        ? await api.send("PUT", `${pathOf(zone)}/${held.rest}`, content, [200], signal)
+        ? await api.send("PUT", `${pathOf(zone)}/${held.rest}`, content, [200, 201], signal)
         : await api.send("POST", pathOf(zone), content, [200, 201], signal);
       if (written.kind !== "accepted") return written;
       const stored = written.value;

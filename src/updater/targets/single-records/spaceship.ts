@@ -13,7 +13,7 @@ export const spaceship = {
     "Target: spaceship",
     "Spaceship's API. The TTL is from 60 to 3600. The new address is added before the old one is removed.",
     "https://spaceship.dev/api",
-    "The API key, with the permissions dnsrecords:read and dnsrecords:write.",
+    "The API key, with the permissions dnsrecords:read and dnsrecords:write. `moor zones` needs domains:read too.",
     "The API secret.",
   ),
   can: { create: true, ttl: true },
@@ -23,7 +23,8 @@ export const spaceship = {
 
 const service = "Spaceship";
 const usualTtl = 1800;
-const perPage = 500;
+/** The most that each list gives at a time. */
+const perPage = { records: 500, domains: 100 };
 
 const dialect: Dialect = {
   service,
@@ -45,16 +46,17 @@ function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<
 
   const listed = <T>(
     path: string,
+    take: number,
     isItem: (value: unknown) => value is T,
     idIn: (item: T) => unknown,
     signal: AbortSignal,
   ) =>
     readPages(
       async (page): Promise<Answer<Body>> => {
-        const skip = (page - 1) * perPage;
-        const answer = await api.get(`${path}?take=${perPage}&skip=${skip}`, signal);
+        const skip = (page - 1) * take;
+        const answer = await api.get(`${path}?take=${take}&skip=${skip}`, signal);
         if (answer.kind !== "ok") return answer;
-        const last = isNumber(answer.value.total) && answer.value.total > skip + perPage ? page + 1 : page;
+        const last = isNumber(answer.value.total) && answer.value.total > skip + take ? page + 1 : page;
         return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: last } } } };
       },
       "items",
@@ -62,7 +64,7 @@ function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<
       idIn,
     );
   const recordsOf = async (zone: string, signal: AbortSignal): Promise<Lookup<readonly OneRecord<Item>[]>> => {
-    const answer = await listed(pathOf(zone), isItem, (item) => JSON.stringify(item), signal);
+    const answer = await listed(pathOf(zone), perPage.records, isItem, (item) => JSON.stringify(item), signal);
     if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
     const records = answer.value.map((item) => ({
       ...{ name: item.name, type: item.type, value: item.address ?? item.value ?? "", ttl: item.ttl, rest: item },
@@ -97,7 +99,7 @@ function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
-      const answer = await listed("/v1/domains", isDomain, ({ name }) => name, signal);
+      const answer = await listed("/v1/domains", perPage.domains, isDomain, ({ name }) => name, signal);
       if (answer.kind === "absent") return unknownCall(answer, service);
       return answer.kind === "ok"
         ? { kind: "found", value: answer.value.map(({ name }) => ({ id: name, name })) }

@@ -2,8 +2,8 @@ import type { Asked, Reply } from "../services.ts";
 import { keepRecords } from "./kept-records.ts";
 
 /**
- * Spaceship's DNS records (https://docs.spaceship.dev/): a PUT adds records beside those that exist, and a DELETE removes those that
- * are given with their whole content.
+ * Spaceship's DNS records: a PUT adds records beside those that exist, and a DELETE removes those that are given with their whole
+ * content. As ddclient (pull request 896), ddns-updater and lego use it, and as notes from its OpenAPI description say.
  */
 export function fakeSpaceship(key: string, secret: string) {
   const kept = keepRecords();
@@ -13,10 +13,11 @@ export function fakeSpaceship(key: string, secret: string) {
     const { pathname, searchParams: query } = new URL(path, "http://x");
     if (headers["x-api-key"] !== key || headers["x-api-secret"] !== secret) return error(401, "Unauthorized");
     const [skip, take] = [Number(query.get("skip")), Number(query.get("take"))];
-    if (method === "GET" && !(take >= 1 && take <= 500)) return error(422, "take: must be from 1 to 500");
+    const most = pathname === "/v1/domains" ? 100 : 500;
+    if (method === "GET" && !(query.has("skip") && take >= 1 && take <= most)) return error(422, `take: 1 to ${most}`);
     if (pathname === "/v1/domains") return { body: { items: [{ name: "example.org" }], total: 1 } };
     if (!pathname.startsWith("/v1/dns/records/")) return error(404, "Not found");
-    if (pathname !== "/v1/dns/records/example.org") return error(404, "Domain example.net not found");
+    if (pathname !== "/v1/dns/records/example.org") return error(404, "SOA record for domain example.net not found.");
     if (method === "GET") {
       const items = kept.all.map(({ name, type, ttl, value }) => ({
         ...{ type, name, ttl, group: { type: "custom" } },

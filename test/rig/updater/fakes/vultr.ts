@@ -1,7 +1,7 @@
 import type { Asked, Reply } from "../services.ts";
 import { type KeptRecord, keepRecords } from "./kept-records.ts";
 
-/** Vultr's DNS, API version 2 (https://www.vultr.com/api/#tag/dns). */
+/** Vultr's DNS, API version 2, as ddns-updater and DNSControl use it. */
 export function fakeVultr(token: string) {
   const kept = keepRecords();
   const shown = ({ id, name, type, ttl, value }: KeptRecord) => ({
