@@ -28,7 +28,7 @@ function presetOf(api: string, service: Service): TargetKind<HttpTarget> {
     { ...hostedFields(origin), ...credentials, dns: dnsServers },
     {
       title: `Target: ${api}`,
-      description: `${service.about} It cannot list records. (${service.source})`,
+      description: `${service.about} It cannot list records. Source: ${service.source}.`,
       keys: oneTrust,
       turn(value, place): Omit<HttpTarget, "name" | "api"> & Endpoint {
         const { dns = [], ...rest } = withTrust(value, place);
@@ -50,7 +50,7 @@ function callOf(service: Service, { user, password, token }: Credentials, dns: r
     service: service.title,
     method: service.method ?? "GET",
     path: service.url.slice(origin.length),
-    headers: {},
+    headers: service.headers ?? {},
     body: service.body,
     ...(service.basic ? { user, password } : {}),
     secrets: {
@@ -58,9 +58,9 @@ function callOf(service: Service, { user, password, token }: Credentials, dns: r
       ...(service.basic || password === undefined ? {} : { password }),
       ...(token === undefined ? {} : { token }),
     },
-    done: [service.done],
-    unchanged: service.unchanged ? [service.unchanged] : [],
+    done: [service.done].flat(),
+    unchanged: [service.unchanged ?? []].flat(),
     refused: service.refused,
-    ...{ together: false, readBack: false, dns },
+    ...{ together: false, readBack: service.readBack ?? false, dns },
   };
 }

@@ -5,12 +5,10 @@ import { printLine, readLine } from "../set-lines.ts";
 import type { TargetPeer } from "../target-faults.ts";
 
 /**
- * Services that take an address in one request. `source` is where the service documents it. Only the pages of DuckDNS, dynv6 and
- * domaindiscount24 were at hand when this was written; the others are from memory and from what other clients send, by the
- * author of the adapters, and have to be compared with those pages.
+ * Services that take an address in one request, as the source says that is named in `src/updater/targets/http-call/services.ts`.
+ * None was tried with an account. A refusal that no source shows word for word is the simplest one that fits.
  */
 export type UpdateUrl = {
-  readonly source: string;
   /** The settings of the target besides `url` and `dns`. Every secret is in the file `secret`. */
   readonly settings: string;
   readonly answer: (sent: Sent, zone: Zone, secret: string) => Reply | Promise<Reply>;
@@ -38,7 +36,6 @@ const noPage: Reply = { status: 404, body: "<html>not here</html>" };
 
 export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
   duckdns: {
-    source: "https://www.duckdns.org/spec.jsp",
     settings: "token: { file: secret }",
     explains: false,
     error: (status) => plain("KO", status),
@@ -55,7 +52,6 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     },
   },
   dynv6: {
-    source: "https://dynv6.com/docs/apis (Update API)",
     settings: "token: { file: secret }",
     echoes: false,
     error: (status, message) => plain(message, status),
@@ -70,12 +66,13 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     },
   },
   ddnss: {
-    source: "https://ddnss.de/info.php (DynDNS update by URL)",
     settings: "user: me, password: { file: secret }",
     echoes: false,
-    error: (status) => ({ status, body: "<html><body>badsys</body></html>" }),
+    error: (status) => ({ status, body: "<html><body>badysys</body></html>" }),
     async answer({ pathname, query }, zone, secret) {
-      const page = (text: string): Reply => ({ body: `<html><body><p>DDNSS</p>\n<b>${text}</b></body></html>` });
+      const page = (text: string): Reply => ({
+        body: `<body>\n<p><font size="2"></font></p>\n<p><font size="2">${text}</font></p>\n</body>`,
+      });
       if (pathname !== "/upd.php") return noPage;
       if (query.get("user") !== "me" || query.get("pwd") !== secret) return page("badauth");
       const result = await zone.put(query.get("host") ?? "", query.get("ip") ?? query.get("ip6") ?? "");
@@ -83,15 +80,14 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     },
   },
   freedns: {
-    source: "https://freedns.afraid.org/dynamic/v2/",
     settings: "user: me, password: { file: secret }",
+    explains: false,
     error: (status, message) => plain(`ERROR: ${message}`, status),
     async answer({ pathname, query, basic }, zone, secret) {
-      if (pathname !== "/nic/update") return noPage;
-      if (basic !== `me:${secret}`) return plain("ERROR: Could not authenticate.", 401);
-      const [host, ip] = [query.get("hostname") ?? "", query.get("myip") ?? ""];
-      const result = await zone.put(host, ip);
-      if (result === "missing") return plain("ERROR: Unable to locate this record", 404);
+      if (pathname !== "/u/") return noPage;
+      const [host, ip] = [query.get("h") ?? "", query.get("ip") ?? ""];
+      const result = basic === `me:${secret}` ? await zone.put(host, ip) : "missing";
+      if (result === "missing") return plain("Couldn't find any matching DNS records via basic auth method!");
       return plain(
         result === "updated"
           ? `Updated ${host} from 192.0.2.1 to ${ip}`
@@ -100,19 +96,19 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     },
   },
   cloudns: {
-    source: "https://www.cloudns.net/wiki/article/36/ (Dynamic DNS)",
     settings: "token: { file: secret }",
     ...{ echoes: false, explains: false, named: false },
     error: (status, message) => plain(`Invalid request. ${message}`, status),
-    async answer({ pathname, query }, zone, secret) {
+    async answer({ pathname, query, headers }, zone, secret) {
       if (pathname !== "/api/dynamicURL/") return noPage;
       if (query.get("q") !== secret) return plain("The record's key is wrong!");
-      await zone.put("home.example.org", query.get("ip") ?? "");
+      const ownAddress = "192.0.2.250";
+      const forwarded = query.get("proxy") === "1" ? headers["x-forwarded-for"] : undefined;
+      await zone.put("home.example.org", String(forwarded ?? ownAddress));
       return plain("OK");
     },
   },
   freemyip: {
-    source: "https://freemyip.com/help",
     settings: "token: { file: secret }",
     ...{ echoes: false, explains: false },
     error: (status) => plain("ERROR", status),
@@ -123,7 +119,6 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     },
   },
   njalla: {
-    source: "https://njal.la/docs/ddns/",
     settings: "token: { file: secret }",
     explains: false,
     error: (status, message) => ({ status, body: { status, message } }),
@@ -133,15 +128,14 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
         ["A", query.get("a")],
         ["AAAA", query.get("aaaa")],
       ].filter(([, value]) => value);
-      if (query.get("k") !== secret) return { status: 401, body: { status: 401, message: "permission denied" } };
+      if (query.get("k") !== secret) return { status: 401, body: { status: 401, message: "invalid host or key" } };
       for (const [, value] of sent)
         if ((await zone.put(query.get("h") ?? "", value ?? "")) === "missing")
-          return { status: 401, body: { status: 401, message: "permission denied" } };
+          return { status: 401, body: { status: 401, message: "invalid host or key" } };
       return { body: { status: 200, message: "record updated", value: Object.fromEntries(sent) } };
     },
   },
   domeneshop: {
-    source: "https://api.domeneshop.no/docs/#tag/ddns",
     settings: "user: me, password: { file: secret }",
     echoes: false,
     error: (status, message) => ({ status, body: { code: "error", help: message } }),
@@ -154,48 +148,47 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     },
   },
   domaindiscount24: {
-    source: "https://support.domaindiscount24.com/hc/en-gb/articles/4409759444625-Dynamic-DNS",
     settings: "password: { file: secret }",
     echoes: false,
     error: (status, message) => plain(`[RESPONSE]\ncode = 500\ndescription = ${message}\nEOF`, status),
     async answer({ pathname, query }, zone, secret) {
       const says = (code: number, text: string) => plain(`[RESPONSE]\ncode = ${code}\ndescription = ${text}\nEOF\n`);
       if (pathname !== "/update.php") return noPage;
-      if (query.get("password") !== secret) return says(530, "Authentication failed");
+      if (query.get("password") !== secret) return says(530, "invalid password");
       const result = await zone.put(query.get("hostname") ?? "", query.get("ip") ?? "");
-      return result === "missing"
-        ? says(545, "Entity reference not found")
-        : says(200, "Command completed successfully");
+      return result === "missing" ? says(531, "Authorization failed") : says(200, "Command completed successfully");
     },
   },
   dondominio: {
-    source: "https://dev.dondominio.com/dondns/docs/api/",
     settings: "user: me, token: { file: secret }",
     ...{ echoes: false, explains: false },
     error: (status, message) => ({ status, body: { success: false, messages: [message] } }),
     async answer({ pathname, query }, zone, secret) {
       if (pathname !== "/json/") return noPage;
-      const isRight = query.get("user") === "me" && query.get("password") === secret;
+      const isRight = query.get("user") === "me" && query.get("apikey") === secret;
       const result = isRight ? await zone.put(query.get("host") ?? "", query.get("ip") ?? "") : "missing";
       return { body: { success: result !== "missing", version: "1", messages: [] } };
     },
   },
   easydns: {
-    source: "https://kb.easydns.com/knowledge/dynamic-dns/",
     settings: "user: me, password: { file: secret }",
     echoes: false,
     error: (status) => plain("ILLEGAL INPUT", status),
     async answer({ pathname, query, basic }, zone, secret) {
+      const page = (word: string, text: string): Reply => ({
+        body: `<HTML><BODY><FONT FACE="sans-serif" SIZE="-1">${word}<br />\n<hr noshade size="1">\n${text}<br />\n</FONT></BODY></HTML>`,
+      });
       if (pathname !== "/dyn/generic.php") return noPage;
-      if (basic !== `me:${secret}`) return plain("NO_AUTH");
-      const result = await zone.put(query.get("hostname") ?? "", query.get("myip") ?? "");
-      return plain(result === "missing" ? "NO_SERVICE" : "NOERROR");
+      if (basic !== `me:${secret}`) return page("NO_AUTH", "");
+      const [host, ip] = [query.get("hostname") ?? "", query.get("myip") ?? ""];
+      const result = await zone.put(host, ip);
+      if (result === "missing") return page("NOSERVICE", "");
+      return page("OK", result === "unchanged" ? `no update required for ${host} to ${ip}` : `${host} updated`);
     },
   },
   zoneedit: {
-    source: "https://support.zoneedit.com/en/knowledgebase/article/dynamic-dns (update by URL)",
     settings: "user: me, password: { file: secret }",
-    error: (status, message) => plain(`<ERROR CODE="707" TEXT="${message}" ZONE="example.org">`, status),
+    error: (status, message) => plain(`<ERROR CODE="703" TEXT="${message}" ZONE="example.org">`, status),
     async answer({ pathname, query, basic }, zone, secret) {
       if (pathname !== "/auth/dynamic.html") return noPage;
       if (basic !== `me:${secret}`) return plain('<ERROR CODE="708" TEXT="Failed Login: me" ZONE="%Zone%">');
@@ -203,43 +196,43 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
       const result = await zone.put(host, ip);
       if (result === "missing")
         return plain('<ERROR CODE="701" TEXT="Zone is not set up in this account." ZONE="example.org">');
-      return plain(`<SUCCESS CODE="200" TEXT="${host} updated to ${ip}" ZONE="example.org">`);
+      return result === "unchanged"
+        ? plain(`<ERROR CODE="700" TEXT="no update required for ${host} to ${ip}" ZONE="example.org">`)
+        : plain(`<SUCCESS CODE="200" TEXT="${host} updated to ${ip}" ZONE="example.org">`);
     },
   },
   dnsexit: {
-    source: "https://dnsexit.com/dns/dns-api/",
     settings: "token: { file: secret }",
-    echoes: false,
-    error: (status, message) => ({ status, body: { code: 8, message } }),
+    ...{ echoes: false, explains: false },
+    error: (status, message) => ({ status, body: { code: 3, message } }),
     async answer({ method, pathname, body }, zone, secret) {
       if (pathname !== "/dns/" || method !== "POST") return noPage;
       const sent = JSON.parse(body) as {
         apikey: string;
         domain: string;
-        update: { type: string; name: string; content: string; ttl: number };
+        update: { type: string; name: string; content: string; ttl: number }[];
       };
       if (sent.apikey !== secret) return { body: { code: 2, message: "API Key Authentication Error" } };
-      const { name, content } = sent.update;
-      const host = name === "" || name === "@" ? sent.domain : `${name}.${sent.domain}`;
-      if ((await zone.put(host, content)) === "missing")
-        return { body: { code: 4, message: "Failed to find the domain or the record" } };
-      return { body: { code: 0, details: [`UPDATE Record ${name}`], message: "Success" } };
+      for (const { name, content } of sent.update) {
+        const isWhole = name === sent.domain || name.endsWith(`.${sent.domain}`);
+        const host = isWhole ? name : `${name}.${sent.domain}`;
+        if ((await zone.put(host, content)) === "missing") return { body: { code: 3, message: "Missing definitions" } };
+      }
+      return { body: { code: 0, details: ["UPDATE Record"], message: "Success" } };
     },
   },
   changeip: {
-    source: "https://www.changeip.com/accounts/knowledgebase.php (dynamic DNS update protocol)",
     settings: "user: me, password: { file: secret }",
-    echoes: false,
+    ...{ echoes: false, explains: false },
     error: (status, message) => plain(`${status} ${message}`, status),
     async answer({ pathname, query, basic }, zone, secret) {
       if (pathname !== "/nic/update") return noPage;
       if (basic !== `me:${secret}`) return plain("401 Access Denied", 401);
       const result = await zone.put(query.get("hostname") ?? "", query.get("myip") ?? "");
-      return result === "missing" ? plain("404 Hostname not found", 404) : plain("200 Successful Update");
+      return result === "missing" ? plain("422 Hostname supplied is incorrect", 422) : plain("200 Successful Update");
     },
   },
   http: {
-    source: "made up: JSON in, JSON out, both addresses in one call",
     settings: `url: "URL/v1/hosts/{name}", method: PUT, headers: { X-Key: "{key}" }, body: '{"a": "{ipv4}", "aaaa": "{ipv6}"}', secrets: { key: { file: secret } }, done: { json: { "host.{family}": "{address}" } }, refused: { json: { error: "*" } }, families: together, readBack: true`,
     error: (status, message) => ({ status, body: { error: message } }),
     async answer({ method, pathname, headers, body }, zone, secret) {
@@ -253,22 +246,23 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     },
   },
   enom: {
-    source: "https://api.enom.com/docs/setdnshost",
     settings: "password: { file: secret }",
-    error: (status, message) => plain(`;URL Interface\r\nErrCount=1\r\nErr1=${message}\r\nDone=true`, status),
+    error: (status, message) => plain(`;URL Interface<br>\r\nErrCount=1\r\nErr1=${message}\r\nDone=true`, status),
     async answer({ pathname, query }, zone, secret) {
-      const says = (lines: readonly string[]) => plain([";URL Interface", ...lines, "Done=true"].join("\r\n"));
-      if (pathname !== "/interface.asp" || query.get("command") !== "SetDNSHost") return noPage;
-      if (query.get("zone") !== "example.org") return says(["ErrCount=1", "Err1=Domain name not found"]);
-      if (query.get("domainpassword") !== secret) return says(["ErrCount=1", "Err1=Passwords do not match"]);
-      const name = query.get("hostname") ?? "";
-      const result = await zone.put(name === "@" ? "example.org" : `${name}.example.org`, query.get("address") ?? "");
-      if (result === "missing") return says(["ErrCount=1", "Err1=Host not found"]);
-      return says([`IP=${query.get("address")}`, "ErrCount=0"]);
+      const says = (lines: readonly string[]) =>
+        plain([";URL Interface<br>", ";Machine is Reseller5<br>", ...lines, "Done=true"].join("\r\n"));
+      const no = (because: string, number: number) =>
+        says(["ErrCount=1", `Err1=${because}`, "ResponseCount=1", `ResponseNumber1=${number}`]);
+      if (pathname !== "/interface.asp" || query.get("Command") !== "SetDNSHost") return noPage;
+      if (query.get("Zone") !== "example.org") return no("Domain name not found", 304153);
+      if (query.get("DomainPassword") !== secret) return no("Passwords do not match", 304156);
+      const name = query.get("HostName") ?? "";
+      const result = await zone.put(name === "@" ? "example.org" : `${name}.example.org`, query.get("Address") ?? "");
+      if (result === "missing") return no("Domain name not found", 304153);
+      return says([`IP=${query.get("Address")}`, "Command=SETDNSHOST", "ErrCount=0", "ResponseCount=0"]);
     },
   },
   myaddr: {
-    source: "https://myaddr.tools/",
     settings: "token: { file: secret }",
     ...{ echoes: false, explains: false, named: false },
     error: (status, message) => plain(message, status),
@@ -281,19 +275,18 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     },
   },
   regfish: {
-    source: "https://www.regfish.de/domains/dyndns/dokumentation",
     settings: "token: { file: secret }",
     ...{ echoes: false, explains: false },
-    error: (status, message) => plain(`error|400|${message}`, status),
+    error: (status, message) => plain(`error|402|${message}`, status),
     async answer({ pathname, query }, zone, secret) {
       if (pathname !== "/") return noPage;
       if (query.get("token") !== secret) return plain("error|401|authentication failed");
       const result = await zone.put(query.get("fqdn") ?? "", query.get("ipv4") ?? query.get("ipv6") ?? "");
-      return plain(result === "missing" ? "error|402|update failed" : "success|100|update succeeded");
+      if (result === "missing") return plain("error|412|invalid fqdn");
+      return plain(result === "updated" ? "success|100|update succeeded" : "success|101|no update needed");
     },
   },
   "1984hosting": {
-    source: "https://1984.hosting/blog/dynamic-dns/",
     settings: "token: { file: secret }",
     ...{ echoes: false, explains: false },
     error: (status, message) => ({ status, body: { ok: false, msg: message, lookup: {} } }),
@@ -302,7 +295,7 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
       if (query.get("apikey") !== secret) return { body: { ok: false, msg: "Invalid API key", lookup: {} } };
       const result = await zone.put(query.get("domain") ?? "", query.get("ip") ?? "");
       if (result === "missing") return { body: { ok: false, msg: "No such zone or record", lookup: {} } };
-      return { body: { ok: true, msg: result === "updated" ? "updated" : "unaltered", lookup: {} } };
+      return { body: { ok: true, msg: result === "updated" ? "updated" : "IP unaltered", lookup: {} } };
     },
   },
 };
