@@ -23,7 +23,8 @@ export async function assemble(imported: Imported, notes: Notes, io: CommandIo):
   const names = new Map<string, NewName>();
   for (const name of imported.names) {
     const place = await placeOf(name, notes);
-    if (place === undefined) continue;
+    const origins = originsOf(name, notes);
+    if (place === undefined || origins.length === 0) continue;
     try {
       const target = await targets.add(name.target);
       const found = names.get(`${name.host} ${target}`) ?? {
@@ -33,9 +34,7 @@ export async function assemble(imported: Imported, notes: Notes, io: CommandIo):
         create: imported.creates(name.target.kind) && targetKinds[name.target.kind]?.can.create === true,
         origins: new Map(),
       };
-      for (const family of families) {
-        const origin = name.origins[family];
-        if (origin === undefined) continue;
+      for (const [family, origin] of origins) {
         if (found.origins.has(family))
           notes.lost(name.line, `${name.host}: it is in the file twice; the first entry is used`);
         else found.origins.set(family, { ...origin, from: await sources.add(paced(origin.source)) });
@@ -62,6 +61,16 @@ function ttlOf({ ttl, target, host, line }: ImportedName, notes: Notes): number 
   if (targetKinds[target.kind]?.can.ttl) return ttl;
   notes.lost(line, `${host}: the service chooses the TTL`);
   return undefined;
+}
+
+/** Of the families that the target can write. */
+function originsOf({ origins, target, host, line }: ImportedName, notes: Notes): readonly [Family, Origin][] {
+  const isIpv4Only = targetKinds[target.kind]?.can.ipv6 === false;
+  if (origins.ipv6 && isIpv4Only) notes.lost(line, `${host}: \`api: ${target.kind}\` writes only IPv4 addresses`);
+  return families.flatMap((family): [Family, Origin][] => {
+    const origin = origins[family];
+    return origin === undefined || (family === "ipv6" && isIpv4Only) ? [] : [[family, origin]];
+  });
 }
 
 type NewName = {

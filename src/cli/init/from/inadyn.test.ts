@@ -192,6 +192,11 @@ describe("one part of a config of inadyn", () => {
       "assumed",
       "1: ssl = false: moor always uses HTTPS",
     ],
+    [
+      "allow-ipv6 = true provider zoneedit.com { username = a password = b hostname = c.test }",
+      "lost",
+      "1: c.test: `api: zoneedit` writes only IPv4 addresses",
+    ],
     ["allow-ipv6 = true", "assumed", "2: good.test: with allow-ipv6 the file does not say which records the name has"],
   ])("%s", async ([line, kind, expected]) => {
     const { code, config, [kind]: said } = await importConfig(`${line}\n${good}\n`);
