@@ -65,7 +65,7 @@ describe("the pages of moor up", () => {
       await page.getByRole("dialog").getByRole("button", { name: verb, exact: true }).click();
     };
     await toggle("Pause");
-    await page.getByText("paused", { exact: true }).waitFor();
+    await page.getByText("paused", { exact: true }).first().waitFor();
     expect(await config()).toBe(before.replace(/(ipv6: .*\n)/, "$1    paused: true\n"));
     await toggle("Resume");
     await expect.poll(() => page.getByText("paused", { exact: true }).count()).toBe(0);
