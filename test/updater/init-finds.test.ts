@@ -36,7 +36,7 @@ it("a router with UPnP: its address is proposed, and read without a question", a
   await reads(/Looking for the public address: .*its router 192\.168\.77\.1 \(UPnP/);
   await reads(/no password is sent/);
   await reads(/Found: Attic router at 192\.168\.77\.1 reports 81\.2\.69\.142\n/);
-  await reads(/Where should moor read the addresses\?\n.*igd \(found: Attic router[\s\S]*web/);
+  await reads(/Where should moor read the addresses\?\n.*NAT-PMP or PCP \(igd: found: Attic router[\s\S]*over HTTPS/);
   types(enter);
   await reads(/Should the name have an A record\?\n.*yes \(81\.2\.69\.142\)/);
   types(enter);
@@ -51,7 +51,7 @@ it("a router with a page: its kind and URL are proposed", async () => {
   await server.says(/up/);
   const { reads, types, shown } = start();
   await reads(/Found: 192\.168\.77\.1 looks like a MikroTik router\n/);
-  await reads(/Where should moor read the addresses\?\n.*mikrotik \(found/);
+  await reads(/Where should moor read the addresses\?\n.*MikroTik \(mikrotik: found/);
   types(enter);
   await reads(/The URL of the router\?[\s\S]*https:\/\/192\.168\.77\.1\//);
   expect(shown().match(/Found: /g)).toHaveLength(1);
@@ -60,10 +60,10 @@ it("a router with a page: its kind and URL are proposed", async () => {
 
 it("a public address of the machine itself comes first; nothing is found without a router that answers", async () => {
   const nothing = start();
-  await nothing.reads(/Nothing was found\.\n[\s\S]*Where should moor read the addresses\?\n.*web/);
+  await nothing.reads(/Nothing was found\.\n[\s\S]*Where should moor read the addresses\?\n.*over HTTPS/);
   await router.run(["sh", "-c", "ip addr flush dev pc0; ip addr add 93.184.216.34/24 dev pc0"]);
   const { reads, types, shown } = start();
-  await reads(/Found: pc0 has 93\.184\.216\.34\n[\s\S]*Where should moor read the addresses\?\n.*interface/);
+  await reads(/Found: pc0 has 93\.184\.216\.34\n[\s\S]*Where should moor read the addresses\?\n.*own interfaces/);
   types(enter);
   await reads(/Which interface has the address for the A record\?\n.*pc0 \(93\.184\.216\.34\)/);
   expect(shown(), "there is no router now").toContain("the interfaces of this machine.\n");
