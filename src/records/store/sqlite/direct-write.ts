@@ -1,6 +1,7 @@
 import { diffSets } from "../../../core/records/changes.ts";
 import type { Zone } from "../../model.ts";
 import type { Acted, ActRequest, Decide, DecideAct, Decision, Rule, WriteRequest, WriteView } from "../port.ts";
+import type { RoomForRecords } from "../record-limits.ts";
 import { effectWith, type Writer } from "../write-effect.ts";
 import type { WriteSide } from "./write-side.ts";
 
@@ -10,28 +11,32 @@ const mostSets = 50;
 /** Undefined if the write must be planned; it has then written nothing. Call it inside a transaction. */
 export type Direct<T> = (on: WriteSide) => { readonly result: T } | undefined;
 
+/** Undefined: no limits. */
+type Room = RoomForRecords | undefined;
+
 /** The rules of everyday writes. */
-export function directRule(rule: Rule<unknown>): Direct<unknown> | undefined {
-  if (rule.kind === "write") return (on) => writeDirectly(on, rule.request, rule.decide);
-  return rule.kind === "act" ? (on) => actDirectly(on, rule.request, rule.decide) : undefined;
+export function directRule(rule: Rule<unknown>, room: Room): Direct<unknown> | undefined {
+  if (rule.kind === "write") return (on) => writeDirectly(on, room, rule.request, rule.decide);
+  return rule.kind === "act" ? (on) => actDirectly(on, room, rule.request, rule.decide) : undefined;
 }
 
 /**
- * The everyday write: it reads the sets of a few names, and replaces some of them in a zone that is not signed. Anything else is
+ * The everyday write: it reads the sets of a few names, and changes some of them in a zone that is not signed. Anything else is
  * planned first (`plan-writes.ts`).
  */
-export function writeDirectly<T>(on: WriteSide, request: WriteRequest, decide: Decide<T>) {
+export function writeDirectly<T>(on: WriteSide, room: Room, request: WriteRequest, decide: Decide<T>) {
   if (request.owners === "all") return undefined;
   const view = on.view(request);
   if (view === undefined) return { result: undefined };
   if ("next" in view || view.zone.settings.dnssec !== undefined) return undefined;
   const decided = decide(view);
-  return applyDirectly(on, request, view, decided) && { result: decided.result };
+  return applyDirectly(on, room, request, view, decided) && { result: decided.result };
 }
 
 /** The same for a write that is stored as an action. */
 export function actDirectly<T>(
   on: WriteSide,
+  room: Room,
   request: ActRequest,
   decide: DecideAct<T>,
 ): { readonly result: Acted<T> | "no-zone" | "key-taken" } | undefined {
@@ -43,7 +48,7 @@ export function actDirectly<T>(
   const decided = view && decide(view);
   if (view === undefined || decided === undefined || "next" in decided || decided.remove) return undefined;
   const { command, remember, result } = decided;
-  const after = applyDirectly(on, request, view, decided);
+  const after = applyDirectly(on, room, request, view, decided);
   if (after === undefined) return undefined;
   if (command !== undefined || remember) return { result: on.actions.keep(after, command, request, result) };
   return { result: { result, action: undefined, serial: after.serial } };
@@ -56,14 +61,19 @@ function directView(on: WriteSide, zone: Zone, request: ActRequest): WriteView |
 }
 
 /** The zone after the write. */
-function applyDirectly(on: WriteSide, by: Writer, { zone, sets }: WriteView, decision: Decision): Zone | undefined {
+function applyDirectly(
+  on: WriteSide,
+  room: Room,
+  by: Writer,
+  { zone, sets }: WriteView,
+  decision: Decision,
+): Zone | undefined {
   const { wanted, settings, serial, renew, keys } = decision;
   const isPlain = settings === undefined && renew === undefined && keys === undefined;
   if (!isPlain || (wanted !== undefined && wanted.length > mostSets)) return undefined;
   const effect = wanted && effectWith(zone, diffSets(sets, wanted), { serial }, by);
   if (effect === undefined) return zone;
-  // Planned writes meet the limits of records.
-  if (effect.zone.recordCount > zone.recordCount) return undefined;
+  room?.expect(effect.zone, zone.recordCount);
   on.writer.apply(effect, sets);
   return effect.zone;
 }

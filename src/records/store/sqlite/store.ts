@@ -85,7 +85,8 @@ export function openSqliteStore(
     ...(ahead &&
       signer && { signAhead: (need, before, ways) => signAhead({ store: ahead, signer, ...ways }, need, before) }),
   });
-  const planner = createPlanner({ signer, room: limits && new RoomForRecords(limits, sql) });
+  const room = limits && new RoomForRecords(limits, sql);
+  const planner = createPlanner({ signer, room });
   const transferKeys = createSqlTransferKeys(sql);
   const access = createChangeFeed();
   const accessChanged = () => access.announce();
@@ -164,7 +165,7 @@ export function openSqliteStore(
       large.commit(request.account, {
         planning: planner.write(request, decide),
         command: request.command,
-        direct: (on) => writeDirectly(on, request, decide),
+        direct: (on) => writeDirectly(on, room, request, decide),
       }),
     writeAll: (requests, decide) =>
       large.commit(requests[0]?.account ?? 0, {
@@ -175,7 +176,7 @@ export function openSqliteStore(
       large.commit(request.account, {
         planning: planner.act(request, decide),
         command: request.command,
-        direct: (on) => actDirectly(on, request, decide),
+        direct: (on) => actDirectly(on, room, request, decide),
       }),
     actCreateZone: (zone, act, command) =>
       large.commit(zone.account, { planning: planner.actCreateZone(zone, act), command }),

@@ -100,7 +100,8 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
     isForeign = true;
   });
   const edges = edgesOf(side, foreign);
-  const planner = createPlanner({ signer, room: limits && new RoomForRecords(limits, sqliteSql(database)) });
+  const room = limits && new RoomForRecords(limits, sqliteSql(database));
+  const planner = createPlanner({ signer, room });
   const rows = sqliteRows(database);
   const workOf = (job: Job): (() => unknown) => {
     switch (job.kind) {
@@ -110,7 +111,7 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
         const { command } = job;
         return () => {
           const rule = ruleOf(command);
-          const write = { planning: planner.rule(rule), command, direct: directRule(rule) };
+          const write = { planning: planner.rule(rule), command, direct: directRule(rule, room) };
           return planSmall(write, side, limitsInThread(command));
         };
       }
