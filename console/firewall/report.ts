@@ -33,7 +33,9 @@ export function interfacesIn(wire: WireReport, defaultRoutes: readonly string[] 
   const shown = Object.entries(wire).map(([device, each]): ShownInterface => {
     const addresses = families.flatMap((family) =>
       chooseAddress(report, { device, family }).considered.map(({ text, verdict }, i) => ({
-        ...{ family, text, verdict },
+        family,
+        text,
+        verdict,
         bits: each[family][i]?.subnetbits,
       })),
     );

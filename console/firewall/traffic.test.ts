@@ -4,7 +4,8 @@ import { rateInWords, type Traffic, withSample } from "./traffic.ts";
 /** The rules of the firewall's pages, tested without a browser. */
 
 const counted = (at: number, received: number, sent = 0) => ({
-  ...{ at, defaultRoutes: [] },
+  at,
+  defaultRoutes: [],
   devices: { ppp0: { received, sent } },
 });
 

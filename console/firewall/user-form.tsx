@@ -113,7 +113,9 @@ function useNewUser({ presets, users }: ConsolePeople) {
   const usual = preset?.name.toLowerCase() ?? "";
   const free = Array.from({ length: users.length + 1 }, (_, i) => (i === 0 ? usual : `${usual}-${i + 1}`));
   return {
-    ...{ preset, withKey, setWithKey },
+    preset,
+    withKey,
+    setWithKey,
     name: preset === undefined ? "" : (free.find((name) => !isTaken(name)) ?? ""),
     choose: (chosen: ConsolePreset | undefined) => {
       setPreset(chosen);

@@ -48,7 +48,9 @@ describe("in words", () => {
 
   it("a change: what was removed, added and kept", () => {
     const side = (...values: readonly string[]) => ({
-      ...{ ttl: 60, labels: {}, protection: { change: false } },
+      ttl: 60,
+      labels: {},
+      protection: { change: false },
       records: values.map((value) => ({ value, comment: "" })),
     });
     expect(linesOf(side("a", "b"), side("b", "c"))).toEqual({ gone: ["a"], come: ["c"], same: 1 });
@@ -57,7 +59,7 @@ describe("in words", () => {
 });
 
 describe("the history", () => {
-  const set = (ttl: number | null) => ({ ...{ ttl, labels: {} }, protection: { change: false }, records: [] });
+  const set = (ttl: number | null) => ({ ttl, labels: {}, protection: { change: false }, records: [] });
   it.for([
     [null, 300, ["TTL default"], ["TTL 300"]],
     [300, null, ["TTL 300"], ["TTL default"]],
@@ -75,7 +77,7 @@ describe("the history", () => {
 
   it("lists the changes of a write by name and type, in whatever order they were made", () => {
     const change = (id: number, name: string | null, type: string | null) =>
-      ({ ...{ id, name, type, serial: 1, at: "", by: "" }, kind: "create", before: null, after: null }) as const;
+      ({ id, name, type, serial: 1, at: "", by: "", kind: "create", before: null, after: null }) as const;
     const zone = { id: 1, name: "example.org" };
     const sorted = [change(9, null, null), change(3, "@", "MX"), change(1, "host9", "A"), change(2, "host10", "A")];
     const changes = sorted.map((each) => ({ ...each, zone }));

@@ -3,8 +3,15 @@ import { useId } from "react";
 import type { EditableNames, FamilyField, NameFields } from "../../src/contract/updater-page.ts";
 
 export const emptyFields: NameFields = {
-  ...{ name: "", zone: "", source: "", target: "", ttl: "", create: false, paused: false },
-  ...{ ipv4: { isOn: true, devices: "" }, ipv6: { isOn: false, devices: "" } },
+  name: "",
+  zone: "",
+  source: "",
+  target: "",
+  ttl: "",
+  create: false,
+  paused: false,
+  ipv4: { isOn: true, devices: "" },
+  ipv6: { isOn: false, devices: "" },
 };
 
 export type FieldErrors = Readonly<Partial<Record<string, string>>>;

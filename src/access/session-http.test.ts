@@ -13,7 +13,9 @@ it("at most two passwords are checked at the same time, because each takes 128 M
   const waiting: (() => void)[] = [];
   const check = () => new Promise<string>((resolve) => waiting.push(() => resolve("anna")));
   const people = {
-    ...{ check, hasName: async () => true, describe: async () => undefined },
+    check,
+    hasName: async () => true,
+    describe: async () => undefined,
     setPassword: async () => undefined,
   };
   const owner = async () => undefined;

@@ -48,7 +48,9 @@ function rig(owners: { records?: string; firewall?: string } = { records: "1", f
   const clock = { now: 1_800_000_000_000 };
   const shared = createSharedSignIn();
   return {
-    ...{ owners, clock, shared },
+    owners,
+    clock,
+    shared,
     records: serve("records", owners, clock, shared),
     firewall: serve("firewall", owners, clock, shared),
   };

@@ -125,7 +125,10 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     opened.push({ name: "kernel reading", close: () => stopping.abort() });
     const { feed, readSnapshot } = watchMachine(options, stopping.signal);
     const tls = await openTlsMaterial({
-      ...{ folder: dataFolder, pairName: "firewall", log, ...(certificate && { files: certificate }) },
+      folder: dataFolder,
+      pairName: "firewall",
+      log,
+      ...(certificate && { files: certificate }),
       names: () => [...(options.names ?? []), ...addressesOf(options.listen)],
     });
     opened.push({ name: "certificate", close: tls.close });
@@ -172,7 +175,10 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     if (acme) opened.push({ name: "ACME orders", close: acme.lead() });
     const url = urlOf(hereOf(address));
     return {
-      ...{ url, address, ...(caFile && { caFile }), acme },
+      url,
+      address,
+      ...(caFile && { caFile }),
+      acme,
       createSignInLink: async (user, origin = url) => signInLink(origin, await console.makeLink(user)),
       needsSignInLink: console.isNew,
       close: () => closeInReverse(opened, log),
@@ -191,7 +197,9 @@ async function openAcme(acme: AcmeOptions, { dataFolder, log }: FirewallOptions,
     import("../lib/acme/http-challenge.ts"),
   ]);
   const kept = await openAcmeCertificate({
-    ...{ ...acme, log, saved: savedInFile(dataFolder, "firewall-acme.json") },
+    ...acme,
+    log,
+    saved: savedInFile(dataFolder, "firewall-acme.json"),
     proofs: {
       canPublish: async () => false,
       publish: async () => undefined,

@@ -46,11 +46,14 @@ afterEach(async () => {
 async function openNode(): Promise<Node> {
   const store = await rig.open(url);
   const zones = await zonesFromStore(store as unknown as RecordStore, {
-    ...{ nameservers: ["ns1.example.net"], catalog: "catalog.example", log: noLog },
+    nameservers: ["ns1.example.net"],
+    catalog: "catalog.example",
+    log: noLog,
   });
   const { zones: loaded, unfollow } = followZones(zones, { seed: 1, onTrouble: () => undefined });
   return {
-    ...{ store, zones },
+    store,
+    zones,
     shows: async (zone) => {
       const view = (await loaded.find(keyOfName(zone)))?.view;
       if (view === undefined) return undefined;

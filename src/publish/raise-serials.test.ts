@@ -4,7 +4,14 @@ import { raised } from "./raise-serials.ts";
 
 const now = Date.UTC(2026, 10, 18);
 const zoneAt = (serial: number, historySince?: number): Zone => ({
-  ...{ number: 1, id: "z", account: 1, name: "z.example", serial, created: 1, modified: 1, recordCount: 0 },
+  number: 1,
+  id: "z",
+  account: 1,
+  name: "z.example",
+  serial,
+  created: 1,
+  modified: 1,
+  recordCount: 0,
   settings: { ...plainSettings(60), ...(historySince !== undefined && { historySince }) },
 });
 

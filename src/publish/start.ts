@@ -79,7 +79,9 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     const notifier = {
       targets: transfers.notify,
       peerOf: (target: NotifyTarget) => peerOf(store, target, nameserver.addresses),
-      ...{ ask: askUdp, now: Date.now, log },
+      ask: askUdp,
+      now: Date.now,
+      log,
     };
     const leading = () => {
       secondaries.takeOver();

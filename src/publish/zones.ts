@@ -223,7 +223,10 @@ function eventOf({ zoneName: zone, serial }: LoggedRow, write: readonly LoggedRo
 }
 
 const shownChange = ({ kind, owner, type, after }: Change): ShownChange => ({
-  ...{ kind, owner, type, after: after && shown(after) },
+  kind,
+  owner,
+  type,
+  after: after && shown(after),
 });
 
 /**

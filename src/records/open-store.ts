@@ -99,7 +99,10 @@ async function openServer(
   const { address, connections, keyFile } = place;
   const signer = createSigner(keyFile ?? signingKeyFile("."));
   const store = await openPostgresStore({
-    ...{ address, log, signer, recordLimits },
+    address,
+    log,
+    signer,
+    recordLimits,
     ...(connections && { limits: { connections } }),
   });
   const { console, look, connect, connections: count, outgrown, close } = store;

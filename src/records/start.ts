@@ -183,14 +183,30 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
     const { nameservers, hostmaster, allowedPrimaries, pages } = options;
     const service = createRecordService({
-      ...{ store, now, nameservers, serviceNames: options.names },
-      ...{ hostmaster, allowedPrimaries, signer, mostValues: options.recordLimits?.set },
+      store,
+      now,
+      nameservers,
+      serviceNames: options.names,
+      hostmaster,
+      allowedPrimaries,
+      signer,
+      mostValues: options.recordLimits?.set,
     });
     const { findDelegation = findDelegationBy(systemDns()) } = options;
     await server.register(
       serveConsole({
-        ...{ store, service, findDelegation, sessions, services, updater, signing },
-        ...{ guesses, now, log, readCa, pages },
+        store,
+        service,
+        findDelegation,
+        sessions,
+        services,
+        updater,
+        signing,
+        guesses,
+        now,
+        log,
+        readCa,
+        pages,
       }),
     );
     const faces = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
@@ -258,7 +274,10 @@ async function createTlsServer(
   { http, health, opened, store }: { http: HttpServerOptions; health: Health; opened: Opened[]; store: RecordStore },
 ) {
   const tls = await openTlsMaterial({
-    ...{ folder: dataFolder, pairName: "server" as const, log, ...(certificate && { files: certificate }) },
+    folder: dataFolder,
+    pairName: "server" as const,
+    log,
+    ...(certificate && { files: certificate }),
     names: () => [...names, ...addressesOf(at)],
   });
   opened.push({ name: "certificate", close: tls.close });

@@ -160,7 +160,8 @@ async function writesOfEveryKind(its: RecordService, on: RecordStore): Promise<r
   const { id: zoneId, account } = made.zone;
   const zone = { name: "b.example" };
   const draft = (name: string, value: string, type: "A" | "AAAA" = "A") => ({
-    ...{ zoneId, draft: { type, name, value, text: value, ttl: 60 } },
+    zoneId,
+    draft: { type, name, value, text: value, ttl: 60 },
   });
   const first = await its.createRecord(actor, zoneId, draft("one", "192.0.2.1").draft);
   const id = first.kind === "done" ? first.placed.record.id : "";
@@ -187,18 +188,16 @@ async function writesOfEveryKind(its: RecordService, on: RecordStore): Promise<r
     }),
     await its.changeSets(actor, zone, { changes: [{ name: "four", type: "A", to: "gone" }], expectedSerial: 1 }),
     await its.pointHosts(actor, ["one.b.example", "six.b.example"], {
-      ...{ ipv4: { family: "ipv4", text: "192.0.2.6" } },
+      ipv4: { family: "ipv4", text: "192.0.2.6" },
       ...(prefix && { ipv6: { prefix } }),
     }),
     await updateFromDns(on, {
-      ...{
-        zone: "b.example",
-        prerequisites: [{ kind: "name-in-use", owner: "one" }],
-        from: "192.0.2.1",
-        signature: "s",
-        now,
-      },
-      ...{ key: { ...key, created: 0, revoked: undefined } },
+      zone: "b.example",
+      prerequisites: [{ kind: "name-in-use", owner: "one" }],
+      from: "192.0.2.1",
+      signature: "s",
+      now,
+      key: { ...key, created: 0, revoked: undefined },
       updates: [{ kind: "add", owner: "five", type: "A", ttl: 60, rdata: "192.0.2.7" }],
     }),
     await its.labelZone(actor, zone, { a: "b" }),

@@ -50,7 +50,14 @@ async function start(given: Partial<Pick<KeepTools, "env" | "now" | "patience">>
   running = keepNames(
     config.value,
     {
-      ...{ state: opened.state, log, now, random: () => 0.1, host: "here", env, reload, patience },
+      state: opened.state,
+      log,
+      now,
+      random: () => 0.1,
+      host: "here",
+      env,
+      reload,
+      patience,
       onRequest: (given) => {
         requests = given;
       },

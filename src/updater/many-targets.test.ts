@@ -17,7 +17,9 @@ async function startTarget(title: string, isTogether: boolean) {
     return reply(asked);
   });
   return {
-    ...{ title, names, server },
+    title,
+    names,
+    server,
     /** Answers nothing until the returned function is called. */
     shut(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();

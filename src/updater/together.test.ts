@@ -11,7 +11,9 @@ const names = hosts.map((host, i) => {
   return `  - { name: ${host}, zone: example.org, ipv6: { interface: wan0, host: "::${i + 1}" }${rule} }`;
 });
 const error = (status: number, message: string, headers = {}): Reply => ({
-  ...{ status, headers, body: { error: { code: "some_code", message, details: null } } },
+  status,
+  headers,
+  body: { error: { code: "some_code", message, details: null } },
 });
 
 let loop: Loop;

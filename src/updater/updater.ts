@@ -270,7 +270,9 @@ function openSteps(
     const results = [...names.values()].map(resultOf);
     const moves = results.filter(({ subject }) => moved.has(subject));
     const round = {
-      ...{ readings: readings(), results, changed: [...new Set([...finished, ...moves])] },
+      readings: readings(),
+      results,
+      changed: [...new Set([...finished, ...moves])],
       due: earliest([...readers.keys()].map(due)),
       polled: [...readers.keys()].filter((source) => !readers.get(source)?.isPushing()),
       holds: schedule.longHolds(subjects.map(({ target }) => target)),

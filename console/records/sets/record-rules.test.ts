@@ -15,7 +15,13 @@ import { fieldsOf, joinValue, splitValue } from "./value-fields.ts";
 
 const zone = "example.org";
 const set = (name: string, type: string, values: readonly string[], more: Partial<Rrset> = {}): Rrset => ({
-  ...{ id: `${name}/${type}`, name, type, ttl: null, labels: {}, protection: { change: false }, zone: 1 },
+  id: `${name}/${type}`,
+  name,
+  type,
+  ttl: null,
+  labels: {},
+  protection: { change: false },
+  zone: 1,
   records: values.map((value) => ({ value, comment: "" })),
   ...more,
 });

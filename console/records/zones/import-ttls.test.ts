@@ -3,7 +3,13 @@ import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { previewImport } from "./preview-import.ts";
 
 const set = (name: string, type: string, value: string, ttl: number | null = null): Rrset => ({
-  ...{ id: `${name}/${type}`, name, type, ttl, labels: {}, protection: { change: false }, zone: 1 },
+  id: `${name}/${type}`,
+  name,
+  type,
+  ttl,
+  labels: {},
+  protection: { change: false },
+  zone: 1,
   records: [{ value, comment: "" }],
 });
 const preview = (file: string, ttlOfServers: number | null) =>

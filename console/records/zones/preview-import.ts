@@ -268,7 +268,9 @@ function said({ owner: name, type, ttl, records }: SaidSet): Said {
     comment,
   }));
   return {
-    ...{ name, type, ttl },
+    name,
+    type,
+    ttl,
     texts: parts.map(({ text }) => text).toSorted(),
     lines: parts.map(({ text, comment }) => withComment(text, comment)).toSorted(),
   };
@@ -279,7 +281,11 @@ const coreSet = ({ owner, type, ttl, records }: RuledSet) => ({
   type,
   ttl,
   records: records.map((record) => ({
-    ...{ value: record.rdata, ...record },
-    ...{ id: "", name: owner, created: 0, modified: 0 },
+    value: record.rdata,
+    ...record,
+    id: "",
+    name: owner,
+    created: 0,
+    modified: 0,
   })),
 });

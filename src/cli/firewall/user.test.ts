@@ -62,7 +62,8 @@ describe("moor user", () => {
   it("says that there is nothing to change, and logs nothing", async () => {
     await moor("user add --new bob");
     expect(await moor("user change bob")).toEqual({
-      ...{ code: 2, out: "" },
+      code: 2,
+      out: "",
       err: expect.stringMatching(/^There is nothing to change; .*--disable/),
     });
     expect((await moor("user log")).out).not.toContain("user changed");

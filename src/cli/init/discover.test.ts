@@ -8,7 +8,11 @@ const own = { device: "ppp0", address: "9.9.9.9" };
 const page = (kind: "opnsense" | "pfsense" | "openwrt" | "mikrotik") =>
   ({ kind, url: new URL("https://192.168.1.1/") }) as const;
 const igd: FoundRouter = {
-  ...{ kind: "igd", name: "Attic router", address: "192.168.1.1", external: "81.2.69.142", isOwn: true },
+  kind: "igd",
+  name: "Attic router",
+  address: "192.168.1.1",
+  external: "81.2.69.142",
+  isOwn: true,
 };
 const fritzbox: FoundRouter = { ...igd, kind: "fritzbox", name: "FRITZ!Box 7590" };
 const { external: _, ...silent } = igd;

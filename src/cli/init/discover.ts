@@ -86,7 +86,10 @@ const proposePage = ({ kind, url }: RecognisedRouter): Proposal => ({
 });
 
 const names: Readonly<Record<RecognisedRouter["kind"], string>> = {
-  ...{ opnsense: "OPNsense", pfsense: "pfSense", openwrt: "OpenWrt", mikrotik: "a MikroTik router" },
+  opnsense: "OPNsense",
+  pfsense: "pfSense",
+  openwrt: "OpenWrt",
+  mikrotik: "a MikroTik router",
 };
 
 /** A machine behind a router has a public IPv6 address too, but not the IPv4 address that others see. */

@@ -8,11 +8,14 @@ const setup: Setup = {
   sources: [{ name: "web", settings: { kind: "web" }, files: [] }],
   targets: [
     {
-      ...{ name: "records", settings: { api: "desec", token: { file: "secrets/records-token" } } },
+      name: "records",
+      settings: { api: "desec", token: { file: "secrets/records-token" } },
       files: [{ path: "secrets/records-token", text: "t\n" }],
     },
   ],
-  ...{ names: [{ name: "home", zone: "example.org", ipv4: true }], interval: "30s", onlyPublic: true },
+  names: [{ name: "home", zone: "example.org", ipv4: true }],
+  interval: "30s",
+  onlyPublic: true,
 };
 const configAt = (path: string) => setupFiles(setup, path).at(-1)?.text;
 

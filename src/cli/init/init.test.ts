@@ -19,8 +19,17 @@ const analyze = "systemd-analyze";
 const terminal = () => openTerminal(loop.folder);
 
 const options = (more: InitOptions = {}): InitOptions => ({
-  ...{ config: "new/moor.yaml", firewall: loop.firewall.url, firewallKeyFile: "k", records: loop.service.url },
-  ...{ api: "v1", tokenFile: "t", zone: "example.org", name: "home", ipv4: "wan0", ipv6: "wan0", yes: true },
+  config: "new/moor.yaml",
+  firewall: loop.firewall.url,
+  firewallKeyFile: "k",
+  records: loop.service.url,
+  api: "v1",
+  tokenFile: "t",
+  zone: "example.org",
+  name: "home",
+  ipv4: "wan0",
+  ipv6: "wan0",
+  yes: true,
   ...more,
 });
 const at = (file: string) => join(loop.folder, "new", file);
@@ -115,7 +124,11 @@ describe("without a terminal", () => {
     ],
     [
       {
-        ...{ firewall: "https://192.0.2.1", firewallKeyFile: "k", records: "https://192.0.2.2", zone: "z", name: "n" },
+        firewall: "https://192.0.2.1",
+        firewallKeyFile: "k",
+        records: "https://192.0.2.2",
+        zone: "z",
+        name: "n",
       },
       "missing options: --api v1 or rrsets, --token-file FILE, --ipv4, --ipv6\n",
     ],

@@ -62,9 +62,18 @@ describe("by options", () => {
   afterEach(() => server.close());
 
   const options = (more: InitOptions = {}): InitOptions => ({
-    ...{ config: "new/moor.yaml", kind: "command", sourceSet: [`command=${join(folder, "my-address")}`] },
-    ...{ api: "cloudflare", targetSet: [`url=${server.url}`], tokenFile: "token" },
-    ...{ zone: "example.org", name: "home", ipv4: "yes", ipv6: "none", yes: true, control: "none" },
+    config: "new/moor.yaml",
+    kind: "command",
+    sourceSet: [`command=${join(folder, "my-address")}`],
+    api: "cloudflare",
+    targetSet: [`url=${server.url}`],
+    tokenFile: "token",
+    zone: "example.org",
+    name: "home",
+    ipv4: "yes",
+    ipv6: "none",
+    yes: true,
+    control: "none",
     ...more,
   });
   const at = (file: string) => join(folder, "new", file);

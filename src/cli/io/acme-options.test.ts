@@ -19,7 +19,10 @@ describe("readAcme", () => {
     expect(await readAcme({}, names, io)).toEqual({});
     expect(await readAcme({ acme: "you@example.org" }, names, io)).toEqual({
       acme: {
-        ...{ mail: "you@example.org", directory: letsEncrypt, names: ["dns.example.org"], trust: undefined },
+        mail: "you@example.org",
+        directory: letsEncrypt,
+        names: ["dns.example.org"],
+        trust: undefined,
         http: { host: expect.stringMatching(/^(?:::|0\.0\.0\.0)$/), port: 80 },
       },
     });

@@ -18,7 +18,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-manage-"));
   const nameservers = ["ns1.example.net", "ns2.example.net"] as const;
   service = await startRecords({
-    ...{ dataFolder: join(folder, "data"), listen: { host: "127.0.0.1", port: 0 }, names: [], nameservers },
+    dataFolder: join(folder, "data"),
+    listen: { host: "127.0.0.1", port: 0 },
+    names: [],
+    nameservers,
     log: createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) }),
   });
   await notePublisher(join(folder, "data"), { nameservers });

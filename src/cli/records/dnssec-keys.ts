@@ -36,7 +36,9 @@ export async function readPublicKeys(given: readonly string[], io: CommandIo): P
 }
 
 const noFile = (path: string): Fault => ({
-  ...{ code: "missing-file", where: path, message: "the file does not exist" },
+  code: "missing-file",
+  where: path,
+  message: "the file does not exist",
   todo: "check the path",
 });
 

@@ -205,7 +205,9 @@ const forPrograms = ({ name, settings: { dnssec } }: Zone) => ({
   zone: name,
   signed: dnssec !== undefined,
   ...(dnssec && {
-    ...{ stage: dnssec.stage, denial: dnssec.denial, since: new Date(dnssec.since).toISOString() },
+    stage: dnssec.stage,
+    denial: dnssec.denial,
+    since: new Date(dnssec.since).toISOString(),
     meaning: stageInWords(dnssec),
     parentFault: dnssec.parentFault
       ? {
@@ -215,18 +217,21 @@ const forPrograms = ({ name, settings: { dnssec } }: Zone) => ({
         }
       : null,
     keys: dnssec.keys.map((key) => ({
-      ...{
-        tag: key.tag,
-        algorithm: key.algorithm,
-        published: key.shown,
-        signs: key.signs,
-        dsWanted: isDsWanted(key, dnssec.stage),
-      },
-      ...{ ds: dsText(key, name), dnskey: dnskeyText(key), created: new Date(key.created).toISOString() },
+      tag: key.tag,
+      algorithm: key.algorithm,
+      published: key.shown,
+      signs: key.signs,
+      dsWanted: isDsWanted(key, dnssec.stage),
+      ds: dsText(key, name),
+      dnskey: dnskeyText(key),
+      created: new Date(key.created).toISOString(),
     })),
     otherKeys: (dnssec.others ?? []).map((key) => ({
-      ...{ tag: key.tag, algorithm: key.algorithm, dsWanted: mayBeInParent(key) },
-      ...{ dnskey: dnskeyText(key), added: new Date(key.added).toISOString() },
+      tag: key.tag,
+      algorithm: key.algorithm,
+      dsWanted: mayBeInParent(key),
+      dnskey: dnskeyText(key),
+      added: new Date(key.added).toISOString(),
     })),
   }),
 });

@@ -81,6 +81,10 @@ const row = (grant: Grant): readonly string[] => [
 ];
 
 const forPrograms = ({ id, accountName, name, zoneName, actor, created }: Grant) => ({
-  ...{ id, account: accountName, name, zone: zoneName ?? null, by: actor },
+  id,
+  account: accountName,
+  name,
+  zone: zoneName ?? null,
+  by: actor,
   created: new Date(created).toISOString(),
 });

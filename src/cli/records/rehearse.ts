@@ -30,7 +30,10 @@ export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: Comma
     if (sets.some(({ ttl }) => (ttl ?? zone.settings.ttl) > longestTtl))
       io.out("TTLs above one day count as one day.\n");
     const outcome = await rehearse({
-      ...{ zone, sets, path: io.env.PATH ?? "", signal: io.signal },
+      zone,
+      sets,
+      path: io.env.PATH ?? "",
+      signal: io.signal,
       algorithm: algorithmChoices[options.algorithm ?? ""] ?? dnssec?.keys[0]?.algorithm ?? algorithms.ecdsap256,
       denial: options.nsec3 ? "nsec3" : (dnssec?.denial ?? "nsec"),
       resolvers: resolversFor(options.resolver),

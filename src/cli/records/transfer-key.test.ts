@@ -55,7 +55,9 @@ describe("moor transfer-key", () => {
     expect(made).toMatchObject({ code: 0, err: expect.stringContaining(`Key acme: may ${words}.`) });
     const [key] = JSON.parse((await moor("list", "--json")).out);
     expect(key.scope).toMatchObject({
-      ...{ access: "write", zones: ["xn--bcher-kva.example"], networks: ["192.0.2.0/24"] },
+      access: "write",
+      zones: ["xn--bcher-kva.example"],
+      networks: ["192.0.2.0/24"],
       sets: [{ owner: "home", types: ["A"] }, { types: ["TXT"] }],
     });
     const useless = await moor("add", "--new", "nothing", "--type", "TXT");

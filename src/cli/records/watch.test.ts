@@ -10,8 +10,11 @@ import { watchRecords } from "./watch.ts";
 
 const dnsAt = (state: Partial<RunningDns>): RunningDns =>
   ({
-    ...{ followed: () => 0, lateSince: () => undefined, lostChanges: { count: () => 0, pending: () => 0 } },
-    ...{ counters: [], ...state },
+    followed: () => 0,
+    lateSince: () => undefined,
+    lostChanges: { count: () => 0, pending: () => 0 },
+    counters: [],
+    ...state,
   }) as unknown as RunningDns;
 
 describe("health", () => {

@@ -83,7 +83,8 @@ describe("a restore into PostgreSQL", () => {
 
   it("refuses --move-aside", async () => {
     expect(await restore("--move-aside")).toEqual({
-      ...{ code: 2, out: "" },
+      code: 2,
+      out: "",
       err: "--move-aside works only with files, and a PostgreSQL database must be empty; create a new database and give its URL.\n",
     });
   });

@@ -276,7 +276,8 @@ describe("moor export and import", () => {
     async (words) => {
       writeFileSync(join(folder, "secret.txt"), "x");
       expect(await moor(words)).toEqual({
-        ...{ code: 1, out: "" },
+        code: 1,
+        out: "",
         err: expect.stringMatching(
           /^secret\.txt is a file; give (?:a new folder|a folder that moor export wrote)\.\n$/,
         ),

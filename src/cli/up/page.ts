@@ -39,7 +39,8 @@ export async function openUpPage(
   const url = await keeper.serve(config, { published, putBack, devices, ...asked });
   opened.push({ name: "updater's page", close: keeper.close });
   return {
-    ...{ keeper, url },
+    keeper,
+    url,
     onFirstRound: async (round) => {
       status.note(round, state, Date.now());
       const history = openHistory(config.historyFile, () => undefined);

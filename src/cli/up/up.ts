@@ -97,9 +97,13 @@ async function startServices(
   const listenAt = (at: ListenAddress) => (host === undefined ? at : openToOthers(at, host));
   const shared = { dataFolder, log, names: host === undefined ? [] : [host] };
   const records = await startRecords({
-    ...{ ...shared, listen: listenAt(options.records), listenOption: "--records", nameservers: unsetNameservers },
+    ...shared,
+    listen: listenAt(options.records),
+    listenOption: "--records",
+    nameservers: unsetNameservers,
     counted: options.metrics !== undefined,
-    ...{ ...pagesOf("records"), updater },
+    ...pagesOf("records"),
+    updater,
   });
   opened.push({ name: "record service", close: records.close });
   const listen = [listenAt(options.dns)];
@@ -107,7 +111,9 @@ async function startServices(
   opened.push({ name: "nameserver", close: dns.close });
   await watchRecords(records, dns, { at: options.metrics, opened });
   const firewall = await startFirewall({
-    ...{ ...shared, listen: listenAt(options.firewall), listenOption: "--firewall" },
+    ...shared,
+    listen: listenAt(options.firewall),
+    listenOption: "--firewall",
     ...pagesOf("firewall"),
   });
   opened.push({ name: "firewall status service", close: firewall.close });

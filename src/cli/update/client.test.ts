@@ -171,8 +171,17 @@ describe("moor history", () => {
 
 describe("moor init, by options", () => {
   const options = (more: InitOptions = {}): InitOptions => ({
-    ...{ config: "new/moor.yaml", firewall: loop.firewall.url, firewallKeyFile: "k", records: loop.service.url },
-    ...{ api: "v1", tokenFile: "t", zone: "example.org", name: "home", ipv4: "wan0", ipv6: "wan0", yes: true },
+    config: "new/moor.yaml",
+    firewall: loop.firewall.url,
+    firewallKeyFile: "k",
+    records: loop.service.url,
+    api: "v1",
+    tokenFile: "t",
+    zone: "example.org",
+    name: "home",
+    ipv4: "wan0",
+    ipv6: "wan0",
+    yes: true,
     ...more,
   });
   const without = (given: InitOptions, key: keyof InitOptions): InitOptions => ({ ...given, [key]: undefined });

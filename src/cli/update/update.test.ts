@@ -313,7 +313,12 @@ describe("zones, list and show", () => {
     const { io, printed } = terminal();
     await show({ record: "r4", json: true }, io);
     expect(JSON.parse(printed.out)).toEqual({
-      ...{ id: "r4", zoneId: "z1", name: "home", type: "A", value: "192.0.2.1", ttl: 77 },
+      id: "r4",
+      zoneId: "z1",
+      name: "home",
+      type: "A",
+      value: "192.0.2.1",
+      ttl: 77,
     });
   });
 

@@ -127,7 +127,12 @@ async function keepWatching(
   const log = createLog({ format: options.logFormat ?? "text", write: io.err });
   log.info({ config: config.file, names: config.names.length, everySeconds: config.interval / 1000 }, "watching");
   const tools = {
-    ...{ state, log, now: Date.now, random: Math.random, host: hostname(), env: io.env },
+    state,
+    log,
+    now: Date.now,
+    random: Math.random,
+    host: hostname(),
+    env: io.env,
     reload: (instead?: string) => readTyped(options.config, io, instead),
     onRequest({ check, reload }: { readonly check: () => void; readonly reload: () => void }) {
       io.onSignal?.("SIGUSR1", check);

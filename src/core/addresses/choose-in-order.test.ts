@@ -6,12 +6,20 @@ import { parseHostPart } from "./host-part.ts";
 import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "./interface-report.ts";
 
 const v6 = (text: string, more: Partial<ReportedIpv6> = {}): ReportedIpv6 => ({
-  ...{ text, linkLocal: false, deprecated: false, tentative: false, detached: false, prefixLength: 64 },
+  text,
+  linkLocal: false,
+  deprecated: false,
+  tentative: false,
+  detached: false,
+  prefixLength: 64,
   ...more,
 });
 
 const link = (device: string, ipv4: string, more: Partial<ReportedInterface> = {}): ReportedInterface => ({
-  ...{ device, up: true, ipv4: ipv4 === "" ? [] : [{ text: ipv4 }], ipv6: [] },
+  device,
+  up: true,
+  ipv4: ipv4 === "" ? [] : [{ text: ipv4 }],
+  ipv6: [],
   ...more,
 });
 

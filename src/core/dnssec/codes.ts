@@ -22,8 +22,14 @@ export const algorithmChoices: Readonly<Record<string, Algorithm>> = {
 
 /** Their names in the registry; other servers may use any of them. */
 const algorithmNames: Readonly<Record<number, string>> = {
-  ...{ 5: "RSASHA1", 7: "NSEC3RSASHA1", 8: "RSASHA256", 10: "RSASHA512" },
-  ...{ 13: "ECDSAP256SHA256", 14: "ECDSAP384SHA384", 15: "ED25519", 16: "ED448" },
+  5: "RSASHA1",
+  7: "NSEC3RSASHA1",
+  8: "RSASHA256",
+  10: "RSASHA512",
+  13: "ECDSAP256SHA256",
+  14: "ECDSAP384SHA384",
+  15: "ED25519",
+  16: "ED448",
 };
 export const algorithmName = (algorithm: number): string => algorithmNames[algorithm] ?? "unknown";
 

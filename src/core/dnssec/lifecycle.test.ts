@@ -12,12 +12,21 @@ import {
 import type { Ds, ParentView, ServerView } from "./parent-view.ts";
 
 const key = (tag: number, algorithm: 13 | 15 = 13): KeyUse => ({
-  ...{ id: `${tag}`, tag, algorithm, shown: false, signs: false, inParent: false },
+  id: `${tag}`,
+  tag,
+  algorithm,
+  shown: false,
+  signs: false,
+  inParent: false,
 });
 /** Stands for a real digest. */
 const digest = (tag: number): string => `d${tag}`;
 const ds = (tag: number, more: Partial<Ds> = {}): Ds => ({
-  ...{ tag, algorithm: tag === other ? 15 : 13, digestType: 2, digest: digest(tag), ...more },
+  tag,
+  algorithm: tag === other ? 15 : 13,
+  digestType: 2,
+  digest: digest(tag),
+  ...more,
 });
 const dsOf = ({ tag }: KeyUse): readonly Ds[] => [1, 2, 4].map((digestType) => ds(tag, { digestType }));
 /** The tag of a key with another algorithm. */
@@ -79,7 +88,8 @@ describe("the keys of a zone", () => {
   });
 
   const rollsOn: Life<KeyUse> = {
-    ...{ ...secure, stage: "roll-sign" },
+    ...secure,
+    stage: "roll-sign",
     keys: [
       { ...key(1), shown: true },
       { ...key(2), shown: true, signs: true, inParent: true },

@@ -125,7 +125,10 @@ function stepFrom<Key extends KeyUse>(
   const go = (to: Stage, used: readonly Key[]): Life<Key> => {
     const { parentSince: _, zoneTtl: __, dsTtl, ignoresSilent, ...rest } = life;
     return {
-      ...{ ...rest, stage: to, since: now, keys: used },
+      ...rest,
+      stage: to,
+      since: now,
+      keys: used,
       ...(to !== "secure" && ignoresSilent && { ignoresSilent }),
       ...(to !== "secure" && dsTtl !== undefined && { dsTtl }),
       ...(to === "roll-sign" && { zoneTtl: clock.highestTtl }),

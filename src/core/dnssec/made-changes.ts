@@ -24,7 +24,10 @@ export function madeChanges(changes: readonly NameChange[]): readonly MadeChange
 }
 
 const changeOf = ({ owner, type }: MadeSet, was: MadeSet | undefined, is: MadeSet | undefined): MadeChange => ({
-  ...{ owner, type, before: contentOf(was), after: contentOf(is) },
+  owner,
+  type,
+  before: contentOf(was),
+  after: contentOf(is),
 });
 
 const contentOf = (set: MadeSet | undefined): Content | null => (set ? { ttl: set.ttl, values: set.values } : null);

@@ -60,7 +60,10 @@ const setsAt = (sets: Zone, owner: string): readonly RRset[] => [...(sets.get(ow
 
 /** `changed`: owners and types. */
 const wish = (sets: Zone, touched: Iterable<string>, denial: Denial, changed: ReadonlySet<string>) => ({
-  ...{ zone, ttl: 300, negativeTtl: 60, signing: signing(denial) },
+  zone,
+  ttl: 300,
+  negativeTtl: 60,
+  signing: signing(denial),
   touched: new Map([...touched].map((owner) => [owner, setsAt(sets, owner).map(({ type }) => typeCode(type))])),
   setsAt: (owner: string) => ({
     sets: setsAt(sets, owner),

@@ -102,7 +102,9 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     if (!drafts.enter(owner, types) && whole === undefined) return "whole";
   }
   const chainSetOf = yield* linkingChain({
-    ...{ zone, drafts, touched },
+    zone,
+    drafts,
+    touched,
     denial: signing.denial,
     ttl: negativeTtl,
     chain: whole === undefined ? names : noChain,

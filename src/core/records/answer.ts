@@ -251,7 +251,10 @@ function redirection(asked: Asked, name: readonly Label[], above: number, { node
 
 /** Its text is printed only if somebody reads it: names may be long, and each query makes other sets. */
 const aliasTo = (target: readonly Label[], ttl: number): ViewSet => ({
-  ...{ type: "CNAME", ttl, gone: false, rdata: undefined },
+  type: "CNAME",
+  ttl,
+  gone: false,
+  rdata: undefined,
   wire: [bytesOf(wireName(target))],
   get values() {
     return [`${printLabels(target)}.`];

@@ -148,7 +148,8 @@ export function packedOf(type: PackedType, values: readonly string[], ttl: numbe
 export function signaturesIn(values: readonly string[], ttl: number): readonly NewPacked[] {
   const covered = Map.groupBy(values.map(dataOf), coveredType);
   return Array.from(covered, ([covers, all]) => ({
-    ...{ type: rrsig, covers },
+    type: rrsig,
+    covers,
     ttl: originalTtl(all[0] ?? "") ?? ttl,
     data: joinedData(all),
   }));

@@ -5,7 +5,13 @@ import { isTooLarge } from "./set-size.ts";
 const setOf = (type: RecordType, values: readonly string[]) => ({
   type,
   records: values.map((rdata, i) => ({
-    ...{ id: String(i), name: "x", value: rdata, rdata, comment: "", created: 0, modified: 0 },
+    id: String(i),
+    name: "x",
+    value: rdata,
+    rdata,
+    comment: "",
+    created: 0,
+    modified: 0,
   })),
 });
 const many = <T>(count: number, value: (i: number) => T) => Array.from({ length: count }, (_, i) => value(i));

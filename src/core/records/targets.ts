@@ -25,5 +25,8 @@ function readTargets(set: ViewSet): readonly (readonly Label[])[] {
 }
 
 const targetField: Readonly<Partial<Record<RecordType, string>>> = {
-  ...{ NS: "host", MX: "exchange", SRV: "target", CNAME: "target" },
+  NS: "host",
+  MX: "exchange",
+  SRV: "target",
+  CNAME: "target",
 };

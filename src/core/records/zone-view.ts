@@ -112,9 +112,18 @@ const setsInStep = 64;
 
 /** A view without sets, to be filled with `placeSets` and finished with `zoneViewSteps`. */
 export const emptyZoneView = ({ name, ttl }: Pick<ZoneContent, "name" | "ttl">): ZoneView => ({
-  ...{ name, ttl, labels: labelsOf(name) },
-  ...{ apex: newNode(), hashed: newNode(), order: undefined },
-  ...{ serial: 0, size: 0, signed: 0, shape: 0, cuts: 0, dnames: 0 },
+  name,
+  ttl,
+  labels: labelsOf(name),
+  apex: newNode(),
+  hashed: newNode(),
+  order: undefined,
+  serial: 0,
+  size: 0,
+  signed: 0,
+  shape: 0,
+  cuts: 0,
+  dnames: 0,
 });
 
 export function placeSets(view: ZoneView, sets: readonly ShownSet[]): void {

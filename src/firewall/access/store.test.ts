@@ -29,8 +29,13 @@ describe("users", () => {
     expect(users.add({ name: "anna", privileges: ["overview"], fullName: "Anna", now })).toBe(true);
     expect(users.add({ name: "anna", now })).toBe(false);
     expect(users.find("anna")).toEqual({
-      ...{ name: "anna", fullName: "Anna", disabled: false, privileges: ["overview"], groups: [] },
-      ...{ hasPassword: false, created: now },
+      name: "anna",
+      fullName: "Anna",
+      disabled: false,
+      privileges: ["overview"],
+      groups: [],
+      hasPassword: false,
+      created: now,
     });
     expect(users.change("anna", { expires: later })).toBe(true);
     expect(users.change("anna", { privileges: [] })).toBe(true);

@@ -55,7 +55,9 @@ export function consolePeople(access: AccessStore, now: () => Date) {
           })),
       })),
       groups: groups.list().map(({ name, privileges: held, networks, members }) => ({
-        ...{ name, networks, members },
+        name,
+        networks,
+        members,
         privileges: held,
       })),
       privileges: privileges.map((id) => ({ id, name: displayNames[id] })),
@@ -225,7 +227,8 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       [
         ...audit.latest(500).map((entry) => ({ ...entry, kind: "change" as const, times: 1 })),
         ...signIns.latest(500).map(({ failed, ...entry }) => ({
-          ...{ ...entry, subject: "" },
+          ...entry,
+          subject: "",
           kind: failed ? ("failed-sign-in" as const) : ("sign-in" as const),
         })),
       ]

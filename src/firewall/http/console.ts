@@ -168,7 +168,9 @@ function noteSignIn(access: AccessStore, what: string, fields: Readonly<Record<s
   const { who, name, from, delayed } = fields;
   const known = [who, name].filter((text) => typeof text === "string").find((text) => access.users.find(text));
   access.signIns.note({
-    ...{ at, actor: known ?? unknownName, source: String(from) },
+    at,
+    actor: known ?? unknownName,
+    source: String(from),
     action: delayed === undefined ? what : `${what}, further attempts are delayed`,
     failed: what.includes("refused"),
   });

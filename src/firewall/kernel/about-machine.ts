@@ -18,8 +18,15 @@ export function firmwareStatus(now: Date) {
   const known = { product_id: "moor", product_version: likeRelease, product_abi: series };
   const check = {
     ...known,
-    ...{ os_version: operatingSystem(), last_check: asDatePrints(now), needs_reboot: "0", upgrade_needs_reboot: "0" },
-    ...{ new_packages: [], reinstall_packages: [], remove_packages: [], downgrade_packages: [], upgrade_packages: [] },
+    os_version: operatingSystem(),
+    last_check: asDatePrints(now),
+    needs_reboot: "0",
+    upgrade_needs_reboot: "0",
+    new_packages: [],
+    reinstall_packages: [],
+    remove_packages: [],
+    downgrade_packages: [],
+    upgrade_packages: [],
     upgrade_sets: [],
   };
   return {

@@ -52,8 +52,12 @@ export async function readActivity(proc = "/proc", passwd = "/etc/passwd"): Prom
   for (const pid of (await readdir(proc)).filter((name) => /^\d+$/.test(name)))
     threads.push(...(await readProcess(join(proc, pid), users)));
   return {
-    ...{ cpu: parseCpu(stat), processors: stat.match(/^cpu\d/gm)?.length ?? 1, load, memory: parseMemory(meminfo) },
-    ...{ uptime: Number(uptime.split(" ")[0]), threads },
+    cpu: parseCpu(stat),
+    processors: stat.match(/^cpu\d/gm)?.length ?? 1,
+    load,
+    memory: parseMemory(meminfo),
+    uptime: Number(uptime.split(" ")[0]),
+    threads,
   };
 }
 
@@ -92,12 +96,19 @@ export function parseThread(status: string, stat: string, users: ReadonlyMap<str
   const number = (field: number) => Number(fields[field - 3] ?? 0);
   const uid = of("Uid") ?? "";
   return {
-    ...{ pid: Number(of("Tgid")), tid: Number(stat.slice(0, open)), user: users.get(uid) ?? uid },
+    pid: Number(of("Tgid")),
+    tid: Number(stat.slice(0, open)),
+    user: users.get(uid) ?? uid,
     processName: /^Name:\t(.*)$/m.exec(status)?.[1] ?? "",
     name: stat.slice(open + 1, close),
     // Kernel threads have no memory.
     isKernel: of("VmSize") === undefined && of("State") !== "Z",
-    ...{ state: fields[0] ?? "", priority: number(18), nice: number(19), processor: number(39) },
-    ...{ size: Number(of("VmSize") ?? 0), resident: Number(of("VmRSS") ?? 0), ticks: number(14) + number(15) },
+    state: fields[0] ?? "",
+    priority: number(18),
+    nice: number(19),
+    processor: number(39),
+    size: Number(of("VmSize") ?? 0),
+    resident: Number(of("VmRSS") ?? 0),
+    ticks: number(14) + number(15),
   };
 }

@@ -7,7 +7,11 @@ import { reportMedia, reportNd6 } from "../report/report.ts";
 import { type DetailFolders, withDetails } from "./read-details.ts";
 
 const card: KernelRow = {
-  ...{ ifindex: 2, ifname: "eth0", flags: ["UP", "LOWER_UP"], link_type: "ether", address: "02:00:5e:10:00:01" },
+  ifindex: 2,
+  ifname: "eth0",
+  flags: ["UP", "LOWER_UP"],
+  link_type: "ether",
+  address: "02:00:5e:10:00:01",
   addr_info: [],
 };
 const cardFiles = { ifindex: "2", address: "02:00:5e:10:00:01", speed: "1000", duplex: "full" };

@@ -4,8 +4,20 @@ import { parseCpu, parseMemory, parseThread } from "../kernel/read-activity.ts";
 import { activityOf } from "./activity.ts";
 
 const thread = (tid: number, ticks: number, more: Partial<ThreadSample> = {}): ThreadSample => ({
-  ...{ pid: 7, tid, user: "moor", processName: "node", name: "node", isKernel: false, state: "S", priority: 20 },
-  ...{ nice: 0, processor: 1, size: 1_200_000, resident: 58_000, ticks, ...more },
+  pid: 7,
+  tid,
+  user: "moor",
+  processName: "node",
+  name: "node",
+  isKernel: false,
+  state: "S",
+  priority: 20,
+  nice: 0,
+  processor: 1,
+  size: 1_200_000,
+  resident: 58_000,
+  ticks,
+  ...more,
 });
 const sample = (ticks: number, idle: number, threads: readonly ThreadSample[]): ActivitySample => ({
   cpu: { user: ticks - idle, nice: 0, system: 0, interrupt: 0, idle, total: ticks },
@@ -46,8 +58,18 @@ describe("the rows, one per thread", () => {
     const after = sample(1_200, 0, [thread(7, 110), thread(8, 150, { name: "libuv-worker", state: "R" })]);
     expect(activityOf(before, after, at).details).toEqual([
       {
-        ...{ C: "1", PID: "7", THR: "8", USERNAME: "moor", PRI: "20", NICE: "0", SIZE: "1172M", RES: "57M" },
-        ...{ STATE: "RUN", TIME: "0:01", WCPU: "50.00%", COMMAND: "node{libuv-worker}" },
+        C: "1",
+        PID: "7",
+        THR: "8",
+        USERNAME: "moor",
+        PRI: "20",
+        NICE: "0",
+        SIZE: "1172M",
+        RES: "57M",
+        STATE: "RUN",
+        TIME: "0:01",
+        WCPU: "50.00%",
+        COMMAND: "node{libuv-worker}",
       },
       expect.objectContaining({ THR: "7", STATE: "sleep", WCPU: "10.00%", COMMAND: "node" }),
     ]);
@@ -64,14 +86,20 @@ describe("the rows, one per thread", () => {
 describe("what the kernel prints", () => {
   it("is parsed: processors, with guest time counted once", () => {
     expect(parseCpu("cpu  10 1 20 300 5 2 3 4 9 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")).toEqual({
-      ...{ user: 10, nice: 1, system: 20, interrupt: 5, idle: 305, total: 345 },
+      user: 10,
+      nice: 1,
+      system: 20,
+      interrupt: 5,
+      idle: 305,
+      total: 345,
     });
     expect(() => parseCpu("nonsense")).toThrow(/no line for all processors/);
   });
 
   it("is parsed: memory", () => {
     expect(parseMemory("MemTotal:  16000 kB\nHugePages_Total:       0\nMemFree:  200 kB\n")).toEqual({
-      ...{ MemTotal: 16_000, MemFree: 200 },
+      MemTotal: 16_000,
+      MemFree: 200,
     });
   });
 
@@ -80,11 +108,25 @@ describe("what the kernel prints", () => {
       "Name:\ta) b (c\nState:\tS (sleeping)\nTgid:\t12\nUid:\t33\t33\t33\t33\nVmSize:\t 900 kB\nVmRSS:\t 80 kB\n";
     const numbers = Array.from({ length: 49 }, (_, at) => String(at + 4)).join(" ");
     expect(parseThread(status, `13 (a) b (c) R ${numbers}\n`, new Map([["33", "www"]]))).toEqual({
-      ...{ pid: 12, tid: 13, user: "www", processName: "a) b (c", name: "a) b (c", isKernel: false, state: "R" },
-      ...{ priority: 18, nice: 19, processor: 39, size: 900, resident: 80, ticks: 29 },
+      pid: 12,
+      tid: 13,
+      user: "www",
+      processName: "a) b (c",
+      name: "a) b (c",
+      isKernel: false,
+      state: "R",
+      priority: 18,
+      nice: 19,
+      processor: 39,
+      size: 900,
+      resident: 80,
+      ticks: 29,
     });
     expect(parseThread("Name:\tkthreadd\nTgid:\t2\nUid:\t0\t0\n", "2 (kthreadd) S 0", new Map())).toMatchObject({
-      ...{ isKernel: true, user: "0", size: 0, resident: 0 },
+      isKernel: true,
+      user: "0",
+      size: 0,
+      resident: 0,
     });
   });
 });

@@ -53,17 +53,30 @@ function threadRow(thread: ThreadSample, share: number): Readonly<Record<string,
   const seconds = Math.floor(ticks / ticksPerSecond);
   const command = name === processName ? name : `${processName}{${name}}`;
   return {
-    ...{ C: String(processor), PID: String(pid), THR: String(tid), USERNAME: user },
-    ...{ PRI: String(priority), NICE: String(nice), SIZE: sizeText(size), RES: sizeText(resident) },
-    ...{ STATE: states[thread.state] ?? thread.state },
+    C: String(processor),
+    PID: String(pid),
+    THR: String(tid),
+    USERNAME: user,
+    PRI: String(priority),
+    NICE: String(nice),
+    SIZE: sizeText(size),
+    RES: sizeText(resident),
+    STATE: states[thread.state] ?? thread.state,
     TIME: `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`,
-    ...{ WCPU: `${share.toFixed(2)}%`, COMMAND: isKernel ? `[${command}]` : command },
+    WCPU: `${share.toFixed(2)}%`,
+    COMMAND: isKernel ? `[${command}]` : command,
   };
 }
 
 /** FreeBSD's words. */
 const states: Readonly<Record<string, string>> = {
-  ...{ R: "RUN", S: "sleep", D: "disk", I: "idle", Z: "zomb", T: "stop", t: "stop" },
+  R: "RUN",
+  S: "sleep",
+  D: "disk",
+  I: "idle",
+  Z: "zomb",
+  T: "stop",
+  t: "stop",
 };
 
 /** `top` prints up to four digits and a unit. */

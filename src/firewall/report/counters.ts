@@ -51,8 +51,15 @@ export function countersOf(row: KernelRow, flags: readonly string[]): Readonly<R
 
 /** FreeBSD's bits, in hexadecimal. */
 const bits: Readonly<Record<string, number>> = {
-  ...{ up: 0x1, broadcast: 0x2, loopback: 0x8, pointopoint: 0x10, running: 0x40 },
-  ...{ noarp: 0x80, promisc: 0x100, allmulti: 0x200, multicast: 0x8000 },
+  up: 0x1,
+  broadcast: 0x2,
+  loopback: 0x8,
+  pointopoint: 0x10,
+  running: 0x40,
+  noarp: 0x80,
+  promisc: 0x100,
+  allmulti: 0x200,
+  multicast: 0x8000,
 };
 const flagBits = (flags: readonly string[]): string =>
   flags.reduce((sum, flag) => sum + (bits[flag] ?? 0), 0).toString(16);

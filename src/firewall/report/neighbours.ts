@@ -39,9 +39,15 @@ export function arpRows(neighbours: readonly Neighbour[], { rows, report }: Snap
     const linkType = rows.find(({ ifname }) => ifname === dev)?.link_type ?? "";
     return [
       {
-        ...{ mac, ip: address, intf: dev, expired: false, expires: -1, permanent: isPermanent },
+        mac,
+        ip: address,
+        intf: dev,
+        expired: false,
+        expires: -1,
+        permanent: isPermanent,
         type: linkType === "ether" ? "ethernet" : linkType,
-        ...{ manufacturer: "", hostname: "" },
+        manufacturer: "",
+        hostname: "",
         intf_description: describe(config, dev, device.flags),
       },
     ];

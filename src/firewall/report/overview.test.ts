@@ -8,14 +8,27 @@ import { gatewayItems, parseRoutes } from "./routes.ts";
 
 const forever = 0xffffffff;
 const inet = (local: string, valid_life_time = forever): KernelAddress => ({
-  ...{ family: "inet", local, prefixlen: 24, valid_life_time, preferred_life_time: valid_life_time },
+  family: "inet",
+  local,
+  prefixlen: 24,
+  valid_life_time,
+  preferred_life_time: valid_life_time,
 });
 const inet6 = (local: string, valid = forever, more: Partial<KernelAddress> = {}): KernelAddress => ({
-  ...{ family: "inet6", local, prefixlen: 64, valid_life_time: valid, preferred_life_time: valid },
+  family: "inet6",
+  local,
+  prefixlen: 64,
+  valid_life_time: valid,
+  preferred_life_time: valid,
   ...more,
 });
 const device = (ifname: string, more: Partial<KernelRow> = {}): KernelRow => ({
-  ...{ ifindex: 2, ifname, flags: ["UP", "LOWER_UP"], mtu: 1500, link_type: "ether", addr_info: [] },
+  ifindex: 2,
+  ifname,
+  flags: ["UP", "LOWER_UP"],
+  mtu: 1500,
+  link_type: "ether",
+  addr_info: [],
   ...more,
 });
 const machineAddress = "02:00:5e:10:00:ff";
@@ -32,8 +45,15 @@ describe("overviewOf", () => {
     const addr_info = [inet("203.0.113.7"), inet6("2001:db8::1"), inet6("fe80::1")];
     const shown = row(device("ppp0", { link_type: "ppp", addr_info }));
     expect(shown).toMatchObject({
-      ...{ device: "ppp0", identifier: "wan", description: "Line", enabled: true, link_type: "pppoe", status: "up" },
-      ...{ addr4: "203.0.113.7/24", addr6: "2001:db8::1/64", vlan_tag: null },
+      device: "ppp0",
+      identifier: "wan",
+      description: "Line",
+      enabled: true,
+      link_type: "pppoe",
+      status: "up",
+      addr4: "203.0.113.7/24",
+      addr6: "2001:db8::1/64",
+      vlan_tag: null,
       ipv4: [{ ipaddr: "203.0.113.7/24" }],
       ipv6: [{ ipaddr: "2001:db8::1/64" }, { ipaddr: "fe80::1/64" }],
     });
@@ -94,7 +114,10 @@ describe("overviewOf", () => {
     const snapshot = takeSnapshot([device("eth0", { stats64 })], noConfig, 0);
     const [shown] = overviewOf(snapshot, noConfig, { statistics: true, routes: [], machineAddress });
     expect(shown?.statistics).toMatchObject({
-      ...{ "bytes received": "12", "packets received": "3", "bytes transmitted": "9007199254740991", collisions: "0" },
+      "bytes received": "12",
+      "packets received": "3",
+      "bytes transmitted": "9007199254740991",
+      collisions: "0",
     });
   });
 });
@@ -118,7 +141,11 @@ describe("statisticsOf", () => {
     const entries = Object.fromEntries(statisticsOf(takeSnapshot([ppp], config, 0), config));
     expect(Object.keys(entries)).toEqual(["[Line] (ppp0) / 00:00:00:00:00:00", "[Line] (ppp0) / 203.0.113.7"]);
     expect(entries["[Line] (ppp0) / 203.0.113.7"]).toMatchObject({
-      ...{ name: "ppp0", network: "203.0.113.7/24", address: "203.0.113.7", "received-bytes": 12, "sent-packets": 3 },
+      name: "ppp0",
+      network: "203.0.113.7/24",
+      address: "203.0.113.7",
+      "received-bytes": 12,
+      "sent-packets": 3,
     });
   });
 
@@ -141,7 +168,13 @@ describe("gateways", () => {
   ])("a gateway %s", (_, flags, routeFlags, status, status_translated) => {
     expect(gatewayItems([{ ...via, flags: routeFlags }], report(flags))).toEqual([
       {
-        ...{ name: "ETH0_GW", address: "192.0.2.9", status, loss: "~", delay: "~", stddev: "~", monitor: "~" },
+        name: "ETH0_GW",
+        address: "192.0.2.9",
+        status,
+        loss: "~",
+        delay: "~",
+        stddev: "~",
+        monitor: "~",
         status_translated,
       },
     ]);

@@ -167,7 +167,8 @@ describe("reportOf", () => {
         ad_actor_oper_port_state_str: ["active", "aggregating", "in_sync", "collecting", "distributing"],
       },
       {
-        ...{ laggproto: "lacp", lagghash: "l3,l4" },
+        laggproto: "lacp",
+        lagghash: "l3,l4",
         laggport: {
           eth1: {
             flags: ["active", "collecting", "distributing"],
@@ -192,7 +193,9 @@ describe("reportOf", () => {
   ])("a bond is a lagg: %s", (_, info_data, info_slave_data, expected) => {
     const bond = device({ ifname: "bond0", linkinfo: { info_kind: "bond", info_data: { ...info_data } } });
     const port = device({
-      ...{ ifname: "eth1", ifindex: 3, master: "bond0" },
+      ifname: "eth1",
+      ifindex: 3,
+      master: "bond0",
       linkinfo: { info_slave_kind: "bond", info_slave_data: { ...info_slave_data } },
     });
     const report = only(bond, [port, device({ ifname: "eth2", ifindex: 4 })]);

@@ -5,7 +5,12 @@ import { takeSnapshot } from "./report.ts";
 import { gatewayRows, parseRoutes, readRoutes, routeRows } from "./routes.ts";
 
 const device = (ifname: string, ifindex: number): KernelRow => ({
-  ...{ ifindex, ifname, flags: ["UP", "LOWER_UP"], mtu: 1492, link_type: "ether", addr_info: [] },
+  ifindex,
+  ifname,
+  flags: ["UP", "LOWER_UP"],
+  mtu: 1492,
+  link_type: "ether",
+  addr_info: [],
 });
 const config = {
   interfaces: [
@@ -65,8 +70,15 @@ describe("the routing table", () => {
     const shown = rows("inet", { dst: "default", protocol: "static", nexthops: hops });
     expect(shown.map(({ netif }) => netif)).toEqual(["eth0", "eth1"]);
     expect(shown[0]).toEqual({
-      ...{ proto: "ipv4", destination: "default", gateway: "192.0.2.1", flags: "UGS", "nhop#": "", mtu: "1492" },
-      ...{ netif: "eth0", expire: "", intf_description: "Line" },
+      proto: "ipv4",
+      destination: "default",
+      gateway: "192.0.2.1",
+      flags: "UGS",
+      "nhop#": "",
+      mtu: "1492",
+      netif: "eth0",
+      expire: "",
+      intf_description: "Line",
     });
   });
 });
@@ -94,7 +106,12 @@ describe("the gateway page", () => {
       expect([key, typeof value]).toEqual([key, type]);
     }
     expect(rows[0]).toMatchObject({
-      ...{ interface: "wan", if: "eth0", interface_descr: "Line", ipprotocol: "inet", status: "Online", loss: "~" },
+      interface: "wan",
+      if: "eth0",
+      interface_descr: "Line",
+      ipprotocol: "inet",
+      status: "Online",
+      loss: "~",
     });
   });
 });
@@ -111,8 +128,16 @@ describe("the ARP table", () => {
     const rows = arpRows(parseNeighbours(JSON.stringify(printed)), snapshot, config);
     expect(rows).toEqual([
       {
-        ...{ mac: "02:00:5e:10:00:01", ip: "192.0.2.1", intf: "eth0", expired: false, expires: -1, permanent: false },
-        ...{ type: "ethernet", manufacturer: "", hostname: "", intf_description: "Line" },
+        mac: "02:00:5e:10:00:01",
+        ip: "192.0.2.1",
+        intf: "eth0",
+        expired: false,
+        expires: -1,
+        permanent: false,
+        type: "ethernet",
+        manufacturer: "",
+        hostname: "",
+        intf_description: "Line",
       },
       expect.objectContaining({ ip: "192.0.2.2", permanent: true }),
     ]);

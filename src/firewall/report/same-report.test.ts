@@ -13,7 +13,12 @@ const address = (more: Partial<KernelAddress> = {}): KernelAddress => ({
   ...more,
 });
 const device = (more: Partial<KernelRow> = {}): KernelRow => ({
-  ...{ ifindex: 2, ifname: "eth0", flags: ["UP", "LOWER_UP"], mtu: 1500, link_type: "ether", addr_info: [address()] },
+  ifindex: 2,
+  ifname: "eth0",
+  flags: ["UP", "LOWER_UP"],
+  mtu: 1500,
+  link_type: "ether",
+  addr_info: [address()],
   ...more,
 });
 const at = (seconds: number, ...rows: KernelRow[]) => takeSnapshot(rows, noConfig, seconds * 1000);

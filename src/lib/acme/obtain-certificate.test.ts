@@ -24,7 +24,11 @@ async function attempt(directory: string, trust: string | undefined) {
   let text: string | undefined;
   const failure = await obtainCertificate(
     {
-      ...{ mail: "you@example.org", directory, trust, names: ["dns.example.org"], http: { host: "::", port: 80 } },
+      mail: "you@example.org",
+      directory,
+      trust,
+      names: ["dns.example.org"],
+      http: { host: "::", port: 80 },
       saved: {
         where: "memory",
         read: async () => text,

@@ -48,7 +48,11 @@ export async function obtainCertificate(options: KeepOptions, signal: AbortSigna
     const unfinished = isFor(saved.order, options) ? saved.order : undefined;
     const key = unfinished?.key ?? createKey();
     const cert = await completeOrder({
-      ...{ client, proofs, names, signal, unfinished: unfinished?.url },
+      client,
+      proofs,
+      names,
+      signal,
+      unfinished: unfinished?.url,
       begun: (url) => save({ ...saved, order: { url, directory, names, key } }),
       csr: async () => (await import("./csr.ts")).requestCertificate(names, key),
     });

@@ -36,7 +36,9 @@ const servers = {
 /** The answer to a client that offers these protocols in its handshake. */
 async function ask(port: number, offered: readonly string[] | undefined, version: string): Promise<string> {
   const socket = connect({
-    ...{ host: "127.0.0.1", port, ca: certificate.ca },
+    host: "127.0.0.1",
+    port,
+    ca: certificate.ca,
     ...(offered && { ALPNProtocols: [...offered] }),
   });
   socket.write(`GET / HTTP/${version}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);

@@ -56,7 +56,11 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
     if (!ssl.ok) return ssl;
     const options = asked("options", "PGOPTIONS");
     configs.push({
-      ...{ host, port, user, database, ssl: ssl.value },
+      host,
+      port,
+      user,
+      database,
+      ssl: ssl.value,
       ...(options !== undefined && { options }),
       application_name: asked("application_name", "PGAPPNAME") ?? "moor",
       password: passwordFor(said.password, sources, { host, port, database, user }),

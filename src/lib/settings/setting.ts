@@ -46,7 +46,8 @@ export type Place = {
 export function placeAt(at: Spot, what: string, reading: Reading): Place {
   const child = (key: string) => reading.pairs(at)?.find(({ name }) => name === key)?.value;
   return {
-    ...{ what, reading },
+    what,
+    reading,
     has: (key) => Boolean(child(key)?.node),
     fault: (detail, key) => reading.fault((key !== undefined && child(key)) || at, detail),
   };

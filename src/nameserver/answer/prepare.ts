@@ -142,7 +142,11 @@ function writeAnswer(
   const bytes = writer.finish().subarray(0, !fits ? questionEnd : isCut ? withoutExtras : undefined);
   if (isCut) bytes.writeUInt16BE(fits ? additionals : 0, 10);
   return {
-    ...{ kind: "written", dependsOn, questionEnd, additionals, isCut: isCut && isUdp },
+    kind: "written",
+    dependsOn,
+    questionEnd,
+    additionals,
+    isCut: isCut && isUdp,
     bytes: dependsOn && bytes.length <= mostKept ? Buffer.from(bytes) : bytes,
     // Longer than any reply: only the question is sent.
     withoutExtras: fits ? withoutExtras : Number.POSITIVE_INFINITY,

@@ -24,7 +24,10 @@ export function createTlsWrap({
 }: ServerTls): (raw: Socket, serve: (socket: Socket) => void) => void {
   const secure = { minVersion: "TLSv1.2" as const };
   const server = createServer({
-    ...{ ...pair, ...secure, handshakeTimeout, ALPNProtocols: [dotProtocol] },
+    ...pair,
+    ...secure,
+    handshakeTimeout,
+    ALPNProtocols: [dotProtocol],
     ...(SNICallback && { SNICallback }),
   });
   follow((next) => server.setSecureContext({ ...next, ...secure }));

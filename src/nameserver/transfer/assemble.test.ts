@@ -14,7 +14,11 @@ function soa(serial: number): ResourceRecord {
   return { name: zone, type: 6, class: 1, ttl: 60, data };
 }
 const a = (n: number): ResourceRecord => ({
-  ...{ name: `h${n}.${zone}`, type: 1, class: 1, ttl: 60, data: Buffer.of(192, 0, 2, n & 255) },
+  name: `h${n}.${zone}`,
+  type: 1,
+  class: 1,
+  ttl: 60,
+  data: Buffer.of(192, 0, 2, n & 255),
 });
 
 describe("createTransferAssembly", () => {

@@ -23,7 +23,9 @@ it("many zones of one primary take turns, and each is looked up twice: to find i
     },
     // The warning that the zone could not be transferred.
     log: { ...noLog, warn: (fields: object | string) => void asked.add((fields as { zone: string }).zone) },
-    ...{ now: Date.now, random: () => 1, refreshes: () => true },
+    now: Date.now,
+    random: () => 1,
+    refreshes: () => true,
   });
   secondaries.takeOver();
   await expect.poll(() => asked.size).toBe(names.length);
@@ -49,7 +51,13 @@ it.each([
       list: async () => ["z.example"],
       look: async (name) =>
         primaries && {
-          ...{ name, account: 1, primaries, refused: [], current: undefined, timers: undefined, checked: undefined },
+          name,
+          account: 1,
+          primaries,
+          refused: [],
+          current: undefined,
+          timers: undefined,
+          checked: undefined,
         },
       store: async (name) => {
         stored.push(name);
@@ -58,7 +66,9 @@ it.each([
       checked: async () => undefined,
     },
     log: noLog,
-    ...{ now: Date.now, random: () => 1, refreshes: () => true },
+    now: Date.now,
+    random: () => 1,
+    refreshes: () => true,
   });
   const connected = once(primary, "connection");
   secondaries.takeOver();

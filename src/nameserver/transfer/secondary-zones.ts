@@ -217,7 +217,11 @@ type Followed = {
 };
 
 const notAskedYet: Readonly<Followed> = {
-  ...{ timer: undefined, place: undefined, failing: undefined, expired: false, behind: false },
+  timer: undefined,
+  place: undefined,
+  failing: undefined,
+  expired: false,
+  behind: false,
 };
 
 /** RFC 1034 section 4.3.5. A zone that was never transferred cannot expire. */

@@ -5,7 +5,10 @@ import { writeSets } from "./write-sets.ts";
 
 it("does not print a set that already has its wire format, as the alias that a DNAME makes for each query", () => {
   const set: ViewSet = {
-    ...{ type: "CNAME", ttl: 60, gone: false, rdata: undefined },
+    type: "CNAME",
+    ttl: 60,
+    gone: false,
+    rdata: undefined,
     wire: [Uint8Array.of(1, 97, 0)],
     get values(): never {
       throw new Error("printed");

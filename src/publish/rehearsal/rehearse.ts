@@ -143,7 +143,9 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
     return { message, view: view ?? { because: "the first server of the parent does not answer" } };
   });
   const round = createSigningRound({
-    ...{ store, log, now: () => now },
+    store,
+    log,
+    now: () => now,
     // The parent of the parent is not simulated.
     askParent: async (name, stop) => (name === zone.name ? [...(await askDs(name, stop)), second.view(now)] : []),
   });

@@ -68,8 +68,10 @@ function publicKey(dnskey: Uint8Array): KeyObject {
     dnskey[3] === algorithms.ed25519
       ? { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") }
       : {
-          ...{ kty: "EC", crv: "P-256" },
-          ...{ x: bytes.subarray(0, 32).toString("base64url"), y: bytes.subarray(32).toString("base64url") },
+          kty: "EC",
+          crv: "P-256",
+          x: bytes.subarray(0, 32).toString("base64url"),
+          y: bytes.subarray(32).toString("base64url"),
         };
   return createPublicKey({ key: jwk, format: "jwk" });
 }

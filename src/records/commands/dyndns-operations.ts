@@ -40,7 +40,11 @@ export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Si
         byZone.map(async ([zone, mine]) => {
           const mineHere = mine.map(({ place, owner, ids }) => ({ place, owner, ids }));
           const rule = pointHostsRule({
-            ...{ kind: "point-hosts", actor: plainActor(actor), zone, hosts: mineHere, now: at },
+            kind: "point-hosts",
+            actor: plainActor(actor),
+            zone,
+            hosts: mineHere,
+            now: at,
             wanted: plainAddresses(wanted),
           });
           const written = await store.write(rule.request, rule.decide);

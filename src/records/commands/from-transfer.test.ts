@@ -5,7 +5,14 @@ import { plainSettings, type Zone } from "../model.ts";
 import { type TransferredContent, transferRule } from "./from-transfer.ts";
 
 const zone: Zone = {
-  ...{ number: 1, id: "z", account: 1, name: "example.org", serial: 1, recordCount: 1, created: 1, modified: 1 },
+  number: 1,
+  id: "z",
+  account: 1,
+  name: "example.org",
+  serial: 1,
+  recordCount: 1,
+  created: 1,
+  modified: 1,
   settings: { ...plainSettings(60), mode: "secondary" },
 };
 const line = (owner: string, type: ZoneLine["type"], rdata: string): ZoneLine => ({ owner, type, ttl: 60, rdata });
@@ -18,13 +25,19 @@ type Sets = Parameters<ReturnType<typeof transferRule>["decide"]>[0]["sets"];
 
 const stored = (content: TransferredContent, sets: Sets = []) =>
   transferRule({ kind: "transfer", account: 1, zone: "z", content, now: 5 }).decide({
-    ...{ zone, sets, around: nothingAround },
+    zone,
+    sets,
+    around: nothingAround,
   });
 const whole = (...lines: readonly ZoneLine[]): TransferredContent => ({
-  ...{ kind: "whole", serial: 2, lines: [soa(2), ...lines] },
+  kind: "whole",
+  serial: 2,
+  lines: [soa(2), ...lines],
 });
 const step = (...added: readonly ZoneLine[]): TransferredContent => ({
-  ...{ kind: "steps", serial: 2, since: 1 },
+  kind: "steps",
+  serial: 2,
+  since: 1,
   steps: [{ removed: [soa(1)], added: [soa(2), ...added] }],
 });
 const setsOf = (...lines: readonly ZoneLine[]): Sets =>

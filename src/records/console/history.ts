@@ -63,6 +63,13 @@ const toEntry = ({
   begins,
   rows,
 }: ShownWrite): WriteEntry => ({
-  ...{ serial, newest, at: timeText(at), by: actor, added, changed: replaced + settings, deleted, begins },
+  serial,
+  newest,
+  at: timeText(at),
+  by: actor,
+  added,
+  changed: replaced + settings,
+  deleted,
+  begins,
   changes: rows.map((row) => changeToWire(row, noVeil)),
 });

@@ -21,7 +21,11 @@ let log = "";
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-http-console-"));
   service = await startRecords({
-    ...{ dataFolder: folder, names: [], nameservers: ["ns1.example.net"] as const, plainHttp: true, proxies },
+    dataFolder: folder,
+    names: [],
+    nameservers: ["ns1.example.net"] as const,
+    plainHttp: true,
+    proxies,
     listen: { host: "127.0.0.1", port: 0 },
     passwordCost: cheapPasswords,
     log: createLog({

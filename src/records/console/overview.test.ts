@@ -45,8 +45,16 @@ async function put(zone: string, name: string, type: "A" | "AAAA" | "TXT", ...va
 }
 
 const name = (over: Partial<KnownUpdater["names"][number]> = {}): KnownUpdater["names"][number] => ({
-  ...{ name: "home.example.org A", ok: true, wanted: "9.9.1.1", stored: "9.9.1.1", storedAt: iso(start) },
-  ...{ what: "left as it is", because: "it is stored", onDrift: "", writesHere: true, ...over },
+  name: "home.example.org A",
+  ok: true,
+  wanted: "9.9.1.1",
+  stored: "9.9.1.1",
+  storedAt: iso(start),
+  what: "left as it is",
+  because: "it is stored",
+  onDrift: "",
+  writesHere: true,
+  ...over,
 });
 const knows = (...names: readonly KnownUpdater["names"][number][]) => {
   updater = { lastRound: iso(clock + 1), sources: [], names };
@@ -102,12 +110,22 @@ describe("the overview of an account", () => {
     expect(zones).toBe(1);
     expect(names).toEqual([
       {
-        ...{ name: "example.org", type: "AAAA", at: { zone: "example.org", owner: "@" }, values: ["2001:db8::2"] },
-        ...{ changed: { at: iso(start + 5 * hour), by: "token 1 (router)" }, moves: 1, state: null },
+        name: "example.org",
+        type: "AAAA",
+        at: { zone: "example.org", owner: "@" },
+        values: ["2001:db8::2"],
+        changed: { at: iso(start + 5 * hour), by: "token 1 (router)" },
+        moves: 1,
+        state: null,
       },
       {
-        ...{ name: "home.example.org", type: "A", at: { zone: "example.org", owner: "home" }, values: ["192.0.2.3"] },
-        ...{ changed: { at: iso(start + 3 * hour), by: "token 1 (router)" }, moves: 2, state: null },
+        name: "home.example.org",
+        type: "A",
+        at: { zone: "example.org", owner: "home" },
+        values: ["192.0.2.3"],
+        changed: { at: iso(start + 3 * hour), by: "token 1 (router)" },
+        moves: 2,
+        state: null,
       },
     ]);
   });
@@ -141,7 +159,11 @@ describe("the overview of an account", () => {
 
   it("has the latest writes, with a few of their sets and values", async () => {
     const sets = Array.from({ length: 9 }, (_, i) => ({
-      ...{ name: `h${i}`, type: "A", ttl: undefined, labels: undefined, locked: false },
+      name: `h${i}`,
+      type: "A",
+      ttl: undefined,
+      labels: undefined,
+      locked: false,
       records: [{ value: "192.0.2.1", comment: undefined }],
     }));
     await addZone("example.org");
@@ -171,7 +193,8 @@ describe("the overview of an account", () => {
     await put("example.org", "early", "A", "192.0.2.1");
     await put("example.org", "early", "A", "192.0.2.2");
     const lines = Array.from({ length: 1_200 }, (_, i) => ({
-      ...{ name: `h${i}`, type: "A" },
+      name: `h${i}`,
+      type: "A",
       to: { records: [{ value: "192.0.2.1" }], locked: false },
     }));
     clock += hour;
@@ -280,8 +303,13 @@ describe("with a known updater, the overview of its owner", () => {
     knows(name());
     expect((await look()).attention).toEqual([
       {
-        ...{ kind: "record-differs", name: "home.example.org", type: "A", zone: "example.org", owner: "home" },
-        ...{ written: "9.9.1.1", holds },
+        kind: "record-differs",
+        name: "home.example.org",
+        type: "A",
+        zone: "example.org",
+        owner: "home",
+        written: "9.9.1.1",
+        holds,
       },
     ]);
   });

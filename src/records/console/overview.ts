@@ -138,7 +138,10 @@ async function keptNames(
       const changed = each.storedAt === null ? null : { at: each.storedAt, by: "the updater" };
       const { ok, what, because, todo = null } = each;
       const entry: MovingName = {
-        ...{ name, type, at, values },
+        name,
+        type,
+        at,
+        values,
         changed: logged?.changed ?? changed,
         moves: logged?.moves ?? 0,
         state: { ok, ...(each.paused && { paused: true }), what, because },

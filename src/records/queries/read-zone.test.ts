@@ -10,7 +10,9 @@ let store: SqliteStore;
 let zone: Zone;
 const size = 3 * largeZone;
 const soa: RRset = {
-  ...{ owner: "@", type: "SOA", ttl: null },
+  owner: "@",
+  type: "SOA",
+  ttl: null,
   records: [
     { ...aSet("@", "x").records[0], id: "soa", rdata: "ns1. h. 1 2 3 4 5", value: "ns1. h. 1 2 3 4 5" },
   ] as never,

@@ -99,7 +99,9 @@ export async function readShownZone(
 }
 
 export const shown = ({ owner, type, ttl, records }: RRset): ShownSet => ({
-  ...{ owner, type, ttl },
+  owner,
+  type,
+  ttl,
   records: records.map(({ rdata }) => ({ rdata })),
 });
 

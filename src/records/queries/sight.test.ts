@@ -13,7 +13,8 @@ let read: (SetQuery | SetPageQuery)[];
 
 const owner: Actor = { account: 1, label: "owner", scope: wholeAccount };
 const tenant: Actor = {
-  ...{ account: 1, label: "tenant" },
+  account: 1,
+  label: "tenant",
   scope: { access: "write", sets: [{ owner: "b", types: ["A"] }, { owner: "a" }, { owner: "b", types: ["TXT"] }] },
 };
 

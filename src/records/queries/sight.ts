@@ -28,7 +28,9 @@ export type PlainActor = Omit<Actor, "expectAccess">;
 
 export function plainActor({ account, token, session, label, scope, from }: Actor): PlainActor {
   return {
-    ...{ account, label, scope },
+    account,
+    label,
+    scope,
     ...(token !== undefined && { token }),
     ...(session !== undefined && { session }),
     ...(from !== undefined && { from }),

@@ -75,7 +75,11 @@ export const notInParent = ({ tag, flags }: PublicKey): Fault =>
 const badKey = (message: string, todo: string): Fault => ({ code: "bad-key", where: "key", message, todo });
 
 const published = ({ tag, flags, algorithm, publicKey }: PublicKey, added: Instant): OtherKey => ({
-  ...{ tag, flags, algorithm, publicKey, added },
+  tag,
+  flags,
+  algorithm,
+  publicKey,
+  added,
 });
 
 /** Ignores the zone's own keys, so that the whole DNSKEY set of the other server can be given. */

@@ -51,8 +51,11 @@ function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }:
 }
 
 const algorithmsOfKeys: Readonly<Record<string, number>> = {
-  ...{ prime256v1: 13, secp384r1: 14 },
-  ...{ ed25519: 15, ed448: 16, rsa: 8 },
+  prime256v1: 13,
+  secp384r1: 14,
+  ed25519: 15,
+  ed448: 16,
+  rsa: 8,
 };
 
 /** BIND stores only the number, without the PKCS #8 structure around it (RFC 5915, RFC 8410). */

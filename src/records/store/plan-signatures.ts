@@ -128,7 +128,9 @@ export function* planningSignatures(
   const names = was ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
   const known = new Map(names.map((name) => [name.owner, name]));
   const whole = yield* planningWhole({
-    ...{ ...wish, touched: yield* typesAfter(effect, reads.everyType()), setsAt: touchedAt },
+    ...wish,
+    touched: yield* typesAfter(effect, reads.everyType()),
+    setsAt: touchedAt,
     names: { ...stored, at: (owner) => known.get(owner) },
     whole: names,
   });

@@ -198,7 +198,11 @@ export type GrantRow = ConsentRow & {
 
 export const grantFromRow = ({ id, actor, created, account_name, zone_name, ...consent }: GrantRow): Grant => ({
   ...consentFromRow(consent),
-  ...{ id, actor, created, accountName: account_name, zoneName: zone_name ?? undefined },
+  id,
+  actor,
+  created,
+  accountName: account_name,
+  zoneName: zone_name ?? undefined,
 });
 
 export type SignedNameRow = {
@@ -214,7 +218,10 @@ export const signedNameColumns = "owner, link, expires, children, types, made";
 
 export function signedNameFromRow({ owner, link, expires, children, types, made }: SignedNameRow): SignedName {
   return {
-    ...{ owner, link, expires, children },
+    owner,
+    link,
+    expires,
+    children,
     types: JSON.parse(types) as SignedName["types"],
     made: JSON.parse(made) as SignedName["made"],
   };

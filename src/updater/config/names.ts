@@ -95,7 +95,12 @@ export function entrySettings(known: Known) {
         refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
       }
       const own = {
-        ...{ name: owner.value, zone, target, create, families, rules },
+        name: owner.value,
+        zone,
+        target,
+        create,
+        families,
+        rules,
         ...(removeOnStop && { removeOnStop }),
         ...(paused && { paused }),
       };

@@ -30,7 +30,8 @@ control: { listen: '[::1]:9053', token: { file: token }, links: { dns: 'https://
   expect(config.value.notify.map(({ kind }) => kind)).toEqual(["ntfy", "webhook", "mail"]);
   expect(config.value.heartbeats).toMatchObject([{ kind: "uptime-kuma", every: 300_000 }]);
   expect(config.value.control).toMatchObject({
-    ...{ host: "::1", port: 9053 },
+    host: "::1",
+    port: 9053,
     links: [{ service: "records", url: "https://dns.example.org:8053", together: false }],
   });
   expect(JSON.stringify(config.value)).not.toMatch(/thetoken/);

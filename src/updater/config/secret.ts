@@ -57,7 +57,10 @@ function secretOf(description: string, accept: Accept): Setting<Secret> {
   return {
     schema: {
       ...place.schema,
-      ...{ description, minProperties: 1, maxProperties: 1, examples: [{ file: "secrets/token" }] },
+      description,
+      minProperties: 1,
+      maxProperties: 1,
+      examples: [{ file: "secrets/token" }],
       [typeInWords]: "secret",
     },
     read: (at, what, reading) =>

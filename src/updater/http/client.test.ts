@@ -281,7 +281,9 @@ describe("a credential that a service echoes", () => {
           .end("s3cr3tt0ken!"),
       async (client) => {
         expect(await client.send({ method: "GET", path: "/", headers }, never)).toMatchObject({
-          ...{ kind: "answer", status: 418, body: "(hidden)!" },
+          kind: "answer",
+          status: 418,
+          body: "(hidden)!",
           headers: { "x-said": "a (hidden)", "set-cookie": ["(hidden)=1"] },
         });
       },

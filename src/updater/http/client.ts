@@ -226,8 +226,11 @@ function unpacked(body: Buffer, header: string | undefined, maxOutputLength: num
 const unpackers: Readonly<
   Record<string, "gunzipSync" | "inflateSync" | "brotliDecompressSync" | "zstdDecompressSync">
 > = {
-  ...{ gzip: "gunzipSync", "x-gzip": "gunzipSync" },
-  ...{ deflate: "inflateSync", br: "brotliDecompressSync", zstd: "zstdDecompressSync" },
+  gzip: "gunzipSync",
+  "x-gzip": "gunzipSync",
+  deflate: "inflateSync",
+  br: "brotliDecompressSync",
+  zstd: "zstdDecompressSync",
 };
 
 const familyOf = ({ family }: Endpoint) => (family === undefined ? {} : { family: family === "ipv4" ? 4 : 6 });

@@ -60,7 +60,10 @@ function greet<T>(
   return new Promise((resolve, reject) => {
     const isName = /[a-z]/i.test(host) && !host.includes(":");
     const socket = connect({
-      ...{ ...options, host, port: Number(url.port) || 443, rejectUnauthorized: false },
+      ...options,
+      host,
+      port: Number(url.port) || 443,
+      rejectUnauthorized: false,
       ...(isName ? { servername: host } : {}),
     });
     const end = (act: () => void) => {

@@ -15,7 +15,9 @@ async function openPageOf(names: string) {
   const stored = new Map<string, string>();
   const counted = { asked: 0, open: 0, most: 0 };
   const { ask, forget } = createAskPublished({
-    ...{ subjects, stored: () => stored, now: () => clock.now },
+    subjects,
+    stored: () => stored,
+    now: () => clock.now,
     async published({ title }) {
       counted.asked++;
       counted.most = Math.max(counted.most, ++counted.open);

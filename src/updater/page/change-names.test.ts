@@ -73,8 +73,15 @@ function changer(path = file()) {
 }
 
 const nas: NameFields = {
-  ...{ name: "nas", zone: "example.org", source: "", target: "", ttl: "60", create: false, paused: false },
-  ...{ ipv4: { isOn: false, devices: "" }, ipv6: { isOn: true, devices: "lan0, wan0" } },
+  name: "nas",
+  zone: "example.org",
+  source: "",
+  target: "",
+  ttl: "60",
+  create: false,
+  paused: false,
+  ipv4: { isOn: false, devices: "" },
+  ipv6: { isOn: true, devices: "lan0, wan0" },
 };
 type Wish = NamesWish extends infer W ? (W extends NamesWish ? Omit<W, "version"> : never) : never;
 const withVersion = async (wish: Wish) => ({ ...wish, version: (await changer().list()).version }) as NamesWish;

@@ -54,10 +54,14 @@ export function createNamesChanger({ config, devices, published, checkText, adop
       // If it cannot be read, it cannot be written for the same reason.
       const text = await readConfigFile(file).catch(() => "");
       return {
-        ...{ file, version: versionOf(text), ...(cannot === undefined ? {} : { cannot }) },
+        file,
+        version: versionOf(text),
+        ...(cannot === undefined ? {} : { cannot }),
         entries: entriesIn(text).map(shownEntry),
         sources: [...config.sources.values()].map(({ name, kind }) => ({
-          ...{ name, isOne: sourceKinds[kind]?.only !== undefined, devices: usable(devices().get(name) ?? []) },
+          name,
+          isOne: sourceKinds[kind]?.only !== undefined,
+          devices: usable(devices().get(name) ?? []),
         })),
         targets: [...config.targets.values()].map(({ name, api }) => {
           const { create = true, ttl = true } = targetKinds[api]?.can ?? {};

@@ -20,13 +20,24 @@ const folder = mkdtempSync(join(tmpdir(), "moor-control-"));
 beforeEach(() => {
   [checks, silence] = [0, 0];
   status = {
-    ...{ started: new Date().toISOString(), rounds: 1, lastRound: new Date().toISOString(), nextRound: null },
-    ...{ changes: 3, failures: 1, sources: [{ source: "home", called: "firewall", up: true, how: "events" }] },
+    started: new Date().toISOString(),
+    rounds: 1,
+    lastRound: new Date().toISOString(),
+    nextRound: null,
+    changes: 3,
+    failures: 1,
+    sources: [{ source: "home", called: "firewall", up: true, how: "events" }],
     services: [],
     names: [
       {
-        ...{ name: 'ho"me.example.org A', ok: true, wanted: "9.9.9.9", stored: "9.9.9.9" },
-        ...{ storedAt: "2026-01-01T00:00:00.000Z", what: "left as it is", because: "same", onDrift: "" },
+        name: 'ho"me.example.org A',
+        ok: true,
+        wanted: "9.9.9.9",
+        stored: "9.9.9.9",
+        storedAt: "2026-01-01T00:00:00.000Z",
+        what: "left as it is",
+        because: "same",
+        onDrift: "",
       },
     ],
   };
@@ -38,7 +49,9 @@ const check = () => {
 };
 const tools = () => ({
   of: { file: "/etc/moor/moor.yaml", stateFile: join(folder, "moor-state.json") },
-  ...{ status: () => status, check, silence: () => silence },
+  status: () => status,
+  check,
+  silence: () => silence,
 });
 
 describe("the control port on loopback", () => {
@@ -54,8 +67,10 @@ describe("the control port on loopback", () => {
 
   it("answers /status as JSON and /metrics for Prometheus", async () => {
     expect(JSON.parse((await ask("/status")).body)).toMatchObject({
-      ...{ config: "/etc/moor/moor.yaml", stateFile: join(folder, "moor-state.json") },
-      ...{ rounds: 1, names: [{ ok: true }] },
+      config: "/etc/moor/moor.yaml",
+      stateFile: join(folder, "moor-state.json"),
+      rounds: 1,
+      names: [{ ok: true }],
     });
     const { body } = await ask("/metrics");
     expect(body).toMatch(/^# TYPE moor_update_changes_total counter\nmoor_update_changes_total 3$/m);

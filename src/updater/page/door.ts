@@ -92,7 +92,10 @@ async function openTls(control: ControlConfig, folder: string, handle: RequestLi
   ]);
   const { certificate } = control;
   const tls = await openTlsMaterial({
-    ...{ folder, pairName: "updater", log, ...(certificate && { files: certificate }) },
+    folder,
+    pairName: "updater",
+    log,
+    ...(certificate && { files: certificate }),
     names: () => addressesOf(control),
   });
   const server = createTlsServer(tls.pair, handle);

@@ -108,8 +108,14 @@ function readFields(fields: Readonly<Record<string, unknown>>): NameFields {
     return { isOn: isOn === true, devices: typeof devices === "string" ? devices : "" };
   };
   return {
-    ...{ name: text("name"), zone: text("zone"), source: text("source"), target: text("target"), ttl: text("ttl") },
-    ...{ ipv4: family("ipv4"), ipv6: family("ipv6") },
-    ...{ create: fields.create === true, paused: fields.paused === true },
+    name: text("name"),
+    zone: text("zone"),
+    source: text("source"),
+    target: text("target"),
+    ttl: text("ttl"),
+    ipv4: family("ipv4"),
+    ipv6: family("ipv6"),
+    create: fields.create === true,
+    paused: fields.paused === true,
   };
 }

@@ -14,11 +14,18 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
     stateFile: config.stateFile,
     rhythm: describeRhythm(config),
     sources: [...config.sources.values()].map((source) => ({
-      ...{ name: source.name, what: whatOf(source), url: source.url?.origin ?? "—", trust: source.trust?.kind ?? "—" },
+      name: source.name,
+      what: whatOf(source),
+      url: source.url?.origin ?? "—",
+      trust: source.trust?.kind ?? "—",
       key: Object.values(source).some((value) => typeof value === "function") ? "hidden" : "—",
     })),
     targets: [...config.targets.values()].map(({ name, url, api, trust }) => ({
-      ...{ name, url: originOf(url), api, trust: trust?.kind ?? "none", token: "hidden" },
+      name,
+      url: originOf(url),
+      api,
+      trust: trust?.kind ?? "none",
+      token: "hidden",
     })),
     names: subjectsOf(config).map((subject) => ({
       name: subject.title,

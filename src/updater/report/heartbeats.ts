@@ -58,11 +58,14 @@ async function openHeartbeat(
 const requests: Readonly<Record<HeartbeatConfig["kind"], (well: Wellness, query: string) => HttpRequest>> = {
   // https://healthchecks.io/docs/http_api/: the body is stored with the ping, and `?create=1` creates a missing check.
   healthchecks: ({ isWell, message }, query) => ({
-    ...{ method: "POST", headers: { "content-type": "text/plain" }, body: message },
+    method: "POST",
+    headers: { "content-type": "text/plain" },
+    body: message,
     path: `${isWell ? "" : "/fail"}${query}`,
   }),
   "uptime-kuma": ({ isWell, message }) => ({
-    ...{ method: "GET", headers: {} },
+    method: "GET",
+    headers: {},
     path: `?status=${isWell ? "up" : "down"}&msg=${encodeURIComponent(message.slice(0, 200))}`,
   }),
 };

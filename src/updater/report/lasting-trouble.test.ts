@@ -85,9 +85,12 @@ describe("an outage that affects many names", () => {
     await pass(patience);
     expect(notices).toMatchObject([
       {
-        ...{ kind: "failing", message: "record not replaced" },
+        kind: "failing",
+        message: "record not replaced",
         fields: {
-          ...{ name: "n1 A and 29 more", records: "30", because: "nothing listens" },
+          name: "n1 A and 29 more",
+          records: "30",
+          because: "nothing listens",
           names: "n1 A, n2 A, n3 A, n4 A, n5 A and 25 more",
         },
       },

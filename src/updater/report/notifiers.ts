@@ -104,7 +104,9 @@ async function openChannel(config: NotifyConfig, host: string): Promise<Channel>
   const bearer: Record<string, string> = config.token ? { authorization: `Bearer ${config.token()}` } : {};
   const request = config.kind === "webhook" ? webhookRequest : ntfyRequest;
   return {
-    ...{ kind: config.kind, on: config.on ?? usualEvents, tries: mostTries },
+    kind: config.kind,
+    on: config.on ?? usualEvents,
+    tries: mostTries,
     send: (notice, at, signal) => post(client, request({ notice, at, host }, config.url.search, bearer), signal),
     close: () => client.close(),
   };
@@ -151,11 +153,15 @@ async function openMail(
     ...(user === undefined ? {} : { auth: { user, pass: password?.() ?? "" } }),
     // Otherwise the password would go unencrypted to a server, or an attacker, that does not offer STARTTLS.
     requireTLS: user !== undefined && !isLoopbackName(server.hostname),
-    ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 },
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
   });
   const hide = hiderOf(password ? [password()] : []);
   return {
-    ...{ kind: "mail", on, tries: mostTries },
+    kind: "mail",
+    on,
+    tries: mostTries,
     async send(notice) {
       const subject = `moor: ${aboutOf(notice)}: ${notice.message}`;
       try {

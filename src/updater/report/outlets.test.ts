@@ -25,13 +25,24 @@ beforeEach(async () => {
   server = await startServer(() => reply());
   logged = [];
   status = {
-    ...{ started: new Date().toISOString(), rounds: 1, lastRound: new Date().toISOString(), nextRound: null },
-    ...{ changes: 3, failures: 1, sources: [{ source: "home", called: "firewall", up: true, how: "events" }] },
+    started: new Date().toISOString(),
+    rounds: 1,
+    lastRound: new Date().toISOString(),
+    nextRound: null,
+    changes: 3,
+    failures: 1,
+    sources: [{ source: "home", called: "firewall", up: true, how: "events" }],
     services: [],
     names: [
       {
-        ...{ name: 'ho"me.example.org A', ok: true, wanted: "9.9.9.9", stored: "9.9.9.9" },
-        ...{ storedAt: "2026-01-01T00:00:00.000Z", what: "left as it is", because: "same", onDrift: "" },
+        name: 'ho"me.example.org A',
+        ok: true,
+        wanted: "9.9.9.9",
+        stored: "9.9.9.9",
+        storedAt: "2026-01-01T00:00:00.000Z",
+        what: "left as it is",
+        because: "same",
+        onDrift: "",
       },
     ],
   };
@@ -46,14 +57,19 @@ async function open(config: Partial<Pick<UpdaterConfig, "notify" | "run" | "hear
   const log = createLog({ format: "json", write: (line: string) => void logged.push(JSON.parse(line)) });
   const whole = { notify: [], run: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
   outlets = await openOutlets(whole, {
-    ...{ log, host: "here", random: () => 0, status: () => status },
+    log,
+    host: "here",
+    random: () => 0,
+    status: () => status,
   });
   return outlets;
 }
 
 const endpoint = (path = "") => ({ url: new URL(server.url + path), trust: { kind: "system" } as const });
 const failing: Notice = {
-  ...{ kind: "failing", key: "k", message: "record not replaced" },
+  kind: "failing",
+  key: "k",
+  message: "record not replaced",
   fields: { name: "home.example.org A", because: "the record service answered 500", todo: "wait" },
 };
 
@@ -69,8 +85,11 @@ describe("programs", () => {
     return { command: { file: join(folder, "program"), args: ["a b", "$(id)"], folder }, timeout, on };
   };
   const changed: Notice = {
-    ...{ kind: "done", key: "k", message: "record replaced by 9.9.9.9" },
-    ...{ change: { old: "192.0.2.1", new: "9.9.9.9" }, fields: { name: "home.example.org A", because: "$(id); `x`" } },
+    kind: "done",
+    key: "k",
+    message: "record replaced by 9.9.9.9",
+    change: { old: "192.0.2.1", new: "9.9.9.9" },
+    fields: { name: "home.example.org A", because: "$(id); `x`" },
   };
   const said = () => (existsSync(join(folder, "out")) ? readFileSync(join(folder, "out"), "utf8") : "");
 
@@ -132,7 +151,10 @@ describe("notices", () => {
       headers: { authorization: "Bearer tok" },
     });
     expect(JSON.parse(server.asked[0]?.body ?? "")).toMatchObject({
-      ...{ event: "failing", message: "record not replaced", name: "home.example.org A", host: "here" },
+      event: "failing",
+      message: "record not replaced",
+      name: "home.example.org A",
+      host: "here",
       because: "the record service answered 500",
     });
   });
@@ -144,7 +166,10 @@ describe("notices", () => {
     notify({ ...failing, kind: "done", message: "record replaced", change: { old: "192.0.2.1", new: "9.9.9.9" } });
     await until(() => server.asked.length === 1);
     expect(JSON.parse(server.asked[0]?.body ?? "")).toMatchObject({
-      ...{ event: "changed", message: "record replaced", old: "192.0.2.1", new: "9.9.9.9" },
+      event: "changed",
+      message: "record replaced",
+      old: "192.0.2.1",
+      new: "9.9.9.9",
     });
   });
 

@@ -24,8 +24,13 @@ export async function runOn(
 function environmentOf(event: string, { message, change, fields }: Notice): Readonly<Record<string, string>> {
   const [name = "", type = ""] = (fields.name ?? "").split(" ");
   const texts = {
-    ...{ MOOR_EVENT: event, MOOR_NAME: name, MOOR_TYPE: type, MOOR_MESSAGE: message },
-    ...{ MOOR_OLD: change?.old ?? "", MOOR_NEW: change?.new ?? "", MOOR_BECAUSE: fields.because ?? "" },
+    MOOR_EVENT: event,
+    MOOR_NAME: name,
+    MOOR_TYPE: type,
+    MOOR_MESSAGE: message,
+    MOOR_OLD: change?.old ?? "",
+    MOOR_NEW: change?.new ?? "",
+    MOOR_BECAUSE: fields.because ?? "",
   };
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, printable(text.slice(0, longestText))]));
 }

@@ -5,8 +5,15 @@ import { chooseFor } from "./choose-for.ts";
 import type { Subject } from "./subjects.ts";
 
 const subject: Subject = {
-  ...{ key: "k", title: "home.example.org A", family: "ipv4", target: "dns", policyKey: "", rules: {} },
-  ...{ source: "a", called: "source", policy: { devices: ["internet"], family: "ipv4" } },
+  key: "k",
+  title: "home.example.org A",
+  family: "ipv4",
+  target: "dns",
+  policyKey: "",
+  rules: {},
+  source: "a",
+  called: "source",
+  policy: { devices: ["internet"], family: "ipv4" },
   others: ["b", "c"].map((source) => ({ source, called: "source", devices: ["internet"] })),
   order: { zone: "example.org", name: "home", family: "ipv4" },
 };

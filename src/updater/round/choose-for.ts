@@ -48,7 +48,10 @@ function whyUnknown(reading: SourceReading | undefined, family: Family): WhyUnkn
 
 const unreadChoice = ({ source, called, devices: [device = ""] }: Origin): Chosen => ({
   choice: { kind: "unknown", because: notReadYet(called) },
-  ...{ device, source, considered: [], passedOver: [] },
+  device,
+  source,
+  considered: [],
+  passedOver: [],
 });
 
 function withTrouble(chosen: OrderedChoosing, origins: readonly Origin[], family: Family, readings: Readings): Chosen {

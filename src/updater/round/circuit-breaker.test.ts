@@ -13,7 +13,11 @@ beforeEach(() => {
 });
 
 const fault = (more: Partial<TargetFault> = {}): TargetFault => ({
-  ...{ kind: "later", because: "500", todo: "wait", ofService: true, ...more },
+  kind: "later",
+  because: "500",
+  todo: "wait",
+  ofService: true,
+  ...more,
 });
 const down = fault();
 const fail = (names: string, why = down) => names.split("").map((name) => breaker.failed(name, why));

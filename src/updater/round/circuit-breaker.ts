@@ -66,7 +66,11 @@ export function createCircuitBreaker(now: () => Instant, random: () => number): 
     failed(name, fault) {
       if (suspects.has(name) && outage?.probe !== name) return { longest: usual };
       const before: Pick<Outage, "since" | "names" | "failures" | "isOpen" | "until" | "probe"> = outage ?? {
-        ...{ since: now(), names: new Set(), failures: 0, isOpen: false, until: 0 },
+        since: now(),
+        names: new Set(),
+        failures: 0,
+        isOpen: false,
+        until: 0,
       };
       before.names.add(name);
       // If several names have faults of their own, more have to fail in a row.

@@ -5,11 +5,13 @@ import { mergeState, type StateContent } from "./merge-state.ts";
 
 type Side = readonly [address: string, minute: number, turn?: number | undefined, doubt?: "doubt" | undefined];
 const entryOf = ([address, minute, , doubt]: Side): StoredAddress => ({
-  ...{ address, storedAt: new Date(minute * 60_000).toISOString() },
+  address,
+  storedAt: new Date(minute * 60_000).toISOString(),
   ...(doubt ? { inDoubt: true } : {}),
 });
 const contentOf = (side: Side): StateContent => ({
-  ...{ entries: { k: entryOf(side) }, holds: {} },
+  entries: { k: entryOf(side) },
+  holds: {},
   turns: side[2] === undefined ? {} : { k: side[2] },
 });
 
@@ -78,7 +80,8 @@ describe("what two processes have stored", () => {
     expect(mergeState(ours, theirs, new Map())).toBe(true);
     expect(ours).toEqual({
       entries: { k: entryOf(["a", 1]), l: entryOf(["b", 2]) },
-      ...{ holds: { x: 7, y: 9 }, turns: { k: 1, l: 3 } },
+      holds: { x: 7, y: 9 },
+      turns: { k: 1, l: 3 },
     });
   });
 

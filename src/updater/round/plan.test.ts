@@ -12,16 +12,15 @@ const now = Date.parse("2026-11-15T12:00:00Z");
 const minute = 60_000;
 
 const subjectWith = (rules: NameRules): Subject => ({
-  ...{
-    key: "home A",
-    title: "home.example.org A",
-    family: "ipv4",
-    source: "office",
-    called: "firewall",
-    target: "dns",
-    rules,
-  },
-  ...{ policy: { devices: ["wan0"], family: "ipv4" }, policyKey: "wan0" },
+  key: "home A",
+  title: "home.example.org A",
+  family: "ipv4",
+  source: "office",
+  called: "firewall",
+  target: "dns",
+  rules,
+  policy: { devices: ["wan0"], family: "ipv4" },
+  policyKey: "wan0",
   order: { zone: "example.org", name: "home", family: "ipv4" },
 });
 
@@ -36,7 +35,9 @@ type Given = { rules?: NameRules; stored?: StoredAddress; recall?: Recall; at?: 
 
 function plan(read: SourceReading, { rules = {}, stored, recall = createRecall(), at = now }: Given = {}) {
   const [planned] = planRound([subjectWith(rules)], {
-    ...{ recall, now: at, notBefore: () => undefined },
+    recall,
+    now: at,
+    notBefore: () => undefined,
     readings: new Map([["office", read]]),
     state: { get: () => stored },
   });
@@ -45,7 +46,8 @@ function plan(read: SourceReading, { rules = {}, stored, recall = createRecall()
 }
 
 const storedBefore = (ago: number, more: Partial<StoredAddress> = {}): StoredAddress => ({
-  ...{ address: "9.9.9.9", storedAt: new Date(now - ago).toISOString() },
+  address: "9.9.9.9",
+  storedAt: new Date(now - ago).toISOString(),
   ...more,
 });
 
@@ -120,12 +122,15 @@ describe("what a round plans for a name", () => {
   it("is nothing, with what to do, if the address is unknown", () => {
     const unavailable = { kind: "unavailable", because: "it is down", todo: "start it" } as const;
     expect(plan(unavailable)).toMatchObject({
-      ...{ plan: { kind: "nothing", because: "unknown" }, device: "wan0" },
-      ...{ choice: { because: "it is down" }, trouble: { because: "it is down", todo: "start it" } },
+      plan: { kind: "nothing", because: "unknown" },
+      device: "wan0",
+      choice: { because: "it is down" },
+      trouble: { because: "it is down", todo: "start it" },
     });
     const gone = "the firewall office has no interface wan0";
     expect(plan(reading({ device: "lan0", ipv4: [], ipv6: [] }))).toMatchObject({
-      ...{ plan: { kind: "nothing" }, trouble: { because: gone, todo: "its interfaces are lan0" } },
+      plan: { kind: "nothing" },
+      trouble: { because: gone, todo: "its interfaces are lan0" },
     });
     expect(plan(reading())).toMatchObject({ trouble: { because: gone, todo: "it reports no interfaces" } });
     expect(plan(reportOf("9.9.9.9"))).not.toHaveProperty("trouble");
@@ -133,22 +138,31 @@ describe("what a round plans for a name", () => {
 
   describe("with two addresses of one network, whatever their lifetimes", () => {
     const pair: SourceReading = reading({
-      ...{ device: "wan0", ipv4: [] },
+      device: "wan0",
+      ipv4: [],
       ipv6: [
         ["2a00::1", 60],
         ["2a00::2", 7200],
       ].map(([text, validLifetime]) => ({
-        ...{ linkLocal: false, deprecated: false, tentative: false, detached: false },
+        linkLocal: false,
+        deprecated: false,
+        tentative: false,
+        detached: false,
         ...({ text, validLifetime } as { text: string; validLifetime: number }),
       })),
     });
     const named = (name: string, rules: NameRules = {}): Subject => ({
       ...subjectWith(rules),
-      ...{ key: name, family: "ipv6", policy: { devices: ["wan0"], family: "ipv6" } },
+      key: name,
+      family: "ipv6",
+      policy: { devices: ["wan0"], family: "ipv6" },
     });
     const addresses = (subjects: readonly Subject[], stored: Readonly<Record<string, string>>) =>
       planRound(subjects, {
-        ...{ recall: createRecall(), now, notBefore: () => undefined, readings: new Map([["office", pair]]) },
+        recall: createRecall(),
+        now,
+        notBefore: () => undefined,
+        readings: new Map([["office", pair]]),
         state: { get: (key) => (stored[key] ? storedBefore(0, { address: stored[key] }) : undefined) },
       }).map(({ choice }) => (choice.kind === "address" ? choice.address.text : choice.kind));
 

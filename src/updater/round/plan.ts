@@ -54,7 +54,11 @@ function planSubject(subject: Subject, choosing: Chosen, facts: RoundFacts): Pla
   const isFailover = passedOver.some(({ because }) => because === "unreadable") && !recall.isFirst(key);
   const rules = isFailover ? { holdDown: failoverHold, ...subject.rules } : subject.rules;
   const plan = planUpdate({
-    ...{ family, choice, rules, now, paused: subject.paused === true },
+    family,
+    choice,
+    rules,
+    now,
+    paused: subject.paused === true,
     // In doubt, the content of the record is unknown, so even the stored address must be written.
     stored: kept?.inDoubt ? undefined : kept?.address,
     otherTtl: subject.order.ttl !== undefined && subject.order.ttl !== kept?.ttl,

@@ -118,7 +118,9 @@ describe("a person who asks for a check", () => {
 
 describe("a quota that is nearly used up", () => {
   const says = (remaining: number, reset: number) => ({
-    ...{ "ratelimit-limit": "300", "ratelimit-remaining": String(remaining), "ratelimit-reset": String(reset) },
+    "ratelimit-limit": "300",
+    "ratelimit-remaining": String(remaining),
+    "ratelimit-reset": String(reset),
   });
 
   it("is taken from the last answer, for all targets with that token", () => {

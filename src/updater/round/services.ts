@@ -59,7 +59,10 @@ export async function openServices(
     return opened;
   };
   return {
-    ...{ readers, sourcePacing, schedule, targetOf },
+    readers,
+    sourcePacing,
+    schedule,
+    targetOf,
     serviceOf: ({ target }) => serviceOfTarget(config.targets, target),
     async published(subject, signal) {
       const wait = schedule.waitForReading(subject.target);

@@ -45,14 +45,21 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
     },
   } satisfies Partial<RecordTarget>;
   const tools: WriteTools = {
-    ...{ recall, now: () => now, target: target as unknown as RecordTarget },
+    recall,
+    now: () => now,
+    target: target as unknown as RecordTarget,
     state: {
-      ...{ get: (key) => kept.get(key), hold: () => undefined, setHold: async () => {}, flush: async () => false },
+      get: (key) => kept.get(key),
+      hold: () => undefined,
+      setHold: async () => {},
+      flush: async () => false,
       set: async (key, entry) => void kept.set(key, entry),
     },
   };
   return {
-    ...{ asked, kept, recall },
+    asked,
+    kept,
+    recall,
     write: (planned: ActingUpdate) => writeRecord(planned, tools, signal),
     preview: (planned: ActingUpdate) => previewRecord(planned, tools, signal),
   };
@@ -99,7 +106,7 @@ describe("a planned update", () => {
     "that the record holds, at a service that serves it only after another step, when %s",
     async (_, stored, asked) => {
       const outcome = { kind: "done", recordId: "1", ttl: 60, already: true } as const;
-      const seen = rig({ ...{ held: found("9.9.9.9"), outcome, isServedLater: true }, ...(stored && { stored }) });
+      const seen = rig({ held: found("9.9.9.9"), outcome, isServedLater: true, ...(stored && { stored }) });
       expect((await seen.write(update("compare")))?.outcome?.kind).toBe("same");
       expect(seen.asked).toEqual(asked);
       expect(seen.kept.get("home A")).toMatchObject({ address: "9.9.9.9" });

@@ -15,7 +15,14 @@ const interfaces = JSON.stringify({
   pppoe1: { ...up, ipv4: [{ ipaddr: "203.0.113.7", subnetbits: 32, endpoint: "203.0.113.1" }], ipv6: [] },
 });
 const item = (address: string, status: string) => ({
-  ...{ name: "GW", address, status, loss: "~", delay: "~", stddev: "~", monitor: "~", status_translated: "" },
+  name: "GW",
+  address,
+  status,
+  loss: "~",
+  delay: "~",
+  stddev: "~",
+  monitor: "~",
+  status_translated: "",
 });
 const statusOf = (...items: object[]) => JSON.stringify({ items, status: "ok" });
 
@@ -54,7 +61,9 @@ const row = { device: "igb0", identifier: "wan", enabled: true, status: "up", ad
 const overview = JSON.stringify([
   {
     ...row,
-    ...{ gateways: ["198.51.100.1"], addr6: "2001:db8:1::7/64", ipv4: [{ ipaddr: "198.51.100.7/24" }] },
+    gateways: ["198.51.100.1"],
+    addr6: "2001:db8:1::7/64",
+    ipv4: [{ ipaddr: "198.51.100.7/24" }],
     ipv6: [{ ipaddr: "fe80::1/64" }, { ipaddr: "2001:db8:1::9/64" }, { ipaddr: "2001:db8:1::7/64" }],
   },
   { ...row, device: "pppoe1", gateways: ["203.0.113.1"], addr6: "", ipv4: [{ ipaddr: "203.0.113.7/32" }] },

@@ -8,7 +8,10 @@ const row = (
   addresses: readonly (string | Partial<KernelAddress>)[],
   more: Partial<KernelRow> = {},
 ) => ({
-  ...{ ifname, link_type: "ether", flags: ["UP", "LOWER_UP"], ...more },
+  ifname,
+  link_type: "ether",
+  flags: ["UP", "LOWER_UP"],
+  ...more,
   addr_info: addresses.map((each): KernelAddress => {
     const { local = "", ...marks } = typeof each === "string" ? { local: each } : each;
     const family = local.includes(":") ? "inet6" : "inet";

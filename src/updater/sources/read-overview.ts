@@ -72,8 +72,12 @@ function ipv6Of(entries: readonly Entry[], main: string): readonly ReportedIpv6[
     const length = Number(entry.ipaddr.split("/")[1]);
     return [
       {
-        ...{ text, linkLocal, deprecated: entry.deprecated === true, tentative: entry.tentative === true },
-        ...{ detached: entry.detached === true, ...(Number.isInteger(length) ? { prefixLength: length } : {}) },
+        text,
+        linkLocal,
+        deprecated: entry.deprecated === true,
+        tentative: entry.tentative === true,
+        detached: entry.detached === true,
+        ...(Number.isInteger(length) ? { prefixLength: length } : {}),
         ...(typeof entry.vhid === "string" && entry.vhid !== "" ? { vhid: entry.vhid } : {}),
       },
     ];

@@ -16,7 +16,8 @@ async function pausesAfter(
   const heard: boolean[] = [];
   let time = 0;
   const source = {
-    ...{ read: async () => report, close: () => undefined },
+    read: async () => report,
+    close: () => undefined,
     async follow(hear: (reading: SourceReading) => void) {
       time += lasting;
       return stream(hear);

@@ -128,14 +128,18 @@ export const dyndns2Settings = mapping(
       if (!known && address.pathname === "/") address.pathname = "/nic/update";
       const account = createHash("sha256").update(`${user}:${password()}`).digest("hex").slice(0, 16);
       return {
-        ...{ ...rest, url: address, user: () => user, password, dns, account },
-        ...{ host: known?.host ?? "hostname", ipv4: known?.ipv4 ?? "myip" },
-        ...{
-          ipv6: known?.ipv6 ?? known?.ipv4 ?? "myip",
-          query: known?.query ?? "",
-          together: known?.together ?? false,
-          keep: known?.keep,
-        },
+        ...rest,
+        url: address,
+        user: () => user,
+        password,
+        dns,
+        account,
+        host: known?.host ?? "hostname",
+        ipv4: known?.ipv4 ?? "myip",
+        ipv6: known?.ipv6 ?? known?.ipv4 ?? "myip",
+        query: known?.query ?? "",
+        together: known?.together ?? false,
+        keep: known?.keep,
         agent: agentFor(known?.contact === true, contact ?? (isMailAddress(user) ? user : undefined)),
       };
     },

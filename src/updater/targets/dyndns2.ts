@@ -96,8 +96,11 @@ const day = 86_400_000;
 
 /** Services block clients that continue after these: nothing is sent for a day, or until the settings change. */
 const stop = (kind: TargetFault["kind"], because: string, todo: string, onlyName = true): TargetFault => ({
-  ...{ kind, because, todo: `${todo}; moor does not try again for a day, unless the settings change` },
-  ...{ retryAfter: day, ...(onlyName ? { onlyName } : {}) },
+  kind,
+  because,
+  todo: `${todo}; moor does not try again for a day, unless the settings change`,
+  retryAfter: day,
+  ...(onlyName ? { onlyName } : {}),
 });
 
 /** The words of the protocol that are not a success. */

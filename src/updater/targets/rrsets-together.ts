@@ -42,7 +42,9 @@ export async function replaceSetsTogether(
       readAll: (sets) => readSets(calls, sets, signal),
       async writeAll(changes) {
         const wanted = changes.map(({ set: { name, type }, content: { value, ttl } }) => ({
-          ...{ name, type, records: [{ value, comment: comment() }] },
+          name,
+          type,
+          records: [{ value, comment: comment() }],
           ...(ttl === undefined ? {} : { ttl }),
         }));
         const written = await settled(await calls.change(zone, expected, wanted, signal), signal);

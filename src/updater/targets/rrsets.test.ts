@@ -33,7 +33,10 @@ afterEach(async () => {
 
 async function openTarget({ path = "", total = 15_000, now = running() } = {}) {
   const config: TokenTarget = {
-    ...{ name: "dns", api: "rrsets", url: new URL(server.url + path), trust: { kind: "system" } },
+    name: "dns",
+    api: "rrsets",
+    url: new URL(server.url + path),
+    trust: { kind: "system" },
     token: () => "t0ken",
   };
   const waiting = { first: 10, longest: 40, total };
@@ -97,7 +100,9 @@ describe("replacing a set", () => {
     expect(await target.replace({ ...order, ttl: 5 }, never)).toMatchObject({
       kind: "unknown",
       fault: {
-        ...{ kind: "refused", afterWrite: true, todo: expect.stringMatching(/`ttl:`/) },
+        kind: "refused",
+        afterWrite: true,
+        todo: expect.stringMatching(/`ttl:`/),
         because: expect.stringMatching(/^the address was written, but not its TTL: .*422: too small/),
       },
     });
@@ -111,7 +116,9 @@ describe("replacing a set", () => {
     });
     expect(await target.replace({ ...other, create: true }, never)).toMatchObject({ kind: "done" });
     expect(JSON.parse(server.asked.find(({ path }) => path.endsWith("/rrsets"))?.body ?? "")).toMatchObject({
-      ...{ name: "other", type: "A", ttl: 300 },
+      name: "other",
+      type: "A",
+      ttl: 300,
       records: [{ value: "9.9.9.9", comment: expect.stringMatching(/\(UTC\)$/) }],
     });
     expect(await target.replace({ ...other, zone: "example.net", create: true }, never)).toMatchObject({
@@ -126,7 +133,8 @@ describe("replacing a set", () => {
         ? { status: 409, body: { error: { code: "uniqueness_error", message: "exists", details: null } } }
         : undefined;
     expect(await target.replace({ ...order, name: "other", create: true }, never)).toMatchObject({
-      ...{ kind: "refused", fault: { kind: "later" } },
+      kind: "refused",
+      fault: { kind: "later" },
     });
   });
 });
@@ -308,7 +316,8 @@ describe("reading", () => {
   it("reads what a set holds now", async () => {
     records.push({ id: "r4b", type: "A", name: "home", value: "192.0.2.2", zone_id: "z1" });
     expect(await target.current(order, never)).toEqual({
-      ...{ kind: "found", value: { values: ["192.0.2.1", "192.0.2.2"], ttl: 77 } },
+      kind: "found",
+      value: { values: ["192.0.2.1", "192.0.2.2"], ttl: 77 },
     });
     await target.replace(order, never);
     expect(await target.current(order, never)).toMatchObject({ value: { values: ["9.9.9.9"] } });

@@ -36,7 +36,10 @@ async function openPeer(api: Api, timeout = 60_000): Promise<Peer> {
   let answer: (asked: Asked) => Reply | Promise<Reply>;
   const server = await startServer((asked) => answer(asked));
   const config: TokenTarget = {
-    ...{ name: "dns", api, url: new URL(server.url), trust: { kind: "system" } },
+    name: "dns",
+    api,
+    url: new URL(server.url),
+    trust: { kind: "system" },
     token: () => "t0ken",
   };
   const client = await createHttpClient(config, { timeoutMs: timeout });

@@ -29,7 +29,8 @@ describe("more records than fit into one transaction", () => {
       service: "the service",
       readAll: async (sets) =>
         sets.map(({ name }) => ({
-          ...{ kind: "found", value: { values: [held.get(name) ?? ""], ttl: 60, rest: undefined } },
+          kind: "found",
+          value: { values: [held.get(name) ?? ""], ttl: 60, rest: undefined },
         })),
       async writeAll(changes) {
         const answer = answers[written.length] ?? { kind: "accepted", value: undefined };
@@ -43,7 +44,9 @@ describe("more records than fit into one transaction", () => {
     return [written.join(" "), outcomes?.map(({ kind }) => kind).join(" ")];
   }
   const fault = (more: Partial<TargetFault> = {}): TargetFault => ({
-    ...{ kind: "refused", because: "no", todo: "look" },
+    kind: "refused",
+    because: "no",
+    todo: "look",
     ...more,
   });
   const accepted = { kind: "accepted", value: undefined } as const;

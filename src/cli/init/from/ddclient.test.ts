@@ -56,7 +56,8 @@ describe("a config of ddclient", () => {
       "Cloudflare, from an interface",
       cloudflare,
       {
-        ...{ interval: "10m", sources: { interface: { kind: "interface" } } },
+        interval: "10m",
+        sources: { interface: { kind: "interface" } },
         targets: { cloudflare: { api: "cloudflare", token: { file: "secrets/cloudflare-token" } } },
         names: [
           { name: "@", zone: "example.org", ttl: 120, ipv4: "ppp0" },
@@ -69,15 +70,20 @@ describe("a config of ddclient", () => {
       "a service that ddclient knows, from the web and an interface",
       router,
       {
-        ...{ interval: "5m", sources: { web: { kind: "web", every: "5m" }, interface: { kind: "interface" } } },
+        interval: "5m",
+        sources: { web: { kind: "web", every: "5m" }, interface: { kind: "interface" } },
         targets: {
           dyndns2: {
-            ...{ api: "dyndns2", service: "noip", user: "me@example.net" },
+            api: "dyndns2",
+            service: "noip",
+            user: "me@example.net",
             password: { file: "secrets/dyndns2-password" },
           },
         },
         names: ["office", "shop"].map((name) => ({
-          ...{ name, zone: "ddns.net", ipv4: { source: "web" } },
+          name,
+          zone: "ddns.net",
+          ipv4: { source: "web" },
           ipv6: { source: "interface", interface: "eth0" },
         })),
       },
@@ -98,7 +104,8 @@ describe("a config of ddclient", () => {
       "a nameserver",
       nsupdate,
       {
-        ...{ interval: "30s", sources: { interface: { kind: "interface" } } },
+        interval: "30s",
+        sources: { interface: { kind: "interface" } },
         targets: { rfc2136: { api: "rfc2136", server: "ns1.example.org", keyFile: "secrets/rfc2136-keyFile" } },
         names: [{ name: "home", zone: "example.org", ttl: 300, create: true, ipv4: "eth1" }],
       },
@@ -108,7 +115,8 @@ describe("a config of ddclient", () => {
       "a server of one's own, with two accounts",
       own,
       {
-        ...{ interval: "30s", sources: { interface: { kind: "interface" } } },
+        interval: "30s",
+        sources: { interface: { kind: "interface" } },
         targets: {
           dyndns2: { ...dyndns2, user: "me", password: { file: "secrets/dyndns2-password" } },
           "dyndns2-2": { ...dyndns2, user: "other", password: { file: "secrets/dyndns2-2-password" } },

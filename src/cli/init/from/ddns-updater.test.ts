@@ -51,7 +51,12 @@ describe("a config of ddns-updater", () => {
         names: [
           { name: "@", zone: "example.org", target: "cloudflare", ttl: 600, create: true, ipv4: true },
           {
-            ...{ name: "www", zone: "example.org", target: "cloudflare", ttl: 600, create: true, ipv4: true },
+            name: "www",
+            zone: "example.org",
+            target: "cloudflare",
+            ttl: 600,
+            create: true,
+            ipv4: true,
             ipv6: { host: "0:0:0:0:72ad:8fbb:a54e:bedd", prefix: 64 },
           },
           { name: "@", zone: "nas.dedyn.io", target: "desec", create: true, ipv4: true },
@@ -67,7 +72,9 @@ describe("a config of ddns-updater", () => {
         targets: {
           dyndns2: { api: "dyndns2", service: "noip", user: "me", password: { file: "secrets/dyndns2-password" } },
           "dyndns2-2": {
-            ...{ api: "dyndns2", service: "he", user: "example.net" },
+            api: "dyndns2",
+            service: "he",
+            user: "example.net",
             password: { file: "secrets/dyndns2-2-password" },
           },
           "dyndns2-3": { api: "dyndns2", service: "dyn", user: "me", password: { file: "secrets/dyndns2-3-password" } },

@@ -65,7 +65,9 @@ describe("a config of inadyn", () => {
       "two accounts at one service",
       twoAccounts,
       {
-        ...{ interval: "5m", public: "require", sources: { web: { kind: "web", every: "5m" } } },
+        interval: "5m",
+        public: "require",
+        sources: { web: { kind: "web", every: "5m" } },
         targets: {
           dyndns2: { ...noip, user: "account21", password: { file: "secrets/dyndns2-password" } },
           "dyndns2-2": { ...noip, user: "account22", password: { file: "secrets/dyndns2-2-password" } },
@@ -98,14 +100,20 @@ describe("a config of inadyn", () => {
       "an interface, a provider and a server of one's own",
       custom,
       {
-        ...{ interval: "30s", public: "require", sources: { interface: { kind: "interface" } } },
+        interval: "30s",
+        public: "require",
+        sources: { interface: { kind: "interface" } },
         targets: {
           dyndns2: {
-            ...{ api: "dyndns2", service: "he", user: "home.example.net" },
+            api: "dyndns2",
+            service: "he",
+            user: "home.example.net",
             password: { file: "secrets/dyndns2-password" },
           },
           "dyndns2-2": {
-            ...{ api: "dyndns2", url: "https://dyn.example.org:8443/nic/update", user: "me" },
+            api: "dyndns2",
+            url: "https://dyn.example.org:8443/nic/update",
+            user: "me",
             password: { file: "secrets/dyndns2-2-password" },
           },
         },

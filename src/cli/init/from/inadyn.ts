@@ -161,13 +161,14 @@ const notNeeded = "not needed";
 
 /** Settings that have no place in the new config. */
 const unused: Readonly<Record<string, string>> = {
-  ...{
-    exec: "write `run:` in the new config (docs/updater.md)",
-    "exec-mode": "write `run:` in the new config (docs/updater.md)",
-  },
+  exec: "write `run:` in the new config (docs/updater.md)",
+  "exec-mode": "write `run:` in the new config (docs/updater.md)",
   "forced-update": "moor writes only what has changed; `verify:` checks the record regularly",
-  ...{ "cache-dir": "moor writes its own state file, next to the config", "user-agent": notNeeded },
-  ...{ "fake-address": notNeeded, iterations: "`moor update --once` runs once", "startup-delay": notNeeded },
+  "cache-dir": "moor writes its own state file, next to the config",
+  "user-agent": notNeeded,
+  "fake-address": notNeeded,
+  iterations: "`moor update --once` runs once",
+  "startup-delay": notNeeded,
   "broken-rtc": "moor always checks certificates",
   "secure-ssl": "moor always checks certificates; to trust another one, set `ca:` or `fingerprint:` of the target",
   "ca-trust-file": "set `ca:` of the target to this file",

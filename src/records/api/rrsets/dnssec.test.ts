@@ -208,11 +208,22 @@ it("records that signing generates cannot be written, and are replaced when a zo
   const [signed] = await store().signedZones(0, 100);
   const account = signed?.account;
   const key: TransferKey = {
-    ...{ name: "key", secret: "", account, scope: wholeAccount, created: 0, accountName: "main", revoked: undefined },
+    name: "key",
+    secret: "",
+    account,
+    scope: wholeAccount,
+    created: 0,
+    accountName: "main",
+    revoked: undefined,
     algorithm: "hmac-sha256",
   };
   const updated = await updateFromDns(store(), {
-    ...{ zone: "made.test", prerequisites: [], key, from: "192.0.2.1", signature: "s", now: Date.now() },
+    zone: "made.test",
+    prerequisites: [],
+    key,
+    from: "192.0.2.1",
+    signature: "s",
+    now: Date.now(),
     updates: [{ kind: "add", owner: "www", type: "TYPE46", ttl: 60, rdata: madeText }],
   });
   expect(updated).toMatchObject({ kind: "refused", faults: [{ message }] });
@@ -223,8 +234,14 @@ it("a prerequisite of a DNS UPDATE finds the records that signing generates", as
   const met = async (owner: string, type: RecordType) => {
     const held = await store().zoneHolding("asked.test");
     const key: TransferKey = {
-      ...{ name: "key", secret: "", account: held?.account, scope: wholeAccount, created: 0 },
-      ...{ accountName: "main", revoked: undefined, algorithm: "hmac-sha256" },
+      name: "key",
+      secret: "",
+      account: held?.account,
+      scope: wholeAccount,
+      created: 0,
+      accountName: "main",
+      revoked: undefined,
+      algorithm: "hmac-sha256",
     };
     const prerequisites = [{ kind: "set-exists" as const, owner, type }];
     const by = { key, from: "192.0.2.1", signature: `${owner} ${type} ${Math.random()}`, now: Date.now() };

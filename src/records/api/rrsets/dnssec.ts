@@ -43,7 +43,8 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
       { schema: { tags, summary, body, response: { 201: answers.dnssecAction } } },
       (request, reply) =>
         act(request, reply, {
-          ...{ read, answerOf },
+          read,
+          answerOf,
           run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked),
         }),
     );
@@ -127,13 +128,25 @@ function listAt<T>(keys: Keys, key: string, isOne: (each: unknown) => each is T,
 function signingToWire({ name, settings: { dnssec } }: Zone): RrsetsSigning {
   if (dnssec === undefined)
     return {
-      ...{ signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null },
-      ...{ parent_fault: null, ignores_silent_servers: false },
-      ...{ keys: [], other_keys: [], records: [] },
+      signed: false,
+      stage: null,
+      stage_text: null,
+      since: null,
+      parent_since: null,
+      denial: null,
+      parent_fault: null,
+      ignores_silent_servers: false,
+      keys: [],
+      other_keys: [],
+      records: [],
     };
   const { stage, since, parentSince, parentFault, denial, keys, others = [] } = dnssec;
   return {
-    ...{ signed: true, stage, stage_text: stageInWords(dnssec), since: timeText(since), denial },
+    signed: true,
+    stage,
+    stage_text: stageInWords(dnssec),
+    since: timeText(since),
+    denial,
     parent_since: parentSince === undefined ? null : timeText(parentSince),
     parent_fault: parentFault
       ? { kind: parentFault.kind, text: faultInWords(parentFault), since: timeText(parentFault.since) }
@@ -155,17 +168,28 @@ const shownTypes: ReadonlyMap<number, string> = new Map([
 ]);
 
 const otherKeyToWire = (key: OtherKey, zone: string): RrsetsSigning["other_keys"][number] => ({
-  ...{ key_tag: key.tag, algorithm: key.algorithm, algorithm_name: algorithmName(key.algorithm) },
-  ...{ added: timeText(key.added), ds_wanted: mayBeInParent(key) },
-  ...{ ds: mayBeInParent(key) ? dsText(key, zone) : null, dnskey: `${zone}. 3600 IN DNSKEY ${dnskeyText(key)}` },
+  key_tag: key.tag,
+  algorithm: key.algorithm,
+  algorithm_name: algorithmName(key.algorithm),
+  added: timeText(key.added),
+  ds_wanted: mayBeInParent(key),
+  ds: mayBeInParent(key) ? dsText(key, zone) : null,
+  dnskey: `${zone}. 3600 IN DNSKEY ${dnskeyText(key)}`,
 });
 
 function keyToWire(key: SigningKey, stage: ZoneSigning["stage"], zone: string): RrsetsSigning["keys"][number] {
   const { tag, algorithm, created, shown, signs } = key;
   const { digest, digestType } = dsParts(key, zone);
   return {
-    ...{ key_tag: tag, algorithm, algorithm_name: algorithmName(algorithm), created: timeText(created) },
-    ...{ published: shown, signs, ds_wanted: isDsWanted(key, stage), digest_type: digestType, digest },
+    key_tag: tag,
+    algorithm,
+    algorithm_name: algorithmName(algorithm),
+    created: timeText(created),
+    published: shown,
+    signs,
+    ds_wanted: isDsWanted(key, stage),
+    digest_type: digestType,
+    digest,
     ds: dsText(key, zone),
     dnskey: `${zone}. 3600 IN DNSKEY ${dnskeyText(key)}`,
   };

@@ -121,7 +121,8 @@ describe("errors", () => {
       "values of a zone's sets",
       {
         rrsets: Array.from({ length: 500 }, () => ({
-          ...{ name: "a", type: "SVCB" },
+          name: "a",
+          type: "SVCB",
           records: Array.from({ length: 50 }, () => ({ value: `1 . ${"a ".repeat(20)}` })),
         })),
       },

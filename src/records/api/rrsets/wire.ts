@@ -36,7 +36,10 @@ export function zoneToWire(zone: Zone, status: ZoneStatus, nameservers: readonly
 }
 
 export const grantToWire = ({ id, name, accountName, created }: Grant): RrsetsGrant => ({
-  ...{ id, name, account: accountName, created: timeText(created) },
+  id,
+  name,
+  account: accountName,
+  created: timeText(created),
 });
 
 const serverToWire = ({ address, port, tsig }: PrimaryServer) => ({

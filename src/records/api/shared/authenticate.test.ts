@@ -21,7 +21,10 @@ describe("a caller with a token", () => {
     const scope: Scope = { access: "read", expires: now + 1, networks: ["192.0.2.0/24"] };
     const { id } = await newToken(scope);
     expect(await actorOf(store, "secret", caller, now)).toEqual({
-      ...{ account: 1, token: id, scope, from: "192.0.2.7" },
+      account: 1,
+      token: id,
+      scope,
+      from: "192.0.2.7",
       label: `token ${id} (home)`,
     });
     expect(await store.tokens()).toMatchObject([{ uses: 1, lastUsed: now }]);

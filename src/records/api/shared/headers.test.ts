@@ -15,7 +15,9 @@ const secret = createToken();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-headers-"));
   service = await startRecords({
-    ...{ dataFolder: folder, names: ["dns.example.org"], nameservers: ["ns1.example.net"] as const },
+    dataFolder: folder,
+    names: ["dns.example.org"],
+    nameservers: ["ns1.example.net"] as const,
     listen: { host: "127.0.0.1", port: 0 },
     log: createLog({ format: "text", level: "silent", write: () => undefined }),
   });

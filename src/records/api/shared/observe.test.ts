@@ -31,14 +31,22 @@ describe("the record service, monitored", () => {
     lines = [];
     const log = createLog({ format: "json", write: (line) => lines.push(line) });
     service = await startRecords({
-      ...{ dataFolder: folder, names: [], nameservers: ["ns1.example.net"], plainHttp: true, counted: true, log },
+      dataFolder: folder,
+      names: [],
+      nameservers: ["ns1.example.net"],
+      plainHttp: true,
+      counted: true,
+      log,
       listen: { host: "127.0.0.1", port: 0 },
       ...options,
     });
     const account = await service.store.ensureAccount("main", 1);
     const secret = createToken();
     await service.store.addToken({
-      ...{ account: account.id, name: "home", hash: hashSecret(secret), created: 1 },
+      account: account.id,
+      name: "home",
+      hash: hashSecret(secret),
+      created: 1,
       scope: { ...wholeAccount, networks: ["203.0.113.0/24", "127.0.0.1/32"] },
     });
     return secret;
@@ -82,9 +90,13 @@ describe("the record service, monitored", () => {
     const requests = createRequestCounters();
     const away = { counters, lastChange: () => Promise.reject(new Error("away")) };
     const text = await printRecordMetrics({
-      ...{ requests, store: away, streams: { open: 0 }, now: () => 1_000 },
+      requests,
+      store: away,
+      streams: { open: 0 },
+      now: () => 1_000,
       signing: {
-        ...{ zones: 3, ahead: new Set<string>() },
+        zones: 3,
+        ahead: new Set<string>(),
         parentFaults: new Map<string, ParentFault>([
           ["customer.example", { kind: "wrong-ds", text: "" }],
           ["another.example", { kind: "no-ds", text: "" }],
@@ -206,8 +218,14 @@ describe("the record service, monitored", () => {
     await expect.poll(() => logged().filter(({ msg }) => msg === "request").length).toBe(6);
     const [first] = logged();
     expect(first).toMatchObject({
-      ...{ request: "trace-7", from: "203.0.113.5", method: "GET", path: "/v1/zones", route: "/v1/zones", status: 200 },
-      ...{ actor: "token 1 (home)", ms: expect.any(Number) },
+      request: "trace-7",
+      from: "203.0.113.5",
+      method: "GET",
+      path: "/v1/zones",
+      route: "/v1/zones",
+      status: 200,
+      actor: "token 1 (home)",
+      ms: expect.any(Number),
     });
     const refused = logged().filter(({ request }) => request === logged().find(isRefusal)?.request);
     expect(refused.map(({ msg }) => msg)).toEqual(["console: sign-in refused", "request"]);

@@ -43,7 +43,9 @@ describe("addresses of primary servers that the operator permits", () => {
 
   it("are accepted by both APIs, and others are still refused", async () => {
     const made = await call("POST", "/zones", {
-      ...{ name: "here.example", mode: "secondary", primary_nameservers: [{ address: "127.0.0.1", port: 5300 }] },
+      name: "here.example",
+      mode: "secondary",
+      primary_nameservers: [{ address: "127.0.0.1", port: 5300 }],
     });
     expect(made.status).toBe(201);
     const { zone } = (await callV1("POST", "/zones", { name: "v1.example" })).json;

@@ -8,10 +8,21 @@ const zone = { name: "example.org", settings: plainSettings(600) } as Zone;
 const now = 9;
 
 const content = (owner: string, value: string, ttl?: number): RecordContent => ({
-  ...{ owner, type: "A", ttl, name: owner, value, rdata: value },
+  owner,
+  type: "A",
+  ttl,
+  name: owner,
+  value,
+  rdata: value,
 });
 const record = (id: string, owner: string, value: string) => ({
-  ...{ id, name: owner, value, rdata: value, comment: `about ${id}`, created: 1, modified: 1 },
+  id,
+  name: owner,
+  value,
+  rdata: value,
+  comment: `about ${id}`,
+  created: 1,
+  modified: 1,
 });
 const sets: readonly RRset[] = [
   { owner: "www", type: "A", ttl: 60, records: [record("1", "www", "192.0.2.1"), record("2", "www", "192.0.2.2")] },
@@ -104,7 +115,8 @@ describe("a deleted record", () => {
   it("is refused if its set is protected", () => {
     const locked = sets.map((set) => ({ ...set, locked: true }));
     expect(deleteRecord({ zone, sets: locked, around: nothingAround }, "3")).toMatchObject({
-      ...{ wanted: undefined, result: { kind: "refused", faults: [{ code: "set-locked", where: "ftp A" }] } },
+      wanted: undefined,
+      result: { kind: "refused", faults: [{ code: "set-locked", where: "ftp A" }] },
     });
   });
 });

@@ -52,7 +52,9 @@ function withRecords(
     case "create":
       return ok({
         ...withValues(place, undefined, values.value, stamp),
-        ...{ ttl, ...(labels && { labels }), ...(locked && { locked }) },
+        ttl,
+        ...(labels && { labels }),
+        ...(locked && { locked }),
       });
     case "add":
       return withMore(place, set, { values: values.value, ttl, zoneTtl: zone.settings.ttl }, stamp);

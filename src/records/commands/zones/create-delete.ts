@@ -23,7 +23,9 @@ export type CreateZone = {
 };
 
 export const createZoneRule = ({ actor, zone, act }: CreateZone): CreateRule => ({
-  ...{ kind: "create", zone, actor: actor.label },
+  kind: "create",
+  zone,
+  actor: actor.label,
   ...(act && { act }),
 });
 

@@ -314,7 +314,7 @@ export async function continueLife(
 ): Promise<ZoneSigning | "unsigned" | undefined> {
   const { dnssec } = zone.settings;
   const next =
-    dnssec && nextStage(dnssec, parent, { ...{ now: by.now, highestTtl }, dsOf: (key) => everyDsOf(key, zone.name) });
+    dnssec && nextStage(dnssec, parent, { now: by.now, highestTtl, dsOf: (key) => everyDsOf(key, zone.name) });
   if (dnssec === undefined || next === undefined) return undefined;
   const changed = await change(by, zone, ({ zone: { settings } }) => {
     if (settings.dnssec?.stage !== dnssec.stage || settings.dnssec.since !== dnssec.since)

@@ -20,7 +20,11 @@ export type SigningState = {
 };
 
 export const createSigningState = (): SigningState => ({
-  ...{ zones: 0, expiring: new Map(), overdue: new Set(), parentFaults: new Map(), ahead: new Set() },
+  zones: 0,
+  expiring: new Map(),
+  overdue: new Set(),
+  parentFaults: new Map(),
+  ahead: new Set(),
 });
 
 export type WatchOptions = {
@@ -56,7 +60,10 @@ export async function lookAtSigned({ store, now, log, state }: WatchOptions): Pr
   const overdue = await overdueIn(store, now());
   const expiring = new Map([...overdue].filter(([name]) => state.overdue.has(name)));
   Object.assign(state, {
-    ...{ zones: zones.length, ahead, expiring, overdue: new Set(overdue.keys()) },
+    zones: zones.length,
+    ahead,
+    expiring,
+    overdue: new Set(overdue.keys()),
     parentFaults: new Map(
       zones.flatMap(({ name, settings }) =>
         settings.dnssec?.parentFault ? [[name, settings.dnssec.parentFault] as const] : [],

@@ -90,7 +90,14 @@ export async function loadBatch(
     ),
   ]);
   return {
-    ...{ zones, places, owners, sets, ended, ahead, signedNames: signed.names, sealedKeys: signed.keys },
+    zones,
+    places,
+    owners,
+    sets,
+    ended,
+    ahead,
+    signedNames: signed.names,
+    sealedKeys: signed.keys,
     busy: { zones: busy, names: busyNames },
     keys: (keys?.rows ?? []) as KeptKey[],
     neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),

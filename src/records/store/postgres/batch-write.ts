@@ -78,8 +78,12 @@ function partsOf(outcome: Outcome): readonly Part[] {
     {
       tag: "zones_changed",
       columns: {
-        ...{ number: "bigint", settings: "text", serial: "bigint" },
-        ...{ modified: "bigint", record_count: "bigint", names_at: "bigint" },
+        number: "bigint",
+        settings: "text",
+        serial: "bigint",
+        modified: "bigint",
+        record_count: "bigint",
+        names_at: "bigint",
       },
       rows: outcome.zones.map(zoneRow),
       text: (rows, numbers) =>
@@ -90,8 +94,15 @@ function partsOf(outcome: Outcome): readonly Part[] {
     {
       tag: "zones_new",
       columns: {
-        ...{ number: "bigint", id: "text", account: "bigint", name: "text", settings: "text" },
-        ...{ serial: "bigint", record_count: "bigint", created: "bigint", modified: "bigint" },
+        number: "bigint",
+        id: "text",
+        account: "bigint",
+        name: "text",
+        settings: "text",
+        serial: "bigint",
+        record_count: "bigint",
+        created: "bigint",
+        modified: "bigint",
       },
       rows: outcome.newZones.map(zoneRow),
       text: (rows) =>
@@ -171,8 +182,13 @@ function signedParts({ names, goneNames, signingKeys, usedKeys, adopted, leftove
     {
       tag: "names_signed",
       columns: {
-        ...{ zone: "bigint", owner: "text", link: "text", expires: "bigint" },
-        ...{ children: "bigint", types: "text", made: "text" },
+        zone: "bigint",
+        owner: "text",
+        link: "text",
+        expires: "bigint",
+        children: "bigint",
+        types: "text",
+        made: "text",
       },
       rows: names,
       text: (rows) =>
@@ -208,8 +224,13 @@ function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
     {
       tag: "actions_new",
       columns: {
-        ...{ id: "bigint", account: "bigint", zone: "bigint", zone_name: "text" },
-        ...{ command: "text", at: "bigint", actor: "text" },
+        id: "bigint",
+        account: "bigint",
+        zone: "bigint",
+        zone_name: "text",
+        command: "text",
+        at: "bigint",
+        actor: "text",
       },
       rows: actions.map(({ zoneName, ...action }) => ({ ...action, zone_name: zoneName })),
       text: (rows) =>
@@ -227,8 +248,13 @@ function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
     {
       tag: "log",
       columns: {
-        ...{ account: "bigint", zone: "bigint", zone_name: "text", serial: "bigint" },
-        ...{ at: "bigint", actor: "text", change: "text" },
+        account: "bigint",
+        zone: "bigint",
+        zone_name: "text",
+        serial: "bigint",
+        at: "bigint",
+        actor: "text",
+        change: "text",
       },
       rows: log.map(({ zoneName, change, ...row }) => ({
         ...row,

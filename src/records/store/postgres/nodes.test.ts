@@ -28,7 +28,13 @@ describe("two stores on one database", () => {
   it("never create both a zone and one inside it for two accounts at the same time", async () => {
     const [ours, theirs] = [await one.ensureAccount("ours", 1), await two.ensureAccount("theirs", 1)];
     const zone = (account: number, name: string) => ({
-      ...{ account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
+      account,
+      id: name,
+      name,
+      settings: plainSettings(60),
+      serial: 1,
+      created: 1,
+      sets: [],
     });
     for (let i = 0; i < 40; i += 1) {
       const [outer, inner] = [zone(ours.id, `z${i}.test`), zone(theirs.id, `a.b.z${i}.test`)];

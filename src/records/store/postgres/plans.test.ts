@@ -34,7 +34,12 @@ async function fill(zones: number, sets: number): Promise<void> {
   const store = await rig.open(await rig.freshUrl());
   await store.ensureAccount("main", 1);
   const zone = (z: number) => ({
-    ...{ account, id: `z${z}`, name: `z${z}.example`, settings: plainSettings(600), serial: 1, created: 1 },
+    account,
+    id: `z${z}`,
+    name: `z${z}.example`,
+    settings: plainSettings(600),
+    serial: 1,
+    created: 1,
     sets: Array.from({ length: sets }, (_, i) => aSet(`h${i}`, `z${z}-h${i}`)),
   });
   await Promise.all(Array.from({ length: zones }, (_, z) => store.createZone(zone(z), "tester")));

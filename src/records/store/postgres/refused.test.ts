@@ -173,8 +173,13 @@ describe("a database that refuses new connections of a running node", () => {
 
   it("makes the API answer with 503 and Retry-After", async () => {
     const service = await startRecords({
-      ...{ dataFolder: join(folder, "data"), database: { kind: "postgres", address: address() }, log, names: [] },
-      ...{ listen: { host: "127.0.0.1", port: 0 }, plainHttp: true, nameservers: ["ns.example.org."] },
+      dataFolder: join(folder, "data"),
+      database: { kind: "postgres", address: address() },
+      log,
+      names: [],
+      listen: { host: "127.0.0.1", port: 0 },
+      plainHttp: true,
+      nameservers: ["ns.example.org."],
     });
     const secret = createToken();
     const { account } = (await makePool(service.store)).zone;

@@ -109,13 +109,20 @@ async function openOn(
   const logReads = createLogReads(postgres);
   const start = await logReads.logEnd();
   const feed = createPostgresFeed({
-    ...{ postgres, log, start, logEnd: logReads.logEnd },
+    postgres,
+    log,
+    start,
+    logEnd: logReads.logEnd,
     tokensChanged: accessChanged,
     schemaChanged: schema.look,
     guessed: guesses.heard,
   });
   const queue = new WriteQueue({
-    ...{ postgres, counters, committed: feed.committed, purge: createPurge(), signer },
+    postgres,
+    counters,
+    committed: feed.committed,
+    purge: createPurge(),
+    signer,
     lockLimit: limits?.lock ?? usualLimits.lock,
     ...(mostWaiting !== undefined && { mostWaiting }),
   });

@@ -35,7 +35,10 @@ export function createWrites(
   return {
     createZone: (zone, actor, command) =>
       add({
-        ...{ needs: [], creates: zone, acts: false, ...byOf(command) },
+        needs: [],
+        creates: zone,
+        acts: false,
+        ...byOf(command),
         run: (batch) => {
           batch.expectAccess(command?.actor);
           return create(batch, zone, actor);

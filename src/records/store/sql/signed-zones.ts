@@ -49,7 +49,8 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
         await nextTurn();
       }
       return [...found.values()].map(({ zone, names }) => ({
-        ...{ zone, owners: names.map(({ owner }) => owner) },
+        zone,
+        owners: names.map(({ owner }) => owner),
         first: Number(names[0]?.expires ?? 0) * 1000,
       }));
     },

@@ -82,7 +82,12 @@ async function take(store: RecordStore, at: Step): Promise<unknown> {
 
 const soa = { ...record("soa", "@", 1), rdata: "ns.test. mail.test. 1 2 3 4 5", value: "" };
 const newZone = (id: string) => ({
-  ...{ account, id, name: "home.test", settings: plainSettings(60), serial: 7, created: 1 },
+  account,
+  id,
+  name: "home.test",
+  settings: plainSettings(60),
+  serial: 7,
+  created: 1,
   sets: [{ owner: "@", type: "SOA" as const, ttl: null, records: [soa] }],
 });
 

@@ -77,12 +77,17 @@ const nothing = () => undefined;
 const edges = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
 const queue = new WriteQueue({
   runHere: (works) => runBatch(database, edges, works),
-  ...{ thread: undefined, durable: nothing, disk: openWalSync(database, ":memory:"), counters: createStoreCounters() },
+  thread: undefined,
+  durable: nothing,
+  disk: openWalSync(database, ":memory:"),
+  counters: createStoreCounters(),
 });
 let writes: ReturnType<typeof createLargeWrites> | undefined;
 const open = (left: number) => {
   const opened = createLargeWrites({
-    ...{ queue, main, pauses: { ...createLargeWritePauses(), left: () => left } },
+    queue,
+    main,
+    pauses: { ...createLargeWritePauses(), left: () => left },
     open: () => prepareWriteSide(openSqlite(":memory:", migrations)),
   });
   writes = opened;

@@ -28,7 +28,11 @@ afterEach(() => {
 
 const many = (value: string) => Array.from({ length: 5_000 }, (_, i) => aSet(`h${i}`, `${value}-${i}`));
 const request = (zone: string, owners: WriteRequest["owners"]): WriteRequest => ({
-  ...{ account, at: { zone }, owners, actor: "tester", now: at },
+  account,
+  at: { zone },
+  owners,
+  actor: "tester",
+  now: at,
 });
 const large = (value: string) => store.write(request("one", "all"), () => ({ wanted: many(value), result: value }));
 const small = (owner: string) =>
@@ -134,7 +138,9 @@ it("a large write is done once if it is requested twice with the same key, for d
   const once = { key: "k", fingerprint: "f" };
   const act = (number: number, value: string) =>
     store.act({ account, at: { number }, owners: "all", actor: "tester", now: at, once }, () => ({
-      ...{ wanted: many(value), command: "import", result: value },
+      wanted: many(value),
+      command: "import",
+      result: value,
     }));
   const answers = await Promise.all([act(1, "x"), act(2, "y")]);
   expect(answers[0]).toEqual(answers[1]);
@@ -167,6 +173,13 @@ it("writes nothing of a large write whose record ids are taken, and accepts the 
 });
 
 const anyZone = () => ({
-  ...{ number: 1, id: "one", account, name: "one.example", settings: plainSettings(60), serial: 1 },
-  ...{ recordCount: 0, created: at, modified: at },
+  number: 1,
+  id: "one",
+  account,
+  name: "one.example",
+  settings: plainSettings(60),
+  serial: 1,
+  recordCount: 0,
+  created: at,
+  modified: at,
 });

@@ -235,7 +235,8 @@ export function createLargeWrites(options: LargeWritesOptions) {
 
 const tooLong = (pause: number) =>
   new StoreBusy("the last large write of this account delayed other accounts too long; send smaller writes", {
-    ...{ retryAfter: Math.ceil(pause / 1_000), isLogged: true },
+    retryAfter: Math.ceil(pause / 1_000),
+    isLogged: true,
   });
 
 /** In the thread that writes. Other writes wait there, so each caller's are limited as in the main thread. */

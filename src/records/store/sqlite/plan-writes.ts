@@ -90,7 +90,11 @@ export function createPlanner(options: PlannerOptions) {
     });
 
   return {
-    ...{ write, writeAll, act, createZone, actCreateZone },
+    write,
+    writeAll,
+    act,
+    createZone,
+    actCreateZone,
     /** Whatever the rule is. */
     rule: (rule: Rule<unknown>): Planning<unknown> => {
       switch (rule.kind) {
@@ -174,7 +178,8 @@ function* planningWrite(
     : yield* planningEffect(options, on, by, zone, { ...effect, keys }, renew);
   return [
     {
-      ...{ after: effect.zone, changes: effect.changes },
+      after: effect.zone,
+      changes: effect.changes,
       get log() {
         return signed().log;
       },

@@ -25,8 +25,15 @@ afterEach(() => database.close());
 
 const account = 1;
 const zone: Zone = {
-  ...{ account, id: "z", number: 1, name: "z.example", settings: plainSettings(600), serial: 1 },
-  ...{ created: 1, modified: 1, recordCount: 0 },
+  account,
+  id: "z",
+  number: 1,
+  name: "z.example",
+  settings: plainSettings(600),
+  serial: 1,
+  created: 1,
+  modified: 1,
+  recordCount: 0,
 };
 const page = { page: 1, perPage: 25 };
 

@@ -65,7 +65,10 @@ export function openSqliteStore(
   const edges = edgesOf(main, foreign);
   const thread = writerThread && new WriterThread(writerThread.start, () => accessChanged());
   const queue = new WriteQueue({
-    ...{ thread, together: writerThread?.together, disk, counters },
+    thread,
+    together: writerThread?.together,
+    disk,
+    counters,
     runHere: (works) => runBatch(database, edges, works),
     durable: (rows) => {
       // What the thread has written is not in the cache; the next read may be in this turn of the event loop.
@@ -80,7 +83,8 @@ export function openSqliteStore(
   const signedZones = createSqlSignedZones(beside ? sqliteSql(beside) : sql);
   const ahead = beside && createAheadStore({ main, beside, commit, wrote: (count) => wrote(count), signedZones });
   const large = createLargeWrites({
-    ...{ queue, main },
+    queue,
+    main,
     open: path === ":memory:" ? undefined : () => openWriteSide(path, limits?.set),
     ...(ahead &&
       signer && { signAhead: (need, before, ways) => signAhead({ store: ahead, signer, ...ways }, need, before) }),

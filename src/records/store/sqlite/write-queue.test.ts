@@ -31,14 +31,22 @@ beforeEach(() => {
   };
   counters = createStoreCounters();
   queue = new WriteQueue({
-    ...{ disk, counters, thread: undefined },
+    disk,
+    counters,
+    thread: undefined,
     runHere: (works) => runBatch(database, edges, works),
     durable: (rows) => void events.push(...rows.map(({ position }) => position)),
   });
 });
 
 const row = (position: number): LoggedRow => ({
-  ...{ position, account: 1, zone: 1, zoneName: "a.example", serial: 1, at: 1, actor: "tester" },
+  position,
+  account: 1,
+  zone: 1,
+  zoneName: "a.example",
+  serial: 1,
+  at: 1,
+  actor: "tester",
   change: { kind: "signatures", sets: null },
 });
 

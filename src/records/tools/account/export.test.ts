@@ -75,7 +75,9 @@ const text = fc.string({ unit: "binary", maxLength: 20 });
 const labels = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.stringMatching(/^[a-z0-9]{0,5}$/), { maxKeys: 2 });
 const said = (rdata: fc.Arbitrary<string>) =>
   fc.uniqueArray(fc.record({ rdata, value: text, name: text, comment: text }), {
-    ...{ minLength: 1, maxLength: 3, selector: ({ rdata: each }: Said) => each },
+    minLength: 1,
+    maxLength: 3,
+    selector: ({ rdata: each }: Said) => each,
   });
 const anySet = fc
   .record({

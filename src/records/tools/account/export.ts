@@ -109,7 +109,10 @@ function entryOf({ zone, sets }: WriteView, files: readonly File[]): ZoneEntry {
   return {
     name: zone.name,
     files: files.map(({ path, text }) => ({ path, sha256: hash("sha256", text, "hex") })),
-    ...{ mode, ttl, labels, locked },
+    mode,
+    ttl,
+    labels,
+    locked,
     primaries: primaries.map(withoutKey),
     ...(dnssec && { signed: true as const }),
     sets: sets.toSorted(bySet).flatMap((set) => beyond.get(setKey(set.owner, set.type)) ?? []),

@@ -91,7 +91,11 @@ export async function importZone(
   let next = 0;
   const made = await store.createZone(
     {
-      ...{ account: account.id, id: newZoneId(), name: entry.name, serial, created: now },
+      account: account.id,
+      id: newZoneId(),
+      name: entry.name,
+      serial,
+      created: now,
       reserved: await reservedName(entry.name),
       settings: settingsFrom(entry, undefined, entry.primaries.map(newZoneId), now),
       sets: sets.map((set) => ({

@@ -7,7 +7,10 @@ const file = "@ IN SOA ns1.example.net. hostmaster.example.net. 1 7200 900 12096
 const zone = {
   name: "example.org",
   files: [{ path: "zones/example.org.zone", sha256: hash("sha256", file, "hex") }],
-  ...{ mode: "primary", ttl: 3_600, labels: { team: "web" }, locked: false },
+  mode: "primary",
+  ttl: 3_600,
+  labels: { team: "web" },
+  locked: false,
   primaries: [{ address: "192.0.2.53", port: 53, tsig: { algorithm: "hmac-sha256" } }],
   sets: [{ owner: "www", type: "A", labels: { "example.org/role": "" } }],
 };

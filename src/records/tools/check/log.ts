@@ -62,7 +62,8 @@ function isChange(value: unknown): value is LoggedRow["change"] {
 const isSet = (value: unknown): boolean => isObject(value) && Array.isArray(value.records);
 
 const begin = ({ zone, zone_name: name, serial }: Logged): History => ({
-  ...{ zone, name },
+  zone,
+  name,
   first: serial,
   last: { serial, position: 0 },
   whole: false,

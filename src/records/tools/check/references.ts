@@ -34,12 +34,16 @@ const references: readonly Reference[] = [
   { table: zones, column: "account", where: ({ name }) => `zone ${name}` },
   { table: changes, column: "account", where: ({ position, zone_name: zone }) => `change ${position}, zone ${zone}` },
   {
-    ...{ table: sets, column: "zone", except: isLeftOver },
+    table: sets,
+    column: "zone",
+    except: isLeftOver,
     where: ({ zone, owner, type }) => `set ${owner} ${type} of zone ${zone}`,
   },
   { table: secondaryState, column: "zone", where: ({ zone }) => `transfer state of secondary zone ${zone}` },
   {
-    ...{ table: signedNames, column: "zone", except: `${isLeftOver} OR zone IN (SELECT names_at FROM zones)` },
+    table: signedNames,
+    column: "zone",
+    except: `${isLeftOver} OR zone IN (SELECT names_at FROM zones)`,
     where: ({ zone, owner }) => `signed name ${owner} of zone ${zone}`,
   },
   { table: signingKeys, column: "zone", where: ({ id }) => `signing key ${id}` },

@@ -24,12 +24,16 @@ afterAll(async () => {
 
 const ipv4 = { NewExternalIPAddress: "95.88.99.96" };
 const ipv6 = {
-  ...{ NewExternalIPv6Address: "2a01:71a0:8002::d:0:1bb5", NewPrefixLength: "64" },
-  ...{ NewValidLifetime: "599", NewPreferedLifetime: "299" },
+  NewExternalIPv6Address: "2a01:71a0:8002::d:0:1bb5",
+  NewPrefixLength: "64",
+  NewValidLifetime: "599",
+  NewPreferedLifetime: "299",
 };
 const prefix = {
-  ...{ NewIPv6Prefix: "2a01:71a0:8406:7600::", NewPrefixLength: "56" },
-  ...{ NewValidLifetime: "501", NewPreferedLifetime: "451" },
+  NewIPv6Prefix: "2a01:71a0:8406:7600::",
+  NewPrefixLength: "56",
+  NewValidLifetime: "501",
+  NewPreferedLifetime: "451",
 };
 const noAddress = { NewExternalIPv6Address: "", ...noIpv6 };
 const noPrefix = { NewIPv6Prefix: "", ...noIpv6 };

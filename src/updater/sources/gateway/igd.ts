@@ -38,7 +38,10 @@ export const igd = {
         given.includes("url") && given.includes("gateway")
           ? [
               {
-                ...{ code: "two-gateways", message: `${what} has url and gateway`, at: "gateway", skip: ["gateway"] },
+                code: "two-gateways",
+                message: `${what} has url and gateway`,
+                at: "gateway",
+                skip: ["gateway"],
                 todo: "keep one: the URL contains the address",
               },
             ]

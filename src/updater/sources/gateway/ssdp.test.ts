@@ -12,7 +12,8 @@ const answer = ({ status = "HTTP/1.1 200 OK", st = gateway, location = "http://1
 describe("an answer", () => {
   it("has a location on the address that answered", () => {
     expect(readAnswer(answer(), "192.168.1.1")).toEqual({
-      ...{ address: "192.168.1.1", server: "x/1 UPnP/1.1" },
+      address: "192.168.1.1",
+      server: "x/1 UPnP/1.1",
       location: new URL("http://192.168.1.1:5000/d.xml"),
     });
   });

@@ -88,10 +88,12 @@ const wrong: readonly [string, object, RegExp][] = [
 test.each(wrong)("%s makes its family unknown, and not the other one", async (_, change, because) => {
   const why = { because: expect.stringMatching(because) };
   expect(await read({ ipv4: [v4, { ...v4, ...change }], ipv6: [v6] })).toMatchObject({
-    ...{ wan0: { ipv6: [{ text: "2a00::9" }] }, unknown: { ipv4: why } },
+    wan0: { ipv6: [{ text: "2a00::9" }] },
+    unknown: { ipv4: why },
   });
   expect(await read({ ipv4: [v4], ipv6: [v6, { ...v6, ...change }] })).toMatchObject({
-    ...{ wan0: { ipv4: [{ text: "9.9.9.9" }] }, unknown: { ipv6: why } },
+    wan0: { ipv4: [{ text: "9.9.9.9" }] },
+    unknown: { ipv6: why },
   });
   const both = [{ ...v4, ...change }];
   expect(await read({ ipv4: both, ipv6: both })).toMatch(because);
@@ -102,7 +104,8 @@ it("a router without IPv6 has an IPv4 address", async () => {
   const reading = read({ ipv4: [v4], ipv6: [] });
   delete peer.lists["/rest/ipv6/address"];
   expect(await reading).toMatchObject({
-    ...{ wan0: { ipv4: [{ text: "9.9.9.9" }] }, unknown: { ipv6: { because: expect.stringMatching(/404/) } } },
+    wan0: { ipv4: [{ text: "9.9.9.9" }] },
+    unknown: { ipv6: { because: expect.stringMatching(/404/) } },
   });
 });
 

@@ -82,7 +82,10 @@ function interfaceOf(fields: Readonly<Record<string, unknown>>): ReportedInterfa
         : [
             {
               text: showable(ipv6),
-              ...{ linkLocal: false, deprecated: false, tentative: false, detached: false },
+              linkLocal: false,
+              deprecated: false,
+              tentative: false,
+              detached: false,
               ...(Number.isInteger(length) && length > 0 ? { prefixLength: length } : {}),
             },
           ],

@@ -117,10 +117,20 @@ export const httpSettings = mapping(
       const { done, unchanged = [], refused = [], families, readBack, dns = [], ...trust } = withTrust(rest, place);
       const path = url.href.slice(url.origin.length).replaceAll("%7B", "{").replaceAll("%7D", "}");
       const call: HttpCall = {
-        ...{ service: url.hostname, method, path, body, user, password, readBack, dns },
+        service: url.hostname,
+        method,
+        path,
+        body,
+        user,
+        password,
+        readBack,
+        dns,
         headers: Object.fromEntries(headers),
         secrets: Object.fromEntries(secrets),
-        ...{ done, unchanged, refused, together: families === "together" },
+        done,
+        unchanged,
+        refused,
+        together: families === "together",
       };
       if (!isRight(call, place)) return undefined;
       return { ...trust, url: keyOf(url, call), call, account: accountOf(call) };

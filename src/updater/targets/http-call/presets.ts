@@ -61,6 +61,8 @@ function callOf(service: Service, { user, password, token }: Credentials, dns: r
     done: [service.done].flat(),
     unchanged: [service.unchanged ?? []].flat(),
     refused: service.refused,
-    ...{ together: false, readBack: service.readBack ?? false, dns },
+    together: false,
+    readBack: service.readBack ?? false,
+    dns,
   };
 }

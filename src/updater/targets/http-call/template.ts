@@ -19,8 +19,15 @@ export function valuesOf(order: ReplaceOrder, together: boolean): Values {
   const other = together ? order.beside : undefined;
   const [ipv4, ipv6] = family === "ipv4" ? [value, other] : [other, value];
   return {
-    ...{ name: absoluteName(name, zone), label: name, zone, address: value, family, type: recordTypeOf(family) },
-    ...{ ipv4, ipv6, addresses: [ipv4, ipv6].filter((each) => each !== undefined).join(",") },
+    name: absoluteName(name, zone),
+    label: name,
+    zone,
+    address: value,
+    family,
+    type: recordTypeOf(family),
+    ipv4,
+    ipv6,
+    addresses: [ipv4, ipv6].filter((each) => each !== undefined).join(","),
   };
 }
 

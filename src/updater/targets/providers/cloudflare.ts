@@ -92,7 +92,11 @@ function cloudflareCalls(config: TokenTarget, client: HttpClient): RecordCalls<s
       }
       if (answer.kind !== "ok") return answer;
       const records = answer.value.map(({ id: rest, name, type, content, ttl }) => ({
-        ...{ name: listedName(name, zone), type, value: content, ttl: heldTtl(ttl), rest },
+        name: listedName(name, zone),
+        type,
+        value: content,
+        ttl: heldTtl(ttl),
+        rest,
       }));
       return { kind: "found", value: records };
     },

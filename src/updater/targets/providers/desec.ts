@@ -79,7 +79,10 @@ function desecCalls(config: TokenTarget, client: HttpClient): ZoneCalls<undefine
       patch(
         changes[0]?.set.zone ?? "",
         changes.map(({ set, content: { value, ttl }, held }) => ({
-          ...{ subname: subnameOf(set.name), type: set.type, records: [value], ttl: ttl ?? held?.ttl ?? usualTtl },
+          subname: subnameOf(set.name),
+          type: set.type,
+          records: [value],
+          ttl: ttl ?? held?.ttl ?? usualTtl,
         })),
         signal,
       ),

@@ -112,7 +112,11 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
       const found = listIn(listed, { service, key: "record", what: "records", isItem: isRecord, zone });
       return mapFound(found, (records) =>
         records.map(({ id, name, type, content, ttl }) => ({
-          ...{ name: listedName(name, zone), type, value: content, ttl, rest: id },
+          name: listedName(name, zone),
+          type,
+          value: content,
+          ttl,
+          rest: id,
         })),
       );
     },

@@ -67,7 +67,11 @@ function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Rest> 
       const found = listIn(answer, { service, key: "records", what: "records", isItem: isRecord, zone });
       return mapFound(found, (records) =>
         records.map(({ id, name, type, content, ttl, disabled }) => ({
-          ...{ name: listedName(name, zone), type, value: content, ttl, rest: { id, disabled: disabled === true } },
+          name: listedName(name, zone),
+          type,
+          value: content,
+          ttl,
+          rest: { id, disabled: disabled === true },
         })),
       );
     },

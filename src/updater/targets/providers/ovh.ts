@@ -82,7 +82,9 @@ function signedApi(config: OvhTarget, client: HttpClient): Omit<JsonApi, "list">
       const url = `${config.url.origin}${config.url.pathname.replace(/\/+$/, "")}${path}`;
       const text = [secret, consumer, method, url, body, time].join("+");
       const headers = {
-        ...{ "x-ovh-application": application, "x-ovh-consumer": consumer, "x-ovh-timestamp": time },
+        "x-ovh-application": application,
+        "x-ovh-consumer": consumer,
+        "x-ovh-timestamp": time,
         "x-ovh-signature": `$1$${createHash("sha1").update(text).digest("hex")}`,
         ...(body && { "content-type": "application/json" }),
       };

@@ -166,7 +166,10 @@ const copiedKinds = ["Slave", "Secondary", "Consumer"];
 
 /** Without a new serial, secondaries would keep the old records. */
 const withNextSerial = ({ name, type, ttl, records }: ReadableSet) => ({
-  ...{ name, type, ttl, changetype: "REPLACE" },
+  name,
+  type,
+  ttl,
+  changetype: "REPLACE",
   records: records.map(({ content }) => ({
     // Zero is skipped: it told older versions to compute the serial.
     content: content.replace(/^(\S+ \S+ )(\d+)/, (_, names: string, serial: string) => {
@@ -184,7 +187,10 @@ const isNamed = (set: SetName) => (each: ReadableSet) =>
 
 /** A set is replaced as a whole, including its disabled records. Without `comments`, they stay as they are. */
 const wanted = ({ set, content: { value, ttl }, held }: SetChange<Disabled>, disabled: Disabled) => ({
-  ...{ name: ownerIn(set), type: set.type, ttl: ttl ?? held?.ttl ?? usualTtl, changetype: "REPLACE" },
+  name: ownerIn(set),
+  type: set.type,
+  ttl: ttl ?? held?.ttl ?? usualTtl,
+  changetype: "REPLACE",
   records: [{ content: value, disabled: false }, ...disabled],
 });
 

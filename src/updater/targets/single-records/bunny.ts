@@ -68,8 +68,11 @@ function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone
       if (found.kind !== "found") return found;
       const { Id, Records } = found.value;
       const records = Records.map((record) => ({
-        ...{ name: record.Name === "" ? "@" : record.Name, type: types[record.Type] ?? `TYPE${record.Type}` },
-        ...{ value: record.Value, ttl: record.Ttl, rest: { zone: Id, record } },
+        name: record.Name === "" ? "@" : record.Name,
+        type: types[record.Type] ?? `TYPE${record.Type}`,
+        value: record.Value,
+        ttl: record.Ttl,
+        rest: { zone: Id, record },
       }));
       return { kind: "found", value: records };
     },

@@ -82,7 +82,11 @@ function namecomCalls(config: NamecomTarget, client: HttpClient): RecordCalls<nu
       const answer = await listed(pathOf(zone), "records", isRecord, ({ id }) => id, signal);
       if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
       const records = answer.value.map(({ id, host, type, answer: value, ttl }) => ({
-        ...{ name: host === undefined || host === "" ? "@" : host, type, value, ttl, rest: id },
+        name: host === undefined || host === "" ? "@" : host,
+        type,
+        value,
+        ttl,
+        rest: id,
       }));
       return { kind: "found", value: records };
     },

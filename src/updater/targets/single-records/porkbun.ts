@@ -58,7 +58,11 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<st
       const found = listIn(answer, { service, key: "records", what: "records", isItem: isRecord, zone });
       return mapFound(found, (records) =>
         records.map(({ id, name, type, content, ttl }) => ({
-          ...{ name: listedName(name, zone), type, value: content, ttl: Number(ttl), rest: id },
+          name: listedName(name, zone),
+          type,
+          value: content,
+          ttl: Number(ttl),
+          rest: id,
         })),
       );
     },

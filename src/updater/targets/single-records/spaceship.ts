@@ -67,7 +67,11 @@ function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<
     const answer = await listed(pathOf(zone), perPage.records, isItem, (item) => JSON.stringify(item), signal);
     if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
     const records = answer.value.map((item) => ({
-      ...{ name: item.name, type: item.type, value: item.address ?? item.value ?? "", ttl: item.ttl, rest: item },
+      name: item.name,
+      type: item.type,
+      value: item.address ?? item.value ?? "",
+      ttl: item.ttl,
+      rest: item,
     }));
     return { kind: "found", value: records };
   };

@@ -68,7 +68,11 @@ function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string
       if (found.kind === "absent") return noZone(zone, service);
       if (found.kind !== "found") return found as Exclude<typeof found, { kind: "ok" }>;
       const records = found.value.map(({ id, name, type, data, ttl }) => ({
-        ...{ name: name === "" ? "@" : name, type, value: data, ttl, rest: id },
+        name: name === "" ? "@" : name,
+        type,
+        value: data,
+        ttl,
+        rest: id,
       }));
       return { kind: "found", value: records };
     },

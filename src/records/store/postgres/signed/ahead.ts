@@ -57,7 +57,9 @@ export function createAheadStore({ postgres, reads }: AheadOptions): AheadStore 
   const write = async (statement: Statement) =>
     (await postgres.transact(async () => ({ result: undefined, last: statement }))).last?.rows ?? [];
   return {
-    ...{ lastChange, placesAfter, sealedKeys },
+    lastChange,
+    placesAfter,
+    sealedKeys,
     ...createSqlAheadReads(postgresSql(postgres)),
     namesNear: async (zone, owners) => {
       const near = new Map([[zone.number, new Set(owners)]]);
