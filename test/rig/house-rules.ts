@@ -17,7 +17,7 @@ type Room = {
   readonly browser?: boolean;
 };
 
-const lib = ["acme", "dns", "http", "kernel", "limits", "postgres", "settings", "sqlite", "tls"].map(
+const lib = ["acme", "dns", "http", "http-client", "kernel", "limits", "postgres", "settings", "sqlite", "tls"].map(
   (name) => `src/lib/${name}`,
 );
 const below = ["src/core", "src/contract", "src/process", ...lib, "src/access"];
@@ -38,6 +38,7 @@ const house: Readonly<Record<string, Room>> = {
   "src/lib/postgres": { from: ["src/core", "src/process", "src/lib/limits", "src/lib/sqlite"] },
   "src/lib/tls": { from: ["src/core", "src/process"] },
   "src/lib/http": { from: ["src/core", "src/process", "src/lib/limits", "src/lib/tls"] },
+  "src/lib/http-client": { from: ["src/core", "src/process"] },
   "src/lib/acme": { from: ["src/core", "src/process", "src/lib/tls", "src/lib/http"] },
   "src/access": { from: ["src/core", "src/contract", "src/lib/http", "src/lib/limits", "src/lib/sqlite"] },
   ...Object.fromEntries(features.map((feature) => [feature, { from: below }])),

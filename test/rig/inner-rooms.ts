@@ -83,21 +83,20 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     http: ["access", "report", "kernel", "config.ts"],
   },
   "src/updater": {
-    http: [],
     // The kinds that a config may name are registered from above.
-    config: ["http"],
-    sources: ["config", "http", "sources/gateway", "sources/routers"],
+    config: [],
+    sources: ["config", "sources/gateway", "sources/routers"],
     // Of the sources, the port and what several kinds share.
-    "sources/gateway": ["config", "http", "sources/source.ts", "sources/only-connection.ts"],
-    "sources/routers": ["config", "http", "sources/source.ts", "sources/showable.ts"],
-    targets: ["targets/providers", "targets/single-records", "targets/http-call", "config", "http"],
+    "sources/gateway": ["config", "sources/source.ts", "sources/only-connection.ts"],
+    "sources/routers": ["config", "sources/source.ts", "sources/showable.ts"],
+    targets: ["targets/providers", "targets/single-records", "targets/http-call", "config"],
     // One file per hosted service or server with an HTTP API.
-    "targets/providers": ["targets", "config", "http"],
-    "targets/single-records": ["targets", "targets/providers", "config", "http"],
-    "targets/http-call": ["targets", "config", "http"],
-    round: ["sources", "targets", "config", "http"],
-    page: ["report", "round", "sources/sources.ts", "sources/source.ts", "targets", "config", "http"],
-    report: ["round", "sources/sources.ts", "sources/source.ts", "targets", "config", "http"],
+    "targets/providers": ["targets", "config"],
+    "targets/single-records": ["targets", "targets/providers", "config"],
+    "targets/http-call": ["targets", "config"],
+    round: ["sources", "targets", "config"],
+    page: ["report", "round", "sources/sources.ts", "sources/source.ts", "targets", "config"],
+    report: ["round", "sources/sources.ts", "sources/source.ts", "targets", "config"],
   },
   "src/cli": {
     io: [],

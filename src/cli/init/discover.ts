@@ -1,6 +1,6 @@
 import { families } from "../../core/addresses/address.ts";
 import { visible } from "../../core/visible-text.ts";
-import { createHttpClient } from "../../updater/http/client.ts";
+import { createHttpClient } from "../../lib/http-client/client.ts";
 import { defaultGateway } from "../../updater/sources/gateway/default-gateway.ts";
 import { type FoundRouter, findRouters } from "../../updater/sources/gateway/find-routers.ts";
 import { reportConnection } from "../../updater/sources/only-connection.ts";

@@ -1,7 +1,7 @@
 import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import { parseOwner } from "../../core/names/name.ts";
 import type { TargetConfig } from "../../updater/config/kinds.ts";
-import { createHttpClient } from "../../updater/http/client.ts";
+import { createHttpClient } from "../../lib/http-client/client.ts";
 import { noZone, readAnswer } from "../../updater/targets/service-answer.ts";
 import type { ListedZone, RecordTarget, TargetFault } from "../../updater/targets/target.ts";
 import type { TokenTarget } from "../../updater/targets/token-target.ts";

@@ -1,4 +1,4 @@
-import { fetchCertificate } from "../../updater/http/fetch-certificate.ts";
+import { fetchCertificate } from "../../lib/http-client/fetch-certificate.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { type Asker, NoAnswer, type Question, WrongAnswer } from "./asker.ts";
 import type { ShownTrust } from "./files.ts";

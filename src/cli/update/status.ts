@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { caFileIn } from "../../lib/tls/certificates.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { type ControlConfig, controlUrl } from "../../updater/config/outlets.ts";
-import type { HttpTrust } from "../../updater/http/endpoint.ts";
+import type { HttpTrust } from "../../lib/http-client/endpoint.ts";
 import { driftTodo, summarise } from "../../updater/report/describe-round.ts";
 import { type HistoryEntry, readHistory } from "../../updater/report/history.ts";
 import type { PlannedUpdate } from "../../updater/round/plan.ts";
@@ -103,7 +103,7 @@ const noUpdater = "no updater is running";
 async function askUpdater(config: UpdaterConfig, io: CommandIo): Promise<string> {
   const { control } = config;
   if (!control) return "";
-  const { createHttpClient } = await import("../../updater/http/client.ts");
+  const { createHttpClient } = await import("../../lib/http-client/client.ts");
   const url = new URL(controlUrl(control));
   // Without its certificate, it has never been started.
   const trust = await trustOf(control, dirname(config.stateFile)).catch(() => undefined);

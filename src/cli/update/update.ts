@@ -3,7 +3,7 @@ import { lockFor } from "../../lib/sqlite/sole.ts";
 import { noLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
-import type { Endpoint } from "../../updater/http/endpoint.ts";
+import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 import { type Summary, summarise } from "../../updater/report/describe-round.ts";
 import { openHistory } from "../../updater/report/history.ts";
 import { createReporter } from "../../updater/report/reporter.ts";

@@ -12,7 +12,7 @@ import {
   text,
   typeInWords,
 } from "../../lib/settings/setting.ts";
-import type { HttpTrust } from "../http/endpoint.ts";
+import type { HttpTrust } from "../../lib/http-client/endpoint.ts";
 import { readTextFile } from "./secret.ts";
 
 /** Which certificate of a service is trusted, and how long to wait for it. */

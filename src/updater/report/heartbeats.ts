@@ -1,6 +1,6 @@
 import type { Logger } from "../../process/log.ts";
 import type { HeartbeatConfig } from "../config/outlets.ts";
-import type { HttpRequest } from "../http/client.ts";
+import type { HttpRequest } from "../../lib/http-client/client.ts";
 
 export type Heartbeats = { close(): void };
 
@@ -30,7 +30,7 @@ async function openHeartbeat(
   log: Logger,
   signal: AbortSignal,
 ): Promise<() => void> {
-  const { createHttpClient } = await import("../http/client.ts");
+  const { createHttpClient } = await import("../../lib/http-client/client.ts");
   const { kind, url, every } = config;
   const client = await createHttpClient(config);
   let isLost = false;

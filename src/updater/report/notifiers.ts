@@ -5,8 +5,8 @@ import { isLoopbackName } from "../../lib/http/listen.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { MailConfig, NotifyConfig, OutletEvent, RunConfig } from "../config/outlets.ts";
-import type { HttpClient, HttpRequest } from "../http/client.ts";
-import { hiderOf } from "../http/hide-secrets.ts";
+import type { HttpClient, HttpRequest } from "../../lib/http-client/client.ts";
+import { hiderOf } from "../../lib/http-client/hide-secrets.ts";
 import type { Notice, Notify } from "./reporter.ts";
 
 export type Notifiers = { readonly notify: Notify; close(): void };
@@ -99,7 +99,7 @@ async function openProgram(config: RunConfig): Promise<Channel> {
 
 async function openChannel(config: NotifyConfig, host: string): Promise<Channel> {
   if (config.kind === "mail") return openMail(config, host);
-  const { createHttpClient } = await import("../http/client.ts");
+  const { createHttpClient } = await import("../../lib/http-client/client.ts");
   const client = await createHttpClient(config);
   const bearer: Record<string, string> = config.token ? { authorization: `Bearer ${config.token()}` } : {};
   const request = config.kind === "webhook" ? webhookRequest : ntfyRequest;

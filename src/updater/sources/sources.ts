@@ -41,7 +41,7 @@ export async function openSource(config: SourceConfig, wanted = families, interv
   const kind = sourceKinds[config.kind];
   if (!kind) throw new Error(`no source of kind ${config.kind}`);
   const connect: Parameters<typeof kind.open>[1] = async (endpoint) =>
-    (await import("../http/client.ts")).createHttpClient(endpoint);
+    (await import("../../lib/http-client/client.ts")).createHttpClient(endpoint);
   // The cast is safe: the settings were read by the same kind.
   return kind.open(config as never, connect, wanted, interval);
 }

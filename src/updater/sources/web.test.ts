@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type EchoService, says, startEchoService } from "../../../test/rig/updater/sources/echo-services.ts";
-import { createHttpClient } from "../http/client.ts";
+import { createHttpClient } from "../../lib/http-client/client.ts";
 import type { AddressSource } from "./source.ts";
 import { web } from "./web.ts";
 

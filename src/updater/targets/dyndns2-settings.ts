@@ -6,7 +6,7 @@ import { version } from "../../process/shipped-files.ts";
 import { dnsServer, oneTrust, trustFields, webAddress, withTrust } from "../config/endpoint.ts";
 import type { TargetConfig } from "../config/kinds.ts";
 import { type Secret, secret } from "../config/secret.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 
 type Service = {
   readonly url: string;

@@ -1,8 +1,8 @@
 import { parseAddress } from "../../core/addresses/address.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { HttpClient, HttpOutcome } from "../http/client.ts";
-import { parseRetryAfter } from "../http/retry-after.ts";
+import type { HttpClient, HttpOutcome } from "../../lib/http-client/client.ts";
+import { parseRetryAfter } from "../../lib/http-client/retry-after.ts";
 import { readingByDns } from "./ask-dns.ts";
 import { type Dyndns2Target, dyndns2Settings } from "./dyndns2-settings.ts";
 import { type Dialect, later } from "./service-answer.ts";

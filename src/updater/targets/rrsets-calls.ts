@@ -7,7 +7,7 @@ import type {
   SetReplacement,
 } from "../../contract/rrsets-client.ts";
 import { isObject } from "../../core/is-object.ts";
-import type { HttpClient } from "../http/client.ts";
+import type { HttpClient } from "../../lib/http-client/client.ts";
 import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
 import type { TokenTarget } from "./token-target.ts";
 import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answer.ts";

@@ -8,7 +8,7 @@ import {
   type TestRecord,
   type TestServer,
 } from "../../../test/rig/updater/services.ts";
-import { createHttpClient } from "../http/client.ts";
+import { createHttpClient } from "../../lib/http-client/client.ts";
 import { createRRsetsTarget } from "./rrsets.ts";
 import type { RecordTarget, ReplaceOrder } from "./target.ts";
 import type { TokenTarget } from "./token-target.ts";

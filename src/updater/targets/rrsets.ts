@@ -3,7 +3,7 @@ import type { ReadableAction, ReadableRRset } from "../../contract/rrsets-client
 import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { HttpClient } from "../http/client.ts";
+import type { HttpClient } from "../../lib/http-client/client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
 import { replaceSetsTogether, type TogetherTools } from "./rrsets-together.ts";
 import { type Absent, type Answer, later, noZone, unexpected, unknownCall } from "./service-answer.ts";

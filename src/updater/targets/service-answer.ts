@@ -2,8 +2,8 @@ import { isObject } from "../../core/is-object.ts";
 import { repeatedKey } from "../../core/repeated-key.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { HttpOutcome } from "../http/client.ts";
-import { parseRetryAfter } from "../http/retry-after.ts";
+import type { HttpOutcome } from "../../lib/http-client/client.ts";
+import { parseRetryAfter } from "../../lib/http-client/retry-after.ts";
 import type { TargetFault } from "./target.ts";
 
 /** The answer of a record service, whatever its API: data, `absent` for a 404, or a fault. */

@@ -1,7 +1,7 @@
 import type { Family } from "../../core/addresses/address.ts";
 import type { Mapping } from "../../lib/settings/mapping.ts";
-import type { HttpClient } from "../http/client.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import type { HttpClient } from "../../lib/http-client/client.ts";
+import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 
 /** An API for writing records: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
 export type TargetKind<Config> = Mapping<Pick<Endpoint, "url">> & {

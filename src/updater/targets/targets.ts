@@ -67,7 +67,7 @@ export async function openTarget(
   const kind = targetKinds[config.api];
   if (!kind) throw new Error(`no target with the api ${config.api}`);
   const target = await kind.open(config as never, async (endpoint) => {
-    const client = await (await import("../http/client.ts")).createHttpClient(endpoint);
+    const client = await (await import("../../lib/http-client/client.ts")).createHttpClient(endpoint);
     return {
       ...client,
       async send(request, signal) {

@@ -1,6 +1,6 @@
 import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../contract/records-v1-client.ts";
 import { isObject } from "../../core/is-object.ts";
-import type { HttpClient, HttpRequest } from "../http/client.ts";
+import type { HttpClient, HttpRequest } from "../../lib/http-client/client.ts";
 import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
 import type { TokenTarget } from "./token-target.ts";
 import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answer.ts";

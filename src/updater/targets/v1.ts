@@ -3,7 +3,7 @@ import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { HttpClient } from "../http/client.ts";
+import type { HttpClient } from "../../lib/http-client/client.ts";
 import { later, noZone, unknownCall } from "./service-answer.ts";
 import type {
   ListedRecord,

@@ -1,5 +1,5 @@
 import { isObject } from "../../core/is-object.ts";
-import type { HttpOutcome } from "../http/client.ts";
+import type { HttpOutcome } from "../../lib/http-client/client.ts";
 import {
   type Absent,
   type Body,

@@ -8,7 +8,7 @@ import {
   startServer,
   type TestRecord,
 } from "../../../test/rig/updater/services.ts";
-import { createHttpClient } from "../http/client.ts";
+import { createHttpClient } from "../../lib/http-client/client.ts";
 import { createRRsetsTarget } from "./rrsets.ts";
 import type { ReplaceOrder, WriteOutcome } from "./target.ts";
 import type { TokenTarget } from "./token-target.ts";

@@ -1,4 +1,4 @@
-import { createHttpClient } from "../../../src/updater/http/client.ts";
+import { createHttpClient } from "../../../src/lib/http-client/client.ts";
 import { readConfig } from "../../../src/updater/read-config.ts";
 import { findRouters } from "../../../src/updater/sources/gateway/find-routers.ts";
 import { openSource } from "../../../src/updater/sources/sources.ts";

@@ -1,5 +1,5 @@
 import { printable } from "../../../core/visible-text.ts";
-import { findElement, findElements, readXml, textOf } from "../../http/xml.ts";
+import { findElement, findElements, readXml, textOf } from "../../../lib/http-client/xml.ts";
 
 /** What an Internet gateway says about itself. */
 export type Gateway = {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HttpClient } from "../../http/client.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
 import type { FollowEnd } from "../source.ts";
 import { openUdpPeer } from "./udp-exchange.ts";
 

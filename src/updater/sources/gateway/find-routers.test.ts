@@ -2,7 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { freePort } from "../../../../test/rig/free-port.ts";
 import { startUpnpPeer, type UpnpPeer, type UpnpShape } from "../../../../test/rig/updater/sources/upnp-peer.ts";
-import { createHttpClient } from "../../http/client.ts";
+import { createHttpClient } from "../../../lib/http-client/client.ts";
 import { findRouters } from "./find-routers.ts";
 
 const peers: UpnpPeer[] = [];

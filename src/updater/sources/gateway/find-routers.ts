@@ -1,5 +1,5 @@
-import type { HttpClient } from "../../http/client.ts";
-import type { Endpoint } from "../../http/endpoint.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { defaultGateway } from "./default-gateway.ts";
 import { isOffline, readExternalAddress } from "./external-address.ts";
 import { askNatPmp } from "./nat-pmp.ts";

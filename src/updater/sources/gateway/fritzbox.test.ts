@@ -3,7 +3,7 @@ import { noIpv6, startFritzboxPeer } from "../../../../test/rig/updater/sources/
 import type { UpnpPeer, Values } from "../../../../test/rig/updater/sources/upnp-peer.ts";
 import { chooseAddress } from "../../../core/addresses/choose-address.ts";
 import { parseHostPart } from "../../../core/addresses/host-part.ts";
-import { createHttpClient } from "../../http/client.ts";
+import { createHttpClient } from "../../../lib/http-client/client.ts";
 import type { AddressSource } from "../source.ts";
 import { fritzbox } from "./fritzbox.ts";
 import { createFritzboxSource } from "./fritzbox-source.ts";

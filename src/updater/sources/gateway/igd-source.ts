@@ -1,7 +1,7 @@
 import { parseIpv4 } from "../../../core/addresses/address.ts";
 import { printable } from "../../../core/visible-text.ts";
-import type { HttpClient } from "../../http/client.ts";
-import type { Endpoint } from "../../http/endpoint.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { reportConnection } from "../only-connection.ts";
 import { type AddressSource, type SourceReading, unavailable } from "../source.ts";
 import { defaultGateway } from "./default-gateway.ts";

@@ -7,7 +7,7 @@ import {
   wanIp,
   wanPpp,
 } from "../../../../test/rig/updater/sources/upnp-peer.ts";
-import { createHttpClient } from "../../http/client.ts";
+import { createHttpClient } from "../../../lib/http-client/client.ts";
 import type { AddressSource, SourceReading } from "../source.ts";
 import { followEvents } from "./events.ts";
 import { igd } from "./igd.ts";

@@ -1,6 +1,6 @@
 import { printable } from "../../../core/visible-text.ts";
-import type { HttpClient, HttpOutcome } from "../../http/client.ts";
-import { findElement, readXml, textOf, type XmlElement } from "../../http/xml.ts";
+import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
+import { findElement, readXml, textOf, type XmlElement } from "../../../lib/http-client/xml.ts";
 
 /** An action of a UPnP service, without arguments. `control` is the service's control URL. */
 export type SoapAction = { readonly control: URL; readonly service: string; readonly action: string };

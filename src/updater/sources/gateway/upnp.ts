@@ -1,5 +1,5 @@
-import type { HttpClient } from "../../http/client.ts";
-import type { Endpoint } from "../../http/endpoint.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { type Gateway, readDescription, type WanConnection } from "./description.ts";
 import { callAction, type SoapAnswer } from "./soap.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, test } from "vitest";
 import { type MikrotikPeer, startMikrotikPeer, wanInterface } from "../../../../test/rig/updater/sources/mikrotik.ts";
-import { createHttpClient } from "../../http/client.ts";
+import { createHttpClient } from "../../../lib/http-client/client.ts";
 import type { AddressSource } from "../source.ts";
 import { mikrotik } from "./mikrotik.ts";
 

@@ -7,7 +7,7 @@ import {
   startOpenwrtPeer,
   wan,
 } from "../../../../test/rig/updater/sources/openwrt.ts";
-import { createHttpClient } from "../../http/client.ts";
+import { createHttpClient } from "../../../lib/http-client/client.ts";
 import type { AddressSource } from "../source.ts";
 import { openwrt } from "./openwrt.ts";
 import { readInterfaceDump } from "./openwrt-dump.ts";

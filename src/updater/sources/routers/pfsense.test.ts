@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type PfsensePeer, pfsenseWan, startPfsensePeer } from "../../../../test/rig/updater/sources/pfsense.ts";
-import { createHttpClient } from "../../http/client.ts";
+import { createHttpClient } from "../../../lib/http-client/client.ts";
 import type { AddressSource } from "../source.ts";
 import { pfsense } from "./pfsense.ts";
 

@@ -1,5 +1,5 @@
 import { repeatedKey } from "../../../core/repeated-key.ts";
-import type { HttpOutcome } from "../../http/client.ts";
+import type { HttpOutcome } from "../../../lib/http-client/client.ts";
 import { type SourceReading, unavailable } from "../source.ts";
 
 /** The messages for HTTP statuses. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, test } from "vitest";
 import { makeCertificate } from "../../../../test/rig/updater/certificates.ts";
 import { type Reply, startServer, type TestServer } from "../../../../test/rig/updater/services.ts";
-import { createHttpClient } from "../../http/client.ts";
+import { createHttpClient } from "../../../lib/http-client/client.ts";
 import { recogniseRouter } from "./recognise-router.ts";
 
 let reply: Reply = {};

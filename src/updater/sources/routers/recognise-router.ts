@@ -1,5 +1,5 @@
-import type { HttpClient } from "../../http/client.ts";
-import type { Endpoint } from "../../http/endpoint.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 
 /** A router with an API for which moor has a kind of source. It needs a user or a key, unlike those that `findRouters` finds. */
 export type RecognisedRouter = { readonly kind: "opnsense" | "pfsense" | "openwrt" | "mikrotik"; readonly url: URL };

@@ -14,7 +14,7 @@ import {
 import { dnsServer, oneTrust, trustFields, webAddress, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import type { Endpoint } from "../../http/endpoint.ts";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { accountOf, type HttpCall, placeholdersOf } from "./call.ts";
 import { orderPlaceholders, placeholdersIn } from "./template.ts";
 

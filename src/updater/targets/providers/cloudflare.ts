@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
-import type { HttpClient } from "../../http/client.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
 import type { Held, Lookup, TargetKind } from "../target.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
-import type { HttpClient } from "../../http/client.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
 import type { Body, Dialect } from "../service-answer.ts";
 import { createSetTarget, type SetCalls, type SetName } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";

@@ -6,7 +6,7 @@ import { text, type Value } from "../../../lib/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import type { HttpClient, HttpOutcome } from "../../http/client.ts";
+import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import {
   type Answer,
   type Body,

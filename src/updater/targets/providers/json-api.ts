@@ -1,5 +1,5 @@
 import { isObject } from "../../../core/is-object.ts";
-import type { HttpClient, HttpOutcome, HttpRequest } from "../../http/client.ts";
+import type { HttpClient, HttpOutcome, HttpRequest } from "../../../lib/http-client/client.ts";
 import { type Answer, type Body, type Dialect, followPages, type Page, readAnswer } from "../service-answer.ts";
 import { readWritten, type WriteAnswer } from "../write-answer.ts";
 

@@ -5,7 +5,7 @@ import { text, type Value } from "../../../lib/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import type { HttpClient, HttpOutcome } from "../../http/client.ts";
+import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import { type Answer, type Body, type Dialect, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
 import { cannotList, createSetTarget } from "../set-target.ts";
 import type { Lookup, TargetKind } from "../target.ts";

@@ -5,7 +5,7 @@ import type { Value } from "../../../lib/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { headerSecret, secret } from "../../config/secret.ts";
-import type { HttpClient, HttpRequest } from "../../http/client.ts";
+import type { HttpClient, HttpRequest } from "../../../lib/http-client/client.ts";
 import { LastStep } from "../last-step.ts";
 import { type Dialect, errorIn, later, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
 import { createSetTarget } from "../set-target.ts";

@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { spacedHeaderSecret } from "../../config/secret.ts";
-import type { HttpClient } from "../../http/client.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { LastStep } from "../last-step.ts";
 import { type Body, type Dialect, errorIn, noZone, unexpected } from "../service-answer.ts";
 import { listedName, type SetName } from "../set-target.ts";

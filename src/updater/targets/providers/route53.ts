@@ -1,7 +1,7 @@
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
-import type { HttpClient, HttpOutcome } from "../../http/client.ts";
-import { escaped, findElement, findElements, readXml, textIn, type XmlElement } from "../../http/xml.ts";
+import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
+import { escaped, findElement, findElements, readXml, textIn, type XmlElement } from "../../../lib/http-client/xml.ts";
 import {
   type Dialect,
   followPages,

@@ -1,4 +1,4 @@
-import type { HttpOutcome } from "../../http/client.ts";
+import type { HttpOutcome } from "../../../lib/http-client/client.ts";
 import { type Answer, type Body, type Dialect, readAnswer } from "../service-answer.ts";
 import type { Lookup, TargetFault } from "../target.ts";
 import { isOwnError, readWritten, type WriteAnswer } from "../write-answer.ts";

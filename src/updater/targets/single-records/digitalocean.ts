@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/is-object.ts";
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
-import type { HttpClient } from "../../http/client.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";

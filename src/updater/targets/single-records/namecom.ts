@@ -5,7 +5,7 @@ import { text, type Value } from "../../../lib/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import type { HttpClient } from "../../http/client.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";

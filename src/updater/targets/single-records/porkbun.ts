@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
-import type { HttpClient } from "../../http/client.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isText, parseAny } from "../providers/json-api.ts";
 import { listIn, mapFound, type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { type Body, type Dialect, readAnswer } from "../service-answer.ts";

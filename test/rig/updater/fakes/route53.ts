@@ -1,4 +1,4 @@
-import { findElements, readXml, textIn } from "../../../../src/updater/http/xml.ts";
+import { findElements, readXml, textIn } from "../../../../src/lib/http-client/xml.ts";
 import { signAws } from "../../../../src/updater/targets/providers/sign-aws.ts";
 import type { Asked, Reply } from "../services.ts";
 import { keepRecords } from "./kept-records.ts";
