@@ -28,3 +28,6 @@ export type SetReplacement = { readonly records: readonly { readonly value: stri
 
 /** The body of `POST /zones/{zone}/rrsets`. */
 export type NewRRset = SetReplacement & { readonly name: string; readonly type: string; readonly ttl?: number };
+
+/** One of the changes of `POST /zones/{zone}/changes`, which only moor has. */
+export type DeletedRRset = { readonly name: string; readonly type: string; readonly delete: true };

@@ -144,6 +144,15 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "shipped-files.ts",
     "within.ts",
   ],
+  "src/providers": ["hetzner/rrsets.ts", "in-parts.ts", "last-step.ts", "provider-calls.ts", "read-sets.ts"],
+  "src/providers/answers": [
+    "json-api.ts",
+    "list-in.ts",
+    "quota.ts",
+    "service-answer.ts",
+    "service-fault.ts",
+    "write-answer.ts",
+  ],
   "src/publish": [
     "await-secondaries.ts",
     "catalog.ts",
@@ -230,15 +239,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "source.ts",
     "sources.ts",
   ],
-  "src/updater/targets": [
-    "confirm-dns.ts",
-    "dyndns2-settings.ts",
-    "quota.ts",
-    "service-answer.ts",
-    "target.ts",
-    "targets.ts",
-    "token-target.ts",
-  ],
+  "src/updater/targets": ["confirm-dns.ts", "dyndns2-settings.ts", "target.ts", "targets.ts", "token-target.ts"],
 };
 
 export const mostDoors = 8;
@@ -251,6 +252,8 @@ const workshops: Readonly<Record<string, readonly string[]>> = {
   "test/nameserver": ["src/nameserver", "src/publish", "src/records"],
   "test/nodes": ["src/publish", "src/records"],
   "test/rig/records": ["src/records"],
+  "test/providers": ["src/providers"],
+  "test/rig/providers": ["src/providers"],
   "test/rig/updater": ["src/updater"],
   "test/store": ["src/publish", "src/records"],
   "test/updater": ["src/updater", "src/cli"],

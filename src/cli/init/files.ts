@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { giveToOwnerOf } from "../../process/data-folder.ts";
 import type { HttpTrust } from "../../lib/http-client/endpoint.ts";
+import { giveToOwnerOf } from "../../process/data-folder.ts";
 
 /** What to trust: the system's authorities, one certificate, or one authority. */
 export type ShownTrust = Exclude<HttpTrust, { readonly kind: "insecure" }>;

@@ -1,9 +1,10 @@
 import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import { parseOwner } from "../../core/names/name.ts";
-import type { TargetConfig } from "../../updater/config/kinds.ts";
 import { createHttpClient } from "../../lib/http-client/client.ts";
-import { noZone, readAnswer } from "../../updater/targets/service-answer.ts";
-import type { ListedZone, RecordTarget, TargetFault } from "../../updater/targets/target.ts";
+import { noZone, readAnswer } from "../../providers/answers/service-answer.ts";
+import type { ListedZone } from "../../providers/provider-calls.ts";
+import type { TargetConfig } from "../../updater/config/kinds.ts";
+import type { RecordTarget, TargetFault } from "../../updater/targets/target.ts";
 import type { TokenTarget } from "../../updater/targets/token-target.ts";
 import type { CommandIo } from "../io/command-io.ts";
 

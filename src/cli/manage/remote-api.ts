@@ -1,6 +1,6 @@
 import { isObject } from "../../core/is-object.ts";
-import type { TargetConfig } from "../../updater/config/kinds.ts";
 import { createHttpClient } from "../../lib/http-client/client.ts";
+import type { TargetConfig } from "../../updater/config/kinds.ts";
 import type { TokenTarget } from "../../updater/targets/token-target.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { loadConfig, pickOne } from "../update/load-config.ts";

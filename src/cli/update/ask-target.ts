@@ -1,7 +1,8 @@
 import { parseZoneName } from "../../core/names/name.ts";
 import { asAscii, parseTyped } from "../../core/names/unicode.ts";
 import { visible } from "../../core/visible-text.ts";
-import type { Lookup, RecordTarget } from "../../updater/targets/target.ts";
+import type { Lookup } from "../../providers/answers/service-fault.ts";
+import type { RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget } from "../../updater/targets/targets.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";

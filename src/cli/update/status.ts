@@ -1,10 +1,10 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { HttpTrust } from "../../lib/http-client/endpoint.ts";
 import { caFileIn } from "../../lib/tls/certificates.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { type ControlConfig, controlUrl } from "../../updater/config/outlets.ts";
-import type { HttpTrust } from "../../lib/http-client/endpoint.ts";
 import { driftTodo, summarise } from "../../updater/report/describe-round.ts";
 import { type HistoryEntry, readHistory } from "../../updater/report/history.ts";
 import type { PlannedUpdate } from "../../updater/round/plan.ts";

@@ -1,9 +1,9 @@
 import { hostname } from "node:os";
+import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 import { lockFor } from "../../lib/sqlite/sole.ts";
 import { noLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
-import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 import { type Summary, summarise } from "../../updater/report/describe-round.ts";
 import { openHistory } from "../../updater/report/history.ts";
 import { createReporter } from "../../updater/report/reporter.ts";

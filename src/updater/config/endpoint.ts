@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { isLoopbackName } from "../../lib/http/listen.ts";
+import type { HttpTrust } from "../../lib/http-client/endpoint.ts";
 import { type KeyFault, needed, shared, usually } from "../../lib/settings/mapping.ts";
 import {
   duration,
@@ -12,7 +13,6 @@ import {
   text,
   typeInWords,
 } from "../../lib/settings/setting.ts";
-import type { HttpTrust } from "../../lib/http-client/endpoint.ts";
 import { readTextFile } from "./secret.ts";
 
 /** Which certificate of a service is trusted, and how long to wait for it. */

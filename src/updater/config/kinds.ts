@@ -1,6 +1,6 @@
 import type { Family } from "../../core/addresses/address.ts";
-import type { Setting } from "../../lib/settings/setting.ts";
 import type { Endpoint } from "../../lib/http-client/endpoint.ts";
+import type { Setting } from "../../lib/settings/setting.ts";
 import type { Secret } from "./secret.ts";
 
 /** What a config has to know about the kinds of sources and targets; they are registered from above (`updater/read-config.ts`). */

@@ -1,7 +1,7 @@
 import type { FieldFault } from "../../contract/updater-page.ts";
+import { isNoZone } from "../../providers/answers/service-answer.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { originsOf, type Subject, subjectsOf } from "../round/subjects.ts";
-import { isNoZone } from "../targets/service-answer.ts";
 import type { AskTools } from "./ask-published.ts";
 
 export type ReportedDevice = { readonly device: string; readonly isDown: boolean };

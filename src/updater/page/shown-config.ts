@@ -1,8 +1,8 @@
 import type { ShownConfig } from "../../contract/updater-page.ts";
+import { originOf } from "../../lib/http-client/endpoint.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { SourceConfig } from "../config/kinds.ts";
 import { type ControlConfig, controlUrl, type HeartbeatConfig, type NotifyConfig } from "../config/outlets.ts";
-import { originOf } from "../../lib/http-client/endpoint.ts";
 import { describeRhythm } from "../round/rhythm.ts";
 import { describeOrigins, type Subject, subjectsOf } from "../round/subjects.ts";
 import { calledOf } from "../sources/sources.ts";

@@ -4,12 +4,12 @@ import { firstFew } from "../../core/first-few.ts";
 import type { NoUpdate, Plan, WaitReason } from "../../core/updates/plan-update.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import { printable } from "../../core/visible-text.ts";
+import type { Held } from "../../providers/provider-calls.ts";
 import { notReadYet } from "../round/choose-for.ts";
 import type { PlannedUpdate } from "../round/plan.ts";
 import type { UpdateResult } from "../round/result.ts";
 import type { Subject } from "../round/subjects.ts";
 import { onlyDevice } from "../sources/source.ts";
-import type { Held } from "../targets/target.ts";
 
 /** The result of one update, for a log line, a table row or an exit code. */
 export type Summary = {

@@ -1,6 +1,6 @@
+import type { HttpRequest } from "../../lib/http-client/client.ts";
 import type { Logger } from "../../process/log.ts";
 import type { HeartbeatConfig } from "../config/outlets.ts";
-import type { HttpRequest } from "../../lib/http-client/client.ts";
 
 export type Heartbeats = { close(): void };
 

@@ -2,11 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import { printable } from "../../core/visible-text.ts";
 import { isLoopbackName } from "../../lib/http/listen.ts";
+import type { HttpClient, HttpRequest } from "../../lib/http-client/client.ts";
+import { hiderOf } from "../../lib/http-client/hide-secrets.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { MailConfig, NotifyConfig, OutletEvent, RunConfig } from "../config/outlets.ts";
-import type { HttpClient, HttpRequest } from "../../lib/http-client/client.ts";
-import { hiderOf } from "../../lib/http-client/hide-secrets.ts";
 import type { Notice, Notify } from "./reporter.ts";
 
 export type Notifiers = { readonly notify: Notify; close(): void };

@@ -1,7 +1,8 @@
 import type { Instant } from "../../core/instant.ts";
+import type { Held } from "../../providers/provider-calls.ts";
 import type { SourceReading } from "../sources/source.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
-import type { Held, WriteOutcome } from "../targets/target.ts";
+import type { WriteOutcome } from "../targets/target.ts";
 import type { PlannedUpdate } from "./plan.ts";
 
 /** The result of one planned update. */

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Instant } from "../../core/instant.ts";
 import type { ServiceWait } from "../../core/updates/plan-update.ts";
-import type { UpdaterConfig } from "../config/config.ts";
 import { originOf } from "../../lib/http-client/endpoint.ts";
 import { longestHold } from "../../lib/http-client/retry-after.ts";
+import { roomAgainAt } from "../../providers/answers/quota.ts";
+import type { UpdaterConfig } from "../config/config.ts";
 import { createPacing, type Pacing } from "../sources/source-reader.ts";
-import { roomAgainAt } from "../targets/quota.ts";
 import type { TargetFault } from "../targets/target.ts";
 import { type CircuitBreaker, createCircuitBreaker, isAskedToWait, isOfService } from "./circuit-breaker.ts";
 import type { UpdateResult } from "./result.ts";

@@ -1,6 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import { parseIpv4 } from "../../core/addresses/address.ts";
-import type { Held, Lookup, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
+import type { Lookup } from "../../providers/answers/service-fault.ts";
+import type { Held } from "../../providers/provider-calls.ts";
+import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { StoredAddress } from "./merge-state.ts";
 import type { ActingUpdate } from "./name-state.ts";
 import { previewRecord } from "./preview.ts";

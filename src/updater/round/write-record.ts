@@ -1,8 +1,9 @@
 import { parseAddress } from "../../core/addresses/address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { absoluteName } from "../../core/names/name.ts";
+import type { Held } from "../../providers/provider-calls.ts";
 import { confirmDns } from "../targets/confirm-dns.ts";
-import type { Held, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
+import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { StoredAddress } from "./merge-state.ts";
 import type { ActingUpdate } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { heartbeatInterval, interfaceEvents } from "../../contract/interface-events.ts";
+import type { HttpClient, HttpOutcome } from "../../lib/http-client/client.ts";
+import type { Endpoint } from "../../lib/http-client/endpoint.ts";
+import { createEventStreamReader } from "../../lib/http-client/event-stream.ts";
 import { mapping, usually } from "../../lib/settings/mapping.ts";
 import { choice, flag, missing } from "../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import { keyFile, type Secret, secret } from "../config/secret.ts";
-import type { HttpClient, HttpOutcome } from "../../lib/http-client/client.ts";
-import type { Endpoint } from "../../lib/http-client/endpoint.ts";
-import { createEventStreamReader } from "../../lib/http-client/event-stream.ts";
 import { linesIn, readGatewayStatus, withGateways } from "./gateway-status.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
 import { readOverview } from "./read-overview.ts";

@@ -1,8 +1,8 @@
 import type { Family } from "../../core/addresses/address.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
-import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
 import type { Endpoint } from "../../lib/http-client/endpoint.ts";
+import type { Mapping } from "../../lib/settings/mapping.ts";
 
 /** The device name in the reports of all sources that know only one connection. */
 export const onlyDevice = "internet";

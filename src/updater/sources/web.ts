@@ -1,10 +1,10 @@
 import { type Family, parseAddress } from "../../core/addresses/address.ts";
-import { mapping, usually } from "../../lib/settings/mapping.ts";
-import { duration, integer, listOf, refined } from "../../lib/settings/setting.ts";
-import { webAddress } from "../config/endpoint.ts";
 import type { HttpClient, HttpOutcome } from "../../lib/http-client/client.ts";
 import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 import { parseRetryAfter } from "../../lib/http-client/retry-after.ts";
+import { mapping, usually } from "../../lib/settings/mapping.ts";
+import { duration, integer, listOf, refined } from "../../lib/settings/setting.ts";
+import { webAddress } from "../config/endpoint.ts";
 import { neverPushes, onlyDevice, type SourceKind } from "./source.ts";
 import { createHearing, listedTwice, type Testimony, twiceFault, type Witness } from "./witnesses.ts";
 

@@ -2,9 +2,11 @@ import type { Resolver } from "node:dns/promises";
 import { type Family, parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
 import { absoluteName } from "../../core/names/name.ts";
+import { later } from "../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../providers/answers/service-fault.ts";
+import type { Held } from "../../providers/provider-calls.ts";
 import { authoritative, type NameServer } from "./confirm-dns.ts";
-import { later } from "./service-answer.ts";
-import type { Held, Lookup, RecordTarget, TargetFault } from "./target.ts";
+import type { RecordTarget, TargetFault } from "./target.ts";
 
 export type DnsQuestion = {
   readonly zone: string;

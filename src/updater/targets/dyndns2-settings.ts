@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Family } from "../../core/addresses/address.ts";
+import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import { choice, listOf, missing, refined, text } from "../../lib/settings/setting.ts";
 import { version } from "../../process/shipped-files.ts";
 import { dnsServer, oneTrust, trustFields, webAddress, withTrust } from "../config/endpoint.ts";
 import type { TargetConfig } from "../config/kinds.ts";
 import { type Secret, secret } from "../config/secret.ts";
-import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 
 type Service = {
   readonly url: string;

@@ -5,12 +5,14 @@ import { absoluteName } from "../../core/names/name.ts";
 import type { Asking } from "../../lib/dns/ask.ts";
 import { classes, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../lib/dns/message.ts";
+import { later } from "../../providers/answers/service-answer.ts";
+import { unknown, type WriteAnswer } from "../../providers/answers/write-answer.ts";
+import type { SetName } from "../../providers/provider-calls.ts";
+import { readEach } from "../../providers/read-sets.ts";
 import { type Rfc2136Target, rfc2136Settings } from "./rfc2136-settings.ts";
-import { later } from "./service-answer.ts";
-import { cannotList, type NewContent, type SetName } from "./set-target.ts";
+import { cannotList, type NewContent } from "./set-target.ts";
 import type { TargetFault, TargetKind } from "./target.ts";
-import { unknown, type WriteAnswer } from "./write-answer.ts";
-import { createZoneTarget, readEach, type SetChange, type ZoneCalls } from "./zone-target.ts";
+import { createZoneTarget, type SetChange, type ZoneCalls } from "./zone-target.ts";
 
 export const rfc2136 = {
   ...rfc2136Settings,
@@ -22,7 +24,7 @@ const service = "the nameserver";
 const usualTimeout = 15_000;
 /** For a record that is created, if the config has no `ttl:`. */
 const usualTtl = 300;
-const typeCodes = { A: 1, AAAA: 28 } as const;
+const typeCodeOf = (type: string) => (type === "A" ? 1 : 28);
 const cname = 5;
 
 /** Without content, the set is removed. */
@@ -77,7 +79,7 @@ export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now
       return settled(await send([{ set, content: { ...content, ttl }, held: undefined }], signal));
     },
     remove: async (set, held, signal) => settled(await send([{ set, held }], signal)),
-    readAll: (sets, signal) => readEach(read, sets, signal),
+    readAll: (sets, signal) => readEach((set) => read(set, signal), sets),
     writeAll: async (changes, signal) => settled(await send(changes, signal)),
     room: { of: sizeOf, most: mostBytes },
     zones: async () => cannotList(service, notListed),
@@ -90,7 +92,7 @@ const notListed = "look on the nameserver, for example with `dig @SERVER ZONE AX
 
 const nameOf = ({ zone, name }: SetName) => absoluteName(name, zone);
 
-const questionOf = (set: SetName) => ({ name: nameOf(set), type: typeCodes[set.type], class: classes.in });
+const questionOf = (set: SetName) => ({ name: nameOf(set), type: typeCodeOf(set.type), class: classes.in });
 
 const recordOf = (set: SetName, klass: number, ttl: number, data: Uint8Array = new Uint8Array()): ResourceRecord => ({
   ...questionOf(set),
@@ -134,7 +136,7 @@ function heldIn(message: Message, set: SetName) {
   if (!message.authoritative) return notItsZone(set);
   const own = message.answers.filter(({ name, class: klass }) => name === nameOf(set) && klass === classes.in);
   if (own.some(({ type }) => type === cname)) return isAlias(set);
-  const found = own.filter(({ type }) => type === typeCodes[set.type]);
+  const found = own.filter(({ type }) => type === typeCodeOf(set.type));
   const [first] = found;
   if (!first) return { kind: "found", value: undefined } as const;
   const values = found.map(({ data }) => addressFromBytes(data)?.text ?? "");

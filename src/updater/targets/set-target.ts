@@ -2,33 +2,19 @@ import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
 import { absoluteName, askedZoneName, ownerOf } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { LastStep } from "./last-step.ts";
-import { type Absent, later } from "./service-answer.ts";
-import type {
-  Held,
-  ListedRecord,
-  ListedZone,
-  Lookup,
-  RecordTarget,
-  RemoveOutcome,
-  ReplaceOrder,
-  TargetFault,
-  WriteOutcome,
-} from "./target.ts";
-import type { WriteAnswer } from "./write-answer.ts";
+import { type Absent, later } from "../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../providers/answers/service-fault.ts";
+import type { WriteAnswer } from "../../providers/answers/write-answer.ts";
+import type { LastStep } from "../../providers/last-step.ts";
+import type { Held, HeldSet, ListedZone, SetName } from "../../providers/provider-calls.ts";
+import type { ListedRecord, RecordTarget, RemoveOutcome, ReplaceOrder, TargetFault, WriteOutcome } from "./target.ts";
 
-/** All records of one name and type. */
-export type SetName = {
-  readonly zone: string;
-  /** Relative to the zone; `@` for the zone itself. */
-  readonly name: string;
-  readonly type: "A" | "AAAA";
+export type NewContent = {
+  readonly value: string;
+  readonly ttl: number | undefined;
+  /** The set was not read before, because the service says itself if it does not exist; then it may be created or not. */
+  readonly unread?: { readonly create: boolean };
 };
-
-/** What a set holds, and what its API needs to write it again without losing anything: ids, flags, comments. */
-export type HeldSet<Rest> = Held & { readonly rest: Rest };
-
-export type NewContent = { readonly value: string; readonly ttl: number | undefined };
 
 /** One value of a set, of any type. */
 export type SetRecord = Omit<ListedRecord, "id" | "zoneId">;
@@ -48,6 +34,8 @@ export type SetCalls<Rest> = {
   ): Promise<WriteAnswer<Held | undefined>>;
   /** Removes the set that was just read. Only for services that can. */
   readonly remove?: (set: SetName, held: HeldSet<Rest>, signal: AbortSignal) => Promise<WriteAnswer<unknown>>;
+  /** Replaces whatever the set holds, without a read before. */
+  readonly writesUnread?: true;
   /** Only for services where a change is not yet served when it is stored. */
   readonly lastStep?: LastStep;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
@@ -84,10 +72,12 @@ export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
     zones: (signal) => calls.zones(signal),
     records,
     async record(id, signal) {
-      const [zone = ""] = id.split("/");
+      const [, zone, set, type = ""] = /^([^/]+)(\/[^/]+\/)([A-Za-z0-9]+)$/.exec(id) ?? [];
+      if (zone === undefined) return noRecordWithId(id);
       const listed = await records(zone, signal);
       if (listed.kind !== "found") return listed;
-      const [first, ...others] = listed.value.filter((each) => each.id === id);
+      const wanted = zone + set + type.toUpperCase();
+      const [first, ...others] = listed.value.filter((each) => each.id === wanted);
       if (!first) return noRecordWithId(id);
       return { kind: "found", value: { ...first, value: [first, ...others].map(({ value }) => value).join(" ") } };
     },
@@ -116,20 +106,23 @@ async function replaceSet<Rest>(
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
   const set = setOf(order);
-  const prepared = prepare(order, await calls.read(set, signal));
+  const prepared = calls.writesUnread ? toWriteUnread : prepare(order, await calls.read(set, signal));
   if (prepared.kind === "done") {
     // An earlier try may have ended before the last step.
     const fault = await calls.lastStep?.confirm(order.zone, signal);
     return fault ? { kind: "unknown", fault } : prepared;
   }
   if (prepared.kind !== "to-write") return prepared;
-  const content = { value: order.value, ttl: order.ttl };
+  const unread = calls.writesUnread && { create: order.create === true };
+  const content = { value: order.value, ttl: order.ttl, ...(unread && { unread }) };
   const written = await inSteps(calls, order.zone, () => calls.write(set, content, prepared.held, signal), signal);
   if (written.kind === "refused") return refused(faultOf(order, written.because));
   if (written.kind === "unknown" && !written.probablyDone) return written;
   if (written.kind === "accepted" && written.value && holds(written.value, order)) return done(order, written.value);
   return confirmed(calls.service, order, written, await calls.read(set, signal));
 }
+
+const toWriteUnread = { kind: "to-write", held: undefined } as const;
 
 /** Removes the record only if it holds exactly the ordered address. */
 export async function removeHeld<H extends Held>(

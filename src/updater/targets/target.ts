@@ -1,7 +1,9 @@
 import type { Family } from "../../core/addresses/address.ts";
-import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
 import type { Endpoint } from "../../lib/http-client/endpoint.ts";
+import type { Mapping } from "../../lib/settings/mapping.ts";
+import type { Lookup, ServiceFault } from "../../providers/answers/service-fault.ts";
+import type { Held, ListedZone } from "../../providers/provider-calls.ts";
 
 /** An API for writing records: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
 export type TargetKind<Config> = Mapping<Pick<Endpoint, "url">> & {
@@ -47,34 +49,8 @@ export type ReplaceOrder = {
   readonly create?: boolean;
 };
 
-/** `because` stays the same from one try to the next, so that a continuing failure is recognised. */
-export type TargetFault = {
-  readonly kind:
-    | "missing"
-    | "ambiguous"
-    | "refused"
-    | "unauthorised"
-    /** This API has no such call. */
-    | "unsupported"
-    /** May succeed later. */
-    | "later";
-  readonly because: string;
-  readonly todo: string;
-  /** The service gave no answer. */
-  readonly unreached?: boolean;
-  /** The whole service fails, not only this record. */
-  readonly ofService?: boolean;
-  /** Milliseconds that the service asked us to wait. */
-  readonly retryAfter?: number;
-  /** The service limits the rate of requests (429), but did not say how long to wait. */
-  readonly throttled?: boolean;
-  /** The wait applies to this record only. */
-  readonly onlyName?: boolean;
-  /** The service's own error code, if any. */
-  readonly code?: string;
-  /** The address was written; a later step failed. */
-  readonly afterWrite?: boolean;
-};
+/** A fault of the service, or of what it holds. */
+export type TargetFault = ServiceFault;
 
 /** How a write ended. */
 export type WriteOutcome =
@@ -94,16 +70,6 @@ export type RemoveOutcome =
   /** It is missing, or holds something else. */
   | { readonly kind: "left"; readonly values: readonly string[] }
   | Extract<WriteOutcome, { readonly kind: "refused" | "unknown" }>;
-
-export type Held = {
-  readonly values: readonly string[];
-  /** Null if the record uses the zone's TTL. */
-  readonly ttl: number | null;
-};
-
-export type Lookup<T> = { readonly kind: "found"; readonly value: T } | TargetFault;
-
-export type ListedZone = { readonly id: string; readonly name: string; readonly ttl?: number };
 
 export type ListedRecord = {
   readonly id: string;

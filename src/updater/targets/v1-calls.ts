@@ -1,9 +1,16 @@
 import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../contract/records-v1-client.ts";
 import { isObject } from "../../core/is-object.ts";
 import type { HttpClient, HttpRequest } from "../../lib/http-client/client.ts";
-import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
+import {
+  type Answer,
+  type Body,
+  isTtl,
+  readAnswer,
+  readPages,
+  unexpected,
+} from "../../providers/answers/service-answer.ts";
+import { readWriteAnswer, type WriteAnswer, type WriteShape } from "../../providers/answers/write-answer.ts";
 import type { TokenTarget } from "./token-target.ts";
-import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answer.ts";
 
 /** The calls of the v1 API that an updater needs. */
 export type V1Calls = {

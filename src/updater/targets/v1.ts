@@ -4,17 +4,10 @@ import { firstFew } from "../../core/first-few.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { later, noZone, unknownCall } from "./service-answer.ts";
-import type {
-  ListedRecord,
-  ListedZone,
-  Lookup,
-  RecordTarget,
-  ReplaceOrder,
-  TargetFault,
-  TargetKind,
-  WriteOutcome,
-} from "./target.ts";
+import { later, noZone, unknownCall } from "../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../providers/answers/service-fault.ts";
+import type { ListedZone } from "../../providers/provider-calls.ts";
+import type { ListedRecord, RecordTarget, ReplaceOrder, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
 import { type TokenTarget, tokenSettings } from "./token-target.ts";
 import { createV1Calls, type V1Calls } from "./v1-calls.ts";
 

@@ -1,20 +1,7 @@
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { WriteAnswer } from "../../providers/answers/write-answer.ts";
 import type { ReplaceOrder, TargetFault } from "./target.ts";
-import type { WriteAnswer } from "./write-answer.ts";
-import { createZoneTarget, inParts, type ZoneCalls } from "./zone-target.ts";
-
-describe("the parts of a long list", () => {
-  test.each<[readonly number[], number, readonly (readonly number[])[]]>([
-    [[], 10, []],
-    [[1, 2, 3], 10, [[1, 2, 3]]],
-    [[4, 3, 3], 10, [[4, 3, 3]]],
-    [[4, 3, 4], 10, [[4, 3], [4]]],
-    [[11], 10, [[11]]],
-    [[11, 1, 9, 1], 10, [[11], [1, 9], [1]]],
-  ])("%j with room for %i: %j", (sizes, most, parts) => {
-    expect(inParts(sizes, (size) => size, most)).toEqual(parts);
-  });
-});
+import { createZoneTarget, type ZoneCalls } from "./zone-target.ts";
 
 describe("more records than fit into one transaction", () => {
   const orders = ["a", "b", "c", "d", "e"].map(

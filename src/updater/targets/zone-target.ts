@@ -1,18 +1,20 @@
+import type { Lookup } from "../../providers/answers/service-fault.ts";
+import { isOfService } from "../../providers/answers/service-fault.ts";
+import type { WriteAnswer } from "../../providers/answers/write-answer.ts";
+import { inParts } from "../../providers/in-parts.ts";
+import type { HeldSet, SetName } from "../../providers/provider-calls.ts";
 import {
   confirmed,
   createSetTarget,
   faultOf,
-  type HeldSet,
   inSteps,
   type NewContent,
   prepare,
   refused,
   type SetCalls,
-  type SetName,
   setOf,
 } from "./set-target.ts";
-import type { Lookup, RecordTarget, ReplaceOrder, TargetFault, TogetherOutcome } from "./target.ts";
-import type { WriteAnswer } from "./write-answer.ts";
+import type { RecordTarget, ReplaceOrder, TargetFault, TogetherOutcome } from "./target.ts";
 
 export type SetChange<Rest> = {
   readonly set: SetName;
@@ -96,43 +98,5 @@ async function replacePart<Rest>(
 const refusedTogether = (fault: TargetFault): TogetherOutcome =>
   isOfService(fault) ? refused(fault) : { kind: "alone" };
 
-export const isOfService = ({ ofService, unreached, retryAfter }: TargetFault): boolean =>
-  ofService === true || unreached === true || retryAfter !== undefined;
-
 const serviceFault = (outcome: TogetherOutcome | undefined): TargetFault | undefined =>
   outcome && "fault" in outcome && isOfService(outcome.fault) ? outcome.fault : undefined;
-
-/** As few parts as possible, in the same order, none larger than `most` unless a single item is. */
-export function inParts<T>(all: readonly T[], sizeOf: (one: T) => number, most: number): readonly (readonly T[])[] {
-  const parts: T[][] = [];
-  let size = Number.POSITIVE_INFINITY;
-  for (const one of all) {
-    size += sizeOf(one);
-    if (size > most) {
-      parts.push([]);
-      size = sizeOf(one);
-    }
-    parts.at(-1)?.push(one);
-  }
-  return parts;
-}
-
-/** For a service that has no call for all of them: a few at a time, until the whole service fails. */
-export async function readEach<Rest>(
-  read: SetCalls<Rest>["read"],
-  sets: readonly SetName[],
-  signal: AbortSignal,
-): Promise<readonly Lookup<HeldSet<Rest> | undefined>[]> {
-  const found: Lookup<HeldSet<Rest> | undefined>[] = [];
-  let failed: TargetFault | undefined;
-  const left = sets.entries();
-  const readSome = async () => {
-    for (const [at, set] of left) {
-      const one = failed ?? (await read(set, signal));
-      found[at] = one;
-      if (one.kind !== "found" && isOfService(one)) failed = one;
-    }
-  };
-  await Promise.all(Array.from({ length: 4 }, readSome));
-  return found;
-}

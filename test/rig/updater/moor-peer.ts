@@ -44,7 +44,7 @@ export async function openMoorPeer(settings: (dnsPort: number) => string): Promi
   type Listed = { name: string; type: string; ttl: number; records: { value: string }[] };
   const sets = async (): Promise<readonly Listed[]> => {
     const { rrsets } = (await call("GET", "/zones/example.org/rrsets?per_page=100")) as { rrsets: Listed[] };
-    return rrsets.filter(({ type }) => !["SOA", "NS"].includes(type));
+    return rrsets.filter(({ name, type }) => type !== "SOA" && !(type === "NS" && name === "@"));
   };
   return {
     settings: settings(dns.addresses[0]?.port ?? 0),

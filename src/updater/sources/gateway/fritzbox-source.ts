@@ -4,9 +4,9 @@ import { parseAddress, parseIpv4, parseIpv6 } from "../../../core/addresses/addr
 import type { ReportedIpv6 } from "../../../core/addresses/interface-report.ts";
 import { type Scope, scopeOf } from "../../../core/addresses/scope.ts";
 import { printable } from "../../../core/visible-text.ts";
-import { within } from "../../../process/within.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
+import { within } from "../../../process/within.ts";
 import { type AddressSource, onlyDevice, type SourceReading, unavailable, type WhyUnknown } from "../source.ts";
 import { checkWithin, followEvents } from "./events.ts";
 import { isOffline } from "./external-address.ts";

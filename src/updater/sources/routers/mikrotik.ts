@@ -1,11 +1,11 @@
 import type { InterfaceReport, ReportedInterface } from "../../../core/addresses/interface-report.ts";
 import { isObject } from "../../../core/is-object.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { text } from "../../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { type Secret, secret } from "../../config/secret.ts";
-import type { HttpClient } from "../../../lib/http-client/client.ts";
-import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { showable } from "../showable.ts";
 import { type AddressSource, neverPushes, type SourceKind, type SourceReading, unavailable } from "../source.ts";
 import { readJson, type StatusWords } from "./read-json.ts";

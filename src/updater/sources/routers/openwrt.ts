@@ -1,10 +1,10 @@
 import { isObject } from "../../../core/is-object.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { mapping, needed, usually } from "../../../lib/settings/mapping.ts";
 import { text } from "../../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { type Secret, secret } from "../../config/secret.ts";
-import type { HttpClient } from "../../../lib/http-client/client.ts";
-import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { type AddressSource, neverPushes, type SourceKind, type SourceReading, unavailable } from "../source.ts";
 import { readInterfaceDump } from "./openwrt-dump.ts";
 import { readJson, type StatusWords } from "./read-json.ts";

@@ -1,10 +1,10 @@
 import type { ReportedInterface } from "../../../core/addresses/interface-report.ts";
 import { isObject } from "../../../core/is-object.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { headerSecret, type Secret } from "../../config/secret.ts";
-import type { HttpClient } from "../../../lib/http-client/client.ts";
-import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { showable } from "../showable.ts";
 import { type AddressSource, neverPushes, type SourceKind, type SourceReading, unavailable } from "../source.ts";
 import { readJson, type StatusWords } from "./read-json.ts";

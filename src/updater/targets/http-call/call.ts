@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Secret } from "../../config/secret.ts";
 import type { HttpRequest } from "../../../lib/http-client/client.ts";
+import type { Secret } from "../../config/secret.ts";
 import type { ReplaceOrder } from "../target.ts";
 import type { Match } from "./match.ts";
 import { fill, fillForm, fillQuery, inJson, placeholdersIn, valuesOf } from "./template.ts";

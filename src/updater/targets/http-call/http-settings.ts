@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { mapping, needed, usually } from "../../../lib/settings/mapping.ts";
 import {
   byKey,
@@ -14,7 +15,6 @@ import {
 import { dnsServer, oneTrust, trustFields, webAddress, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { accountOf, type HttpCall, placeholdersOf } from "./call.ts";
 import { orderPlaceholders, placeholdersIn } from "./template.ts";
 

@@ -1,12 +1,12 @@
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
+import { type Dialect, later } from "../../../providers/answers/service-answer.ts";
+import { readWritten } from "../../../providers/answers/write-answer.ts";
 import { readingByDns } from "../ask-dns.ts";
 import { confirmDns } from "../confirm-dns.ts";
-import { type Dialect, later } from "../service-answer.ts";
 import { cannotList } from "../set-target.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault } from "../target.ts";
-import { readWritten } from "../write-answer.ts";
 import { type HttpCall, type Refusal, requestFor } from "./call.ts";
 import { type Match, matches, type SeenAnswer } from "./match.ts";
 import { type Values, valuesOf } from "./template.ts";

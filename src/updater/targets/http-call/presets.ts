@@ -1,8 +1,8 @@
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { type Fields, mapping, needed } from "../../../lib/settings/mapping.ts";
 import { text } from "../../../lib/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { type Secret, secret } from "../../config/secret.ts";
-import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import type { TargetKind } from "../target.ts";
 import { accountOf, type HttpCall } from "./call.ts";
 import { dnsServers, type HttpTarget } from "./http-settings.ts";

@@ -1,12 +1,14 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import type { Body, Dialect } from "../service-answer.ts";
-import type { Held, Lookup, TargetKind } from "../target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
+import type { Body, Dialect } from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import type { Held } from "../../../providers/provider-calls.ts";
+import type { TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { createZoneTarget, type ZoneCalls } from "../zone-target.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
-import { listIn, mapFound } from "./listed-records.ts";
 
 export const desec = {
   ...hostedSettings(

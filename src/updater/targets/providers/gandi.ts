@@ -1,12 +1,14 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { type Body, type Dialect, noZone, unexpected } from "../service-answer.ts";
-import { createSetTarget, type SetCalls, type SetName } from "../set-target.ts";
-import type { Lookup, TargetKind } from "../target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
+import { type Body, type Dialect, noZone, unexpected } from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import type { SetName } from "../../../providers/provider-calls.ts";
+import { createSetTarget, type SetCalls } from "../set-target.ts";
+import type { TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
-import { listIn, mapFound } from "./listed-records.ts";
 
 export const gandi = {
   ...hostedSettings(

@@ -1,12 +1,13 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import type { Body, Dialect } from "../service-answer.ts";
-import { createSetTarget, type SetCalls, type SetName } from "../set-target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
+import type { Body, Dialect } from "../../../providers/answers/service-answer.ts";
+import type { SetName } from "../../../providers/provider-calls.ts";
+import { createSetTarget, type SetCalls } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
-import { listIn, mapFound } from "./listed-records.ts";
 
 export const godaddy = {
   ...keyPairSettings(

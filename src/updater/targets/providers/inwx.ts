@@ -1,12 +1,11 @@
 import { isObject } from "../../../core/is-object.ts";
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { text, type Value } from "../../../lib/settings/setting.ts";
-import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
-import type { TargetConfig } from "../../config/kinds.ts";
-import { secret } from "../../config/secret.ts";
-import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
+import { isNumber, isText, parseAny } from "../../../providers/answers/json-api.ts";
+import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type Answer,
   type Body,
@@ -16,11 +15,14 @@ import {
   readAnswer,
   unexpected,
   unknownCall,
-} from "../service-answer.ts";
+} from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
+import type { TargetConfig } from "../../config/kinds.ts";
+import { secret } from "../../config/secret.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
-import type { Lookup, TargetFault, TargetKind } from "../target.ts";
-import { isNumber, isText, parseAny } from "./json-api.ts";
-import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import type { TargetFault, TargetKind } from "../target.ts";
+import { type RecordCalls, setsOfRecords } from "./listed-records.ts";
 import { keepSession } from "./session.ts";
 
 const settings = mapping(

@@ -2,12 +2,15 @@ import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { type Dialect, noZone } from "../service-answer.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
+import { type Dialect, noZone } from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import type { Held, ListedZone } from "../../../providers/provider-calls.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
-import type { Held, ListedZone, Lookup, TargetKind } from "../target.ts";
+import type { TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
-import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import { type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 export const ionos = {
   ...hostedSettings(

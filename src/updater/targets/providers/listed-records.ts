@@ -1,6 +1,6 @@
-import { type Answer, type Body, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import type { SetCalls, SetName } from "../set-target.ts";
-import type { Lookup } from "../target.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import type { SetName } from "../../../providers/provider-calls.ts";
+import type { SetCalls } from "../set-target.ts";
 
 /** One value of a set, as a service with a separate record for each value lists it. */
 export type OneRecord<Rest> = {
@@ -46,30 +46,3 @@ export const setsOfRecords = <Rest>({ recordsIn, ...calls }: RecordCalls<Rest>):
     return { kind: "found", value: all };
   },
 });
-
-export type Expected<T> = {
-  readonly service: string;
-  /** Where the list is in the answer. */
-  readonly key: string;
-  /** For the message: `domains`. */
-  readonly what: string;
-  readonly isItem: (value: unknown) => value is T;
-  /** The zone that the call names: if it is missing, the answer is 404. */
-  readonly zone?: string;
-};
-
-/** The list in an answer. */
-export function listIn<T>(
-  answer: Answer<Body>,
-  { service, key, what, isItem, zone }: Expected<T>,
-): Lookup<readonly T[]> {
-  if (answer.kind === "absent") return zone === undefined ? unknownCall(answer, service) : noZone(zone, service);
-  if (answer.kind !== "ok") return answer;
-  const list = answer.value[key];
-  if (!Array.isArray(list) || !list.every(isItem)) return unexpected(`no list of ${what}`, service);
-  return { kind: "found", value: list };
-}
-
-/** What was found, turned into something else. */
-export const mapFound = <T, U>(found: Lookup<T>, turn: (value: T) => U): Lookup<U> =>
-  found.kind === "found" ? { kind: "found", value: turn(found.value) } : found;

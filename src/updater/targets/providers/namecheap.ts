@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import { readXml, textIn, type XmlElement } from "../../../lib/http-client/xml.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { listOf, type Value } from "../../../lib/settings/setting.ts";
+import { type Dialect, later, unknownCall } from "../../../providers/answers/service-answer.ts";
+import { readWritten } from "../../../providers/answers/write-answer.ts";
 import { dnsServer, hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { readXml, textIn, type XmlElement } from "../../../lib/http-client/xml.ts";
 import { readingByDns } from "../ask-dns.ts";
-import { type Dialect, later, unknownCall } from "../service-answer.ts";
 import { cannotList } from "../set-target.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
-import { readWritten } from "../write-answer.ts";
 
 const settings = mapping(
   {

@@ -1,16 +1,25 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { text, type Value } from "../../../lib/settings/setting.ts";
+import { isNumber, isText, parseAny } from "../../../providers/answers/json-api.ts";
+import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
+import {
+  type Answer,
+  type Body,
+  type Dialect,
+  readAnswer,
+  unexpected,
+  unknownCall,
+} from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
-import { type Answer, type Body, type Dialect, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
 import { cannotList, createSetTarget } from "../set-target.ts";
-import type { Lookup, TargetKind } from "../target.ts";
-import { isNumber, isText, parseAny } from "./json-api.ts";
-import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import type { TargetKind } from "../target.ts";
+import { type RecordCalls, setsOfRecords } from "./listed-records.ts";
 import { keepSession } from "./session.ts";
 
 const settings = mapping(

@@ -1,17 +1,26 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../../core/is-object.ts";
+import type { HttpClient, HttpRequest } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import type { Value } from "../../../lib/settings/setting.ts";
+import { isNumber, isText, type JsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
+import {
+  type Dialect,
+  errorIn,
+  later,
+  readAnswer,
+  unexpected,
+  unknownCall,
+} from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { LastStep } from "../../../providers/last-step.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { headerSecret, secret } from "../../config/secret.ts";
-import type { HttpClient, HttpRequest } from "../../../lib/http-client/client.ts";
-import { LastStep } from "../last-step.ts";
-import { type Dialect, errorIn, later, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
 import { createSetTarget } from "../set-target.ts";
-import type { Lookup, TargetKind } from "../target.ts";
-import { isNumber, isText, type JsonApi, parseAny } from "./json-api.ts";
-import { listIn, mapFound, type OneRecord, type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import type { TargetKind } from "../target.ts";
+import { type OneRecord, type RecordCalls, setsOfRecords } from "./listed-records.ts";
 import { keepSession } from "./session.ts";
 
 const settings = mapping(

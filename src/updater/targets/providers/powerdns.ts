@@ -1,16 +1,18 @@
 import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
-import { spacedHeaderSecret } from "../../config/secret.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { LastStep } from "../last-step.ts";
-import { type Body, type Dialect, errorIn, noZone, unexpected } from "../service-answer.ts";
-import { listedName, type SetName } from "../set-target.ts";
-import type { Lookup, TargetKind } from "../target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
+import { type Body, type Dialect, errorIn, noZone, unexpected } from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import type { WriteAnswer } from "../../../providers/answers/write-answer.ts";
+import { LastStep } from "../../../providers/last-step.ts";
+import type { SetName } from "../../../providers/provider-calls.ts";
+import { spacedHeaderSecret } from "../../config/secret.ts";
+import { listedName } from "../set-target.ts";
+import type { TargetKind } from "../target.ts";
 import { type TokenTarget, tokenSettings } from "../token-target.ts";
-import type { WriteAnswer } from "../write-answer.ts";
 import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
-import { listIn, mapFound } from "./listed-records.ts";
 
 export const powerdns = {
   ...tokenSettings(

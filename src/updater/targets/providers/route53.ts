@@ -11,11 +11,13 @@ import {
   readAnswer,
   unexpected,
   unknownCall,
-} from "../service-answer.ts";
-import { type HeldSet, listedName, type NewContent, type SetName } from "../set-target.ts";
-import type { ListedZone, Lookup, TargetFault, TargetKind } from "../target.ts";
+} from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { readWritten } from "../../../providers/answers/write-answer.ts";
+import type { HeldSet, ListedZone, SetName } from "../../../providers/provider-calls.ts";
+import { listedName, type NewContent } from "../set-target.ts";
+import type { TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
-import { readWritten } from "../write-answer.ts";
 import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
 import { signAws } from "./sign-aws.ts";
 

@@ -1,7 +1,8 @@
 import type { HttpOutcome } from "../../../lib/http-client/client.ts";
-import { type Answer, type Body, type Dialect, readAnswer } from "../service-answer.ts";
-import type { Lookup, TargetFault } from "../target.ts";
-import { isOwnError, readWritten, type WriteAnswer } from "../write-answer.ts";
+import { type Answer, type Body, type Dialect, readAnswer } from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { isOwnError, readWritten, type WriteAnswer } from "../../../providers/answers/write-answer.ts";
+import type { TargetFault } from "../target.ts";
 
 /** Sends one request with what `open` returned. */
 type Request<S> = (session: S) => Promise<HttpOutcome>;

@@ -1,11 +1,19 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import {
+  type Answer,
+  type Body,
+  type Dialect,
+  noZone,
+  readPages,
+  unknownCall,
+} from "../../../providers/answers/service-answer.ts";
+import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
-import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
 import { createSetTarget } from "../set-target.ts";
-import type { Lookup, TargetKind } from "../target.ts";
+import type { TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 
 export const bunny = {

@@ -1,14 +1,21 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { text, type Value } from "../../../lib/settings/setting.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import {
+  type Answer,
+  type Body,
+  type Dialect,
+  noZone,
+  readPages,
+  unknownCall,
+} from "../../../providers/answers/service-answer.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
-import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
 import { createSetTarget } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
 

@@ -1,13 +1,14 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isText, parseAny } from "../providers/json-api.ts";
-import { listIn, mapFound, type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
-import { type Body, type Dialect, readAnswer } from "../service-answer.ts";
+import { isText, parseAny } from "../../../providers/answers/json-api.ts";
+import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
+import { type Body, type Dialect, readAnswer } from "../../../providers/answers/service-answer.ts";
+import { readWritten } from "../../../providers/answers/write-answer.ts";
+import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
-import { readWritten } from "../write-answer.ts";
 
 export const porkbun = {
   ...keyPairSettings(

@@ -1,8 +1,7 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
-import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
   type Answer,
   type Body,
@@ -12,7 +11,8 @@ import {
   type Page,
   unexpected,
   unknownCall,
-} from "../service-answer.ts";
+} from "../../../providers/answers/service-answer.ts";
+import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { createSetTarget } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";

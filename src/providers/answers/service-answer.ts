@@ -4,10 +4,10 @@ import { utcSecond } from "../../core/utc-text.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpOutcome } from "../../lib/http-client/client.ts";
 import { parseRetryAfter } from "../../lib/http-client/retry-after.ts";
-import type { TargetFault } from "./target.ts";
+import type { ServiceFault } from "./service-fault.ts";
 
 /** The answer of a record service, whatever its API: data, `absent` for a 404, or a fault. */
-export type Answer<T> = { readonly kind: "ok"; readonly value: T } | Absent | TargetFault;
+export type Answer<T> = { readonly kind: "ok"; readonly value: T } | Absent | ServiceFault;
 
 /** `said` is the service's own text, empty if there is none. */
 export type Absent = { readonly kind: "absent"; readonly said: string };
@@ -46,7 +46,7 @@ export function readAnswer(
 }
 
 /** The credentials never reached the service, so new ones would not help. */
-const blocked = (service: string): TargetFault => ({
+const blocked = (service: string): ServiceFault => ({
   kind: "unauthorised",
   because: `${service} denied access (403 with a web page: a firewall or proxy in front of it answered instead)`,
   todo: "check the URL, and whether the service blocks this machine's address or network; a new token does not help",
@@ -79,6 +79,9 @@ export function errorIn(status: number, body: Body | undefined): WireError {
     ...(inside === status ? {} : { outside: status }),
   };
 }
+
+/** The dialect of Hetzner and of moor. */
+export const dialectOf = (service: string): Dialect => ({ ...ours, service });
 
 const ours: Dialect = {
   service: "the record service",
@@ -155,20 +158,20 @@ function faultFor(
 const waitingUntil = (until: number) =>
   `no action needed: moor waits until ${utcSecond(until)}, as the service asked; *Check now* or SIGUSR1 tries once before then`;
 
-export const later = (because: string, todo = "no action needed: moor retries"): TargetFault => ({
+export const later = (because: string, todo = "no action needed: moor retries"): ServiceFault => ({
   kind: "later",
   because,
   todo,
 });
 
 /** A 404 that is not in the format of a record service: another program, or another API. */
-export const unknownCall = ({ said }: Absent, service = ours.service): TargetFault => ({
+export const unknownCall = ({ said }: Absent, service = ours.service): ServiceFault => ({
   kind: "refused",
   because: `${service} does not offer this call (404${said ? `: ${said}` : ""})`,
   todo: "check that the URL is that of a record service, and that `api:` is the API it offers",
 });
 
-export const noZone = (zone: string, service = ours.service): TargetFault => ({
+export const noZone = (zone: string, service = ours.service): ServiceFault => ({
   kind: "missing",
   because: `${service} ${hasNoZone(zone)}`,
   todo: "create it there, or allow access; `moor zones` lists the zones that moor can see",
@@ -176,15 +179,15 @@ export const noZone = (zone: string, service = ours.service): TargetFault => ({
 
 const hasNoZone = (zone: string): string => `has no zone ${zone}, or does not allow access to it`;
 
-export const isNoZone = ({ kind, because }: TargetFault, zone: string): boolean =>
+export const isNoZone = ({ kind, because }: ServiceFault, zone: string): boolean =>
   kind === "missing" && because.endsWith(hasNoZone(zone));
 
-export const unexpected = (lack: string, service = ours.service): TargetFault =>
+export const unexpected = (lack: string, service = ours.service): ServiceFault =>
   later(`${service} reported success, but its answer contains ${lack}`, lookAtUrl);
 
 const lookAtUrl = "check that the URL is that of a record service";
 
-const unreadable = (status: number, body: string, service: string): TargetFault =>
+const unreadable = (status: number, body: string, service: string): ServiceFault =>
   later(`${service} answered ${status} with ${whatIsWrongWith(body)}`, lookAtUrl);
 
 const isWebPage = (body: string): boolean => /^\s*</.test(body);
@@ -237,7 +240,7 @@ export async function followPages<T, F extends { readonly kind: string }>(
   service: string,
   first: string,
   ask: (query: string) => Promise<Page<T> | F>,
-): Promise<{ readonly kind: "found"; readonly value: readonly T[] } | Exclude<F, Page<T>> | TargetFault> {
+): Promise<{ readonly kind: "found"; readonly value: readonly T[] } | Exclude<F, Page<T>> | ServiceFault> {
   const items: T[] = [];
   const asked = new Set<string>();
   for (let query = first; asked.size < mostPages && !asked.has(query); ) {

@@ -1,4 +1,5 @@
 import type {
+  DeletedRRset,
   NewRRset,
   ReadableAction,
   ReadableCloudZone,
@@ -8,20 +9,25 @@ import type {
 } from "../../contract/rrsets-client.ts";
 import { isObject } from "../../core/is-object.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
-import type { TokenTarget } from "./token-target.ts";
-import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answer.ts";
+import {
+  type Answer,
+  type Body,
+  dialectOf,
+  isTtl,
+  readAnswer,
+  readPages,
+  unexpected,
+} from "../answers/service-answer.ts";
+import { readWriteAnswer, type WriteAnswer, type WriteShape } from "../answers/write-answer.ts";
+import type { ProviderAccount, SetName } from "../provider-calls.ts";
 
-/** A record set as the API names it. */
-export type SetName = { readonly zone: string; readonly name: string; readonly type: string };
-
-/** The calls of the record-set API that an updater needs. Zones are addressed by name, so no id is looked up. */
-export type RRsetsCalls = {
+/** The record-set API over HTTP. Zones are addressed by name, so no id is looked up. */
+export type RRsetsHttp = {
   zones(signal: AbortSignal): Promise<Answer<readonly ReadableCloudZone[]>>;
   sets(zone: string, signal: AbortSignal): Promise<Answer<readonly ReadableRRset[]>>;
   set(set: SetName, signal: AbortSignal): Promise<Answer<ReadableRRset>>;
   setRecords(set: SetName, replacement: SetReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
-  changeTtl(set: SetName, ttl: number, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
+  changeTtl(set: SetName, ttl: number | null, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   create(zone: string, set: NewRRset, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   remove(set: SetName, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   /** Undefined if the service has no serials, and therefore no `change`. Only `moor records` has both. */
@@ -30,27 +36,37 @@ export type RRsetsCalls = {
   change(
     zone: string,
     serial: number | undefined,
-    changes: readonly NewRRset[],
+    changes: readonly (NewRRset | DeletedRRset)[],
     signal: AbortSignal,
   ): Promise<WriteAnswer<ReadableAction>>;
   action(id: number, signal: AbortSignal): Promise<Answer<ReadableAction>>;
 };
 
-export function createRRsetsCalls(config: TokenTarget, client: HttpClient, now: () => number): RRsetsCalls {
-  const base = /\/v1\/?$/.test(config.url.pathname) ? "" : "/v1";
-  const authorization = () => `Bearer ${config.token()}`;
+export function rrsetsHttp(
+  account: ProviderAccount,
+  client: HttpClient,
+  { service, now }: { readonly service: string; readonly now: () => number },
+): RRsetsHttp {
+  const dialect = dialectOf(service);
+  const base = /\/v1\/?$/.test(account.url.pathname) ? "" : "/v1";
+  const authorization = () => `Bearer ${account.token()}`;
   const get = async (path: string, signal: AbortSignal): Promise<Answer<Body>> => {
     const headers = { authorization: authorization() };
-    return readAnswer(await client.send({ method: "GET", path: base + path, headers }, signal), [200], now());
+    return readAnswer(await client.send({ method: "GET", path: base + path, headers }, signal), [200], now(), dialect);
   };
   const post = async (path: string, body: unknown, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>> => {
     const headers = { authorization: authorization(), "content-type": "application/json" };
     const request = { method: "POST", path: base + path, headers, body: JSON.stringify(body) } as const;
-    return readWriteAnswer(await client.send(request, signal), begun, now());
+    return readWriteAnswer(await client.send(request, signal), begun, now(), dialect);
   };
   const remove = async (path: string, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>> => {
     const headers = { authorization: authorization() };
-    return readWriteAnswer(await client.send({ method: "DELETE", path: base + path, headers }, signal), begun, now());
+    return readWriteAnswer(
+      await client.send({ method: "DELETE", path: base + path, headers }, signal),
+      begun,
+      now(),
+      dialect,
+    );
   };
   const pages = (path: string, perPage: number, signal: AbortSignal) => (page: number) =>
     get(`${path}?page=${page}&per_page=${perPage}`, signal);

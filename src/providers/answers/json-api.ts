@@ -1,7 +1,7 @@
-import { isObject } from "../../../core/is-object.ts";
-import type { HttpClient, HttpOutcome, HttpRequest } from "../../../lib/http-client/client.ts";
-import { type Answer, type Body, type Dialect, followPages, type Page, readAnswer } from "../service-answer.ts";
-import { readWritten, type WriteAnswer } from "../write-answer.ts";
+import { isObject } from "../../core/is-object.ts";
+import type { HttpClient, HttpOutcome, HttpRequest } from "../../lib/http-client/client.ts";
+import { type Answer, type Body, type Dialect, followPages, type Page, readAnswer } from "./service-answer.ts";
+import { readWritten, type WriteAnswer } from "./write-answer.ts";
 
 /** The calls of a provider's API: JSON in, JSON out. */
 export type JsonApi = {

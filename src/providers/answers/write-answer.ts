@@ -10,7 +10,7 @@ import {
   unexpected,
   unknownCall,
 } from "./service-answer.ts";
-import type { TargetFault } from "./target.ts";
+import type { ServiceFault } from "./service-fault.ts";
 
 /**
  * The result of one write request. Only an error in the API's own format means that nothing was stored. After anything else
@@ -18,12 +18,12 @@ import type { TargetFault } from "./target.ts";
  */
 export type WriteAnswer<T> =
   | { readonly kind: "accepted"; readonly value: T }
-  | { readonly kind: "refused"; readonly because: TargetFault | Absent }
+  | { readonly kind: "refused"; readonly because: ServiceFault | Absent }
   | Unknown;
 
 export type Unknown = {
   readonly kind: "unknown";
-  readonly fault: TargetFault;
+  readonly fault: ServiceFault;
   /** The status was in the 2xx class: the write was probably carried out, and reading the record settles it. */
   readonly probablyDone: boolean;
 };
@@ -38,15 +38,20 @@ export type WriteShape<T> = {
   readonly isError: (body: Body, status: number) => boolean;
 };
 
-export function readWriteAnswer<T>(outcome: HttpOutcome, shape: WriteShape<T>, now: number): WriteAnswer<T> {
+export function readWriteAnswer<T>(
+  outcome: HttpOutcome,
+  shape: WriteShape<T>,
+  now: number,
+  dialect?: Dialect,
+): WriteAnswer<T> {
   const { statuses, key, isItem } = shape;
-  const answer = readAnswer(outcome, statuses, now);
+  const answer = readAnswer(outcome, statuses, now, dialect);
   if (answer.kind === "ok") {
     const item = answer.value[key];
-    return isItem(item) ? { kind: "accepted", value: item } : unknown(unexpected(`no ${key}`), true);
+    return isItem(item) ? { kind: "accepted", value: item } : unknown(unexpected(`no ${key}`, dialect?.service), true);
   }
   if (isPlainRefusal(outcome, shape)) return { kind: "refused", because: answer };
-  const fault = answer.kind === "absent" ? unknownCall(answer) : answer;
+  const fault = answer.kind === "absent" ? unknownCall(answer, dialect?.service) : answer;
   return unknown(fault, outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300);
 }
 
@@ -71,7 +76,7 @@ export function isOwnError(outcome: HttpOutcome, { parse, errorIn }: Dialect): b
   return status >= 400 && status < 500 && !openStatuses.includes(status) && message !== "";
 }
 
-export const unknown = (fault: TargetFault, probablyDone = false): Unknown => ({
+export const unknown = (fault: ServiceFault, probablyDone = false): Unknown => ({
   kind: "unknown",
   fault,
   probablyDone,

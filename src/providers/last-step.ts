@@ -1,6 +1,6 @@
-import { noZone } from "./service-answer.ts";
-import type { TargetFault } from "./target.ts";
-import { unknown, type WriteAnswer } from "./write-answer.ts";
+import { noZone } from "./answers/service-answer.ts";
+import type { ServiceFault } from "./answers/service-fault.ts";
+import { unknown, type WriteAnswer } from "./answers/write-answer.ts";
 
 type Send = (zone: string, signal: AbortSignal) => Promise<WriteAnswer<unknown>>;
 
@@ -37,7 +37,7 @@ export class LastStep {
   }
 
   /** Undefined if it is confirmed. */
-  async confirm(zone: string, signal: AbortSignal): Promise<TargetFault | undefined> {
+  async confirm(zone: string, signal: AbortSignal): Promise<ServiceFault | undefined> {
     const begun = this.#open.get(zone) ?? this.#begin(zone);
     const answer = await this.#send(zone, signal);
     if (answer.kind === "accepted") {

@@ -1,0 +1,29 @@
+import { type Answer, type Body, noZone, unexpected, unknownCall } from "./service-answer.ts";
+import type { Lookup } from "./service-fault.ts";
+
+export type Expected<T> = {
+  readonly service: string;
+  /** Where the list is in the answer. */
+  readonly key: string;
+  /** For the message: `domains`. */
+  readonly what: string;
+  readonly isItem: (value: unknown) => value is T;
+  /** The zone that the call names: if it is missing, the answer is 404. */
+  readonly zone?: string;
+};
+
+/** The list in an answer. */
+export function listIn<T>(
+  answer: Answer<Body>,
+  { service, key, what, isItem, zone }: Expected<T>,
+): Lookup<readonly T[]> {
+  if (answer.kind === "absent") return zone === undefined ? unknownCall(answer, service) : noZone(zone, service);
+  if (answer.kind !== "ok") return answer;
+  const list = answer.value[key];
+  if (!Array.isArray(list) || !list.every(isItem)) return unexpected(`no list of ${what}`, service);
+  return { kind: "found", value: list };
+}
+
+/** What was found, as something else. */
+export const mapFound = <T, U>(found: Lookup<T>, transform: (value: T) => U): Lookup<U> =>
+  found.kind === "found" ? { kind: "found", value: transform(found.value) } : found;

@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Instant } from "../core/instant.ts";
+import { roomAgainAt } from "./answers/quota.ts";
+import type { ProviderRules } from "./provider-calls.ts";
+
+/**
+ * The requests that the provider allows one token, over all zones: what its documentation says, what its answers say is left, and how
+ * long it asked us to wait.
+ */
+export class Budget {
+  readonly #limit: NonNullable<ProviderRules["budget"]> | undefined;
+  readonly #now: () => Instant;
+  /** Requests that may be sent now, and when that was computed. */
+  #left: number;
+  #at: Instant;
+  #closedUntil: Instant = 0;
+
+  constructor(limit: ProviderRules["budget"], now: () => Instant) {
+    this.#limit = limit;
+    this.#now = now;
+    this.#left = limit?.requests ?? 0;
+    this.#at = now();
+  }
+
+  /** Milliseconds until a request may be sent. */
+  wait(): number {
+    const now = this.#now();
+    this.#refill(now);
+    const perRequest = this.#limit ? (this.#limit.seconds * 1000) / this.#limit.requests : 0;
+    const empty = this.#limit && this.#left < 1 ? Math.ceil((1 - this.#left) * perRequest) : 0;
+    return Math.max(0, this.#closedUntil - now, empty);
+  }
+
+  /** One request was answered. */
+  noteAnswer(headers: IncomingHttpHeaders): void {
+    const now = this.#now();
+    this.#refill(now);
+    this.#left -= 1;
+    this.close((roomAgainAt(headers, now) ?? now) - now);
+  }
+
+  /** No requests for that many milliseconds. */
+  close(milliseconds: number): void {
+    this.#closedUntil = Math.max(this.#closedUntil, this.#now() + milliseconds);
+  }
+
+  #refill(now: Instant): void {
+    if (!this.#limit) return;
+    const { requests, seconds } = this.#limit;
+    this.#left = Math.min(requests, this.#left + (Math.max(0, now - this.#at) * requests) / (seconds * 1000));
+    this.#at = now;
+  }
+}

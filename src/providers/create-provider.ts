@@ -1,0 +1,200 @@
+import { mapFound } from "./answers/list-in.ts";
+import { later, noZone } from "./answers/service-answer.ts";
+import { isOfService, type Lookup, type ServiceFault } from "./answers/service-fault.ts";
+import type { WriteAnswer } from "./answers/write-answer.ts";
+import type { Budget } from "./budget.ts";
+import { inParts } from "./in-parts.ts";
+import type { Change, ChangeOutcome, Provider } from "./provider.ts";
+import type { Held, HeldSet, ProviderCalls, SetChange } from "./provider-calls.ts";
+import { contentForProvider, isHeld, isReadable, isUnreadable, setFromProvider, setNameOf } from "./provider-set.ts";
+import { readSets } from "./read-sets.ts";
+
+/** After a refusal that is said to pass, if the provider does not say when. */
+const usualWait = 10_000;
+
+/** What all providers have in common: batches, the check of what was stored, and the budget of the token. */
+export function createProvider<Rest>(calls: ProviderCalls<Rest>, budget: Budget): Provider {
+  const { service, rules } = calls;
+  return {
+    service,
+    rules,
+    wait: () => budget.wait(),
+    zones: (signal) => calls.zones(signal),
+    async sets(zone, signal) {
+      return mapFound(await calls.sets(zone, signal), (listed) => {
+        const all = listed.map((set) => setFromProvider(zone, set));
+        return { sets: all.filter(isReadable), unreadable: all.filter(isUnreadable) };
+      });
+    },
+    async set(zone, owner, type, signal) {
+      const found = await calls.read(setNameOf(zone, { owner, type }), signal);
+      if (found.kind !== "found") return found;
+      if (!found.value?.values.length) return { kind: "found", value: undefined };
+      const set = setFromProvider(zone, { name: owner, type, ...found.value });
+      return isReadable(set) ? { kind: "found", value: set } : unreadable(service, set.because);
+    },
+    write: (zone, changes, signal) => new ZoneWrite(calls, budget, zone, signal).write(changes),
+    close: () => calls.close(),
+  };
+}
+
+/** Some changes of one zone on their way to the provider. */
+class ZoneWrite<Rest> {
+  readonly #calls: ProviderCalls<Rest>;
+  readonly #budget: Budget;
+  readonly #zone: string;
+  readonly #signal: AbortSignal;
+  readonly #outcomes = new Map<Change, ChangeOutcome>();
+  /** Those that the provider probably stored, with its answer. */
+  readonly #written = new Map<Change, Written>();
+  /** Why nothing more is sent. */
+  #stopped: ServiceFault | undefined;
+
+  constructor(calls: ProviderCalls<Rest>, budget: Budget, zone: string, signal: AbortSignal) {
+    this.#calls = calls;
+    this.#budget = budget;
+    this.#zone = zone;
+    this.#signal = signal;
+  }
+
+  async write(changes: readonly Change[]): Promise<readonly ChangeOutcome[]> {
+    const { service, rules, room = { of: () => 1, most: rules.mostSets } } = this.#calls;
+    const wait = this.#budget.wait();
+    if (wait > 0) {
+      const fault = { ...later(`${service} allows no more requests for now`), retryAfter: wait };
+      return changes.map(() => notStored(fault));
+    }
+    const pending = await this.#prepare(changes);
+    for (const part of inParts(pending, ({ sent }) => room.of(sent), room.most)) await this.#send(part);
+    await this.#verify();
+    const { lastStep } = this.#calls;
+    const open = this.#outcomes.size > 0 && lastStep?.isOpen(this.#zone);
+    const fault = open ? await lastStep?.confirm(this.#zone, this.#signal) : undefined;
+    return changes.map((change) => {
+      const outcome = this.#outcomes.get(change) ?? notStored(this.#stopped ?? later(`${service} was not asked`));
+      return fault && outcome.kind === "done" ? { kind: "unknown", fault } : outcome;
+    });
+  }
+
+  /** Leaves out what is already as ordered, or not as expected. */
+  async #prepare(changes: readonly Change[]): Promise<readonly Pending<Rest>[]> {
+    const { rules } = this.#calls;
+    const toRead = changes.filter(({ expected }) => expected !== undefined || rules.needsBefore);
+    const read = await this.#read(toRead);
+    return changes.flatMap((change) => {
+      const found = read.get(change);
+      const sent = {
+        set: setNameOf(this.#zone, change),
+        content: change.content && contentForProvider(change.type, change.content),
+      };
+      if (found === undefined) return [{ change, sent }];
+      if (found.kind !== "found") return this.#end(change, notStored(found));
+      const held = found.value;
+      if (this.#holds(change, change.content, held)) return this.#end(change, done(this.#zone, change, held));
+      const { expected } = change;
+      if (expected !== undefined && !this.#holds(change, expected === "missing" ? undefined : expected, held))
+        return this.#end(change, { kind: "drifted", set: held && listed(this.#zone, change, held) });
+      return [{ change, sent: { ...sent, before: held ?? "missing" } }];
+    });
+  }
+
+  async #send(part: readonly Pending<Rest>[]): Promise<void> {
+    if (this.#stopped) return;
+    const { lastStep, service } = this.#calls;
+    const write = () =>
+      this.#calls.write(
+        this.#zone,
+        part.map(({ sent }) => sent),
+        this.#signal,
+      );
+    const answer = await (lastStep ? lastStep.after(this.#zone, write, this.#signal) : write());
+    if (answer.kind !== "refused") {
+      if (answer.kind === "unknown") this.#note(answer.fault);
+      for (const [at, { change }] of part.entries()) this.#written.set(change, { answer, at });
+      return;
+    }
+    const fault = answer.because.kind === "absent" ? noZone(this.#zone, service) : answer.because;
+    this.#note(fault);
+    if (part.length === 1 || this.#stopped || fault.kind === "later") {
+      for (const { change } of part) this.#end(change, notStored(fault));
+      return;
+    }
+    // One of them is wrong: halves in the same order find it.
+    const middle = Math.ceil(part.length / 2);
+    await this.#send(part.slice(0, middle));
+    await this.#send(part.slice(middle));
+  }
+
+  /** A write is done only if the answer or a read after it shows what was ordered. */
+  async #verify(): Promise<void> {
+    const unclear: Change[] = [];
+    for (const [change, { answer, at }] of this.#written) {
+      const stored = answer.kind === "accepted" ? answer.value[at] : undefined;
+      if (stored && this.#holds(change, change.content, stored)) this.#end(change, done(this.#zone, change, stored));
+      else if (answer.kind === "unknown" && !answer.probablyDone)
+        this.#end(change, { kind: "unknown", fault: answer.fault });
+      else unclear.push(change);
+    }
+    for (const [change, found] of await this.#read(unclear)) {
+      const answer = this.#written.get(change)?.answer;
+      if (found.kind === "found" && this.#holds(change, change.content, found.value))
+        this.#end(change, done(this.#zone, change, found.value));
+      else if (answer?.kind === "unknown") this.#end(change, { kind: "unknown", fault: answer.fault });
+      else {
+        const fault = found.kind === "found" ? notHeld(this.#calls.service) : { ...found, afterWrite: true };
+        this.#end(change, { kind: "unknown", fault });
+      }
+    }
+  }
+
+  async #read(changes: readonly Change[]): Promise<ReadonlyMap<Change, Lookup<HeldSet<Rest> | undefined>>> {
+    const sets = changes.map((change) => setNameOf(this.#zone, change));
+    const found = await readSets(this.#calls, sets, this.#signal);
+    for (const one of found) if (one.kind !== "found") this.#note(one);
+    return new Map(changes.map((change, at) => [change, found[at] ?? { kind: "found", value: undefined }]));
+  }
+
+  #holds(change: Change, content: Change["content"], held: Held | undefined): boolean {
+    return isHeld(setNameOf(this.#zone, change), content, held, this.#calls.rules);
+  }
+
+  #note(fault: ServiceFault): void {
+    if (isOfService(fault)) this.#stopped = fault;
+    if (fault.retryAfter !== undefined || fault.throttled) this.#budget.close(fault.retryAfter ?? usualWait);
+  }
+
+  #end(change: Change, outcome: ChangeOutcome): [] {
+    this.#outcomes.set(change, outcome);
+    return [];
+  }
+}
+
+type Pending<Rest> = { readonly change: Change; readonly sent: SetChange<Rest> };
+
+type Written = {
+  readonly answer: Exclude<WriteAnswer<readonly (Held | undefined)[]>, { kind: "refused" }>;
+  /** The place of the change in the answer. */
+  readonly at: number;
+};
+
+const listed = (zone: string, { owner, type }: Change, held: Held) =>
+  setFromProvider(zone, { name: owner, type, ...held });
+
+function done(zone: string, change: Change, held: Held | undefined): ChangeOutcome {
+  const set = held?.values.length ? listed(zone, change, held) : undefined;
+  return { kind: "done", set: set && isReadable(set) ? set : undefined };
+}
+
+const notStored = (fault: ServiceFault): ChangeOutcome =>
+  fault.kind === "later"
+    ? { kind: "waiting", fault, retryAfter: fault.retryAfter ?? usualWait }
+    : { kind: "refused", fault };
+
+const notHeld = (service: string): ServiceFault =>
+  later(`${service} reported success, but does not hold what was written`, "read the set again");
+
+const unreadable = (service: string, because: string): ServiceFault => ({
+  kind: "unsupported",
+  because: `moor cannot read what ${service} holds: ${because}`,
+  todo: "change the set at the provider",
+});

@@ -1,0 +1,41 @@
+import type { Instant } from "../core/instant.ts";
+import type { HttpClient } from "../lib/http-client/client.ts";
+import type { Endpoint } from "../lib/http-client/endpoint.ts";
+import { Budget } from "./budget.ts";
+import { createProvider } from "./create-provider.ts";
+import type { Provider } from "./provider.ts";
+import type { ProviderAccount, ProviderCalls } from "./provider-calls.ts";
+
+/** `token` is called for each request: a new token works without opening the provider again. */
+export type ProviderConfig = { readonly kind: ProviderKind; readonly token: () => string } & Endpoint;
+
+export type ProviderKind = keyof typeof kinds;
+
+type OpenCalls = (account: ProviderAccount, client: HttpClient) => Promise<ProviderCalls>;
+
+/** Loaded on first use: most processes need one of them, or none. */
+const kinds = {
+  hetzner: async (account, client) =>
+    (await import("./hetzner/rrsets.ts")).rrsetsCalls(account, client, { service: "Hetzner" }),
+  /** Another moor: the same API, and transactions. */
+  moor: async (account, client) =>
+    (await import("./hetzner/rrsets.ts")).rrsetsCalls(account, client, { together: true }),
+} satisfies Record<string, OpenCalls>;
+
+/** One per token: it keeps the budget of that token for all zones. */
+export async function openProvider(config: ProviderConfig, now: () => Instant = Date.now): Promise<Provider> {
+  const { createHttpClient } = await import("../lib/http-client/client.ts");
+  const client = await createHttpClient(config);
+  let budget: Budget | undefined;
+  const counted: HttpClient = {
+    ...client,
+    async send(request, signal) {
+      const outcome = await client.send(request, signal);
+      if (outcome.kind === "answer") budget?.noteAnswer(outcome.headers);
+      return outcome;
+    },
+  };
+  const calls = await kinds[config.kind](config, counted);
+  budget = new Budget(calls.rules.budget, now);
+  return createProvider(calls, budget);
+}

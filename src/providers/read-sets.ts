@@ -1,0 +1,39 @@
+import { mapFound } from "./answers/list-in.ts";
+import { isOfService, type Lookup, type ServiceFault } from "./answers/service-fault.ts";
+import type { HeldSet, ProviderCalls, SetName } from "./provider-calls.ts";
+
+type Found<Rest> = Lookup<HeldSet<Rest> | undefined>;
+
+/** With more sets than this, listing the whole zone takes fewer requests. */
+const mostSingleReads = 10;
+
+/** Sets of one zone, in the order of their names. */
+export async function readSets<Rest>(
+  calls: Pick<ProviderCalls<Rest>, "read" | "sets">,
+  sets: readonly SetName[],
+  signal: AbortSignal,
+): Promise<readonly Found<Rest>[]> {
+  if (sets.length <= mostSingleReads) return readEach((set) => calls.read(set, signal), sets);
+  const all = await calls.sets(sets[0]?.zone ?? "", signal);
+  const byName = new Map(all.kind === "found" ? all.value.map((set) => [`${set.name} ${set.type}`, set]) : []);
+  return sets.map(({ name, type }) => mapFound(all, () => byName.get(`${name} ${type}`)));
+}
+
+/** A few at a time, until the whole service fails. */
+export async function readEach<Rest>(
+  read: (set: SetName) => Promise<Found<Rest>>,
+  sets: readonly SetName[],
+): Promise<readonly Found<Rest>[]> {
+  const found: Found<Rest>[] = [];
+  let failed: ServiceFault | undefined;
+  const left = sets.entries();
+  const readSome = async () => {
+    for (const [at, set] of left) {
+      const one = failed ?? (await read(set));
+      found[at] = one;
+      if (one.kind !== "found" && isOfService(one)) failed = one;
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, readSome));
+  return found;
+}

@@ -1,0 +1,15 @@
+import { openProvider } from "../../src/providers/open-provider.ts";
+import { describeProvider } from "../rig/providers/provider-suite.ts";
+import { moorToken, openMoorPeer } from "../rig/updater/moor-peer.ts";
+
+/** Another moor is a real Hetzner. */
+const open = () => openMoorPeer(() => "");
+
+for (const kind of ["hetzner", "moor"] as const)
+  describeProvider({
+    ...{ title: kind, open, secret: moorToken },
+    connect: (url, secret) => openProvider({ kind, url: new URL(url), trust: { kind: "system" }, token: () => secret }),
+    http: {
+      error: (status, message) => ({ status, body: { error: { code: "some_code", message, details: null } } }),
+    },
+  });
