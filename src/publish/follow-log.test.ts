@@ -26,12 +26,16 @@ describe("following the log", () => {
   /** Rows up to here are of the history `a`, later ones of `b`. */
   let fork = Number.POSITIVE_INFINITY;
   let answer: Promise<unknown> | undefined;
+  /** Instead of the rows up to `last`. */
+  let logFrom: ((place: LogPlace) => Promise<readonly unknown[]>) | undefined;
   const rowNow = (position: number) => row(position, position > fork ? "b" : "a");
   const heard: unknown[] = [];
   const said: string[] = [];
   const store = {
     logEnd: async () => rowNow(last),
-    logFrom: async ({ position, link }: LogPlace) => {
+    logFrom: async (place: LogPlace) => {
+      if (logFrom !== undefined) return await logFrom(place);
+      const { position, link } = place;
       await answer;
       if (trouble) throw trouble;
       const isHere = position === 0 || (position <= last && rowNow(position).link === link);
@@ -55,7 +59,7 @@ describe("following the log", () => {
 
   const follow = () => {
     vi.useFakeTimers();
-    [trouble, last, fork, answer] = [undefined, 0, Number.POSITIVE_INFINITY, undefined];
+    [trouble, last, fork, answer, logFrom] = [undefined, 0, Number.POSITIVE_INFINITY, undefined, undefined];
     heard.length = 0;
     said.length = 0;
     follower = new LogFollower(
@@ -123,6 +127,19 @@ describe("following the log", () => {
     wake(...added(3));
     await settle();
     expect(heard).toEqual(["reported 1", [1, 2, 3], "reported 2"]);
+  });
+
+  it("never separates writes that were signed together from their signatures", async () => {
+    follow();
+    const kinds = ["replace", "replace", "signatures"];
+    const rowAt = (position: number) => ({ ...row(position), change: { kind: kinds[(position - 1) % 3] } });
+    const rows = Array.from({ length: 2_500 }, (_, i) => rowAt(i + 1));
+    logFrom = async ({ position }) => rows.slice(position, position + 1_000);
+    wake();
+    await settle();
+    const pages = heard.filter((each) => Array.isArray(each)) as number[][];
+    expect(pages.flat()).toEqual(rows.map(({ position }) => position));
+    expect(pages.slice(0, -1).map((page) => (page.at(-1) ?? 0) % 3)).toEqual([0, 0]);
   });
 
   it("does not read any more after it was ended", async () => {

@@ -211,9 +211,14 @@ function placesOf(rows: readonly LoggedRow[]): AddedPlaces | undefined {
 const followsOn = ({ after }: AddedPlaces, { position, link }: LogPlace): boolean =>
   after.position === position && after.link === link;
 
-/** The last row of a page may be in the middle of a write. */
+/**
+ * The last row of a page may be in the middle of a write, or of writes to one zone that were signed together: the row with their
+ * signatures is the last one, and not far from the first.
+ */
 function withoutLastWrite<Row extends LoggedRow>(rows: readonly Row[]): readonly Row[] {
   const last = rows.at(-1);
-  const end = rows.findIndex((row) => row.zone === last?.zone && row.serial === last.serial);
-  return rows.slice(0, end);
+  if (last === undefined || last.change.kind === "signatures") return rows;
+  const unsigned = rows.findLastIndex(({ zone, change }) => zone !== last.zone || change.kind === "signatures") + 1;
+  const write = rows.findIndex(({ zone, serial }) => zone === last.zone && serial === last.serial);
+  return rows.slice(0, rows.length - unsigned < mostAtOnce ? Math.min(unsigned, write) : write);
 }

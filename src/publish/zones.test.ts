@@ -12,8 +12,8 @@ import {
 import { finish } from "../core/steps.ts";
 import type { ZoneEvent } from "../nameserver/answer/zone-source.ts";
 import { createLog } from "../process/log.ts";
-import { plainSettings } from "../records/model.ts";
-import type { RecordStore } from "../records/store/port.ts";
+import { type LoggedRow, plainSettings } from "../records/model.ts";
+import type { ChangeListener, RecordStore } from "../records/store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../records/store/sqlite/store.ts";
 import { zonesFromStore } from "./zones.ts";
 
@@ -94,5 +94,39 @@ it("reports what DNS shows of a change, and nothing else", async () => {
   const after = { owner: "www", type: "A", ttl: aSet("www", "").ttl, records: [{ rdata: "198.51.100.1" }] };
   expect(reported.flatMap((event) => (event.kind === "changed" ? event.changes : []))).toEqual([
     { kind: expect.stringMatching(/create|replace/), owner: "www", type: "A", after },
+  ]);
+});
+
+it("reports writes that were signed together as one change, which can be validated", async () => {
+  let tell: ChangeListener = () => undefined;
+  const onChange = (listener: ChangeListener) => {
+    tell = listener;
+    return () => undefined;
+  };
+  const zones = await zonesFromStore({ ...store, onChange }, { nameservers: ["ns1.example.net"], log });
+  const reported: unknown[] = [];
+  zones.follow((event) => {
+    if (event.kind === "changed") reported.push([event.zone, event.serial, event.changes.map(({ owner }) => owner)]);
+  });
+  const start = await store.lastChange();
+  const signature = { owner: "a", type: "TYPE46", before: null, after: { ttl: 60, values: [] } };
+  const signatures = { kind: "signatures", sets: [signature] };
+  const set = (owner: string) => ({ kind: "replace", owner, type: "A", before: null, after: aSet(owner, "192.0.2.7") });
+  const rows = [
+    { zone: 1, zoneName: "z.example", serial: 2, change: set("a") },
+    { zone: 1, zoneName: "z.example", serial: 3, change: set("b") },
+    { zone: 1, zoneName: "z.example", serial: 3, change: signatures },
+    { zone: 2, zoneName: "y.example", serial: 8, change: set("c") },
+    { zone: 2, zoneName: "y.example", serial: 9, change: set("d") },
+    { zone: 1, zoneName: "z.example", serial: 4, change: set("e") },
+    { zone: 1, zoneName: "z.example", serial: 4, change: signatures },
+  ];
+  tell(rows.map((row, i) => ({ ...row, position: start + 1 + i }) as LoggedRow));
+  await zones.close();
+  expect(reported).toEqual([
+    ["z.example", 3, ["a", "b", "a"]],
+    ["y.example", 8, ["c"]],
+    ["y.example", 9, ["d"]],
+    ["z.example", 4, ["e", "a"]],
   ]);
 });

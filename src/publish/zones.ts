@@ -203,12 +203,20 @@ function nsSet({ created }: Zone, nameservers: readonly string[]): RRset {
 /** Sending and applying more changes would delay answers for other zones; reloading the zone is done in parts. */
 const mostChanges = 1_000;
 
-/** All rows of one write have the same zone and serial. */
+/**
+ * All rows of one write have the same zone and serial. Writes that were signed together become one event, because none of them can be
+ * validated without the signatures, which are in the last row.
+ */
 function eventsOf(rows: readonly LoggedRow[]): readonly ZoneEvent[] {
-  const writes = Map.groupBy(rows, (row) => `${row.zone} ${row.serial}`);
+  const signedAt = new Map<number, number>();
+  const keys = rows.toReversed().map(({ zone, serial, change }) => {
+    if (change.kind === "signatures") signedAt.set(zone, serial);
+    return `${zone} ${signedAt.get(zone) ?? serial}`;
+  });
+  const writes = Map.groupBy(rows, (_, i) => keys.at(-1 - i));
   return [...writes.values()].flatMap((write) => {
-    const [first] = write;
-    return first === undefined ? [] : [eventOf(first, write)];
+    const last = write.at(-1);
+    return last === undefined ? [] : [eventOf(last, write)];
   });
 }
 

@@ -21,14 +21,14 @@ export function directRule(rule: Rule<unknown>, room: Room): Direct<unknown> | u
 }
 
 /**
- * The everyday write: it reads the sets of a few names, and changes some of them in a zone that is not signed. Anything else is
- * planned first (`plan-writes.ts`).
+ * The everyday write: it reads the sets of a few names, and changes some of them. What it changes in a signed zone is signed when the
+ * transaction ends. Anything else is planned first (`plan-writes.ts`).
  */
 export function writeDirectly<T>(on: WriteSide, room: Room, request: WriteRequest, decide: Decide<T>) {
   if (request.owners === "all") return undefined;
   const view = on.view(request);
   if (view === undefined) return { result: undefined };
-  if ("next" in view || view.zone.settings.dnssec !== undefined) return undefined;
+  if ("next" in view) return undefined;
   const decided = decide(view);
   return applyDirectly(on, room, request, view, decided) && { result: decided.result };
 }
@@ -55,7 +55,7 @@ export function actDirectly<T>(
 }
 
 function directView(on: WriteSide, zone: Zone, request: ActRequest): WriteView | undefined {
-  if (zone.settings.dnssec !== undefined || request.owners === "all") return undefined;
+  if (request.owners === "all") return undefined;
   const view = on.viewInto(zone, request);
   return "next" in view ? undefined : view;
 }
@@ -73,7 +73,10 @@ function applyDirectly(
   if (!isPlain || (wanted !== undefined && wanted.length > mostSets)) return undefined;
   const effect = wanted && effectWith(zone, diffSets(sets, wanted), { serial }, by);
   if (effect === undefined) return zone;
+  const isSigned = zone.settings.dnssec !== undefined;
+  if (isSigned && !on.together.takes(effect)) return undefined;
   room?.expect(effect.zone, zone.recordCount);
-  on.writer.apply(effect, sets);
+  on.writer.apply(isSigned ? { ...effect, log: [] } : effect, sets);
+  if (isSigned) on.together.add(zone, effect, by);
   return effect.zone;
 }

@@ -169,6 +169,7 @@ function* planningWrite(
   { wanted, settings, serial, renew, keys = [] }: Decision,
   isRemoved = false,
 ): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
+  on.together.sign(zone);
   const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
   const effect = effectWith(zone, found, { settings, serial, renew }, by);
   if (effect === undefined) return [];

@@ -55,7 +55,7 @@ export function openSqliteStore(
   expectWholeFile(path);
   const database = openSqlite(path, steps);
   const foreign = watchForeignCommits(database);
-  const main = prepareWriteSide(database, limits?.set);
+  const main = prepareWriteSide(database, limits?.set, signer);
   const { read, known } = main;
   foreign.onCommit(known.forget);
   const disk = openWalSync(database, path);

@@ -3,6 +3,7 @@ import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighb
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Steps } from "../../../core/steps.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
+import type { Signer } from "../../signing/signer.ts";
 import type { SignedReads } from "../plan-signatures.ts";
 import { AccessEnded, type Command, type NotCreated, type WriteRequest, type WriteView } from "../port.ts";
 import { serialAfter } from "../write-effect.ts";
@@ -12,14 +13,15 @@ import { createKnownRows } from "./known-rows.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { prepareReads } from "./read.ts";
 import { prepareSignedNames, type SignedNames } from "./signed/names.ts";
+import { SigningTogether } from "./signed/together.ts";
 import { prepareSetWriter } from "./write.ts";
 import type { Edges } from "./write-queue.ts";
 
 /** Up to this many owners are read in one step; if there are more, each takes one step. */
 const fewOwners = 10;
 
-/** Everything that a write reads and writes, on one connection. `mostValues`: as in `WriteView`. */
-export function prepareWriteSide(database: DatabaseSync, mostValues?: number) {
+/** Everything that a write reads and writes, on one connection. `mostValues`: as in `WriteView`. Without a signer, no writes are signed together. */
+export function prepareWriteSide(database: DatabaseSync, mostValues?: number, signer?: Signer) {
   const read = prepareReads(database);
   let signed: SignedNames | undefined;
   /** Prepared on first use: most stores have no signed zone. */
@@ -48,6 +50,13 @@ export function prepareWriteSide(database: DatabaseSync, mostValues?: number) {
     sets,
     around: read.around(zone),
     mostValues,
+  });
+
+  const signedReads = (zone: Zone): SignedReads => ({
+    names: { ...signedNames().chainOf(zone), at: (owner) => known.signedName(zone, owner) },
+    everyName: () => signedNames().every(zone),
+    setsAt: (owner) => known.setsAt(zone, owner),
+    everyType: () => read.eachType(zone),
   });
 
   function* viewingAll(zone: Zone): Steps<WriteView> {
@@ -90,13 +99,9 @@ export function prepareWriteSide(database: DatabaseSync, mostValues?: number) {
     read,
     known,
     signedNames,
-    signedReads: (zone: Zone): SignedReads => ({
-      names: { ...signedNames().chainOf(zone), at: (owner) => known.signedName(zone, owner) },
-      everyName: () => signedNames().every(zone),
-      setsAt: (owner) => known.setsAt(zone, owner),
-      everyType: () => read.eachType(zone),
-    }),
+    signedReads,
     writer,
+    together: new SigningTogether(signedReads, writer, signer),
     actions: prepareActions(database),
     viewInto,
 
@@ -151,15 +156,21 @@ export type WriteSide = ReturnType<typeof prepareWriteSide>;
 
 /** What a transaction of this connection does to its rows in memory and its log. */
 export const edgesOf = (
-  { known, writer }: Pick<WriteSide, "known" | "writer">,
+  { known, writer, together }: Pick<WriteSide, "known" | "writer" | "together">,
   foreign: Pick<ForeignCommits, "checkNow">,
 ): Edges => ({
   begun: () => {
     foreign.checkNow();
     writer.begun();
   },
-  ending: writer.ending,
-  rolledBack: known.forget,
+  ending: () => {
+    together.signAll();
+    writer.ending();
+  },
+  rolledBack: () => {
+    together.forget();
+    known.forget();
+  },
   committed: writer.logged,
 });
 

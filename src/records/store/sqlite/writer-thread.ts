@@ -92,7 +92,7 @@ export type WriterStart = {
 export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limits?: RecordLimits): void {
   const database = openWriter(path);
   const foreign = watchForeignCommits(database);
-  const side = prepareWriteSide(database, limits?.set);
+  const side = prepareWriteSide(database, limits?.set, signer);
   const { known } = side;
   let isForeign = false;
   foreign.onCommit(() => {
