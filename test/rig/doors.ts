@@ -174,7 +174,15 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "zones/zone-names.ts",
   ],
   "src/records/console": ["make-sign-in-link.ts", "overview.ts"],
-  "src/records/queries": ["page-of-sets.ts", "read-zone.ts", "sight.ts", "status.ts", "veiled-numbers.ts", "writes.ts"],
+  "src/records/queries": [
+    "all-zones.ts",
+    "page-of-sets.ts",
+    "read-zone.ts",
+    "sight.ts",
+    "status.ts",
+    "veiled-numbers.ts",
+    "writes.ts",
+  ],
   "src/records/signing": [
     "life/dnssec.ts",
     "life/keep-signed.ts",

@@ -4,6 +4,7 @@ import type { Turns } from "../../lib/limits/turns.ts";
 import { largeZone, type PlacedRecord, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
+import { allZones } from "../queries/all-zones.ts";
 import { type Actor, missing, type NotDone, plainActor, type Sight } from "../queries/sight.ts";
 import type { RecordStore, WriteRule } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
@@ -67,8 +68,11 @@ async function zonesAsked(
     const zone = await sight.zone(actor, { zone: id });
     return zone && [zone];
   }
-  const { items } = await store.zones(actor.account, { page: 1, perPage: Number.MAX_SAFE_INTEGER });
-  return items.filter((zone) => sight.allows(actor, { kind: "read-zone", zone: zone.name }));
+  const visible: Zone[] = [];
+  for await (const zone of allZones(store, actor.account)) {
+    if (sight.allows(actor, { kind: "read-zone", zone: zone.name })) visible.push(zone);
+  }
+  return visible;
 }
 
 /** Looks a name up as an owner; a name that cannot be an owner in this zone has no records there. */

@@ -55,6 +55,8 @@ export type RecordStore = StoreParts & {
   /** The zone, of any account, that contains a name: the zone of that name, or the closest one above it. */
   readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
   readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
+  /** In the order of names, after the given one, to read any number of zones in parts (`allZones`). */
+  readonly zonesAfter: (account: number, after: string, limit: number, filter: ZoneFilter) => Promise<readonly Zone[]>;
   /** Whether the name may become a zone is decided inside the transaction (core/names/zone-neighbours.ts). */
   readonly createZone: (zone: NewZone, actor: string, command?: Command) => Promise<Zone | NotCreated>;
   /** Why such a zone cannot be created at the moment. */
@@ -132,28 +134,22 @@ type StoreParts = TransferStore & GrantStore & SignedZones & Leftovers;
 
 export type NotCreated = "name-taken" | NameRefusal;
 
-export type ZoneQuery = {
+export type ZoneFilter = {
   /** Exactly this name, so there is at most one result. */
   readonly name?: string;
   /** Part of a name. */
   readonly search?: string;
   /** Only zones with these names. */
   readonly within?: readonly string[];
-  /** Only zones whose names come after this one. Paging by it misses none, even if zones are deleted meanwhile. */
-  readonly after?: string;
   readonly mode?: ZoneSettings["mode"];
-  readonly label?: LabelTest;
+};
+
+export type ZoneQuery = ZoneFilter & {
   /** Default: by age. */
   readonly order?: readonly Order<"id" | "name" | "created">[];
   readonly page: number;
   readonly perPage: number;
 };
-
-/**
- * Matches a label with this key, and one of these values if given. With `not` and no values: there is no label with this
- * key. With `not` and values: there is one, but it has none of these values.
- */
-export type LabelTest = { readonly key: string; readonly values: readonly string[] | undefined; readonly not: boolean };
 
 export type Page<T> = { readonly items: readonly T[]; readonly total: number };
 

@@ -1,7 +1,12 @@
 import { badInput, type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { LabelTest } from "../../store/port.ts";
 
 export type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Matches a label with this key, and one of these values if given. With `not` and no values: there is no label with this
+ * key. With `not` and values: there is one, but it has none of these values.
+ */
+type LabelTest = { readonly key: string; readonly values: readonly string[] | undefined; readonly not: boolean };
 
 const reservedPrefix = "hetzner.cloud/";
 const mostLabels = 64;

@@ -175,17 +175,14 @@ function zoneQueryAt(query: Query, faults: Fault[]) {
   if (mode !== modeText) faults.push(badInput("mode", "must be primary or secondary"));
   const selector = text === undefined ? ok([]) : readSelector(text);
   if (!selector.ok) faults.push(...selector.faults);
-  // The database applies one test, preferably a selective one; the rest is applied to what it finds.
-  const tests = (selector.ok ? selector.value : []).toSorted((a, b) => Number(a.not) - Number(b.not));
-  const [label, ...more] = tests;
-  const keep = more.length === 0 ? undefined : ({ settings }: Zone) => areTrueOf(more, settings.labels);
+  const tests = selector.ok ? selector.value : [];
+  const keep = tests.length === 0 ? undefined : ({ settings }: Zone) => areTrueOf(tests, settings.labels);
   return {
     ...paging,
     order,
     owns,
     keep,
     ...(mode && { mode }),
-    ...(label && { label }),
     ...(name !== undefined && { name: askedZoneName(name) }),
     ...(search !== undefined && { search: search.toLowerCase() }),
   };

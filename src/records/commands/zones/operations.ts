@@ -23,6 +23,7 @@ import {
 } from "../../model.ts";
 import { newRecordIds, newZoneId } from "../../new-id.ts";
 import type { RecordServiceOptions } from "../../options.ts";
+import { allZones, pageOfZones } from "../../queries/all-zones.ts";
 import {
   type Actor,
   type AnyZoneKey,
@@ -68,6 +69,17 @@ export function zoneOperations(
       return address ? primaryFaults(address, `primary_nameservers[${i}].address`, allowedPrimaries) : [];
     });
 
+  const keptZones = async (
+    account: number,
+    { order, page, perPage, ...filter }: ZoneQuery,
+    keep: (zone: Zone) => boolean,
+  ) => {
+    const kept: Zone[] = [];
+    for await (const zone of allZones(store, account, filter, () => turns.next(account)))
+      if (keep(zone)) kept.push(zone);
+    return kept;
+  };
+
   return {
     zone: sight.zone,
     openZone: sight.openZone,
@@ -77,11 +89,9 @@ export function zoneOperations(
     zones: async (actor: Actor, query: ZoneQuery, keep?: (zone: Zone) => boolean): Promise<Page<Zone>> => {
       const { zones: within } = actor.scope;
       const seen = within === undefined ? query : { ...query, within };
-      const found = await store.zones(
-        actor.account,
-        keep ? { ...seen, page: 1, perPage: Number.MAX_SAFE_INTEGER } : seen,
-      );
-      const page = keep ? pageOf(found.items.filter(keep), query) : found;
+      const page = keep
+        ? pageOfZones(await keptZones(actor.account, seen, keep), query)
+        : await store.zones(actor.account, seen);
       return { ...page, items: await Promise.all(page.items.map((zone) => sight.asSeen(actor, zone))) };
     },
 
@@ -188,11 +198,6 @@ export function zoneOperations(
     },
   };
 }
-
-const pageOf = <T>(all: readonly T[], { page, perPage }: ZoneQuery): Page<T> => ({
-  items: all.slice((page - 1) * perPage, page * perPage),
-  total: all.length,
-});
 
 type Content = { readonly sets: readonly RRset[]; readonly ttl: number | undefined };
 

@@ -4,6 +4,7 @@ import type { Fault } from "../../../core/result.ts";
 import type { PrimaryServer, Zone, ZoneSettings } from "../../model.ts";
 import { newZoneId } from "../../new-id.ts";
 import type { RecordServiceOptions } from "../../options.ts";
+import { allZones } from "../../queries/all-zones.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
 import { signedStaysPrimary } from "../edit/check-write.ts";
 import type { PlacedServer } from "../requests.ts";
@@ -47,8 +48,10 @@ export function primaryServerOperations(
     /** Of one zone, or of all zones that the actor may see; empty if the zone does not exist. */
     primaryServers: async (actor: Actor, zoneId: string | undefined): Promise<readonly PlacedServer[]> => {
       const one = zoneId === undefined ? undefined : await sight.zone(actor, { zone: zoneId });
-      const everything = { page: 1, perPage: Number.MAX_SAFE_INTEGER };
-      const zones = zoneId === undefined ? (await store.zones(actor.account, everything)).items : one ? [one] : [];
+      const zones = one ? [one] : [];
+      if (zoneId === undefined) {
+        for await (const zone of allZones(store, actor.account, { mode: "secondary" })) zones.push(zone);
+      }
       return zones
         .filter((zone) => sight.allows(actor, { kind: "read-zone", zone: zone.name }))
         .flatMap((zone) => zone.settings.primaries.map((server) => ({ zone, server })));

@@ -2,7 +2,7 @@ import { enclosing } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { allOf, type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
 import type { Action, LoggedChange, Zone } from "../../model.ts";
-import type { ActionStatus, LabelTest, Order, Page, RecordStore, SetPageQuery, SetPlace, ZoneQuery } from "../port.ts";
+import type { ActionStatus, Order, Page, RecordStore, SetPageQuery, SetPlace, ZoneFilter } from "../port.ts";
 import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import { createSqlHistory, madeBySomebody } from "./history.ts";
 import { createRunningActions } from "./running-actions.ts";
@@ -10,6 +10,7 @@ import { createRunningActions } from "./running-actions.ts";
 type SqlReads = Pick<
   RecordStore,
   | "zones"
+  | "zonesAfter"
   | "zoneHolding"
   | "setPage"
   | "setsAfter"
@@ -40,30 +41,18 @@ export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
     return { items: found.map(fromRow), total: Number(counted?.total ?? 0) };
   };
 
-  const labelled = ({ key, values, not }: LabelTest): SqlText => {
-    const has = sql`(${asJson(sql`settings`)} -> 'labels' ->> ${key})`;
-    if (not && values === undefined) return sql`${has} IS NULL`;
-    const one = values === undefined ? sql`true` : not ? sql`NOT (${anyOf(has, values)})` : anyOf(has, values);
-    // Most zones do not contain this text at all, and searching for it is much faster than parsing their JSON.
-    const [value, ...others] = not ? [] : (values ?? []);
-    const part = value === undefined || others.length > 0 ? `"${key}":` : `"${key}":"${value}"`;
-    return sql`(${contains(sql`settings`, part)} AND ${has} IS NOT NULL AND ${one})`;
-  };
-
-  const zonesOf = (account: number, { name, search, within, after, mode, label }: ZoneQuery): SqlText => {
+  const zonesOf = (account: number, { name, search, within, mode }: ZoneFilter): SqlText => {
     // Look a few names up one by one, rather than scan all zones of the account.
     const isNamed = name !== undefined || within !== undefined;
     const filters = [sql`${isNamed ? unindexed(sql`account`) : sql`account`} = ${account}`];
     if (name !== undefined) filters.push(sql`name = ${name}`);
     if (search !== undefined) filters.push(contains(sql`name`, search));
     if (within !== undefined) filters.push(anyOf(sql`name`, within));
-    if (after !== undefined) filters.push(sql`name > ${after}`);
     if (mode !== undefined) {
       // Must match the expression of PostgreSQL's index of secondary zones.
       const its = mode === "secondary" ? sql`'secondary'` : sql`${mode}`;
       filters.push(sql`(${asJson(sql`settings`)} ->> 'mode') = ${its}`);
     }
-    if (label !== undefined) filters.push(labelled(label));
     return sql`FROM zones WHERE ${allOf(filters)}`;
   };
 
@@ -76,16 +65,20 @@ export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
 
   return {
     zones: async (account, query) => {
-      const { name, search, within, after, mode, label, order = [] } = query;
-      if (name !== undefined && mode === undefined && label === undefined) {
+      const { name, search, within, mode, order = [] } = query;
+      if (name !== undefined && mode === undefined) {
         const zone = within?.includes(name) === false ? undefined : await zoneBy(account, { name });
         return zone === undefined ? { items: [], total: 0 } : { items: [zone], total: 1 };
       }
       const filtered = zonesOf(account, query);
-      const isAll = [name, search, within, after, mode, label].every((filter) => filter === undefined);
+      const isAll = [name, search, within, mode].every((filter) => filter === undefined);
       const counted = sql`SELECT zones AS total FROM zone_counts WHERE account = ${account}`;
       const rows = sql`SELECT * ${filtered} ORDER BY ${inOrder(order, zoneColumns)}number`;
       return await page({ ...query, count: isAll ? counted : countOf(filtered), rows }, zoneFromRow);
+    },
+    zonesAfter: async (account, after, limit, filter) => {
+      const rows = sql`SELECT * ${zonesOf(account, filter)} AND name > ${after} ORDER BY name LIMIT ${limit}`;
+      return (await read<ZoneRow>(rows)).map(zoneFromRow);
     },
     zoneHolding: async (name) => {
       const above = anyOf(sql`name`, enclosing(name));

@@ -6,6 +6,7 @@ import { parseZoneFile } from "../../../core/zone-file/parse.ts";
 import { printingZoneFile } from "../../../core/zone-file/print.ts";
 import type { FileRecord } from "../../../core/zone-file/sets.ts";
 import type { Account, PrimaryServer, Zone } from "../../model.ts";
+import { allZones } from "../../queries/all-zones.ts";
 import type { RecordStore, WriteView } from "../../store/port.ts";
 import {
   type Manifest,
@@ -32,7 +33,7 @@ export async function exportAccount(
 ): Promise<Exported> {
   const zones: ZoneEntry[] = [];
   let records = 0;
-  for await (const zone of zonesOf(store, account)) {
+  for await (const zone of allZones(store, account.id)) {
     signal.throwIfAborted();
     const view = await viewOf(store, zone, now);
     // Deleted since it was listed.
@@ -51,17 +52,6 @@ export async function exportAccount(
 
 const plain = (scope: Scope): Manifest["tokens"][number]["scope"] =>
   structuredClone(scope) as Manifest["tokens"][number]["scope"];
-
-async function* zonesOf(store: RecordStore, account: Account): AsyncGenerator<Zone> {
-  const perPage = 500;
-  const query = { order: [{ by: "name", descending: false }], page: 1, perPage } as const;
-  for (let after = ""; ; ) {
-    const { items } = await store.zones(account.id, { ...query, after });
-    yield* items;
-    if (items.length < perPage) return;
-    after = items.at(-1)?.name ?? "";
-  }
-}
 
 const viewOf = (store: RecordStore, zone: Zone, now: number): Promise<WriteView | undefined> =>
   store.write({ account: zone.account, at: { zone: zone.id }, owners: "all", actor: "export", now }, (view) => ({
