@@ -43,6 +43,20 @@ export function* mapInSteps<Item, T>(items: Iterable<Item>, turn: (item: Item, i
   return results;
 }
 
+/** The items as texts, `size` of them in each. */
+export function* joinInParts(
+  items: readonly string[],
+  size: number,
+  join: (some: readonly string[]) => string,
+): Steps<readonly string[]> {
+  const parts: string[] = [];
+  for (let from = 0; from < items.length; from += size) {
+    parts.push(join(items.slice(from, from + size)));
+    yield;
+  }
+  return parts;
+}
+
 /** Items that are sorted or merged per step. */
 const perSortStep = 500;
 

@@ -2,7 +2,7 @@ import { apex } from "../names/name.ts";
 import { readableRdata } from "../rdata/rdata.ts";
 import { typeName } from "../rdata/table.ts";
 import type { RRset, ZoneRecord } from "../records/rrset.ts";
-import type { Steps } from "../steps.ts";
+import { joinInParts, type Steps } from "../steps.ts";
 import { onOneLine } from "../visible-text.ts";
 
 /** A zone with its sets; of their records, only the parts that appear in a file. */
@@ -19,8 +19,16 @@ export type PrintableSet = Pick<RRset, "owner" | "type" | "ttl"> & {
 /** How each API formats zone files; every parser understands both. */
 export type ZoneFileLayout = "v1" | "rrsets";
 
+/** Lines of a part of a file. */
+const perPart = 1_000;
+
 /** Prints canonical values, because a value as sent to an API may mean something else in a file. The same zone gives the same text. */
 export function* printingZoneFile(zone: PrintableZone, layout: ZoneFileLayout): Steps<string> {
+  return (yield* printingParts(zone, layout)).join("");
+}
+
+/** The same in parts, for a file that may be long. */
+export function* printingParts(zone: PrintableZone, layout: ZoneFileLayout): Steps<readonly string[]> {
   const types = new Map<string, PrintableSet[]>();
   for (const set of zone.sets) {
     const own = types.get(set.type);
@@ -39,7 +47,7 @@ export function* printingZoneFile(zone: PrintableZone, layout: ZoneFileLayout): 
       yield;
     }
   }
-  return `${lines.join("\n")}\n`;
+  return yield* joinInParts(lines, perPart, (some) => `${some.join("\n")}\n`);
 }
 
 const headV1 = ({ name, ttl }: PrintableZone): string[] => [`$ORIGIN ${name}.`, `$TTL ${ttl}`];

@@ -8,6 +8,7 @@ import { isLarge, type Zone, type ZoneKey } from "../../model.ts";
 import { type Actor, missing } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
+import { sendParts } from "../shared/send-parts.ts";
 import { act, type ReadKeys, readNothing, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
 import { flagAt, labelsAt, primariesAt, said, textAt, ttlAt, zoneFromKeys } from "./input.ts";
@@ -110,7 +111,9 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       if (faults.length > 0) return sendFaults(reply, faults);
       if (isLarge(zone)) await holdFor(request.actor.account, reply, service.turns);
       const file = await service.exportZone(request.actor, zone, "rrsets");
-      return file.kind === "done" ? reply.send({ zonefile: file.text }) : sendError(reply, answerTo(file));
+      if (file.kind !== "done") return sendError(reply, answerTo(file));
+      const inJson = file.parts.map((part) => JSON.stringify(part).slice(1, -1));
+      return sendParts(reply, "application/json", ['{"zonefile":"', ...inJson, '"}']);
     },
   );
 }

@@ -7,11 +7,12 @@ import {
   RecordsAnswer,
   RecordsQuery,
 } from "../../../contract/records-v1.ts";
-import { mapInSteps, type Steps } from "../../../core/steps.ts";
+import { joinInParts, mapInSteps, type Steps, sortInSteps } from "../../../core/steps.ts";
 import type { PlacedRecord } from "../../model.ts";
 import { missing, type NotDone, refused } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
+import { sendParts } from "../shared/send-parts.ts";
 import { notFound, sendNotDone } from "./answer.ts";
 import { recordFromWire } from "./input.ts";
 import { pagingOf } from "./paging.ts";
@@ -45,9 +46,8 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
         ...(typeof type === "string" && { type }),
       });
       if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: notFound("zone") });
-      const page = printingPage(outcome.records.toSorted(byAge), request.query);
-      const text = await service.turns.run(request.actor.account, page);
-      return reply.type("application/json; charset=utf-8").serializer(asItIs).send(text);
+      const page = printingPage(outcome.records, request.query);
+      return sendParts(reply, "application/json", await service.turns.run(request.actor.account, page));
     },
   );
 
@@ -110,20 +110,29 @@ async function bareZone(service: RecordService, { actor, query }: FastifyRequest
 /** Clients that take the first or last record of a name expect the oldest or newest. */
 const byAge = (a: PlacedRecord, b: PlacedRecord): number => a.record.created - b.record.created;
 
+/** Records of a part of the text. */
+const perPart = 500;
+
 /** All records in one answer, without `meta`, unless `per_page` is given. */
-function* printingPage(records: readonly PlacedRecord[], query: Readonly<Record<string, unknown>>): Steps<string> {
+function* printingPage(
+  records: readonly PlacedRecord[],
+  query: Readonly<Record<string, unknown>>,
+): Steps<readonly string[]> {
   const isPage = query.page !== undefined || query.per_page !== undefined;
   const all = Math.max(records.length, 1);
   const { page, perPage } = isPage
     ? pagingOf(query, { perPage: all, most: Math.max(all, 10_000) })
     : { page: 1, perPage: all };
-  const wanted = records.slice((page - 1) * perPage, page * perPage);
-  const texts = yield* mapInSteps(wanted, (placed) => JSON.stringify(recordToWire(placed)));
+  const wanted = (yield* sortInSteps(records, byAge)).slice((page - 1) * perPage, page * perPage);
+  const texts = yield* mapInSteps(
+    wanted,
+    (placed, i) => `${i === 0 ? "" : ","}${JSON.stringify(recordToWire(placed))}`,
+  );
+  const parts = yield* joinInParts(texts, perPart, (some) => some.join(""));
   const meta = { pagination: paginationToWire(page, perPage, records.length) };
-  return `{"records":[${texts.join(",")}]${isPage ? `,"meta":${JSON.stringify(meta)}` : ""}}\n`;
+  return ['{"records":[', ...parts, `]${isPage ? `,"meta":${JSON.stringify(meta)}` : ""}}\n`];
 }
 
-const asItIs = (text: unknown): string => String(text);
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 const send = (

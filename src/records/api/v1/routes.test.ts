@@ -29,6 +29,23 @@ describe("what breaks real clients", () => {
     expect(headers["content-type"]).toBe("application/json; charset=utf-8");
   });
 
+  it("a long answer has its length too, and all its records", async () => {
+    const zone = await newZone();
+    const lines = Array.from({ length: 5_000 }, (_, i) => `h${i} IN TXT "é${i}"`);
+    const file = `$ORIGIN ${zone.name}.\n@ IN SOA ns. host. 1 2 3 4 60\n${lines.join("\n")}\n`;
+    const headers = { "content-type": "text/plain" };
+    expect((await call("POST", `/api/v1/zones/${zone.id}/import`, { body: file, headers })).status).toBe(200);
+    const list = await call("GET", `/api/v1/records?zone_id=${zone.id}`);
+    const names = (JSON.parse(list.text) as { records: { name: string }[] }).records.map(({ name }) => name);
+    expect(names.filter((name) => name !== "@").length).toBe(5_000);
+    const exported = await call("GET", `/api/v1/zones/${zone.id}/export`);
+    expect(exported.text.split("\n").filter((line) => line.includes("TXT\t")).length).toBe(5_000);
+    for (const { text, headers: sent } of [list, exported]) {
+      expect(sent["content-length"]).toBe(String(Buffer.byteLength(text)));
+      expect(sent["transfer-encoding"]).toBeUndefined();
+    }
+  });
+
   it("a record is flat, in its order, and has no ttl unless it has its own", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});

@@ -6,6 +6,7 @@ import { refused } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
 import { sendRefused } from "../shared/refused-requests.ts";
+import { sendParts } from "../shared/send-parts.ts";
 import { resources } from "./answer.ts";
 import { fileErrorOf } from "./errors.ts";
 import { sendZone } from "./zones.ts";
@@ -59,7 +60,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
         await holdFor(request.actor.account, reply, service.turns);
       const outcome = await service.exportZone(request.actor, { zone: request.params.id }, "v1");
       if (outcome.kind !== "done") return sendZone(reply, service, outcome);
-      return reply.type("text/plain; charset=utf-8").serializer(asItIs).send(outcome.text);
+      return sendParts(reply, "text/plain", outcome.parts);
     },
   );
 
@@ -93,4 +94,3 @@ function readText(body: unknown): Result<string> {
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const asItIs = (text: unknown): string => String(text);

@@ -12,7 +12,7 @@ import { mapInSteps, type Steps } from "../../../core/steps.ts";
 import { findingClashes } from "../../../core/zone-file/clashes.ts";
 import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
 import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
-import { printingZoneFile, type ZoneFileLayout } from "../../../core/zone-file/print.ts";
+import { printingParts, type ZoneFileLayout } from "../../../core/zone-file/print.ts";
 import { placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { Turns } from "../../../lib/limits/turns.ts";
@@ -110,17 +110,17 @@ export function zoneFileOperations(options: RecordServiceOptions, sight: Sight, 
     importFile: (actor: Actor, key: ZoneKey, { text, otherServers }: FileToImport, asked?: Asked) =>
       importBy(rrsetsManner(otherServers), actor, key, text, asked),
 
-    /** The part of a zone that the actor may see, as a zone file. */
+    /** The part of a zone that the actor may see, as the parts of a zone file. */
     exportZone: async (
       actor: Actor,
       key: AnyZoneKey,
       layout: ZoneFileLayout,
-    ): Promise<{ kind: "done"; text: string } | NotDone> => {
+    ): Promise<{ kind: "done"; parts: readonly string[] } | NotDone> => {
       const zone = await sight.openZone(actor, key);
       if (zone === undefined) return missing("zone");
       const sets = await sight.sets(actor, zone);
-      const printing = printingZoneFile({ name: zone.name, ttl: zone.settings.ttl, sets }, layout);
-      return { kind: "done", text: await turns.run(actor.account, printing) };
+      const printing = printingParts({ name: zone.name, ttl: zone.settings.ttl, sets }, layout);
+      return { kind: "done", parts: await turns.run(actor.account, printing) };
     },
 
     /** The number of records in a file, or all its faults; independent of any zone. */
