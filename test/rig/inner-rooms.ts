@@ -65,7 +65,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // What changed is sent as the record-set API shows it.
     webhooks: ["service.ts", "queries", "store", "api/rrsets/wire.ts", "model.ts"],
     tools: ["tools/tables", "tools/check"],
-    "tools/account": ["commands/edit", "commands/zones", "api/rrsets", "store", ...recordsBasics],
+    "tools/account": ["commands/edit", "commands/zones", "queries", "api/rrsets", "store", ...recordsBasics],
     "tools/tables": ["store", "store/sqlite", "store/postgres", "open-store.ts"],
     "tools/check": ["tools/tables", "commands/zones", "store", "model.ts"],
   },
