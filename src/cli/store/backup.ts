@@ -32,9 +32,7 @@ export async function storeBackup(file: string, options: DatabaseOptions, io: Co
     return 1;
   }
   const { bytes, counts, position } = outcome;
-  if (counts === undefined)
-    io.out(`${file}: ${inMegabytes(bytes)}, from an older moor; its content is checked when it is restored.\n`);
-  else io.out(`${file}: ${inMegabytes(bytes)}, ${countsInWords(counts)}, up to change ${position}; checked.\n`);
+  io.out(`${file}: ${inMegabytes(bytes)}, ${countsInWords(counts)}, up to change ${position}; checked.\n`);
   return 0;
 }
 

@@ -8,8 +8,6 @@ import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { patience } from "../../../test/rig/patience.ts";
 import { fillStore } from "../../../test/rig/records/filled-store.ts";
 import { type PostgresRig, startPostgresRig } from "../../../test/rig/records/postgres.ts";
-import { openSqlite } from "../../lib/sqlite/open.ts";
-import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
 
@@ -71,14 +69,6 @@ describe("a restore into PostgreSQL", () => {
       code: 1,
       err: expect.stringMatching(/the file .*b\.sqlite does not exist/),
     });
-  });
-
-  it("upgrades the backup of an older moor", async () => {
-    rmSync(join(folder, "b.sqlite"));
-    const older = openSqlite(join(folder, "b.sqlite"), migrations.slice(0, 1));
-    older.exec("INSERT INTO accounts (name, created) VALUES ('main', 1)");
-    older.close();
-    expect(await restore()).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^accounts +1 /m) });
   });
 
   it("refuses --move-aside", async () => {

@@ -97,15 +97,6 @@ describe("moor store", () => {
     expect(await moor("store check --data other")).toMatchObject({ code: 0, err: "" });
   });
 
-  it("check of an older store says how to upgrade it in place", async () => {
-    change("PRAGMA user_version = 2");
-    const { code, err } = await moor("store check --data data");
-    expect({ code, err }).toEqual({
-      code: 1,
-      err: expect.stringMatching(/older moor \(schema 2, .*start this version on its data folder once/),
-    });
-  });
-
   it("check of a damaged backup does not suggest restoring a backup", async () => {
     change("UPDATE zones SET record_count = record_count + 1");
     const { code, err } = await moor("store check data/records.sqlite");

@@ -115,10 +115,6 @@ async function askUpdater(config: UpdaterConfig, io: CommandIo): Promise<string>
     if (outcome.kind !== "answer" || outcome.status !== 200) return noUpdater;
     const answer = JSON.parse(outcome.body) as Partial<Record<"config" | "stateFile" | "nextRound", string | null>>;
     if (answer.stateFile === config.stateFile) return answer.nextRound ?? "soon";
-    if (answer.stateFile === undefined && answer.nextRound !== undefined) {
-      io.err(`${url.host} is used by an older moor, which does not report its config; restart that updater\n`);
-      return noUpdater;
-    }
     const whose = answer.config ? `the updater of ${answer.config}` : "another program";
     io.err(`${url.host} is used by ${whose}; set another port in \`control:\` in ${config.file}\n`);
     return noUpdater;

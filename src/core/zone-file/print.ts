@@ -67,7 +67,7 @@ function printRrsets({ owner, type, ttl: own, records }: PrintableSet, lines: st
 const printData = (type: RRset["type"], { rdata, comment }: PrintableSet["records"][number]): string =>
   `${typeName(type)}\t${readableRdata(type, rdata)}${printComment(comment)}`;
 
-/** Earlier versions accepted comments with line breaks, so databases may contain them. */
+/** What follows a line break would be read as a record. */
 function printComment(comment: string): string {
   const line = onOneLine(comment);
   return line === "" ? "" : ` ; ${line}`;

@@ -91,6 +91,7 @@ function migrate(database: DatabaseSync, path: string, steps: readonly Migration
     const state = stateOf(database);
     const todo = stepsFor(steps, state);
     if (todo === "too-new") throw tooNew(path, steps, state);
+    if (state.taken === 0 && hasTables(database)) throw new Error("it has tables of another program");
     for (const step of todo) database.exec(step);
     if (todo.length > 0) noteState(database, stateAfter(steps, state));
     database.exec("COMMIT");
@@ -99,6 +100,9 @@ function migrate(database: DatabaseSync, path: string, steps: readonly Migration
     throw error;
   }
 }
+
+const hasTables = (database: DatabaseSync): boolean =>
+  database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined;
 
 /**
  * `PRAGMA user_version` counts the steps. `schema_oldest` exists only if a program that knows fewer steps can use the database

@@ -22,8 +22,7 @@ export type BackupOutcome =
       readonly bytes: number;
       /** The last change it contains. */
       readonly position: number;
-      /** Undefined for a backup with an older schema: only the file was checked, not its content. */
-      readonly counts: CheckCounts | undefined;
+      readonly counts: CheckCounts;
     }
   | { readonly kind: "faulty"; readonly faults: readonly Fault[] };
 
@@ -33,7 +32,7 @@ export type BackupOutcome =
  */
 export const backupSqlite = (path: string, file: string, tellers: BackupTellers): Promise<BackupOutcome> =>
   intoPlace(file, tellers, async (draft) => {
-    expectFile(path, ["older"]);
+    expectFile(path);
     const database = openQuietly(path);
     try {
       // Only the new file is written, but `query_only` forbids that too.
@@ -78,13 +77,12 @@ async function intoPlace(
   });
 }
 
-type Checked = { readonly counts: CheckCounts | undefined; readonly position: number };
+type Checked = { readonly counts: CheckCounts; readonly position: number };
 
 async function checkDraft(
   draft: string,
   { signal }: BackupTellers,
 ): Promise<Checked | { readonly faults: readonly Fault[] }> {
-  if (fileState(draft).kind === "older") return { counts: undefined, position: 0 };
   const tables = readSqliteTables(draft);
   try {
     const faults: Fault[] = [];
@@ -166,8 +164,7 @@ export type RestoreOutcome =
 export type Faulty = { readonly kind: "faulty"; readonly faults: readonly Fault[] };
 
 /**
- * Replaces `path` with a backup. The backup is copied, upgraded to the current schema and checked before anything
- * else is touched. The old database is kept beside it under another name.
+ * Replaces `path` with a backup. The backup is copied and checked before anything else is touched. The old database is kept beside it under another name.
  */
 export async function restoreSqlite(
   file: string,
@@ -188,7 +185,7 @@ export async function restoreSqlite(
   );
 }
 
-/** Copies a backup to `draft`, upgrades and checks the copy, and calls `use` if it has no faults. */
+/** Copies a backup to `draft`, checks the copy, and calls `use` if it has no faults. */
 export async function withCheckedCopy<T>(
   file: string,
   { draft, signal }: { readonly draft: string; readonly signal: AbortSignal },
@@ -201,7 +198,7 @@ export async function withCheckedCopy<T>(
 }
 
 export function expectBackup(file: string): void {
-  expectFile(file, ["older"]);
+  expectFile(file);
   // Opening and closing it merged its log into the file, unless another process has it open.
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
     throw new DatabaseTrouble(
@@ -235,7 +232,7 @@ async function countIn(path: string): Promise<typeof unknownCounts> {
   }
 }
 
-/** Opening it upgrades an older schema; closing it leaves a single file. */
+/** Closing it leaves a single file. */
 async function checkCopy(
   draft: string,
   signal: AbortSignal,

@@ -152,7 +152,7 @@ describe("a token for a part of an account", () => {
     await second.until(({ events }) => events.length === 1);
     expect(second.events[0]?.data).toMatchObject({ name: "home", after: { records: [{ value: "203.0.113.3" }] } });
     second.close();
-    // An id as an older version would have sent it.
+    // An id that this service has not sent.
     const third = await readEvents(`${url}/v1/events`, { ...headers, "last-event-id": "7" });
     await third.until(({ events }) => events.some(({ event }) => event === "cut"));
     third.close();

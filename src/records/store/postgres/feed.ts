@@ -92,7 +92,6 @@ export function createPostgresFeed(options: FeedOptions) {
   };
 }
 
-/** Older versions send only the position. */
 function placeIn(payload: string): LogPlace {
   const [position, link = ""] = payload.split(" ");
   return { position: Number(position), link };

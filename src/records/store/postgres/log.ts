@@ -8,10 +8,10 @@ export const mostLink = 2 ** 48 - 1;
 
 type LinkRow = Pick<ChangeRow, "position" | "zone" | "serial" | "at"> & { readonly link: number | null };
 
-/** No row has a link that is `null` here: `log_head` has none before the first write of this version. */
+/** No row has a link that is `null` here: `log_head` has none before the first write. */
 export const placeAt = (position: number, link: number | null): LogPlace => ({ position, link: String(link) });
 
-/** A row without a link was copied, or written by an older version: its content identifies it. */
+/** A row without a link was copied: its content identifies it. */
 const placeOf = ({ position, link, zone, serial, at }: LinkRow): LogPlace =>
   link === null ? { position, link: `${zone} ${serial} ${at}` } : placeAt(position, link);
 

@@ -1,19 +1,9 @@
-import { createSessionStore, sessionTables } from "../../../access/session-store.ts";
+import { createSessionStore } from "../../../access/session-store.ts";
 import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
 import type { ConsoleStore } from "../port.ts";
 import { createSqlConsole } from "../sql/console.ts";
-
-/** A step of the record service's schema. */
-export const consoleTables = `
-  ${sessionTables}
-  CREATE TABLE console_passwords (
-    account INTEGER PRIMARY KEY REFERENCES accounts,
-    hash TEXT NOT NULL,
-    changed INTEGER NOT NULL
-  ) STRICT;
-`;
 
 export type SqliteConsole = Omit<ConsoleStore, "close"> & { readonly close: () => void };
 

@@ -1,152 +1,30 @@
+import { sessionTables } from "../../../access/session-store.ts";
 import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
-import { consoleTables } from "./console.ts";
-
-/** For transfers: TSIG keys, and the state of secondary zones. */
-const transferTables = `
-  CREATE TABLE transfer_keys (
-    number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL,
-    algorithm TEXT NOT NULL,
-    secret TEXT NOT NULL,
-    account INTEGER REFERENCES accounts,
-    scope TEXT NOT NULL,
-    created INTEGER NOT NULL,
-    revoked INTEGER
-  ) STRICT;
-  CREATE UNIQUE INDEX transfer_keys_in_use ON transfer_keys (name) WHERE revoked IS NULL;
-
-  CREATE INDEX secondary_zones ON zones (number) WHERE settings ->> 'mode' = 'secondary';
-  CREATE TABLE secondary_state (
-    zone INTEGER PRIMARY KEY REFERENCES zones ON DELETE CASCADE,
-    checked INTEGER NOT NULL,
-    serial INTEGER NOT NULL
-  ) STRICT;
-`;
 
 /** The labels of a name from the last to the first (core/names/zone-neighbours.ts); names of zones need no escapes. */
 const reversed = (name: string): string =>
   `(SELECT group_concat(value, ' ' ORDER BY key DESC) FROM json_each('["' || replace(${name}, '.', '","') || '"]'))`;
 
 /**
- * The column `reversed` is for finding zones below a name. Triggers maintain it, so no writer can forget to. Programs
- * with an earlier schema can continue: the zones that they create are found too.
- */
-const reversedNames = `
-  ALTER TABLE zones ADD COLUMN reversed TEXT;
-  UPDATE zones SET reversed = ${reversed("name")};
-  CREATE INDEX zones_reversed ON zones (reversed, account);
-  CREATE TRIGGER zone_named AFTER INSERT ON zones BEGIN
-    UPDATE zones SET reversed = ${reversed("NEW.name")} WHERE number = NEW.number;
-  END;
-  CREATE TRIGGER zone_renamed AFTER UPDATE OF name ON zones WHEN NEW.name <> OLD.name BEGIN
-    UPDATE zones SET reversed = ${reversed("NEW.name")} WHERE number = NEW.number;
-  END;
-`;
-
-/**
- * Who may create a zone inside or above another account's zone. A grant by the owner of a zone is deleted with the
- * zone; a grant without a zone is the operator's.
- */
-const zoneGrants = `
-  CREATE TABLE zone_grants (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    zone INTEGER REFERENCES zones ON DELETE CASCADE,
-    account INTEGER NOT NULL REFERENCES accounts,
-    name TEXT NOT NULL,
-    actor TEXT NOT NULL,
-    created INTEGER NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX zone_grants_once ON zone_grants (account, name, coalesce(zone, 0));
-  CREATE INDEX zone_grants_of_zone ON zone_grants (zone);
-`;
-
-/**
- * For signed zones: one row for each name, with the records that were made for it and its place in the chain, and the
- * private keys, encrypted. `types` and `made` are JSON texts.
- */
-const signedZones = `
-  CREATE TABLE signed_names (
-    zone INTEGER NOT NULL REFERENCES zones ON DELETE CASCADE,
-    owner TEXT NOT NULL,
-    link TEXT,
-    expires INTEGER,
-    children INTEGER NOT NULL,
-    types TEXT NOT NULL,
-    made TEXT NOT NULL,
-    PRIMARY KEY (zone, owner)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX signed_names_chain ON signed_names (zone, link) WHERE link IS NOT NULL;
-  CREATE INDEX signed_names_by_expiry ON signed_names (expires) WHERE expires IS NOT NULL;
-  CREATE TABLE signing_keys (
-    id TEXT PRIMARY KEY,
-    zone INTEGER NOT NULL REFERENCES zones ON DELETE CASCADE,
-    sealed TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX signing_keys_of_zone ON signing_keys (zone);
-`;
-
-/**
- * Whole zones are signed, unsigned and deleted in short steps. `zones.names_at` says under which number the signed names of a zone are
- * stored (`signed_names.zone`); numbers are shared with those of zones. `leftovers` lists numbers under which rows are stored that no
- * zone refers to: names that are being written ahead, old names, and the sets of deleted zones. So these rows have no foreign key.
- * An action has `running_until` while its write goes on: if its process dies, nobody extends that time.
- */
-const leftovers = `
-  ALTER TABLE zones ADD COLUMN names_at INTEGER;
-  UPDATE zones SET names_at = number WHERE number IN (SELECT zone FROM signing_keys);
-  CREATE INDEX zones_names_at ON zones (names_at) WHERE names_at IS NOT NULL;
-  CREATE TABLE leftovers (
-    number INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL,
-    since INTEGER NOT NULL
-  ) STRICT;
-  ALTER TABLE actions ADD COLUMN running_until INTEGER;
-  ALTER TABLE actions ADD COLUMN finished INTEGER;
-  ALTER TABLE actions ADD COLUMN error TEXT;
-  INSERT INTO leftovers SELECT DISTINCT zone, 'names', 0 FROM signed_names WHERE zone NOT IN (SELECT zone FROM signing_keys);
-  CREATE TABLE free_rrsets (
-    zone INTEGER NOT NULL,
-    owner TEXT NOT NULL,
-    type TEXT NOT NULL,
-    ttl INTEGER,
-    records TEXT NOT NULL,
-    marks TEXT,
-    PRIMARY KEY (zone, owner, type)
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO free_rrsets SELECT zone, owner, type, ttl, records, marks FROM rrsets;
-  DROP TABLE rrsets;
-  ALTER TABLE free_rrsets RENAME TO rrsets;
-  CREATE TABLE free_names (
-    zone INTEGER NOT NULL,
-    owner TEXT NOT NULL,
-    link TEXT,
-    expires INTEGER,
-    children INTEGER NOT NULL,
-    types TEXT NOT NULL,
-    made TEXT NOT NULL,
-    PRIMARY KEY (zone, owner)
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO free_names SELECT zone, owner, link, expires, children, types, made FROM signed_names;
-  DROP TABLE signed_names;
-  ALTER TABLE free_names RENAME TO signed_names;
-  CREATE INDEX signed_names_chain ON signed_names (zone, link) WHERE link IS NOT NULL;
-  CREATE INDEX signed_names_by_expiry ON signed_names (expires) WHERE expires IS NOT NULL;
-`;
-
-/**
- * Forwards only: a released step is never edited, a change is a new step at the end. `PRAGMA user_version` counts the steps
- * that were applied to a file.
- *
  * A set is one row: `records` is the JSON text of its records, because a set is always read and replaced as a whole.
  * `record_ids` finds the set that contains a record of the v1 API. The serial inside a stored SOA is not used, only the
- * zone's column.
- * Triggers maintain `zone_counts`: counting a million zones for every first page would take longer than the page.
- * `settings` and `marks` are JSON texts; of their values, only a zone's mode and labels are searched for. `changes` and
- * `actions` have no foreign keys, because they outlive the zone. `once_keys` holds the answers to requests that may be
+ * zone's column. `settings` and `marks` are JSON texts; of their values, only a zone's mode and labels are searched for.
+ *
+ * Triggers maintain `zones.reversed`, for finding zones below a name, and `zone_counts`: counting a million zones for
+ * every first page would take longer than the page.
+ *
+ * `changes` and `actions` have no foreign keys, because they outlive the zone. An action has `running_until` while its
+ * write goes on: if its process dies, nobody extends that time. `once_keys` holds the answers to requests that may be
  * repeated. `secrets` holds secrets of the service, each created when it is first needed.
+ *
+ * Whole zones are signed, unsigned and deleted in short steps. `zones.names_at` says under which number the signed
+ * names of a zone are stored (`signed_names.zone`); numbers are shared with those of zones. `leftovers` lists numbers
+ * under which rows are stored that no zone refers to: names that are being written ahead, old names, and the sets of
+ * deleted zones. So `rrsets` and `signed_names` have no foreign key.
+ *
+ * A grant by the owner of a zone is deleted with the zone; a grant without a zone is the operator's.
  */
-export const migrations: readonly MigrationStep[] = [
-  `
+const tables = `
   CREATE TABLE accounts (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -164,6 +42,7 @@ export const migrations: readonly MigrationStep[] = [
     last_used INTEGER,
     uses INTEGER NOT NULL DEFAULT 0
   ) STRICT;
+  CREATE INDEX tokens_of_account ON tokens (account, id);
 
   CREATE TABLE zones (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -174,17 +53,51 @@ export const migrations: readonly MigrationStep[] = [
     serial INTEGER NOT NULL,
     record_count INTEGER NOT NULL,
     created INTEGER NOT NULL,
-    modified INTEGER NOT NULL
+    modified INTEGER NOT NULL,
+    names_at INTEGER,
+    reversed TEXT
   ) STRICT;
   CREATE INDEX zones_of_account ON zones (account, number);
+  CREATE INDEX zones_reversed ON zones (reversed, account);
+  CREATE INDEX zones_names_at ON zones (names_at) WHERE names_at IS NOT NULL;
+  CREATE INDEX secondary_zones ON zones (number) WHERE settings ->> 'mode' = 'secondary';
+  CREATE INDEX secondary_zones_of_account ON zones (account, number) WHERE settings ->> 'mode' = 'secondary';
+  CREATE TRIGGER zone_named AFTER INSERT ON zones BEGIN
+    UPDATE zones SET reversed = ${reversed("NEW.name")} WHERE number = NEW.number;
+  END;
+  CREATE TRIGGER zone_renamed AFTER UPDATE OF name ON zones WHEN NEW.name <> OLD.name BEGIN
+    UPDATE zones SET reversed = ${reversed("NEW.name")} WHERE number = NEW.number;
+  END;
+
+  CREATE TABLE zone_counts (
+    account INTEGER PRIMARY KEY REFERENCES accounts,
+    zones INTEGER NOT NULL
+  ) STRICT;
+  CREATE TRIGGER zone_added AFTER INSERT ON zones BEGIN
+    INSERT INTO zone_counts VALUES (NEW.account, 1) ON CONFLICT DO UPDATE SET zones = zones + 1;
+  END;
+  CREATE TRIGGER zone_removed AFTER DELETE ON zones BEGIN
+    UPDATE zone_counts SET zones = zones - 1 WHERE account = OLD.account;
+  END;
 
   CREATE TABLE departed_zones (
     name TEXT PRIMARY KEY,
     serial INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
+  CREATE TABLE zone_grants (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    zone INTEGER REFERENCES zones ON DELETE CASCADE,
+    account INTEGER NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    created INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX zone_grants_once ON zone_grants (account, name, coalesce(zone, 0));
+  CREATE INDEX zone_grants_of_zone ON zone_grants (zone);
+
   CREATE TABLE rrsets (
-    zone INTEGER NOT NULL REFERENCES zones,
+    zone INTEGER NOT NULL,
     owner TEXT NOT NULL,
     type TEXT NOT NULL,
     ttl INTEGER,
@@ -211,6 +124,7 @@ export const migrations: readonly MigrationStep[] = [
     change TEXT NOT NULL
   ) STRICT;
   CREATE INDEX changes_of_zone ON changes (zone, position, serial);
+  CREATE INDEX changes_of_account ON changes (account, position);
 
   CREATE TABLE actions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -218,7 +132,11 @@ export const migrations: readonly MigrationStep[] = [
     zone INTEGER NOT NULL,
     zone_name TEXT NOT NULL,
     command TEXT NOT NULL,
-    at INTEGER NOT NULL
+    at INTEGER NOT NULL,
+    actor TEXT,
+    running_until INTEGER,
+    finished INTEGER,
+    error TEXT
   ) STRICT;
 
   CREATE TABLE once_keys (
@@ -230,50 +148,72 @@ export const migrations: readonly MigrationStep[] = [
     PRIMARY KEY (actor, key)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX once_keys_by_age ON once_keys (at);
-  `,
-  consoleTables,
-  transferTables,
-  {
-    sql: `
-    CREATE TABLE zone_counts (
-      account INTEGER PRIMARY KEY REFERENCES accounts,
-      zones INTEGER NOT NULL
-    ) STRICT;
-    INSERT INTO zone_counts SELECT account, count(*) FROM zones GROUP BY account;
-    CREATE TRIGGER zone_added AFTER INSERT ON zones BEGIN
-      INSERT INTO zone_counts VALUES (NEW.account, 1) ON CONFLICT DO UPDATE SET zones = zones + 1;
-    END;
-    CREATE TRIGGER zone_removed AFTER DELETE ON zones BEGIN
-      UPDATE zone_counts SET zones = zones - 1 WHERE account = OLD.account;
-    END;
-    `,
-    oldest: 3,
-  },
-  { sql: "SELECT 'this step is only about PostgreSQL'", oldest: 3 },
-  { sql: `${reversedNames}${zoneGrants}`, oldest: 3 },
-  {
-    sql: `
-    ALTER TABLE actions ADD COLUMN actor TEXT;
-    CREATE TABLE secrets (
-      name TEXT PRIMARY KEY,
-      value TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    `,
-    oldest: 3,
-  },
-  // For reading one account's part of the log without scanning the rest.
-  { sql: "CREATE INDEX changes_of_account ON changes (account, position)", oldest: 3 },
-  // An older program would write to signed zones without signing.
-  signedZones,
-  // For what an account's overview shows.
-  {
-    sql: `
-    CREATE INDEX tokens_of_account ON tokens (account, id);
-    CREATE INDEX secondary_zones_of_account ON zones (account, number) WHERE settings ->> 'mode' = 'secondary';
-    `,
-    oldest: 9,
-  },
-  { sql: "SELECT 'this step is only about PostgreSQL'", oldest: 9 },
-  // An older program would look for signed names in the wrong place.
-  leftovers,
-];
+
+  CREATE TABLE secrets (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  ${sessionTables}
+  CREATE TABLE console_passwords (
+    account INTEGER PRIMARY KEY REFERENCES accounts,
+    hash TEXT NOT NULL,
+    changed INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE transfer_keys (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    algorithm TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    account INTEGER REFERENCES accounts,
+    scope TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    revoked INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX transfer_keys_in_use ON transfer_keys (name) WHERE revoked IS NULL;
+
+  CREATE TABLE secondary_state (
+    zone INTEGER PRIMARY KEY REFERENCES zones ON DELETE CASCADE,
+    checked INTEGER NOT NULL,
+    serial INTEGER NOT NULL
+  ) STRICT;
+`;
+
+/**
+ * For signed zones: one row for each name, with the records that were made for it and its place in the chain, and the
+ * private keys, encrypted. `types` and `made` are JSON texts.
+ */
+const signedZones = `
+  CREATE TABLE signed_names (
+    zone INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    link TEXT,
+    expires INTEGER,
+    children INTEGER NOT NULL,
+    types TEXT NOT NULL,
+    made TEXT NOT NULL,
+    PRIMARY KEY (zone, owner)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX signed_names_chain ON signed_names (zone, link) WHERE link IS NOT NULL;
+  CREATE INDEX signed_names_by_expiry ON signed_names (expires) WHERE expires IS NOT NULL;
+
+  CREATE TABLE signing_keys (
+    id TEXT PRIMARY KEY,
+    zone INTEGER NOT NULL REFERENCES zones ON DELETE CASCADE,
+    sealed TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX signing_keys_of_zone ON signing_keys (zone);
+
+  CREATE TABLE leftovers (
+    number INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    since INTEGER NOT NULL
+  ) STRICT;
+`;
+
+/**
+ * Forwards only: a released step is never edited, a change is a new step at the end, here and in `postgres/schema.ts`.
+ * The first one also has to say what `tools/tables` makes of an older store.
+ */
+export const migrations: readonly MigrationStep[] = [`${tables}${signedZones}`];

@@ -125,6 +125,7 @@ describe("a SQLite file", () => {
     ],
     ["overwritten after its first page", async () => await overwriteRest(path)],
     ["from a newer version", async () => newerVersion(path), /start the newer version/],
+    ["of another program", async () => ofAnotherProgram(path), /tables of another program[\s\S]*move it away/],
     ["a folder", async () => await mkdir(path), /cannot be used[\s\S]*change the owner of both/],
     ["locked by another program", async () => takenByAnother(path), /cannot be used[\s\S]*Try again/],
   ])(
@@ -150,9 +151,15 @@ function takenByAnother(path: string): void {
   if (sole !== "in-use") onTestFinished(() => sole.close());
 }
 
+function ofAnotherProgram(path: string): void {
+  const database = new DatabaseSync(path);
+  database.exec("CREATE TABLE songs (name TEXT)");
+  database.close();
+}
+
 function newerVersion(path: string): void {
   openSqliteStore(path).close();
   const database = new DatabaseSync(path);
-  database.exec("PRAGMA user_version = 9999; DROP TABLE IF EXISTS schema_oldest");
+  database.exec("PRAGMA user_version = 9999");
   database.close();
 }

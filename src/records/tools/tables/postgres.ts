@@ -143,14 +143,10 @@ async function expectUsable(client: pg.Client, { shown }: PostgresAddress, use: 
   const known = postgresMigrations.length;
   const { taken, oldest } = await schemaOf(client);
   if (taken === known || (taken > known && oldest <= known && use === "look")) return;
-  if (taken === 0) throw new DatabaseTrouble(`the database ${shown} does not contain a moor store.`);
-  const isCopy = use === "copy";
+  if (taken < known) throw new DatabaseTrouble(`the database ${shown} does not contain a moor store.`);
   throw new DatabaseTrouble(
-    taken > known
-      ? `the database ${shown} was written by a newer moor (schema ${taken}, this version supports ${known}); ` +
-          `use the newer version${isCopy ? ", or pg_dump: this version would leave out what it does not know" : ""}.`
-      : `the database ${shown} was written by an older moor (schema ${taken}, this version has ${known}); ` +
-          `${isCopy ? "back it up with the old version, or " : ""}start this version on it once to upgrade it.`,
+    `the database ${shown} was written by a newer moor (schema ${taken}, this version supports ${known}); ` +
+      `use the newer version${use === "copy" ? ", or pg_dump: this version would leave out what it does not know" : ""}.`,
   );
 }
 

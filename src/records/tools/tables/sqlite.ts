@@ -85,7 +85,7 @@ function isFrozen(path: string): boolean {
 type FileState =
   | { readonly kind: "good" }
   | { readonly kind: "missing" | "partial" | "folder" | "closed" | "no-database" | "not-ours" }
-  | { readonly kind: "older" | "newer"; readonly steps: number }
+  | { readonly kind: "newer"; readonly steps: number }
   | { readonly kind: "damaged"; readonly why: string; readonly todo?: string | undefined };
 
 /** SQLITE_NOTADB */
@@ -105,10 +105,9 @@ export function fileState(path: string): FileState {
     const found = database
       .prepare("SELECT name FROM sqlite_master WHERE name IN ('accounts', 'zones', 'changes')")
       .all();
-    if (found.length < 3) return { kind: "not-ours" };
     const steps = Number(database.prepare("PRAGMA user_version").get()?.user_version);
-    if (steps === migrations.length) return { kind: "good" };
-    return { kind: steps > migrations.length ? "newer" : "older", steps };
+    if (found.length < 3 || steps < migrations.length) return { kind: "not-ours" };
+    return steps === migrations.length ? { kind: "good" } : { kind: "newer", steps };
   } catch (error) {
     const { errcode, message } = error as Error & { readonly errcode?: number };
     return errcode === notADatabase
@@ -119,10 +118,10 @@ export function fileState(path: string): FileState {
   }
 }
 
-/** Throws an error that says what to do, unless the file is good or of one of these kinds. */
-export function expectFile(path: string, others: readonly FileState["kind"][] = []): void {
+/** Throws an error that says what to do, unless the file is good. */
+export function expectFile(path: string): void {
   const state = fileState(path);
-  if (state.kind !== "good" && !others.includes(state.kind)) throw new DatabaseTrouble(fileTrouble(path, state));
+  if (state.kind !== "good") throw new DatabaseTrouble(fileTrouble(path, state));
 }
 
 /** Whether this user is denied access. Unlike opening the file, asking does not affect its locks. */
@@ -149,12 +148,6 @@ function fileTrouble(path: string, state: Exclude<FileState, { readonly kind: "g
       return `${path} is not a database; give the path of one that moor wrote.`;
     case "not-ours":
       return `${path} is a database, but not of moor's record service; give the path of one that moor wrote.`;
-    case "older":
-      return (
-        `${path} was written by an older moor (schema ${state.steps}, this version has ${migrations.length}); ` +
-        "start this version on its data folder once to upgrade it; " +
-        "restore a backup into a separate data folder first."
-      );
     case "newer":
       return (
         `${path} was written by a newer moor (schema ${state.steps}, this version supports ${migrations.length}); ` +
