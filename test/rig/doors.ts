@@ -201,7 +201,6 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "rows.ts",
     "sqlite/schema.ts",
     "sqlite/store.ts",
-    "unfinished-copy.ts",
   ],
   "src/records/tools": [
     "account/export.ts",

@@ -72,7 +72,7 @@ async function restoreToServer(file: string, place: StorePlace, io: CommandIo): 
   const backup = resolve(io.cwd, file);
   expectBackup(backup);
   const outcome = await withDraft(join(tmpdir(), basename(file)), (draft) =>
-    withCheckedCopy(backup, { draft, signal: io.signal }, () => copyStore(file, draft, place, io)),
+    withCheckedCopy(backup, { draft, signal: io.signal }, () => copyStore({ kind: "sqlite", path: draft }, place, io)),
   );
   return typeof outcome === "number" ? outcome : printFaulty(outcome, file, io);
 }

@@ -4,7 +4,6 @@ import { createLog } from "../../process/log.ts";
 import { openStore, type StorePlace } from "../../records/open-store.ts";
 import type { Signer } from "../../records/signing/signer.ts";
 import type { RecordStore } from "../../records/store/port.ts";
-import { expectWholeFile } from "../../records/store/unfinished-copy.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import type { NewOption } from "../io/options.ts";
@@ -23,7 +22,6 @@ export async function withStore<T>(
 export async function findStore(options: DatabaseOptions, io: CommandIo, todo?: string): Promise<StorePlace> {
   const place = readStorePlace(options, io);
   if (place.kind !== "sqlite") return place;
-  expectWholeFile(place.path);
   await findDatabase(place.path, todo);
   return place;
 }

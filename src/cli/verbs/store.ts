@@ -57,7 +57,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
       readPath,
     )
     .description(
-      "Copies a store to a new place, and verifies every table. An interrupted copy continues when you run it again. " +
+      "Copies a store to a new place, and verifies every table. An interrupted copy leaves nothing behind. " +
         "Writes during the copy are not included: to move for good, stop the service first.",
     )
     .argument("<from>", "a database file, a data folder, or postgres://user@host/database", readPath)

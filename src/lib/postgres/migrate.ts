@@ -21,41 +21,22 @@ const lock = "1836019570, 2";
 export const schemaChannel = "moor_schema";
 const schemaStatement = "SELECT taken, oldest FROM schema_version";
 
-/**
- * Runs the steps that the database does not have yet, all or none. If several nodes start at the same time, one of them does it.
- * `look` gets the database first, and throws if it must not be changed.
- */
+/** Runs the steps that the database does not have yet, all or none. If several nodes start at the same time, one of them does it. */
 export async function migratePostgres(
   connect: () => Promise<Client>,
   shown: string,
   steps: readonly MigrationStep[],
-  look: (client: Client) => Promise<void> = async () => undefined,
 ): Promise<void> {
   let client: Client | undefined;
   try {
     client = await connect();
     await expectOwnSession(client, connect);
-    await look(client);
-    const before = await schemaOf(client);
-    if (stepsFor(steps, before).length === 0) return;
+    if (stepsFor(steps, await schemaOf(client)).length === 0) return;
     // Migrating a large database takes long, and so does waiting for a node that is doing it now.
     await client.query("SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0");
-    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${lock})`);
-    await client.query(
-      "CREATE TABLE IF NOT EXISTS schema_version (one BOOLEAN PRIMARY KEY DEFAULT true CHECK (one), " +
-        "taken BIGINT NOT NULL, oldest BIGINT NOT NULL)",
-    );
-    const state = await schemaOf(client);
-    const todo = stepsFor(steps, state);
-    if (todo === "too-new") throw tooNew(shown, steps, state);
-    for (const step of todo) await client.query(step);
-    const after = todo.length === 0 ? state : stateAfter(steps, state);
-    await client.query(
-      "INSERT INTO schema_version (taken, oldest) VALUES ($1, $2) " +
-        "ON CONFLICT (one) DO UPDATE SET taken = excluded.taken, oldest = excluded.oldest",
-      [after.taken, after.oldest],
-    );
-    await client.query(`NOTIFY ${schemaChannel}; COMMIT`);
+    await client.query("BEGIN");
+    await runSteps(client, shown, steps);
+    await client.query("COMMIT");
   } catch (error) {
     if (error instanceof DatabaseTrouble) throw error;
     throw new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
@@ -65,16 +46,32 @@ export async function migratePostgres(
   }
 }
 
-/** `taken` is 0 if the database contains no store. */
-export async function schemaOf(client: Client): Promise<SchemaState> {
-  if (!(await hasTable(client, "schema_version"))) return { taken: 0, oldest: 0 };
-  const { rows } = await client.query<SchemaState>(schemaStatement);
-  return rows[0] ?? { taken: 0, oldest: 0 };
+/** Runs the missing steps in the transaction of `client`. Until it ends, no other program can do the same. */
+export async function runSteps(client: Client, shown: string, steps: readonly MigrationStep[]): Promise<void> {
+  await client.query(`SELECT pg_advisory_xact_lock(${lock})`);
+  await client.query(
+    "CREATE TABLE IF NOT EXISTS schema_version (one BOOLEAN PRIMARY KEY DEFAULT true CHECK (one), " +
+      "taken BIGINT NOT NULL, oldest BIGINT NOT NULL)",
+  );
+  const state = await schemaOf(client);
+  const todo = stepsFor(steps, state);
+  if (todo === "too-new") throw tooNew(shown, steps, state);
+  for (const step of todo) await client.query(step);
+  const after = todo.length === 0 ? state : stateAfter(steps, state);
+  await client.query(
+    "INSERT INTO schema_version (taken, oldest) VALUES ($1, $2) " +
+      "ON CONFLICT (one) DO UPDATE SET taken = excluded.taken, oldest = excluded.oldest",
+    [after.taken, after.oldest],
+  );
+  await client.query(`NOTIFY ${schemaChannel}`);
 }
 
-export async function hasTable(client: Client, table: string): Promise<boolean> {
-  const { rows } = await client.query<{ there: string | null }>("SELECT to_regclass($1) AS there", [table]);
-  return Boolean(rows[0]?.there);
+/** `taken` is 0 if the database contains no store. */
+export async function schemaOf(client: Client): Promise<SchemaState> {
+  const { rows: tables } = await client.query("SELECT to_regclass('schema_version') AS at");
+  if (tables[0].at === null) return { taken: 0, oldest: 0 };
+  const { rows } = await client.query<SchemaState>(schemaStatement);
+  return rows[0] ?? { taken: 0, oldest: 0 };
 }
 
 export type WatchedSchema = {

@@ -1,4 +1,3 @@
-import type { Client } from "pg";
 import { createSessionStore } from "../../../access/session-store.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { dropOldMarks } from "../../../lib/postgres/commit-marks.ts";
@@ -25,7 +24,6 @@ import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
-import { expectWholeDatabase } from "../unfinished-copy.ts";
 import { createPostgresFeed } from "./feed.ts";
 import { createPostgresGuesses } from "./guesses.ts";
 import { createLogReads } from "./log.ts";
@@ -70,8 +68,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { address, log, migrations = postgresMigrations } = options;
   const postgres = openPostgres(address, log, { ...usualLimits, ...options.limits });
   try {
-    const look = (client: Client) => expectWholeDatabase(client, address.shown);
-    await migratePostgres(postgres.connect, address.shown, migrations, look);
+    await migratePostgres(postgres.connect, address.shown, migrations);
     await postgres.transact(async () => ({ result: undefined, last: { text: dropOldMarks } }));
     return await openOn(postgres, { ...options, migrations });
   } catch (error) {

@@ -16,7 +16,6 @@ import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
-import { expectWholeFile } from "../unfinished-copy.ts";
 import { actDirectly, writeDirectly } from "./direct-write.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
@@ -52,7 +51,6 @@ export function openSqliteStore(
   writerThread?: { readonly start: () => Worker; readonly together?: number },
   limits?: RecordLimits,
 ): SqliteStore {
-  expectWholeFile(path);
   const database = openSqlite(path, steps);
   const foreign = watchForeignCommits(database);
   const main = prepareWriteSide(database, limits?.set, signer);

@@ -1,5 +1,5 @@
 import type { StorePlace } from "../../open-store.ts";
-import { copySqliteTables, readSqliteTables, trimSqliteTables } from "./sqlite.ts";
+import { readSqliteTables, trimSqliteTables, writeSqliteTables } from "./sqlite.ts";
 import type { CopyTarget, TablesUse, WritableTables } from "./table.ts";
 
 /** Reads one consistent state of a store that may be in use. `signal` also ends waiting for a server that hangs. */
@@ -14,8 +14,8 @@ export async function trimTables(place: StorePlace): Promise<WritableTables> {
   return await (await import("./postgres.ts")).trimPostgresTables(place.address);
 }
 
-/** An empty store, or one with an interrupted copy of the same source, which continues. */
-export async function openCopyTarget(place: StorePlace, source: string, signal: AbortSignal): Promise<CopyTarget> {
-  if (place.kind === "sqlite") return copySqliteTables(place.path, source);
-  return await (await import("./postgres.ts")).writePostgresTables(place.address, source, signal);
+/** A new file, or an empty database. */
+export async function openCopyTarget(place: StorePlace, signal: AbortSignal): Promise<CopyTarget> {
+  if (place.kind === "sqlite") return { tables: writeSqliteTables(place.path), finish: async () => undefined };
+  return await (await import("./postgres.ts")).writePostgresTables(place.address, signal);
 }

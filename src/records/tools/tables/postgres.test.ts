@@ -60,7 +60,6 @@ describe("a database of another version", () => {
     for (const open of [() => readPostgresTables(addressOf(url), "look"), () => trimPostgresTables(addressOf(url))])
       await expect(open()).rejects.toThrow(/newer moor \(schema 99.*use the newer version\.$/);
   });
-
 });
 
 it("zones without the grant they need are found in PostgreSQL too", async () => {

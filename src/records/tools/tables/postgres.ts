@@ -1,12 +1,11 @@
 import type pg from "pg";
 import { reasonOf } from "../../../lib/postgres/faults.ts";
-import { migratePostgres, schemaOf } from "../../../lib/postgres/migrate.ts";
+import { runSteps, schemaOf } from "../../../lib/postgres/migrate.ts";
 import { PostgresHosts, type PostgresLimits, usualLimits } from "../../../lib/postgres/open.ts";
 import { endClient } from "../../../lib/postgres/session.ts";
 import type { PostgresAddress } from "../../../lib/postgres/url.ts";
 import { DatabaseTrouble } from "../../../lib/sqlite/migration-steps.ts";
 import { postgresMigrations } from "../../store/postgres/schema.ts";
-import { copyMark, expectSameSource, expectWholeDatabase, hasCopyMark } from "../../store/unfinished-copy.ts";
 import { type SqlConnection, tablesOver } from "./sql.ts";
 import {
   type CopyTarget,
@@ -44,43 +43,28 @@ export async function trimPostgresTables(address: PostgresAddress, limits = trim
 }
 
 /**
- * The target of a copy: an empty database, or one with an unfinished copy of `source`. A marker table exists until
- * the copy is complete.
+ * The target of a copy: an empty database. The copy is one transaction, so an interruption leaves nothing behind, and
+ * nodes that start meanwhile wait for its end to look at the schema.
  */
-export async function writePostgresTables(
-  address: PostgresAddress,
-  source: string,
-  signal?: AbortSignal,
-): Promise<CopyTarget> {
-  const connect = () => connectTo(address, wholeLimits, signal);
-  await migratePostgres(connect, address.shown, postgresMigrations);
-  const client = await connect();
+export async function writePostgresTables(address: PostgresAddress, signal?: AbortSignal): Promise<CopyTarget> {
+  const client = await connectTo(address, wholeLimits, signal);
   return await orEnd(client, async () => {
-    const begun = await hasCopyMark(client);
-    if (!begun && (await holdsData(client)))
+    await client.query("BEGIN");
+    await runSteps(client, address.shown, postgresMigrations).catch((error: unknown) => {
+      throw error instanceof DatabaseTrouble ? error : asTrouble(error, address.shown, signal);
+    });
+    if (await holdsData(client))
       throw new DatabaseTrouble(`the database ${address.shown} already holds data; create an empty one and use that.`);
-    const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${copyLock}) AS free`);
-    if (!rows[0]?.free) throw new DatabaseTrouble(`another copy to ${address.shown} is running; wait until it ends.`);
-    await client.query(`CREATE TABLE IF NOT EXISTS ${copyMark} (source TEXT)`);
-    // The marker of an earlier version has no source.
-    await client.query(`ALTER TABLE ${copyMark} ADD COLUMN IF NOT EXISTS source TEXT`);
-    const marks = await client.query<{ source: string }>(`SELECT source FROM ${copyMark}`);
-    const where = { at: `the database ${address.shown}`, startOver: "drop and create the database" };
-    expectSameSource(marks.rows[0]?.source, source, where);
-    if (marks.rows.length === 0) await client.query(`INSERT INTO ${copyMark} VALUES ($1)`, [source]);
     const finish = async () => {
-      await client.query(`DROP TABLE ${copyMark}`);
+      await client.query("COMMIT");
       // Autovacuum would collect statistics only a minute later, with bad plans until then. The copy is complete without
       // them.
       const names = everyTable.map(({ name }) => name).join(", ");
       await client.query(`ANALYZE ${names}`).catch(() => undefined);
     };
-    return { tables: tablesOver(connectionOver(client, address, signal)), goesOn: begun, finish };
+    return { tables: tablesOver(connectionOver(client, address, signal)), finish };
   });
 }
-
-/** The key of an advisory lock is two numbers: "moor" in ASCII, and which of its locks. */
-const copyLock = "1836019570, 9";
 
 /** 0 means no limit. */
 type Limits = Pick<PostgresLimits, "connect" | "lock" | "statement">;
@@ -139,7 +123,6 @@ async function holdsData(client: pg.Client): Promise<boolean> {
  * everything there is to copy.
  */
 async function expectUsable(client: pg.Client, { shown }: PostgresAddress, use: TablesUse): Promise<void> {
-  await expectWholeDatabase(client, shown);
   const known = postgresMigrations.length;
   const { taken, oldest } = await schemaOf(client);
   if (taken === known || (taken > known && oldest <= known && use === "look")) return;

@@ -30,15 +30,11 @@ export function tablesOver(connection: SqlConnection): WritableTables {
   const kindOf = (table: Table, name: string) => table.columns.find((column) => column.name === name)?.kind ?? "text";
   const compared = (table: Table, name: string) => (kindOf(table, name) === "text" ? `${name}${byBytes}` : name);
 
-  const read: Tables["read"] = (table, { by = keyNames(table), after, to, where, limit }: TablePart) => {
+  const read: Tables["read"] = (table, { by = keyNames(table), after, where, limit }: TablePart) => {
     const values: Value[] = [];
     const tuple = by.map((name) => compared(table, name)).join(", ");
-    const bound = (sign: string, row: Row | undefined) => {
-      if (row === undefined) return [];
-      const marks = by.map((name, i) => mark(values.push(row[i] ?? null), kindOf(table, name)));
-      return [`(${tuple}) ${sign} (${marks.join(", ")})`];
-    };
-    const bounds = [...bound(">", after), ...bound("<=", to), ...(where === undefined ? [] : [where])];
+    const marks = after && by.map((name, i) => mark(values.push(after[i] ?? null), kindOf(table, name)));
+    const bounds = [...(marks ? [`(${tuple}) > (${marks.join(", ")})`] : []), ...(where === undefined ? [] : [where])];
     const wanted = bounds.length === 0 ? "" : `WHERE ${bounds.join(" AND ")} `;
     return all(`SELECT ${columnsOf(table)} FROM ${table.name} ${wanted}ORDER BY ${tuple} LIMIT ${limit}`, values);
   };
@@ -69,17 +65,7 @@ export function tablesOver(connection: SqlConnection): WritableTables {
       const marks = rows.map(
         (row) => `(${table.columns.map(({ kind }, i) => mark(values.push(row[i] ?? null), kind)).join(", ")})`,
       );
-      const others = table.columns.slice(table.keyLength).map(({ name }) => `${name} = excluded.${name}`);
-      await run(
-        `INSERT INTO ${table.name} (${columnsOf(table)}) VALUES ${marks.join(", ")} ` +
-          `ON CONFLICT (${keyNames(table).join(", ")}) DO UPDATE SET ${others.join(", ")}`,
-        values,
-      );
-    },
-    remove: async (table, keys) => {
-      if (keys.length === 0) return;
-      const values: Value[] = [];
-      await run(`DELETE FROM ${table.name} WHERE ${among(table, keys, values)}`, values);
+      await run(`INSERT INTO ${table.name} (${columnsOf(table)}) VALUES ${marks.join(", ")}`, values);
     },
     removeUpTo: async (table, key) => {
       const names = keyNames(table);

@@ -6,9 +6,8 @@ import { pathToFileURL } from "node:url";
 import { todoBesideFile } from "../../../lib/sqlite/faults.ts";
 import { DatabaseTrouble, openSqlite } from "../../../lib/sqlite/open.ts";
 import { migrations } from "../../store/sqlite/schema.ts";
-import { copyMark, expectSameSource, isPartial, partialFile } from "../../store/unfinished-copy.ts";
 import { type SqlConnection, tablesOver } from "./sql.ts";
-import { type CopyTarget, keyNames, type Row, type Table, type Value, type WritableTables } from "./table.ts";
+import { keyNames, type Row, type Table, type Value, type WritableTables } from "./table.ts";
 
 /** Reads one consistent state of a file that may be in use; later writes are not visible. */
 export function readSqliteTables(path: string): WritableTables {
@@ -25,32 +24,12 @@ export function readSqliteTables(path: string): WritableTables {
   return tablesIn(database, path);
 }
 
-/** Opens a file that nobody else uses yet, and creates it if it does not exist. */
-export const writeSqliteTables = (path: string): WritableTables => tablesIn(openToWrite(path), path);
-
-/** The target of a copy: a new file, or one with an unfinished copy of `source`. */
-export function copySqliteTables(path: string, source: string): CopyTarget {
-  const goesOn = existsSync(path);
-  const database = openToWrite(path);
-  try {
-    database.exec(`CREATE TABLE IF NOT EXISTS ${copyMark} (source TEXT)`);
-    const mark = database.prepare(`SELECT source FROM ${copyMark}`).get() as { source: string } | undefined;
-    expectSameSource(mark?.source, source, { at: path, startOver: "move that file away" });
-    if (mark === undefined) database.prepare(`INSERT INTO ${copyMark} VALUES (?)`).run(source);
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  const finish = async () => database.exec(`DROP TABLE ${copyMark}`);
-  return { tables: tablesIn(database, path), goesOn, finish };
-}
-
-function openToWrite(path: string): DatabaseSync {
+/** Opens a file that nobody else uses yet, and creates it if it does not exist. The caller syncs the finished file. */
+export function writeSqliteTables(path: string): WritableTables {
   const database = openSqlite(path, migrations, { mayBeEmpty: true });
-  // The next run copies again whatever a power cut lost.
   database.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF");
   chmodSync(path, 0o600);
-  return database;
+  return tablesIn(database, path);
 }
 
 /** Opens a file that is in use, to delete a few rows at a time. Rows that a power cut brings back are deleted again. */
@@ -84,7 +63,7 @@ function isFrozen(path: string): boolean {
 
 type FileState =
   | { readonly kind: "good" }
-  | { readonly kind: "missing" | "partial" | "folder" | "closed" | "no-database" | "not-ours" }
+  | { readonly kind: "missing" | "folder" | "closed" | "no-database" | "not-ours" }
   | { readonly kind: "newer"; readonly steps: number }
   | { readonly kind: "damaged"; readonly why: string; readonly todo?: string | undefined };
 
@@ -97,7 +76,7 @@ const notADatabase = 26;
  */
 export function fileState(path: string): FileState {
   if (isRefused(path)) return { kind: "closed" };
-  if (!existsSync(path)) return { kind: isPartial(path) ? "partial" : "missing" };
+  if (!existsSync(path)) return { kind: "missing" };
   if (statSync(path).isDirectory()) return { kind: "folder" };
   let database: DatabaseSync | undefined;
   try {
@@ -138,8 +117,6 @@ function fileTrouble(path: string, state: Exclude<FileState, { readonly kind: "g
   switch (state.kind) {
     case "missing":
       return `the file ${path} does not exist; correct the path.`;
-    case "partial":
-      return partialFile(path);
     case "folder":
       return `${path} is a folder; give the path of a database file in it, such as ${path}/records.sqlite.`;
     case "closed":

@@ -5,10 +5,7 @@
 export type Tables = {
   /** The name to show to users: the path, or the address without the password. */
   readonly name: string;
-  /**
-   * Rows after `after` and up to `to`, in the order of the columns `by` (default: the key). `after` and `to` are
-   * values of these columns.
-   */
+  /** Rows after `after` (values of the columns `by`), in the order of these columns (default: the key). */
   readonly read: (table: Table, part: TablePart) => Promise<readonly Row[]>;
   /** The existing rows with these values in `by` (default: the key), in any order. */
   readonly find: (table: Table, keys: readonly Row[], by?: readonly string[]) => Promise<readonly Row[]>;
@@ -33,7 +30,6 @@ export type TablesUse = "look" | "copy";
 /** Each call is one transaction. */
 export type WritableTables = Tables & {
   readonly put: (table: Table, rows: readonly Row[]) => Promise<void>;
-  readonly remove: (table: Table, keys: readonly Row[]) => Promise<void>;
   /** Removes all rows up to and including this key. */
   readonly removeUpTo: (table: Table, key: Row) => Promise<void>;
   readonly setLastNumber: (table: Table, last: number) => Promise<void>;
@@ -41,9 +37,7 @@ export type WritableTables = Tables & {
 
 export type CopyTarget = {
   readonly tables: WritableTables;
-  /** It resumes an interrupted copy. */
-  readonly goesOn: boolean;
-  /** Call it when the copy is complete: from then on this is a normal database. */
+  /** Commits the copy; without it, closing leaves the database as it was. */
   readonly finish: () => Promise<void>;
 };
 
@@ -53,7 +47,6 @@ export type Row = readonly Value[];
 export type TablePart = {
   readonly by?: readonly string[];
   readonly after?: Row | undefined;
-  readonly to?: Row | undefined;
   /** A condition in SQL that both databases understand. */
   readonly where?: string | undefined;
   readonly limit: number;
