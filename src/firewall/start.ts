@@ -19,13 +19,13 @@ import { type CertificateFiles, openTlsMaterial } from "../lib/tls/material.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import { closeInReverse, type Opened } from "../process/lifecycle.ts";
 import type { Logger } from "../process/log.ts";
-import { keysFile, openAccess } from "./access/store.ts";
+import { type AccessStore, keysFile, openAccess } from "./access/store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
 import { accessEndpoints } from "./http/access.ts";
 import { createApi } from "./http/api.ts";
 import { createFirewallConsole } from "./http/console.ts";
 import { administrator, ensureUser } from "./http/console-link.ts";
-import { createEventStreams } from "./http/events.ts";
+import { InterfaceEventStreams } from "./http/events.ts";
 import { statusEndpoints } from "./http/status.ts";
 import { foldReads } from "./kernel/fold-reads.ts";
 import { type Ping, probeGateways } from "./kernel/probe-gateways.ts";
@@ -113,7 +113,7 @@ function startProbe(
 }
 
 export async function startFirewall(options: FirewallOptions): Promise<RunningFirewall> {
-  const { dataFolder, log, certificate } = options;
+  const { dataFolder, log } = options;
   const opened: Opened[] = [];
   try {
     await openDataFolder(dataFolder);
@@ -123,70 +123,104 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     opened.push({ name: "users and keys", close: access.close });
     const stopping = new AbortController();
     opened.push({ name: "kernel reading", close: () => stopping.abort() });
-    const { feed, readSnapshot } = watchMachine(options, stopping.signal);
-    const tls = await openTlsMaterial({
-      folder: dataFolder,
-      pairName: "firewall",
-      log,
-      ...(certificate && { files: certificate }),
-      names: () => [...(options.names ?? []), ...addressesOf(options.listen)],
-    });
-    opened.push({ name: "certificate", close: tls.close });
-    const acme = options.acme && (await openAcme(options.acme, options, opened));
-    let ends = 0;
-    const stopCounting = options.shared?.onEnd(() => {
-      ends += 1;
-    });
-    opened.push({ name: "shared sign-in", close: () => stopCounting?.() });
-    const accessVersion = () => `${access.version()} ${ends}`;
-    const streams = createEventStreams({ feed, accessVersion });
-    const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
-    const read = { readSnapshot, ...readTables(options, stopping.signal) };
-    const healthOf = options.probesGateways ? startProbe(read.readRoutes, options, stopping.signal, opened) : undefined;
-    const endpoints = {
-      ...statusEndpoints({ config, ...read, streams, keys, accessVersion, now, healthOf }),
-      ...accessEndpoints(access, log, now),
-    };
-    const handle = createApi({ keys, endpoints, log, now });
-    const { pages, services, shared } = options;
-    // The owner of the services that share the sign-in owns this one too.
-    if (shared) ensureUser(access, administrator, now());
-    const readTraffic = async () => consoleTraffic(await readSnapshot(), await read.readRoutes("default"));
-    const { caFile } = tls;
-    const asked = { streams, readTraffic, caFile, pages };
-    const console = createFirewallConsole({ access, log, now, services, shared, ...asked });
-    const answer = async (request: IncomingMessage, response: ServerResponse) => {
-      // On a router with the private authority, other servers under the same host name may use plain HTTP.
-      const secured = certificate ? transportSecurity(request.headers.host) : {};
-      for (const [name, value] of Object.entries({ ...neverCached, ...secured })) response.setHeader(name, value);
-      if (!(await console.handle(request, response))) await handle(request, response);
-      // The request may have been a sign-out, or have revoked a key.
-      streams.look();
-    };
-    const server = createTlsServer(
-      { ...tls.pair, ...(acme && { SNICallback: acme.SNICallback }) },
-      (request, response) => void answer(request, response),
-    );
-    server.once("connection", () => options.onFirstConnection?.());
-    opened.push({ name: "firewall server", close: () => closeServer(server) });
-    opened.push({ name: "event streams", close: streams.close });
-    tls.follow((pair) => showPair(server, pair));
+    const machine = watchMachine(options, stopping.signal);
+    const certificates = await openCertificates(options, opened);
+    const { acme, caFile } = certificates;
+    const service = openService(options, { access, machine, caFile, stopping: stopping.signal }, opened);
+    const server = openServer(options, certificates, service, opened);
     const address = await listenOn(server, options.listen, options.listenOption);
     if (acme) opened.push({ name: "ACME orders", close: acme.lead() });
     const url = urlOf(hereOf(address));
     return {
       url,
       address,
-      ...(caFile && { caFile }),
       acme,
-      createSignInLink: async (user, origin = url) => signInLink(origin, await console.makeLink(user)),
-      needsSignInLink: console.isNew,
+      ...(caFile && { caFile }),
+      createSignInLink: async (user, origin = url) => signInLink(origin, await service.console.makeLink(user)),
+      needsSignInLink: service.console.isNew,
       close: () => closeInReverse(opened, log),
     };
   } catch (error) {
     await closeInReverse(opened, log);
     throw error;
   }
+}
+
+async function openCertificates(options: FirewallOptions, opened: Opened[]) {
+  const { dataFolder, log, certificate } = options;
+  const tls = await openTlsMaterial({
+    folder: dataFolder,
+    pairName: "firewall",
+    log,
+    ...(certificate && { files: certificate }),
+    names: () => [...(options.names ?? []), ...addressesOf(options.listen)],
+  });
+  opened.push({ name: "certificate", close: tls.close });
+  const acme = options.acme && (await openAcme(options.acme, options, opened));
+  return { tls, acme, caFile: tls.caFile };
+}
+
+type Parts = {
+  readonly access: AccessStore;
+  readonly machine: Machine;
+  readonly caFile: string | undefined;
+  readonly stopping: AbortSignal;
+};
+
+/** The API, the pages, and the event streams that both offer. */
+function openService(options: FirewallOptions, { access, machine, caFile, stopping }: Parts, opened: Opened[]) {
+  const { log, pages, services, shared } = options;
+  const { feed, readSnapshot } = machine;
+  const accessVersion = countingEnds(access, shared, opened);
+  const streams = new InterfaceEventStreams({ feed, accessVersion });
+  const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
+  const read = { readSnapshot, ...readTables(options, stopping) };
+  const healthOf = options.probesGateways ? startProbe(read.readRoutes, options, stopping, opened) : undefined;
+  const endpoints = {
+    ...statusEndpoints({ config, ...read, streams, keys, accessVersion, now, healthOf }),
+    ...accessEndpoints(access, log, now),
+  };
+  const api = createApi({ keys, endpoints, log, now });
+  // The owner of the services that share the sign-in owns this one too.
+  if (shared) ensureUser(access, administrator, now());
+  const readTraffic = async () => consoleTraffic(await readSnapshot(), await read.readRoutes("default"));
+  const console = createFirewallConsole({ access, log, now, services, shared, streams, readTraffic, caFile, pages });
+  return { api, console, streams };
+}
+
+/** A session that ended in another service of the process changes the version too. */
+function countingEnds(access: AccessStore, shared: SharedSignIn | undefined, opened: Opened[]): () => string {
+  let ends = 0;
+  const stopCounting = shared?.onEnd(() => {
+    ends += 1;
+  });
+  opened.push({ name: "shared sign-in", close: () => stopCounting?.() });
+  return () => `${access.version()} ${ends}`;
+}
+
+function openServer(
+  { certificate, onFirstConnection }: FirewallOptions,
+  { tls, acme }: Awaited<ReturnType<typeof openCertificates>>,
+  { api, console, streams }: ReturnType<typeof openService>,
+  opened: Opened[],
+) {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    // On a router with the private authority, other servers under the same host name may use plain HTTP.
+    const secured = certificate ? transportSecurity(request.headers.host) : {};
+    for (const [name, value] of Object.entries({ ...neverCached, ...secured })) response.setHeader(name, value);
+    if (!(await console.handle(request, response))) await api(request, response);
+    // The request may have been a sign-out, or have revoked a key.
+    streams.look();
+  };
+  const server = createTlsServer(
+    { ...tls.pair, ...(acme && { SNICallback: acme.SNICallback }) },
+    (request, response) => void answer(request, response),
+  );
+  server.once("connection", () => onFirstConnection?.());
+  opened.push({ name: "firewall server", close: () => closeServer(server) });
+  opened.push({ name: "event streams", close: () => streams.close() });
+  tls.follow((pair) => showPair(server, pair));
+  return server;
 }
 
 /** There are no zones here, so names are proved over HTTP. The code is loaded only if it is used. */

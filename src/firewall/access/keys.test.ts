@@ -8,7 +8,7 @@ import { openAccess } from "./store.ts";
 
 function openKeys(path: string) {
   const { keys, close } = openAccess(path);
-  return { ...keys, close };
+  return Object.assign(keys, { close });
 }
 
 const now = new Date("2026-11-15T12:00:00Z");

@@ -48,99 +48,113 @@ const usePrecision = 5 * 60_000;
 export const shortKey = (key: string): string => `${key.slice(0, 12)}…`;
 
 /** The keys of the firewall service. Every call reads the file, so changes by another process take effect immediately. */
-export type KeyStore = {
+export class KeyStore {
+  readonly #statement: ReturnType<typeof prepare>;
+  readonly #users: UserStore;
+
+  constructor(database: DatabaseSync, users: UserStore) {
+    this.#statement = prepare(database);
+    this.#users = users;
+  }
+
   /** A key of the user `name`, limited to `privileges`. The user is created if missing, and gets those of the privileges they lack. */
-  readonly add: (wanted: { name: string; privileges: readonly Privilege[]; now: Date }) => NewApiKey;
+  add({ name, privileges, now }: { name: string; privileges: readonly Privilege[]; now: Date }): NewApiKey {
+    this.#users.add({ name, now });
+    const held = this.#users.find(name)?.privileges ?? [];
+    const needed = privileges.filter((privilege) => !held.includes(privilege));
+    if (needed.length > 0) this.#users.change(name, { privileges: [...held, ...needed] });
+    const made = this.addFor(name, privileges, now);
+    if (made === undefined) throw new Error(`the user ${name} was removed while a key was created for them`);
+    return made;
+  }
+
   /** A key of an existing user; without a limit it allows whatever its user may do, now or later. */
-  readonly addFor: (user: string, limit: readonly Privilege[] | undefined, now: Date) => NewApiKey | undefined;
-  /** The key, if the secret matches and neither the key nor its user is revoked, disabled or expired. */
-  readonly check: (key: string, secret: string, caller?: Caller) => ApiKey | undefined;
-  /** Why `check` refuses, for the log only. A wrong secret is not distinguished from an unknown key. */
-  readonly whyRefused: (key: string, secret: string, now: Date) => Refusal;
-  /** Like `check`, but without the secret, for a caller who has already sent it. */
-  readonly stillGood: (key: string, caller: Caller) => ApiKey | undefined;
-  /** Everything that the key allows, wherever a call comes from. */
-  readonly standing: (key: string) => Standing | undefined;
-  readonly list: () => readonly ApiKey[];
-  /** `text` is a key, or at least eight characters of its beginning, if no other key begins with them. */
-  readonly revoke: (text: string, now: Date) => Revocation;
-};
-
-export function openKeyStore(database: DatabaseSync, users: UserStore): KeyStore {
-  const statement = prepare(database);
-  const holderOf = (row: KeyRow): Holder => users.holder(row.name) ?? removed;
-  const seenBy = (row: KeyRow, holder: Holder, caller: Caller): ApiKey => ({
-    key: row.key,
-    name: row.name,
-    privileges: rightsOf(holder, limitOf(row), caller),
-    created: new Date(row.created),
-    ...(row.last_used !== null && { lastUsed: new Date(row.last_used) }),
-    ...(row.revoked !== null && { revoked: new Date(row.revoked) }),
-  });
-  const inForce = (row: KeyRow | undefined, caller: Caller): ApiKey | undefined => {
-    if (row === undefined || row.revoked !== null) return undefined;
-    const holder = holderOf(row);
-    if (!isInForce(holder, caller.now)) return undefined;
-    noteUse(row, caller.now.getTime());
-    return seenBy(row, holder, caller);
-  };
-  const noteUse = ({ key, last_used }: KeyRow, now: number): void => {
-    // Not for every call, because each write waits for the disk. A time in the future dates from before the clock was set back.
-    if (last_used !== null && Math.abs(now - last_used) < usePrecision) return;
-    tryTo(() => statement.use.run(now, key));
-  };
-  const byKey = (key: string) => statement.byKey.get(key) as KeyRow | undefined;
-  const shown = (row: KeyRow) => seenBy(row, holderOf(row), { now: new Date(0) });
-
-  const addFor: KeyStore["addFor"] = (user, limit, now) => {
+  addFor(user: string, limit: readonly Privilege[] | undefined, now: Date): NewApiKey | undefined {
     const [key, secret] = [createApiKeyPart(), createApiKeyPart()];
     const limitText = limit === undefined ? null : listText(limit);
-    statement.insert.run(key, hashWithSalt(secret), limitText, now.getTime(), user);
-    const row = byKey(key);
-    return row && { ...shown(row), secret };
-  };
+    this.#statement.insert.run(key, hashWithSalt(secret), limitText, now.getTime(), user);
+    const row = this.#rowOf(key);
+    return row && { ...this.#shown(row), secret };
+  }
 
-  return {
-    add: ({ name, privileges, now }) => {
-      users.add({ name, now });
-      const held = users.find(name)?.privileges ?? [];
-      const needed = privileges.filter((privilege) => !held.includes(privilege));
-      if (needed.length > 0) users.change(name, { privileges: [...held, ...needed] });
-      const made = addFor(name, privileges, now);
-      if (made === undefined) throw new Error(`the user ${name} was removed while a key was created for them`);
-      return made;
-    },
-    addFor,
-    check: (key, secret, caller = { now: new Date() }) => {
-      const row = byKey(key);
-      return matchesSaltedHash(secret, row?.secret_hash) ? inForce(row, caller) : undefined;
-    },
-    whyRefused: (key, secret, now) => {
-      const row = byKey(key);
-      if (!matchesSaltedHash(secret, row?.secret_hash) || row === undefined) return { kind: "unknown" };
-      const kind = row.revoked === null ? shutOut(holderOf(row), now) : "revoked";
-      return kind === undefined ? { kind: "unknown" } : { kind, name: row.name };
-    },
-    stillGood: (key, caller) => inForce(byKey(key), caller),
-    standing: (key) => {
-      const row = byKey(key);
-      return row && standingOf(holderOf(row), limitOf(row));
-    },
-    list: () => (statement.all.all() as KeyRow[]).map(shown),
-    revoke: (text, now) => {
-      const rows = text === "" ? [] : (statement.beginning.all(text, text) as KeyRow[]);
-      const [row] = rows;
-      if (row === undefined) return { kind: "unknown" };
-      if (rows.length > 1) return { kind: "several", count: rows.length };
-      if (row.key !== text && text.length < shortestBeginning) return { kind: "too-short" };
-      const changed = statement.revoke.run(now.getTime(), row.key).changes === 1;
-      return {
-        kind: changed ? "revoked" : "already-revoked",
-        key: { ...shown(row), ...(changed && { revoked: now }) },
-      };
-    },
-  };
+  /** The key, if the secret matches and neither the key nor its user is revoked, disabled or expired. */
+  check(key: string, secret: string, caller: Caller = { now: new Date() }): ApiKey | undefined {
+    const row = this.#rowOf(key);
+    return matchesSaltedHash(secret, row?.secret_hash) ? this.#inForce(row, caller) : undefined;
+  }
+
+  /** Why `check` refuses, for the log only. A wrong secret is not distinguished from an unknown key. */
+  whyRefused(key: string, secret: string, now: Date): Refusal {
+    const row = this.#rowOf(key);
+    if (!matchesSaltedHash(secret, row?.secret_hash) || row === undefined) return { kind: "unknown" };
+    const kind = row.revoked === null ? shutOut(this.#holderOf(row), now) : "revoked";
+    return kind === undefined ? { kind: "unknown" } : { kind, name: row.name };
+  }
+
+  /** Like `check`, but without the secret, for a caller who has already sent it. */
+  stillGood(key: string, caller: Caller): ApiKey | undefined {
+    return this.#inForce(this.#rowOf(key), caller);
+  }
+
+  /** Everything that the key allows, wherever a call comes from. */
+  standing(key: string): Standing | undefined {
+    const row = this.#rowOf(key);
+    return row && standingOf(this.#holderOf(row), limitOf(row));
+  }
+
+  list(): readonly ApiKey[] {
+    return (this.#statement.all.all() as KeyRow[]).map((row) => this.#shown(row));
+  }
+
+  /** `text` is a key, or at least eight characters of its beginning, if no other key begins with them. */
+  revoke(text: string, now: Date): Revocation {
+    const rows = text === "" ? [] : (this.#statement.beginning.all(text, text) as KeyRow[]);
+    const [row] = rows;
+    if (row === undefined) return { kind: "unknown" };
+    if (rows.length > 1) return { kind: "several", count: rows.length };
+    if (row.key !== text && text.length < shortestBeginning) return { kind: "too-short" };
+    const changed = this.#statement.revoke.run(now.getTime(), row.key).changes === 1;
+    return {
+      kind: changed ? "revoked" : "already-revoked",
+      key: { ...this.#shown(row), ...(changed && { revoked: now }) },
+    };
+  }
+
+  #rowOf(key: string): KeyRow | undefined {
+    return this.#statement.byKey.get(key) as KeyRow | undefined;
+  }
+
+  #holderOf(row: KeyRow): Holder {
+    return this.#users.holder(row.name) ?? removed;
+  }
+
+  #shown(row: KeyRow): ApiKey {
+    return seenBy(row, this.#holderOf(row), { now: new Date(0) });
+  }
+
+  #inForce(row: KeyRow | undefined, caller: Caller): ApiKey | undefined {
+    if (row === undefined || row.revoked !== null) return undefined;
+    const holder = this.#holderOf(row);
+    if (!isInForce(holder, caller.now)) return undefined;
+    this.#noteUse(row, caller.now.getTime());
+    return seenBy(row, holder, caller);
+  }
+
+  #noteUse({ key, last_used }: KeyRow, now: number): void {
+    // Not for every call, because each write waits for the disk. A time in the future dates from before the clock was set back.
+    if (last_used !== null && Math.abs(now - last_used) < usePrecision) return;
+    tryTo(() => this.#statement.use.run(now, key));
+  }
 }
+
+const seenBy = (row: KeyRow, holder: Holder, caller: Caller): ApiKey => ({
+  key: row.key,
+  name: row.name,
+  privileges: rightsOf(holder, limitOf(row), caller),
+  created: new Date(row.created),
+  ...(row.last_used !== null && { lastUsed: new Date(row.last_used) }),
+  ...(row.revoked !== null && { revoked: new Date(row.revoked) }),
+});
 
 /** For a key whose user was removed by another process after the key was read. */
 const removed: Holder = { disabled: true, privileges: [], groups: [] };

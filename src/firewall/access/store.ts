@@ -6,7 +6,7 @@ import { createSessionStore } from "../../access/session-store.ts";
 import { openSqlite } from "../../lib/sqlite/open.ts";
 import { sqliteSql } from "../../lib/sqlite/run-sql.ts";
 import { type Audit, openAudit } from "./audit.ts";
-import { type KeyStore, openKeyStore } from "./keys.ts";
+import { KeyStore } from "./keys.ts";
 import { migrations } from "./schema.ts";
 import { openSignIns, type SignIns } from "./sign-ins.ts";
 import { type GroupStore, openGroups, openUsers, type UserStore } from "./users.ts";
@@ -40,7 +40,7 @@ export function openAccess(path: string, passwordCost?: PasswordCost): AccessSto
   return {
     attempt: (change, holds) => attempt(database, change, holds),
     version: () => Object.values(version.get() ?? {}).join(" "),
-    keys: openKeyStore(database, users),
+    keys: new KeyStore(database, users),
     users,
     groups: openGroups(database),
     audit: openAudit(database),

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vit
 import type { MadeKey, UserWish } from "../../contract/console-firewall.ts";
 import type { Actor } from "../access/audit.ts";
 import { openAccess } from "../access/store.ts";
-import { consolePeople } from "./console-people.ts";
+import { PeopleAdmin } from "./console-people.ts";
 
 const access = openAccess(":memory:");
 afterEach(() => access.users.remove("anna"));
-const people = consolePeople(access, () => new Date("2026-11-15T12:00:00Z"));
+const people = new PeopleAdmin(access, () => new Date("2026-11-15T12:00:00Z"));
 const by = { name: "root", source: "203.0.113.1" };
 access.users.add({ name: "root", privileges: ["all"], now: new Date() });
 const anna: UserWish = { name: "anna", fullName: "", disabled: false, expires: null, privileges: [] };
@@ -73,7 +73,7 @@ describe("the last administrator", () => {
     const own = openAccess(":memory:");
     onTestFinished(own.close);
     const now = new Date("2026-11-15T12:00:00Z");
-    const managed = consolePeople(own, () => now);
+    const managed = new PeopleAdmin(own, () => now);
     own.users.add({ name: "first", privileges: ["all"], now });
     own.users.add({ name: "boss", now });
     expect(managed.addGroup(crew, { ...boss, name: "first" })).toBe("done");

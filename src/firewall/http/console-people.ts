@@ -12,7 +12,7 @@ import type {
 import { parseAddress } from "../../core/addresses/address.ts";
 import { parseNetwork } from "../../core/addresses/network.ts";
 import type { Actor } from "../access/audit.ts";
-import { shortKey } from "../access/keys.ts";
+import { type ApiKey, shortKey } from "../access/keys.ts";
 import { excessInWords, excessOf, openStandings, type Standing, standingOf } from "../access/may-manage.ts";
 import {
   displayNames,
@@ -33,26 +33,26 @@ type Wrong = { readonly wrong: string; readonly field?: UserField };
 type Forbidden = { readonly forbidden: string };
 
 /** Users, groups and keys as the pages manage them. Every change is in the audit log. */
-export function consolePeople(access: AccessStore, now: () => Date) {
-  const { users, groups, keys, audit, signIns, sessions } = access;
-  const standings = openStandings(access);
-  const inForce = () => keys.list().filter(({ revoked }) => revoked === undefined);
+export class PeopleAdmin {
+  readonly #access: AccessStore;
+  readonly #now: () => Date;
+  readonly #standings: ReturnType<typeof openStandings>;
 
-  const list = (by: Actor): ConsolePeople => {
-    const all = inForce();
+  constructor(access: AccessStore, now: () => Date) {
+    this.#access = access;
+    this.#now = now;
+    this.#standings = openStandings(access);
+  }
+
+  list(by: Actor): ConsolePeople {
+    const { users, groups } = this.#access;
+    const keys = this.#keysInForce();
     return {
       users: users.list().map((user) => ({
         ...user,
         expires: user.expires?.toISOString() ?? null,
         created: user.created.toISOString(),
-        keys: all
-          .filter(({ name }) => name === user.name)
-          .map(({ key, created, lastUsed }) => ({
-            id: hashSecret(key),
-            beginning: key.slice(0, 12),
-            created: created.toISOString(),
-            lastUsed: lastUsed?.toISOString() ?? null,
-          })),
+        keys: keys.filter(({ name }) => name === user.name).map(toConsoleKey),
       })),
       groups: groups.list().map(({ name, privileges: held, networks, members }) => ({
         name,
@@ -63,179 +63,193 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       privileges: privileges.map((id) => ({ id, name: displayNames[id] })),
       presets: presets.map((preset) => ({
         ...preset,
-        mayGive: excess(by, { after: { grants: [{ privileges: preset.privileges, networks: [] }] } }) === undefined,
+        mayGive:
+          this.#excess(by, { after: { grants: [{ privileges: preset.privileges, networks: [] }] } }) === undefined,
       })),
     };
-  };
+  }
 
-  const excess = (by: Actor, wish: { before?: Standing; after?: Standing }): Forbidden | undefined => {
-    const found = excessOf(standings.ofActor(by), wish);
+  /** The privileges that a user has here and now, directly and through groups. */
+  rightsOf(user: User, from: string): readonly Privilege[] {
+    return rightsOf(this.#standings.holder(user), undefined, { from, now: this.#now() });
+  }
+
+  addUser(wish: NewUserWish, by: Actor): Changed {
+    const wrong = nameWrong("user", wish.name) ?? userFault(wish);
+    if (wrong !== undefined) return wrong;
+    const forbidden = this.#excess(by, { after: standingOf({ ...toHolder(wish), groups: [] }) });
+    if (forbidden !== undefined) return forbidden;
+    if (!this.#access.users.add({ name: wish.name, now: this.#now(), ...toChange(wish) }))
+      return wrongIn("name", `A user ${wish.name} already exists.`);
+    this.#note(by, "user added", described(wish));
+    return wish.withKey === true ? this.#makeKey(wish.name, by) : "done";
+  }
+
+  /** Fields that are left out stay unchanged. */
+  async changeUser(name: string, change: Partial<UserWish>, by: Actor): Promise<Changed> {
+    const { users, sessions } = this.#access;
+    const user = users.find(name);
+    if (user === undefined) return "missing";
+    const wish = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
+    const wrong = userFault(wish) ?? (name === by.name ? shutOut(user, wish, this.#now()) : undefined);
+    if (wrong !== undefined) return wrong;
+    const before = this.#standings.holder(user);
+    const after = { ...toHolder(wish), groups: before.groups };
+    const forbidden = this.#excess(by, { before: standingOf(before), after: standingOf(after) });
+    if (forbidden !== undefined) return forbidden;
+    const last = this.#keepingAdministrator(by, () => users.change(name, toChange(wish)));
+    if (last !== undefined) return last;
+    if (wish.disabled) await sessions.removeAll(name);
+    return this.#note(by, "user changed", described({ ...wish, name }));
+  }
+
+  async removeUser(name: string, by: Actor): Promise<Changed> {
+    const { users, sessions } = this.#access;
+    if (name === by.name) return { wrong: "You cannot remove yourself." };
+    const user = users.find(name);
+    if (user === undefined) return "missing";
+    const forbidden = this.#excess(by, { before: this.#standings.ofUser(user) });
+    if (forbidden !== undefined) return forbidden;
+    const last = this.#keepingAdministrator(by, () => users.remove(name));
+    if (last !== undefined) return last;
+    await sessions.removeAll(name);
+    return this.#note(by, "user removed", name);
+  }
+
+  addKey(name: string, by: Actor): Changed {
+    const user = this.#access.users.find(name);
+    if (user === undefined) return "missing";
+    return this.#excess(by, { after: this.#standings.ofUser(user) }) ?? this.#makeKey(name, by);
+  }
+
+  revokeKey(id: string, by: Actor): Changed {
+    const { keys } = this.#access;
+    const found = this.#keysInForce().find(({ key }) => hashSecret(key) === id);
+    if (found === undefined) return "missing";
+    const forbidden = this.#excess(by, { before: keys.standing(found.key) ?? { grants: [] } });
+    if (forbidden !== undefined) return forbidden;
+    keys.revoke(found.key, this.#now());
+    return this.#note(by, "key deleted", `${shortKey(found.key)} of ${found.name}`);
+  }
+
+  addGroup(wish: ConsoleGroup, by: Actor): Changed {
+    const wrong = nameWrong("group", wish.name) ?? this.#groupFault(wish);
+    if (wrong !== undefined) return wrong;
+    const forbidden = this.#groupExcess(by, undefined, wish);
+    if (forbidden !== undefined) return forbidden;
+    if (!this.#access.groups.add({ name: wish.name, now: this.#now() }))
+      return wrongIn("name", `A group ${wish.name} already exists.`);
+    this.#fillGroup(wish);
+    return this.#note(by, "group added", describedGroup(wish));
+  }
+
+  /** Fields that are left out stay unchanged; `members` replaces the whole list. */
+  changeGroup(change: Partial<ConsoleGroup> & Pick<ConsoleGroup, "name">, by: Actor): Changed {
+    const group = this.#access.groups.find(change.name);
+    if (group === undefined) return "missing";
+    const wish = { ...group, ...change };
+    const wrong = this.#groupFault(wish) ?? this.#groupExcess(by, group, wish);
+    if (wrong !== undefined) return wrong;
+    const last = this.#keepingAdministrator(by, () => this.#fillGroup(wish));
+    return last ?? this.#note(by, "group changed", describedGroup(wish));
+  }
+
+  removeGroup(name: string, by: Actor): Changed {
+    const { groups } = this.#access;
+    const group = groups.find(name);
+    if (group === undefined) return "missing";
+    const forbidden = this.#groupExcess(by, group, undefined);
+    if (forbidden !== undefined) return forbidden;
+    const last = this.#keepingAdministrator(by, () => groups.remove(name));
+    return last ?? this.#note(by, "group removed", name);
+  }
+
+  /** The latest first. Sign-ins have their own limit, so that many of them never displace changes. */
+  audit(): readonly AuditLine[] {
+    const { audit, signIns } = this.#access;
+    const changes = audit.latest(500).map((entry) => ({ ...entry, kind: "change" as const, times: 1 }));
+    const attempts = signIns.latest(500).map(({ failed, ...entry }) => ({
+      ...entry,
+      subject: "",
+      kind: failed ? ("failed-sign-in" as const) : ("sign-in" as const),
+    }));
+    return [...changes, ...attempts]
+      .toSorted((a, b) => b.at.getTime() - a.at.getTime())
+      .map((entry) => ({ ...entry, at: entry.at.toISOString() }));
+  }
+
+  #keysInForce() {
+    return this.#access.keys.list().filter(({ revoked }) => revoked === undefined);
+  }
+
+  #excess(by: Actor, wish: { before?: Standing; after?: Standing }): Forbidden | undefined {
+    const found = excessOf(this.#standings.ofActor(by), wish);
     return found && { forbidden: excessInWords(found) };
-  };
+  }
 
   /** Members gain and lose privileges with their group, so no affected member may have more than the caller. */
-  const groupExcess = (by: Actor, before: Group | undefined, wish: ConsoleGroup | undefined): Forbidden | undefined => {
+  #groupExcess(by: Actor, before: Group | undefined, wish: ConsoleGroup | undefined): Forbidden | undefined {
     const after = wish && { ...wish, privileges: wish.privileges.filter(isPrivilege) };
-    const own = excess(by, {
+    const own = this.#excess(by, {
       ...(before && { before: { grants: [before] } }),
       ...(after && { after: { grants: [after] } }),
     });
     const change = { name: before?.name ?? wish?.name ?? "", after };
-    const above = standings.firstAbove(standings.ofActor(by), touchedMembers(before, wish), change);
+    const above = this.#standings.firstAbove(this.#standings.ofActor(by), touchedMembers(before, wish), change);
     return own ?? (above && { forbidden: excessInWords(above.excess, above.name) });
-  };
+  }
 
-  const groupFault = (wish: ConsoleGroup): Wrong | undefined => {
+  #groupFault(wish: ConsoleGroup): Wrong | undefined {
     const wrong = groupWishFault(wish);
     if (wrong !== undefined) return wrong;
-    const unknown = wish.members.find((member) => users.find(member) === undefined);
+    const unknown = wish.members.find((member) => this.#access.users.find(member) === undefined);
     return unknown === undefined ? undefined : wrongIn("members", `There is no user ${unknown}.`);
-  };
+  }
 
-  const fillGroup = ({ name, privileges: held, networks, members }: ConsoleGroup): void => {
+  #fillGroup({ name, privileges: held, networks, members }: ConsoleGroup): void {
+    const { groups } = this.#access;
     groups.change(name, { privileges: held.filter(isPrivilege), networks });
     const before = groups.find(name)?.members ?? [];
     for (const user of before) if (!members.includes(user)) groups.leave(name, user);
     for (const user of members) if (!before.includes(user)) groups.join(name, user);
-  };
+  }
 
   /** Whether somebody could undo a change from there. */
-  const hasAdministrator = (from: string): boolean =>
-    users
+  #hasAdministrator(from: string): boolean {
+    return this.#access.users
       .list()
-      .filter((user) => isInForce(user, now()))
-      .some((user) => rightsOf(standings.holder(user), undefined, { from, now: now() }).includes("all"));
+      .filter((user) => isInForce(user, this.#now()))
+      .some((user) => this.rightsOf(user, from).includes("all"));
+  }
 
   /** Makes a change, unless nobody could undo it afterwards from where the caller is. */
-  const keepingAdministrator = (by: Actor, change: () => void): Wrong | undefined => {
-    const had = hasAdministrator(by.source);
-    return access.attempt(change, () => !had || hasAdministrator(by.source)) ? undefined : { wrong: lastAdministrator };
-  };
+  #keepingAdministrator(by: Actor, change: () => void): Wrong | undefined {
+    const had = this.#hasAdministrator(by.source);
+    const isKept = this.#access.attempt(change, () => !had || this.#hasAdministrator(by.source));
+    return isKept ? undefined : { wrong: lastAdministrator };
+  }
 
-  const noted = (by: Actor, action: string, subject: string): "done" => {
-    audit.note(by, action, subject, now());
-    return "done";
-  };
-
-  const makeKey = (user: string, by: Actor): Changed => {
-    const added = keys.addFor(user, undefined, now());
+  #makeKey(user: string, by: Actor): Changed {
+    const added = this.#access.keys.addFor(user, undefined, this.#now());
     if (added === undefined) return "missing";
     const { key, secret } = added;
-    noted(by, "key added", `${shortKey(key)} of ${user}`);
+    this.#note(by, "key added", `${shortKey(key)} of ${user}`);
     const [file, fileName] = [`key=${key}\nsecret=${secret}\n`, `${hostname()}_${user}_apikey.txt`];
     return { made: { key, secret, file, fileName } };
-  };
+  }
 
-  return {
-    list,
-
-    /** The privileges that a user has here and now, directly and through groups. */
-    rightsOf: (user: User, from: string): readonly Privilege[] =>
-      rightsOf(standings.holder(user), undefined, { from, now: now() }),
-
-    addUser: (wish: NewUserWish, by: Actor): Changed => {
-      const wrong = nameWrong("user", wish.name) ?? userFault(wish);
-      if (wrong !== undefined) return wrong;
-      const forbidden = excess(by, { after: standingOf({ ...toHolder(wish), groups: [] }) });
-      if (forbidden !== undefined) return forbidden;
-      if (!users.add({ name: wish.name, now: now(), ...toChange(wish) }))
-        return wrongIn("name", `A user ${wish.name} already exists.`);
-      noted(by, "user added", described(wish));
-      return wish.withKey === true ? makeKey(wish.name, by) : "done";
-    },
-
-    /** Fields that are left out stay unchanged. */
-    changeUser: async (name: string, change: Partial<UserWish>, by: Actor): Promise<Changed> => {
-      const user = users.find(name);
-      if (user === undefined) return "missing";
-      const wish = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
-      const wrong = userFault(wish) ?? (name === by.name ? shutOut(user, wish, now()) : undefined);
-      if (wrong !== undefined) return wrong;
-      const before = standings.holder(user);
-      const after = { ...toHolder(wish), groups: before.groups };
-      const forbidden = excess(by, { before: standingOf(before), after: standingOf(after) });
-      if (forbidden !== undefined) return forbidden;
-      const last = keepingAdministrator(by, () => users.change(name, toChange(wish)));
-      if (last !== undefined) return last;
-      if (wish.disabled) await sessions.removeAll(name);
-      return noted(by, "user changed", described({ ...wish, name }));
-    },
-
-    removeUser: async (name: string, by: Actor): Promise<Changed> => {
-      if (name === by.name) return { wrong: "You cannot remove yourself." };
-      const user = users.find(name);
-      if (user === undefined) return "missing";
-      const forbidden = excess(by, { before: standings.ofUser(user) });
-      if (forbidden !== undefined) return forbidden;
-      const last = keepingAdministrator(by, () => users.remove(name));
-      if (last !== undefined) return last;
-      await sessions.removeAll(name);
-      return noted(by, "user removed", name);
-    },
-
-    addKey: (user: string, by: Actor): Changed => {
-      const found = users.find(user);
-      const forbidden = found && excess(by, { after: standings.ofUser(found) });
-      return forbidden ?? (found ? makeKey(user, by) : "missing");
-    },
-
-    revokeKey: (id: string, by: Actor): Changed => {
-      const found = inForce().find(({ key }) => hashSecret(key) === id);
-      if (found === undefined) return "missing";
-      const forbidden = excess(by, { before: keys.standing(found.key) ?? { grants: [] } });
-      if (forbidden !== undefined) return forbidden;
-      keys.revoke(found.key, now());
-      return noted(by, "key deleted", `${shortKey(found.key)} of ${found.name}`);
-    },
-
-    addGroup: (wish: ConsoleGroup, by: Actor): Changed => {
-      const wrong = nameWrong("group", wish.name) ?? groupFault(wish);
-      if (wrong !== undefined) return wrong;
-      const forbidden = groupExcess(by, undefined, wish);
-      if (forbidden !== undefined) return forbidden;
-      if (!groups.add({ name: wish.name, now: now() })) return wrongIn("name", `A group ${wish.name} already exists.`);
-      fillGroup(wish);
-      return noted(by, "group added", describedGroup(wish));
-    },
-
-    /** Fields that are left out stay unchanged; `members` replaces the whole list. */
-    changeGroup: (change: Partial<ConsoleGroup> & Pick<ConsoleGroup, "name">, by: Actor): Changed => {
-      const group = groups.find(change.name);
-      if (group === undefined) return "missing";
-      const wish = { ...group, ...change };
-      const wrong = groupFault(wish);
-      if (wrong !== undefined) return wrong;
-      const forbidden = groupExcess(by, group, wish);
-      if (forbidden !== undefined) return forbidden;
-      const last = keepingAdministrator(by, () => fillGroup(wish));
-      if (last !== undefined) return last;
-      return noted(by, "group changed", describedGroup(wish));
-    },
-
-    removeGroup: (name: string, by: Actor): Changed => {
-      const group = groups.find(name);
-      if (group === undefined) return "missing";
-      const forbidden = groupExcess(by, group, undefined);
-      if (forbidden !== undefined) return forbidden;
-      const last = keepingAdministrator(by, () => groups.remove(name));
-      if (last !== undefined) return last;
-      return noted(by, "group removed", name);
-    },
-
-    /** The latest first. Sign-ins have their own limit, so that many of them never displace changes. */
-    audit: (): readonly AuditLine[] =>
-      [
-        ...audit.latest(500).map((entry) => ({ ...entry, kind: "change" as const, times: 1 })),
-        ...signIns.latest(500).map(({ failed, ...entry }) => ({
-          ...entry,
-          subject: "",
-          kind: failed ? ("failed-sign-in" as const) : ("sign-in" as const),
-        })),
-      ]
-        .toSorted((a, b) => b.at.getTime() - a.at.getTime())
-        .map((entry) => ({ ...entry, at: entry.at.toISOString() })),
-  };
+  #note(by: Actor, action: string, subject: string): "done" {
+    this.#access.audit.note(by, action, subject, this.#now());
+    return "done";
+  }
 }
+
+const toConsoleKey = ({ key, created, lastUsed }: ApiKey) => ({
+  id: hashSecret(key),
+  beginning: key.slice(0, 12),
+  created: created.toISOString(),
+  lastUsed: lastUsed?.toISOString() ?? null,
+});
 
 const wrongIn = (field: UserField, wrong: string): Wrong => ({ wrong, field });
 

@@ -12,7 +12,7 @@ it("does not log aborted requests, with which anybody could fill the disk", asyn
   onTestFinished(access.close);
   const { handle } = createFirewallConsole({
     access,
-    streams: { open: async () => ({ kind: "full" }), look: () => undefined, close: () => undefined },
+    streams: { open: async () => ({ kind: "full" }) },
     log: createLog({ format: "text", write: (line) => void lines.push(line) }),
     now: () => new Date(),
     readTraffic: async () => ({ at: 0, devices: {}, defaultRoutes: [] }),
@@ -40,7 +40,7 @@ it.each(["{", "", "[]", "null"])(
     access.users.add({ name: "root", privileges: ["all"], now });
     const { handle, makeLink } = createFirewallConsole({
       access,
-      streams: { open: async () => ({ kind: "full" }), look: () => undefined, close: () => undefined },
+      streams: { open: async () => ({ kind: "full" }) },
       log: createLog({ format: "text", write: () => undefined }),
       now: () => new Date(),
       readTraffic: async () => ({ at: 0, devices: {}, defaultRoutes: [] }),

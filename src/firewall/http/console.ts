@@ -19,12 +19,12 @@ import { unknownName } from "../access/sign-ins.ts";
 import type { AccessStore } from "../access/store.ts";
 import type { User } from "../access/users.ts";
 import { administrator, makeSignInSecret } from "./console-link.ts";
-import { type Changed, consolePeople } from "./console-people.ts";
-import { type EventStreams, fullText, holdersOf } from "./events.ts";
+import { type Changed, PeopleAdmin } from "./console-people.ts";
+import { fullText, holdersOf, type InterfaceEventStreams } from "./events.ts";
 
 export type FirewallConsoleOptions = {
   readonly access: AccessStore;
-  readonly streams: EventStreams;
+  readonly streams: Pick<InterfaceEventStreams, "open">;
   readonly log: Logger;
   readonly now: () => Date;
   readonly readTraffic: () => Promise<ConsoleTraffic>;
@@ -39,7 +39,7 @@ export type FirewallConsoleOptions = {
 export function createFirewallConsole(options: FirewallConsoleOptions) {
   const { access, log, now } = options;
   const sessions = createSessions(access.sessions, () => now().getTime());
-  const answerTo = createAnswering(options, sessions);
+  const api = new ConsoleApi(options, sessions);
   const pages = createStaticPages({ page: "firewall", isPage: (path) => pagePaths.test(path), folder: options.pages });
 
   return {
@@ -48,7 +48,7 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
       const path = (request.url ?? "").split("?", 1)[0] ?? "";
       try {
         const answer = path.startsWith("/console/")
-          ? await answerTo(request, response)
+          ? await api.answer(request, response)
           : request.method === "GET" &&
             (await pages(path, String(request.headers["accept-encoding"] ?? ""), acceptOf(path, request)));
         // Without built pages, the root path is answered by the API.
@@ -78,88 +78,117 @@ const pagePaths = /^\/(?:sign-in|users|groups|audit|account)?$/;
 type Answer = PageAnswer | "taken";
 type SignedIn = { readonly user: User; readonly session: number };
 
-function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<typeof createSessions>) {
-  const { access, streams, log, now, caFile, services, shared } = options;
-  const people = consolePeople(access, now);
-  const userBehind = (name: string): User | undefined => {
-    const user = access.users.find(name);
-    return user && isInForce(user, now()) ? user : undefined;
-  };
-  const signedIn = async (request: PlainRequest): Promise<SignedIn | "forged" | undefined> => {
-    const found = await sessionOf(entrance, request);
-    if (found.kind !== "session") return found.kind === "forged" ? "forged" : undefined;
-    const user = userBehind(found.session.who);
-    return user && { user, session: found.session.id };
-  };
-  const isAllowed = (user: User, privilege: Privilege, { from }: PlainRequest): boolean => {
-    const held = people.rightsOf(user, from);
-    return held.includes("all") || held.includes(privilege);
-  };
-  const users: People = {
-    check: async (name, password) => {
-      const found = await access.users.checkPassword(name, password, now());
-      return typeof found === "string" ? { shutOut: found } : found?.name;
-    },
-    hasName: async (name) => access.users.find(name) !== undefined,
-    describe: async (who, from) => {
-      const user = userBehind(who);
-      const held = user && people.rightsOf(user, from);
-      return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
-    },
-    setPassword: async (who, password) => {
-      await access.users.setPassword(who, password);
-      access.audit.note({ name: who, source: "console" }, "password set", who, now());
-    },
-  };
-  const owner = async (from: string) => {
-    const user = userBehind(administrator);
-    return user && people.rightsOf(user, from).includes("all") ? user.name : undefined;
-  };
-  const entrance = createEntrance({ service: "firewall", sessions, people: users, owner }, shared);
-  const few = createFewLines(
-    () => now().getTime(),
-    (count) => log.warn({ count }, "console: more requests were refused"),
-  );
-  const note = (what: string, fields: Readonly<Record<string, unknown>>) => {
-    const write = () => log.info(fields, `console: ${what}`);
-    if (what.includes("refused")) few(write);
-    else write();
-    tryTo(() => noteSignIn(access, what, fields, now()));
-  };
-  const signIn = createSignIn({ entrance, people: users, services, now: () => now().getTime(), note });
+/** Answers the requests of the pages. */
+class ConsoleApi {
+  readonly #options: FirewallConsoleOptions;
+  readonly #people: PeopleAdmin;
+  readonly #entrance: ReturnType<typeof createEntrance>;
+  readonly #signIn: ReturnType<typeof createSignIn>;
+  readonly #fewLines: ReturnType<typeof createFewLines>;
 
-  return async (request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> => {
+  constructor(options: FirewallConsoleOptions, sessions: ReturnType<typeof createSessions>) {
+    const { access, log, now, services, shared } = options;
+    this.#options = options;
+    this.#people = new PeopleAdmin(access, now);
+    const people = this.#signInPeople();
+    const owner = (from: string) => this.#owner(from);
+    this.#entrance = createEntrance({ service: "firewall", sessions, people, owner }, shared);
+    const time = () => now().getTime();
+    this.#fewLines = createFewLines(time, (count) => log.warn({ count }, "console: more requests were refused"));
+    const note = (what: string, fields: Readonly<Record<string, unknown>>) => this.#note(what, fields);
+    this.#signIn = createSignIn({ entrance: this.#entrance, people, services, now: time, note });
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> {
+    const { log, caFile } = this.#options;
     const plain = await readPlainRequest(request);
     if (plain === undefined) return problem(413, "The request is too large.");
     const route = `${plain.method} ${plain.path}`;
     if (route === "GET /console/ca.pem" && caFile !== undefined)
       return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readFile(caFile) };
-    const answered = await signIn(plain);
+    const answered = await this.#signIn(plain);
     if (answered !== undefined) return answered;
-    const found = await signedIn(plain);
-    if (found === "forged") return forged;
-    if (found === undefined) return problem(401, "Sign in first.");
-    const { user, session } = found;
+    const signedIn = await this.#signedIn(plain);
+    if (signedIn === "forged") return forged;
+    if (signedIn === undefined) return problem(401, "Sign in first.");
+    const { user } = signedIn;
     if (route === "GET /console/events" || route === "GET /console/traffic") {
-      if (!isAllowed(user, "interface-status", plain))
+      if (!this.#isAllowed(user, "interface-status", plain))
         return problem(403, "You are not allowed to see the interfaces.");
-      if (route === "GET /console/traffic") return json(200, await options.readTraffic());
-      const mayStay = async () => {
-        const still = await signedIn(plain);
-        return typeof still === "object" && isAllowed(still.user, "interface-status", plain);
-      };
-      const opened = await streams.open(request, response, {
-        mayStay,
-        holders: holdersOf("session", session, user.name),
-      });
-      return opened === "taken" ? opened : problem(opened.holder ? 429 : 503, `${fullText(opened)}.`);
+      if (route === "GET /console/traffic") return json(200, await this.#options.readTraffic());
+      return this.#openStream(request, response, plain, signedIn);
     }
-    if (!isAllowed(user, "user-management", plain)) return problem(403, "You are not allowed to manage users.");
-    const managed = await manage(people, plain, { name: user.name, source: plain.from });
+    if (!this.#isAllowed(user, "user-management", plain)) return problem(403, "You are not allowed to manage users.");
+    const managed = await manage(this.#people, plain, { name: user.name, source: plain.from });
     if (managed.status === 403)
-      few(() => log.warn({ who: user.name, from: plain.from, route }, "console: a change was refused"));
+      this.#fewLines(() => log.warn({ who: user.name, from: plain.from, route }, "console: a change was refused"));
     return managed;
-  };
+  }
+
+  async #openStream(
+    request: IncomingMessage,
+    response: ServerResponse,
+    plain: PlainRequest,
+    { user, session }: SignedIn,
+  ): Promise<Answer> {
+    const mayStay = async () => {
+      const still = await this.#signedIn(plain);
+      return typeof still === "object" && this.#isAllowed(still.user, "interface-status", plain);
+    };
+    const holders = holdersOf("session", session, user.name);
+    const opened = await this.#options.streams.open(request, response, { mayStay, holders });
+    return opened === "taken" ? opened : problem(opened.holder ? 429 : 503, `${fullText(opened)}.`);
+  }
+
+  async #signedIn(request: PlainRequest): Promise<SignedIn | "forged" | undefined> {
+    const found = await sessionOf(this.#entrance, request);
+    if (found.kind !== "session") return found.kind === "forged" ? "forged" : undefined;
+    const user = this.#userInForce(found.session.who);
+    return user && { user, session: found.session.id };
+  }
+
+  #userInForce(name: string): User | undefined {
+    const user = this.#options.access.users.find(name);
+    return user && isInForce(user, this.#options.now()) ? user : undefined;
+  }
+
+  #isAllowed(user: User, privilege: Privilege, { from }: PlainRequest): boolean {
+    const held = this.#people.rightsOf(user, from);
+    return held.includes("all") || held.includes(privilege);
+  }
+
+  async #owner(from: string): Promise<string | undefined> {
+    const user = this.#userInForce(administrator);
+    return user && this.#people.rightsOf(user, from).includes("all") ? user.name : undefined;
+  }
+
+  #signInPeople(): People {
+    const { access, now } = this.#options;
+    return {
+      check: async (name, password) => {
+        const found = await access.users.checkPassword(name, password, now());
+        return typeof found === "string" ? { shutOut: found } : found?.name;
+      },
+      hasName: async (name) => access.users.find(name) !== undefined,
+      describe: async (who, from) => {
+        const user = this.#userInForce(who);
+        const held = user && this.#people.rightsOf(user, from);
+        return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
+      },
+      setPassword: async (who, password) => {
+        await access.users.setPassword(who, password);
+        access.audit.note({ name: who, source: "console" }, "password set", who, now());
+      },
+    };
+  }
+
+  #note(what: string, fields: Readonly<Record<string, unknown>>): void {
+    const { access, log, now } = this.#options;
+    const write = () => log.info(fields, `console: ${what}`);
+    if (what.includes("refused")) this.#fewLines(write);
+    else write();
+    tryTo(() => noteSignIn(access, what, fields, now()));
+  }
 }
 
 /** Only what concerns signing in and out: changes of a password are noted where they are made. */
@@ -176,9 +205,7 @@ function noteSignIn(access: AccessStore, what: string, fields: Readonly<Record<s
   });
 }
 
-type Management = ReturnType<typeof consolePeople>;
-
-async function manage(people: Management, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
+async function manage(people: PeopleAdmin, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
   const [, , kind, given = "", part] = path.split("/");
   const name = decoded(given);
   // Every field is checked where it is used.

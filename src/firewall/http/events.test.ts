@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { noConfig } from "../config.ts";
 import type { FeedState } from "../report/feed.ts";
 import { takeSnapshot } from "../report/report.ts";
-import { createEventStreams } from "./events.ts";
+import { InterfaceEventStreams } from "./events.ts";
 
 /** Streams of a feed that the test controls; `padding` makes a report larger than any socket buffer. */
 async function streams({ most = 10, mostOfKey = 10, heartbeat = 60_000, padding = "" } = {}) {
@@ -24,7 +24,7 @@ async function streams({ most = 10, mostOfKey = 10, heartbeat = 60_000, padding 
       return () => void listeners.delete(listener);
     },
   };
-  const all = createEventStreams({ feed, accessVersion: () => String(written), most, heartbeat });
+  const all = new InterfaceEventStreams({ feed, accessVersion: () => String(written), most, heartbeat });
   const server = createServer((request, response) => {
     void all
       .open(request, response, { mayStay: async () => allowed, holders: [{ name: "key k", most: mostOfKey }] })
@@ -61,12 +61,12 @@ async function streams({ most = 10, mostOfKey = 10, heartbeat = 60_000, padding 
   return {
     open,
     revoke,
-    look: all.look,
+    look: () => all.look(),
     change,
     forbid,
     lose: () => lose(),
     listening: () => listeners.size,
-    closeAll: all.close,
+    closeAll: () => all.close(),
   };
 }
 
@@ -80,7 +80,7 @@ function textOf(response: IncomingMessage) {
 
 const closed = (response: IncomingMessage) => new Promise<void>((resolve) => response.once("close", resolve));
 
-describe("createEventStreams", () => {
+describe("InterfaceEventStreams", () => {
   it("sends heartbeats", async () => {
     const { open } = await streams({ heartbeat: 30 });
     const text = textOf(await open());

@@ -23,18 +23,6 @@ type MayStay = () => Promise<boolean>;
 
 export type Listener = { readonly mayStay: MayStay; readonly holders: readonly Holder[] };
 
-export type EventStreams = {
-  /** `full` if there are already too many; then nothing was sent. */
-  readonly open: (
-    request: IncomingMessage,
-    response: ServerResponse,
-    listener: Listener,
-  ) => Promise<"taken" | Extract<Seat, { kind: "full" }>>;
-  /** Ends the streams of listeners who have lost access since the last check. */
-  readonly look: () => void;
-  readonly close: () => void;
-};
-
 /** Concurrent streams per key or console session, and per user in total. */
 const mostStreams = { ofKey: 20, ofUser: 100 };
 
@@ -62,67 +50,79 @@ const lookEvery = 250;
 const heartbeatLine = ": heartbeat\n\n";
 
 /** Server-sent events: a snapshot, every change, and heartbeats. */
-export function createEventStreams(options: EventsOptions): EventStreams {
-  const { feed, accessVersion, most = 500, heartbeat = heartbeatInterval } = options;
-  const streams = new Set<Stream>();
-  const seats = createSeats(most);
-  let timers: readonly NodeJS.Timeout[] = [];
-  let version = "";
+export class InterfaceEventStreams {
+  readonly #options: EventsOptions;
+  readonly #streams = new Set<Stream>();
+  readonly #seats: ReturnType<typeof createSeats>;
+  #timers: readonly NodeJS.Timeout[] = [];
+  #version = "";
 
-  const look = () => {
-    if (streams.size === 0) return;
-    const now = versionOr(accessVersion, version);
-    if (now !== version) for (const each of streams) each.check();
-    version = now;
-  };
-  const stopTimers = () => {
-    for (const timer of timers) clearInterval(timer);
-    timers = [];
-  };
+  constructor(options: EventsOptions) {
+    this.#options = options;
+    this.#seats = createSeats(options.most ?? 500);
+  }
 
-  const add = (stream: Stream, response: ServerResponse) => {
-    streams.add(stream);
+  /** `full` if there are already too many; then nothing was sent. */
+  async open(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { mayStay, holders }: Listener,
+  ): Promise<"taken" | Extract<Seat, { kind: "full" }>> {
+    const seat = this.#seats.take(holders);
+    if (seat.kind === "full") return seat;
+    response.once("close", seat.leave);
+    const state = await this.#options.feed.current();
+    if (response.destroyed) return "taken";
+    response.writeHead(200, headers);
+    if (request.method === "HEAD") {
+      response.end();
+      return "taken";
+    }
+    const known = request.headers["last-event-id"] === state.id;
+    response.write(`retry: ${reconnectDelay}\n\n${known ? heartbeatLine : frame(interfaceEvents.snapshot, state)}`);
+    this.#add(createStream(response, mayStay), response);
+    return "taken";
+  }
+
+  /** Ends the streams of listeners who have lost access since the last check. */
+  look(): void {
+    if (this.#streams.size === 0) return;
+    const version = versionOr(this.#options.accessVersion, this.#version);
+    if (version !== this.#version) for (const each of this.#streams) each.check();
+    this.#version = version;
+  }
+
+  close(): void {
+    this.#stopTimers();
+    for (const stream of this.#streams) stream.end();
+  }
+
+  #add(stream: Stream, response: ServerResponse): void {
+    this.#streams.add(stream);
     // Access may have been lost between the first check and now.
     stream.check();
-    if (timers.length === 0) {
-      const beat = () => {
-        for (const each of streams) each.heartbeat();
-      };
-      timers = [setInterval(beat, heartbeat).unref(), setInterval(look, lookEvery).unref()];
-    }
+    if (this.#timers.length === 0) this.#startTimers();
     // A client that kept listening would mistake stale data for current; when it reconnects, it gets the error.
-    const stopFollowing = feed.follow(stream.change, stream.end);
+    const stopFollowing = this.#options.feed.follow(stream.change, stream.end);
     response.once("close", () => {
       stopFollowing();
-      streams.delete(stream);
-      if (streams.size > 0) return;
-      stopTimers();
+      this.#streams.delete(stream);
+      if (this.#streams.size === 0) this.#stopTimers();
     });
-  };
+  }
 
-  return {
-    open: async (request, response, { mayStay, holders }) => {
-      const seat = seats.take(holders);
-      if (seat.kind === "full") return seat;
-      response.once("close", seat.leave);
-      const state = await feed.current();
-      if (response.destroyed) return "taken";
-      response.writeHead(200, headers);
-      if (request.method === "HEAD") {
-        response.end();
-        return "taken";
-      }
-      const known = request.headers["last-event-id"] === state.id;
-      response.write(`retry: ${reconnectDelay}\n\n${known ? heartbeatLine : frame(interfaceEvents.snapshot, state)}`);
-      add(createStream(response, mayStay), response);
-      return "taken";
-    },
-    look,
-    close: () => {
-      stopTimers();
-      for (const stream of streams) stream.end();
-    },
-  };
+  #startTimers(): void {
+    const beat = () => {
+      for (const each of this.#streams) each.heartbeat();
+    };
+    const heartbeat = this.#options.heartbeat ?? heartbeatInterval;
+    this.#timers = [setInterval(beat, heartbeat).unref(), setInterval(() => this.look(), lookEvery).unref()];
+  }
+
+  #stopTimers(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
+  }
 }
 
 /** If the file cannot be read now, the next look tries again; only a stream that has something to send ends, by its own check. */

@@ -16,7 +16,7 @@ import type { Snapshot } from "../report/report.ts";
 import { gatewayItems, gatewayRows, type HealthOf, type Route, routeRows } from "../report/routes.ts";
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
-import { type EventStreams, fullText, holdersOf } from "./events.ts";
+import { fullText, holdersOf, type InterfaceEventStreams } from "./events.ts";
 import { askedPage } from "./page-rows.ts";
 
 /** Each reader rejects if the kernel cannot be read. */
@@ -26,7 +26,7 @@ export type StatusOptions = {
   readonly readRoutes: (which: "default" | "all") => Promise<readonly Route[]>;
   readonly readArp: () => Promise<readonly Neighbour[]>;
   readonly readActivity: () => Promise<ReturnType<typeof activityOf>>;
-  readonly streams: EventStreams;
+  readonly streams: Pick<InterfaceEventStreams, "open">;
   readonly keys: Pick<KeyStore, "stillGood">;
   readonly accessVersion: () => string;
   readonly now: () => Date;
@@ -34,35 +34,21 @@ export type StatusOptions = {
   readonly healthOf?: HealthOf | undefined;
 };
 
+type Endpoints = Partial<Record<EndpointName, Endpoint>>;
+
 /** The endpoints that report the state of the machine. */
-export function statusEndpoints(options: StatusOptions) {
-  const { config, readSnapshot, readRoutes, readArp, readActivity, streams, now, healthOf } = options;
-  const mayListen = createListenerCheck(options);
-  const readOverview = async (statistics: boolean) => {
-    const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes("default")]);
-    return overviewOf(snapshot, config, { statistics, routes, machineAddress: machineAddress() });
-  };
-  const readArpRows = async () => {
-    const [neighbours, snapshot] = await Promise.all([readArp(), readSnapshot()]);
-    return arpRows(neighbours, snapshot, config);
-  };
-  const readGateways = () => Promise.all([readRoutes("default"), readSnapshot()]);
-  return {
-    "diagnostics/activity/get_activity": async () => answers.json(await readActivity()),
-    "diagnostics/interface/get_arp": async () => answers.json(await readArpRows()),
-    "diagnostics/interface/search_arp": async ({ request }) =>
-      answers.json(await askedPage(request, await readArpRows())),
-    "diagnostics/interface/get_routes": async () => {
-      const [routes, snapshot] = await Promise.all([readRoutes("all"), readSnapshot()]);
-      return answers.json(routeRows(routes, snapshot, config));
-    },
+export const statusEndpoints = (options: StatusOptions) => ({
+  ...interfaceEndpoints(options),
+  ...overviewEndpoints(options),
+  ...neighbourEndpoints(options),
+  ...routeEndpoints(options),
+  ...machineEndpoints(options),
+  ...eventEndpoints(options),
+});
+
+const interfaceEndpoints = ({ config, readSnapshot, now }: StatusOptions) =>
+  ({
     "diagnostics/interface/get_interface_config": async () => answers.data((await readSnapshot()).text),
-    [events]: async ({ key, from, request, response }) => {
-      const mayStay = async () => mayListen(key.key, from);
-      const opened = await streams.open(request, response, { mayStay, holders: holdersOf("key", key.key, key.name) });
-      if (opened === "taken") return opened;
-      return answers.tooManyStreams(opened.holder ? 429 : 503, fullText(opened));
-    },
     "diagnostics/interface/get_interface_names": async () => {
       const { report } = await readSnapshot();
       const names = [...report].map(([name, { flags }]) => [name, describe(config, name, flags)] as const);
@@ -80,6 +66,14 @@ export function statusEndpoints(options: StatusOptions) {
       const interfaces = asJson(trafficOf(await readSnapshot(), config));
       return answers.json({ interfaces, time: now().getTime() / 1000 });
     },
+  }) satisfies Endpoints;
+
+function overviewEndpoints({ config, readSnapshot, readRoutes }: StatusOptions) {
+  const readOverview = async (statistics: boolean) => {
+    const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes("default")]);
+    return overviewOf(snapshot, config, { statistics, routes, machineAddress: machineAddress() });
+  };
+  return {
     "interfaces/overview/export": async () => answers.jsonAsPage(await readOverview(true)),
     "interfaces/overview/interfaces_info": async ({ request, parameters }) => {
       const rows = await readOverview(!isFalseInPhp(parameters[0]));
@@ -89,19 +83,56 @@ export function statusEndpoints(options: StatusOptions) {
       const row = (await readOverview(true)).find(({ device }) => device === parameters[0]);
       return answers.json({ message: row === undefined ? "failed" : detailsOf(row) });
     },
+  } satisfies Endpoints;
+}
+
+function neighbourEndpoints({ config, readSnapshot, readArp }: StatusOptions) {
+  const readArpRows = async () => {
+    const [neighbours, snapshot] = await Promise.all([readArp(), readSnapshot()]);
+    return arpRows(neighbours, snapshot, config);
+  };
+  return {
+    "diagnostics/interface/get_arp": async () => answers.json(await readArpRows()),
+    "diagnostics/interface/search_arp": async ({ request }) =>
+      answers.json(await askedPage(request, await readArpRows())),
+  } satisfies Endpoints;
+}
+
+function routeEndpoints({ config, readSnapshot, readRoutes, healthOf }: StatusOptions) {
+  const read = (which: "default" | "all") => Promise.all([readRoutes(which), readSnapshot()]);
+  return {
+    "diagnostics/interface/get_routes": async () => answers.json(routeRows(...(await read("all")), config)),
     "routing/settings/search_gateway": async ({ request }) => {
-      const [routes, { report }] = await readGateways();
+      const [routes, { report }] = await read("default");
       return answers.json(await askedPage(request, gatewayRows(routes, report, config, healthOf)));
     },
     "routes/gateway/status": async () => {
-      const [routes, { report }] = await readGateways();
+      const [routes, { report }] = await read("default");
       return answers.json({ items: gatewayItems(routes, report, healthOf), status: "ok" });
     },
+  } satisfies Endpoints;
+}
+
+const machineEndpoints = ({ readActivity, now }: StatusOptions) =>
+  ({
+    "diagnostics/activity/get_activity": async () => answers.json(await readActivity()),
     "core/firmware/info": async () => answers.json(firmwareInfo(now())),
     "core/firmware/status": async () => answers.json(firmwareStatus(now())),
     "core/system/status": async () => answers.json(systemStatus()),
     "diagnostics/system/system_information": async () => answers.json(systemInformation()),
-  } satisfies Partial<Record<EndpointName, Endpoint>>;
+  }) satisfies Endpoints;
+
+function eventEndpoints(options: StatusOptions) {
+  const mayListen = createListenerCheck(options);
+  return {
+    [events]: async ({ key, from, request, response }) => {
+      const mayStay = async () => mayListen(key.key, from);
+      const holders = holdersOf("key", key.key, key.name);
+      const opened = await options.streams.open(request, response, { mayStay, holders });
+      if (opened === "taken") return opened;
+      return answers.tooManyStreams(opened.holder ? 429 : 503, fullText(opened));
+    },
+  } satisfies Endpoints;
 }
 
 const isFalseInPhp = (text = ""): boolean => text === "" || text === "0";
