@@ -84,77 +84,98 @@ export function createFlagAsker(assumeYes: boolean): Asker {
 
 /** With a terminal: asks for what is not on the command line, and again for what did not work. */
 export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Promise<Asker> {
-  const prompts = await import("@clack/prompts");
-  const { signal } = io;
-  const earlier = new Map<string, string>();
-  const answered = <T>(answer: T): Exclude<T, symbol> => {
-    if (typeof answer === "symbol") throw new NoAnswer("Stopped; nothing was written.");
-    return answer as Exclude<T, symbol>;
-  };
-  let onlySecrets = false;
-  /** The value on the command line is used only the first time; after that it is offered as the earlier answer. */
-  const asked = async (
-    { given, message }: Question,
-    prompt: (before: string | undefined) => Promise<string>,
-    isSecret = false,
-  ): Promise<string> => {
-    const before = earlier.get(message);
-    if (onlySecrets && !isSecret && before !== undefined) return before;
-    const answer = before === undefined && given !== undefined ? given : await prompt(before);
-    earlier.set(message, answer);
-    return answer;
-  };
-  const required = (value: string | undefined) => (value ? undefined : "Please type an answer.");
-  const checked = async (
-    question: Question,
-    prompt: (before: string | undefined) => Promise<string>,
-    isSecret = false,
-  ) => {
-    const answer = await asked(question, prompt, isSecret);
+  return new TerminalAsker(await import("@clack/prompts"), io.signal, assumeYes);
+}
+
+type Prompt = (earlierAnswer: string | undefined) => Promise<string>;
+
+class TerminalAsker implements Asker {
+  readonly #prompts: typeof import("@clack/prompts");
+  readonly #signal: AbortSignal;
+  readonly #assumeYes: boolean;
+  /** By question. */
+  readonly #earlierAnswers = new Map<string, string>();
+  #onlySecrets = false;
+
+  constructor(prompts: typeof import("@clack/prompts"), signal: AbortSignal, assumeYes: boolean) {
+    this.#prompts = prompts;
+    this.#signal = signal;
+    this.#assumeYes = assumeYes;
+  }
+
+  get asksAgain(): boolean {
+    return !this.#assumeYes;
+  }
+
+  again(wrong: WrongPart): void {
+    this.#onlySecrets = wrong === "secret";
+  }
+
+  text(question: Question): Promise<string> {
+    const { message, example = "", proposed, fault } = question;
+    const validate = (value: string | undefined) => required(value) ?? fault?.(value ?? "");
+    return this.#checkedAnswer(question, async (earlierAnswer) => {
+      const initial = earlierAnswer ?? proposed;
+      const initialValue = initial === undefined ? {} : { initialValue: initial };
+      const options = { message, placeholder: example, ...initialValue, validate, signal: this.#signal };
+      return unlessStopped(await this.#prompts.text(options));
+    });
+  }
+
+  secret(question: Question): Promise<string> {
+    const prompt = async (earlierAnswer: string | undefined) => {
+      const before = this.#onlySecrets ? undefined : earlierAnswer;
+      const message = `${question.message}${before === undefined ? "" : " Press Enter to keep the earlier one."}`;
+      const validate = (value: string | undefined) =>
+        value || before === undefined ? (required(value) ?? question.fault?.(value ?? "")) : undefined;
+      const answer = unlessStopped(await this.#prompts.password({ message, validate, signal: this.#signal }));
+      // The library returns undefined for an empty answer.
+      return answer || (before ?? "");
+    };
+    return this.#checkedAnswer(question, prompt, true);
+  }
+
+  async pick({ choices, ...question }: Parameters<Asker["pick"]>[0]): Promise<string> {
+    const options = choices.map(({ value, label, hint }) => ({
+      value,
+      label: visible(label),
+      ...(hint ? { hint: visible(hint) } : {}),
+    }));
+    const answer = await this.#answer(question, async (earlierAnswer) => {
+      const initial = choices.some(({ value }) => value === earlierAnswer) ? { initialValue: earlierAnswer ?? "" } : {};
+      const { message } = question;
+      return unlessStopped(await this.#prompts.select({ message, options, ...initial, signal: this.#signal }));
+    });
+    return checkedChoice(answer, choices, question);
+  }
+
+  async yes({ given, message, assumed }: Parameters<Asker["yes"]>[0]): Promise<boolean> {
+    if (this.#assumeYes || given !== undefined) return true;
+    return unlessStopped(await this.#prompts.confirm({ message, initialValue: assumed, signal: this.#signal }));
+  }
+
+  async #checkedAnswer(question: Question, prompt: Prompt, isSecret = false): Promise<string> {
+    const answer = await this.#answer(question, prompt, isSecret);
     const wrong = question.fault?.(answer);
     if (wrong !== undefined) throw new WrongAnswer(wrong);
     return answer;
-  };
-  return {
-    asksAgain: !assumeYes,
-    again(wrong) {
-      onlySecrets = wrong === "secret";
-    },
-    text: (question) => {
-      const { message, example = "", proposed, fault } = question;
-      const validate = (value: string | undefined) => required(value) ?? fault?.(value ?? "");
-      return checked(question, async (before) => {
-        const known = before ?? proposed;
-        const initialValue = known === undefined ? {} : { initialValue: known };
-        return answered(await prompts.text({ message, placeholder: example, ...initialValue, validate, signal }));
-      });
-    },
-    secret: (question) => {
-      const prompt = async (earlierSecret: string | undefined) => {
-        const before = onlySecrets ? undefined : earlierSecret;
-        const message = `${question.message}${before === undefined ? "" : " Press Enter to keep the earlier one."}`;
-        const validate = (value: string | undefined) =>
-          value || before === undefined ? (required(value) ?? question.fault?.(value ?? "")) : undefined;
-        // The library returns undefined for an empty answer.
-        return answered(await prompts.password({ message, validate, signal })) || (before ?? "");
-      };
-      return checked(question, prompt, true);
-    },
-    async pick({ choices, ...question }) {
-      const options = choices.map(({ value, label, hint }) => ({
-        value,
-        label: visible(label),
-        ...(hint ? { hint: visible(hint) } : {}),
-      }));
-      const answer = await asked(question, async (before) => {
-        const initial = choices.some(({ value }) => value === before) ? { initialValue: before ?? "" } : {};
-        return answered(await prompts.select({ message: question.message, options, ...initial, signal }));
-      });
-      return checkedChoice(answer, choices, question);
-    },
-    yes: async ({ given, message, assumed }) =>
-      assumeYes || given !== undefined || answered(await prompts.confirm({ message, initialValue: assumed, signal })),
-  };
+  }
+
+  /** The value on the command line is used only the first time; after that it is offered as the earlier answer. */
+  async #answer({ given, message }: Question, prompt: Prompt, isSecret = false): Promise<string> {
+    const before = this.#earlierAnswers.get(message);
+    if (this.#onlySecrets && !isSecret && before !== undefined) return before;
+    const answer = before === undefined && given !== undefined ? given : await prompt(before);
+    this.#earlierAnswers.set(message, answer);
+    return answer;
+  }
+}
+
+const required = (value: string | undefined) => (value ? undefined : "Please type an answer.");
+
+function unlessStopped<T>(answer: T): Exclude<T, symbol> {
+  if (typeof answer === "symbol") throw new NoAnswer("Stopped; nothing was written.");
+  return answer as Exclude<T, symbol>;
 }
 
 function checkedChoice(answer: string, choices: readonly Choice[], { flag }: Pick<Question, "flag">): string {

@@ -7,7 +7,7 @@ import { parseName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import { alsoAt, isLoopbackName, type ListenAddress, urlOf } from "../../lib/http/listen.ts";
 import { closeInReverse, type Opened, openSystemd } from "../../process/lifecycle.ts";
-import { createLog } from "../../process/log.ts";
+import { createLog, type Logger } from "../../process/log.ts";
 import { awaitSecondaries } from "../../publish/await-secondaries.ts";
 import { type RunningDns, startDns } from "../../publish/start.ts";
 import { type RunningRecords, startRecords } from "../../records/start.ts";
@@ -59,86 +59,17 @@ export type RecordsCommand = LogOptions &
 
 export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {
   const log = createLog({ format: options.logFormat, write: io.err });
-  const nameservers = readNameservers(options.nameserver);
-  if (typeof nameservers === "string") return refuse(2, `--nameserver: ${nameservers}`, io);
-  const transfers = readTransferFlags(options);
-  if (!transfers.ok) {
-    printFaults(transfers.faults, io);
-    return 2;
-  }
-  if (options.plainHttp && options.dnsTls.length > 0)
-    return refuse(2, "--dns-tls needs the certificate of the service; remove --plain-http", io);
-  const webhooks = await readWebhooksFile(options.webhooks, io);
-  if (!webhooks.ok) {
-    printFaults(webhooks.faults, io);
-    return 2;
-  }
-  const certificate = readCertificate(options, io);
-  if (certificate === "half") return 2;
-  const acme = await readAcme(options, options.name, io);
-  if (acme === "refused") return 2;
-  const database = readStorePlace(options, io);
-  const dataFolder = resolve(io.cwd, options.data);
+  const settings = await readSettings(options, io);
+  if (settings === "refused") return 2;
   const opened: Opened[] = [];
   try {
-    const service = await startRecords({
-      database,
-      dataFolder,
-      listen: options.listen,
-      names: options.name,
-      services: () => options.link ?? [],
-      nameservers,
-      hostmaster: options.hostmaster,
-      allowedPrimaries: options.allowPrimary,
-      log,
-      ...certificate,
-      ...(acme.acme && { acme: { ...acme.acme, awaitServed: awaitSecondaries(transfers.value.notify) } }),
-      plainHttp: options.plainHttp ?? false,
-      proxies: proxiesOf(options),
-      accessLog: options.accessLog,
-      counted: options.metrics !== undefined,
-      recordLimits: { zone: options.recordsPerZone, account: options.recordsPerAccount, set: options.valuesPerSet },
-      ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
-    });
+    const service = await startService(options, settings, log);
     opened.push({ name: "record service", close: service.close });
-    if (Number.isFinite(options.keepHistory)) {
-      const open = () => trimTables(database);
-      const keep = () => startKeepingHistory({ open, keep: options.keepHistory, now: Date.now, log });
-      opened.push({ name: "history", close: service.duties.whenLeading(keep) });
-    }
-    if (webhooks.value.length > 0) {
-      const { deliverWebhooks } = await import("../../records/webhooks/deliver.ts");
-      const tools = { store: service.store, log, now: Date.now, random: Math.random };
-      const send = () => deliverWebhooks(webhooks.value, tools);
-      opened.push({ name: "webhooks", close: service.duties.whenLeading(send) });
-    }
-    const dns = await startDns({
-      listen: options.dns,
-      store: service.store,
-      nameservers,
-      log,
-      transfers: transfers.value,
-      duties: service.duties,
-      workers: options.dnsWorkers,
-      nsid: options.nsid,
-      ...(service.tls && options.dnsTls.length > 0 && { overTls: { listen: options.dnsTls, tls: service.tls } }),
-    });
-    opened.push({ name: "nameserver", close: dns.close });
-    // Only now: the authority will ask the nameserver.
-    if (service.acme) opened.push({ name: "ACME orders", close: service.duties.whenLeading(service.acme.lead) });
+    await startDuties(service, options, settings, { log, opened });
+    const dns = await startNameserver(service, options, settings, { log, opened });
     const metrics = await watchRecords(service, dns, { at: options.metrics, opened });
     printPlaces({ service, dns, metrics }, options, io);
-    const where = storeFlags(options, database);
-    io.out(`To create a token: ${io.program} token add ${where}\n`);
-    const url = options.plainHttp ? behindProxy : publicUrl(service.acme, service.url);
-    if (!options.plainHttp) await noteServiceUrl(dataFolder, "records", url);
-    await notePublisher(dataFolder, { nameservers, hostmaster: options.hostmaster });
-    const command = `${io.program} sign-in ${where} --url ${url}`;
-    const makeLink = (await service.needsSignInLink()) ? () => service.createSignInLink("main", url) : undefined;
-    await printSignIn(
-      { name: "console", url, command, makeLink, caFile: service.acme?.expires() ? undefined : service.caFile },
-      io,
-    );
+    await announce(service, options, settings, io);
     const systemd = openSystemd({ env: io.env, status: "serving its zones" });
     opened.push({ name: "service manager", close: () => systemd.close() });
     systemd.ready();
@@ -151,6 +82,129 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   } finally {
     await closeInReverse(opened, log);
   }
+}
+
+type Settings = Exclude<Awaited<ReturnType<typeof readSettings>>, "refused">;
+type Opening = { readonly log: Logger; readonly opened: Opened[] };
+
+/** Reads what the options name, or says what is wrong with them. */
+async function readSettings(options: RecordsCommand, io: CommandIo) {
+  const refused = "refused" as const;
+  const nameservers = readNameservers(options.nameserver);
+  if (typeof nameservers === "string") {
+    refuse(2, `--nameserver: ${nameservers}`, io);
+    return refused;
+  }
+  const transfers = readTransferFlags(options);
+  if (!transfers.ok) {
+    printFaults(transfers.faults, io);
+    return refused;
+  }
+  if (options.plainHttp && options.dnsTls.length > 0) {
+    refuse(2, "--dns-tls needs the certificate of the service; remove --plain-http", io);
+    return refused;
+  }
+  const webhooks = await readWebhooksFile(options.webhooks, io);
+  if (!webhooks.ok) {
+    printFaults(webhooks.faults, io);
+    return refused;
+  }
+  const certificate = readCertificate(options, io);
+  if (certificate === "half") return refused;
+  const acme = await readAcme(options, options.name, io);
+  if (acme === "refused") return refused;
+  return {
+    nameservers,
+    transfers: transfers.value,
+    webhooks: webhooks.value,
+    certificate,
+    acme: acme.acme,
+    database: readStorePlace(options, io),
+    dataFolder: resolve(io.cwd, options.data),
+  };
+}
+
+function startService(options: RecordsCommand, settings: Settings, log: Logger): Promise<RunningRecords> {
+  const { acme, certificate, database, dataFolder, nameservers, transfers } = settings;
+  return startRecords({
+    database,
+    dataFolder,
+    listen: options.listen,
+    names: options.name,
+    services: () => options.link ?? [],
+    nameservers,
+    hostmaster: options.hostmaster,
+    allowedPrimaries: options.allowPrimary,
+    log,
+    ...certificate,
+    ...(acme && { acme: { ...acme, awaitServed: awaitSecondaries(transfers.notify) } }),
+    plainHttp: options.plainHttp ?? false,
+    proxies: proxiesOf(options),
+    accessLog: options.accessLog,
+    counted: options.metrics !== undefined,
+    recordLimits: { zone: options.recordsPerZone, account: options.recordsPerAccount, set: options.valuesPerSet },
+    ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
+  });
+}
+
+/** What only the leading node does, besides what every record service does. */
+async function startDuties(
+  { store, duties }: RunningRecords,
+  { keepHistory }: RecordsCommand,
+  { database, webhooks }: Settings,
+  { log, opened }: Opening,
+): Promise<void> {
+  if (Number.isFinite(keepHistory)) {
+    const open = () => trimTables(database);
+    const keep = () => startKeepingHistory({ open, keep: keepHistory, now: Date.now, log });
+    opened.push({ name: "history", close: duties.whenLeading(keep) });
+  }
+  if (webhooks.length > 0) {
+    const { deliverWebhooks } = await import("../../records/webhooks/deliver.ts");
+    const send = () => deliverWebhooks(webhooks, { store, log, now: Date.now, random: Math.random });
+    opened.push({ name: "webhooks", close: duties.whenLeading(send) });
+  }
+}
+
+async function startNameserver(
+  { store, duties, tls, acme }: RunningRecords,
+  options: RecordsCommand,
+  { nameservers, transfers }: Settings,
+  { log, opened }: Opening,
+): Promise<RunningDns> {
+  const dns = await startDns({
+    listen: options.dns,
+    store,
+    nameservers,
+    log,
+    transfers,
+    duties,
+    workers: options.dnsWorkers,
+    nsid: options.nsid,
+    ...(tls && options.dnsTls.length > 0 && { overTls: { listen: options.dnsTls, tls } }),
+  });
+  opened.push({ name: "nameserver", close: dns.close });
+  // Only now: the authority will ask the nameserver.
+  if (acme) opened.push({ name: "ACME orders", close: duties.whenLeading(acme.lead) });
+  return dns;
+}
+
+/** Tells people, and other commands on this machine, how to use the service. */
+async function announce(
+  service: RunningRecords,
+  options: RecordsCommand,
+  { dataFolder, database, nameservers }: Settings,
+  io: CommandIo,
+): Promise<void> {
+  const where = storeFlags(options, database);
+  io.out(`To create a token: ${io.program} token add ${where}\n`);
+  const url = options.plainHttp ? behindProxy : publicUrl(service.acme, service.url);
+  if (!options.plainHttp) await noteServiceUrl(dataFolder, "records", url);
+  await notePublisher(dataFolder, { nameservers, hostmaster: options.hostmaster });
+  const command = `${io.program} sign-in ${where} --url ${url}`;
+  const makeLink = (await service.needsSignInLink()) ? () => service.createSignInLink("main", url) : undefined;
+  const caFile = service.acme?.expires() ? undefined : service.caFile;
+  await printSignIn({ name: "console", url, command, makeLink, caFile }, io);
 }
 
 function printPlaces(

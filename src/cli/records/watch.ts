@@ -24,18 +24,7 @@ export async function watchRecords(
   { at, opened }: { readonly at: ListenAddress | undefined; readonly opened: Opened[] },
 ): Promise<ListenAddress | undefined> {
   const lag = createLagMeter(service.store, dns.followed);
-  service.health.add("nameserver", async () => {
-    const since = dns.lateSince() ?? Number.POSITIVE_INFINITY;
-    const late = performance.now() - since;
-    if (late > longestWait)
-      return `its answers are outdated: the database has announced a change, which could not be read for ${Math.round(late / 1_000)} s`;
-    const pending = dns.lostChanges.pending();
-    if (pending > 0) return `the database has lost changes; ${counted(pending, "zone")} must be read again`;
-    const { changes, seconds } = await lag();
-    return seconds > longestLag
-      ? `${counted(changes, "change")} behind the log, for ${Math.round(seconds)} s`
-      : undefined;
-  });
+  service.health.add("nameserver", () => troubleOf(dns, lag));
   if (at === undefined) return undefined;
   const own = openProcessMetrics(version);
   opened.push({ name: "process metrics", close: own.close });
@@ -46,37 +35,59 @@ export async function watchRecords(
       service.health.look(),
       service.metrics(),
     ]);
-    const lagOf = (of: (lag: FollowerLag) => number): readonly Sample[] =>
-      behind === undefined ? [] : [[{ follower: "nameserver" }, of(behind)]];
-    return [
-      counted,
-      family("moor_ready", "gauge", "1 while the service is ready for requests.", [[{}, Number(ready)]]),
-      family("moor_leading", "gauge", "1 on the node that leads: it does the work that one node does for all.", [
-        [{}, Number(service.duties.isLeading())],
-      ]),
-      family(
-        "moor_follower_lag_changes",
-        "gauge",
-        "Changes in the log that the follower has not read yet.",
-        lagOf((lag) => lag.changes),
-      ),
-      family(
-        "moor_follower_lag_seconds",
-        "gauge",
-        "Seconds since the oldest unread change was seen in the log.",
-        lagOf((lag) => lag.seconds),
-      ),
-      family(
-        "moor_lost_changes_total",
-        "counter",
-        "How often the database lost changes after this node published them.",
-        [[{}, dns.lostChanges.count()]],
-      ),
-      printDnsMetrics(dns.counters),
-      own.print(),
-    ].join("");
+    const node = { ready, isLeading: service.duties.isLeading(), lostChanges: dns.lostChanges.count() };
+    return [counted, printNode(node), printLag(behind), printDnsMetrics(dns.counters), own.print()].join("");
   };
   const listener = await openMetricsListener(at, { print, health: service.health });
   opened.push({ name: "metrics", close: listener.close });
   return listener.address;
+}
+
+type LagMeter = ReturnType<typeof createLagMeter>;
+
+/** What is wrong with the nameserver, if anything. */
+async function troubleOf(dns: RunningDns, lag: LagMeter): Promise<string | undefined> {
+  const since = dns.lateSince() ?? Number.POSITIVE_INFINITY;
+  const late = performance.now() - since;
+  if (late > longestWait)
+    return `its answers are outdated: the database has announced a change, which could not be read for ${Math.round(late / 1_000)} s`;
+  const pending = dns.lostChanges.pending();
+  if (pending > 0) return `the database has lost changes; ${counted(pending, "zone")} must be read again`;
+  const { changes, seconds } = await lag();
+  return seconds > longestLag
+    ? `${counted(changes, "change")} behind the log, for ${Math.round(seconds)} s`
+    : undefined;
+}
+
+const printNode = (node: { readonly ready: boolean; readonly isLeading: boolean; readonly lostChanges: number }) =>
+  [
+    family("moor_ready", "gauge", "1 while the service is ready for requests.", [[{}, Number(node.ready)]]),
+    family("moor_leading", "gauge", "1 on the node that leads: it does the work that one node does for all.", [
+      [{}, Number(node.isLeading)],
+    ]),
+    family(
+      "moor_lost_changes_total",
+      "counter",
+      "How often the database lost changes after this node published them.",
+      [[{}, node.lostChanges]],
+    ),
+  ].join("");
+
+function printLag(behind: FollowerLag | undefined): string {
+  const lagOf = (of: (lag: FollowerLag) => number): readonly Sample[] =>
+    behind === undefined ? [] : [[{ follower: "nameserver" }, of(behind)]];
+  return [
+    family(
+      "moor_follower_lag_changes",
+      "gauge",
+      "Changes in the log that the follower has not read yet.",
+      lagOf((lag) => lag.changes),
+    ),
+    family(
+      "moor_follower_lag_seconds",
+      "gauge",
+      "Seconds since the oldest unread change was seen in the log.",
+      lagOf((lag) => lag.seconds),
+    ),
+  ].join("");
 }

@@ -46,10 +46,17 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
 }
 
 function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
+  addSigningVerbs(dnssec, io, run);
+  addChangeVerbs(dnssec, io, run);
+  addKeyVerbs(dnssec, io, run);
+}
+
+const algorithm = (text: string) => new Option("--algorithm <name>", text).choices(Object.keys(algorithmChoices));
+const zone = ["<zone>", "the zone, such as example.org"] as const;
+
+/** On, off and status. */
+function addSigningVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   const load = () => import("../records/dnssec.ts");
-  const loadKeys = () => import("../records/dnssec-keys.ts");
-  const algorithm = (text: string) => new Option("--algorithm <name>", text).choices(Object.keys(algorithmChoices));
-  const zone = ["<zone>", "the zone, such as example.org"] as const;
   storeVerb(dnssec, "on", "Signs a zone and shows the DS record for the registrar.")
     .argument(...zone)
     .addOption(algorithm("the algorithm of the key").default("ecdsa-p256"))
@@ -85,6 +92,11 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
     .argument("[zone]", zone[1])
     .option(...asJson)
     .action((name, options) => run(async () => (await load()).dnssecStatus(name, options, io)));
+}
+
+/** What changes while a zone stays signed. */
+function addChangeVerbs(dnssec: Command, io: CommandIo, run: Run): void {
+  const load = () => import("../records/dnssec.ts");
   storeVerb(dnssec, "roll", "Replaces the key of a zone, step by step.")
     .argument(...zone)
     .addOption(algorithm("change to this algorithm (default: the same)"))
@@ -119,6 +131,11 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
     .action((name, options) =>
       run(async () => (await import("../records/rehearse.ts")).dnssecRehearse(name, options, io)),
     );
+}
+
+/** Keys of other servers, and keys for them. */
+function addKeyVerbs(dnssec: Command, io: CommandIo, run: Run): void {
+  const loadKeys = () => import("../records/dnssec-keys.ts");
   storeVerb(
     dnssec,
     "publish",

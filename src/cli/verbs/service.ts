@@ -26,6 +26,12 @@ import { keepHistoryOption } from "../records/keep-history-option.ts";
 
 /** The services, alone or together. Each verb's code is loaded when it is used. */
 export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void {
+  addUpVerb(program, io, run);
+  addRecordsVerb(program, io, run);
+  addFirewallVerb(program, io, run);
+}
+
+function addUpVerb(program: Command, io: CommandIo, run: Run): void {
   program
     .command("up")
     .summary("Runs all three programs on this machine, to try them.")
@@ -46,7 +52,9 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--metrics <host:port>", "also serve the record service's /metrics and /health on this address", readListen)
     .option("--examples", "also print what was created, and commands to try in another terminal")
     .action((options) => run(async () => (await import("../up/up.ts")).up(options, io)));
+}
 
+function addRecordsVerb(program: Command, io: CommandIo, run: Run): void {
   const records = program
     .command("records")
     .summary("Runs the DNS record service.")
@@ -63,7 +71,18 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       [],
     )
     .option("--nameserver <host>", "a nameserver of new zones (may be repeated)", repeated, [])
-    .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox)
+    .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox);
+  limitOptions(dnsOptions(records)).addOption(
+    new Option("--plain-http", "no TLS: only behind a TLS proxy, given with --trust-proxy").conflicts(["cert", "key"]),
+  );
+  connectionsOption(databaseOptions(records));
+  transferOptions(acmeOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(records)))))).action(
+    (options) => run(async () => (await import("../records/records.ts")).records(options, io)),
+  );
+}
+
+const dnsOptions = (records: Command): Command =>
+  records
     .option("--dns <host:port>", "also answer DNS on this address, over UDP and TCP (may be repeated)", readListens, [])
     .option("--webhooks <file>", "a file that lists where changes of chosen names are sent", readPath)
     .addOption(
@@ -77,7 +96,10 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       readListens,
       [],
     )
-    .option("--nsid <text>", "the name of this server, for DNS clients that ask for it (NSID), such as ns1", readNsid)
+    .option("--nsid <text>", "the name of this server, for DNS clients that ask for it (NSID), such as ns1", readNsid);
+
+const limitOptions = (records: Command): Command =>
+  records
     .option(
       "--rate-limit <calls>",
       "calls per minute per token, such as 300/min, or off; callers on this machine have no limit",
@@ -96,20 +118,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       "how many values the APIs and DNS UPDATE may give a record set, at most 2500",
       readValueCount,
       100,
-    )
-    .addOption(
-      new Option("--plain-http", "no TLS: only behind a TLS proxy, given with --trust-proxy").conflicts([
-        "cert",
-        "key",
-      ]),
     );
-  connectionsOption(databaseOptions(records));
-  transferOptions(acmeOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(records)))))).action(
-    (options) => run(async () => (await import("../records/records.ts")).records(options, io)),
-  );
-
-  addFirewallVerb(program, io, run);
-}
 
 function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
   const firewall = program

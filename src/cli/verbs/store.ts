@@ -13,6 +13,12 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
       "Backs up, restores, checks, copies and compacts the database of the record service. Restore needs the service stopped, and " +
         "compact returns space to the disk only then; everything else works while it runs.",
     );
+  addBackupVerbs(store, io, run);
+  addUpkeepVerbs(store, io, run);
+  addAccountVerbs(program, io, run);
+}
+
+function addBackupVerbs(store: Command, io: CommandIo, run: Run): void {
   storeVerb(
     store,
     "backup",
@@ -38,6 +44,10 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
         return await orStopped("Nothing was changed.", io, () => storeRestore(file, options, io));
       }),
     );
+}
+
+/** Check, copy and compact. */
+function addUpkeepVerbs(store: Command, io: CommandIo, run: Run): void {
   storeVerb(store, "check", "Checks the whole store and lists every fault, with what to do. Changes nothing.")
     .argument("[file]", "a backup, or another database file, instead of the store", readPath)
     .action((file: string | undefined, options: DatabaseOptions, command: Command) =>
@@ -72,7 +82,6 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
       "Returns unused space to the disk, unless the service is running; with --keep-history it drops older changes first.",
     ),
   ).action((options) => run(async () => (await import("../store/compact.ts")).storeCompact(options, io)));
-  addAccountVerbs(program, io, run);
 }
 
 /** An account as files that other programs can read. */
