@@ -190,7 +190,7 @@ async function listSessions(entrance: Entrance, request: PlainRequest, own: Foun
   });
 }
 
-const whence = ({ from, id }: PlainRequest) => ({ from, ...(id !== undefined && { request: id }) });
+const whence = ({ from, id }: PlainRequest) => ({ from, request: id });
 
 const ownPaths = /^\/console\/(?:session|sessions(?:\/[a-z\d-]+)?|password|sign-out)$/;
 

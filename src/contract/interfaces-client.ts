@@ -38,7 +38,7 @@ function fromWire(device: string, wire: ReadableInterface): ReportedInterface {
     device,
     // An interface stays `up` and keeps its address without a cable; virtual interfaces have no status.
     ...(wire.flags === undefined ? {} : { up: wire.flags.includes("up") && wire.status !== "no carrier" }),
-    ipv4: (wire.ipv4 ?? []).map(({ ipaddr, vhid }) => ({ text: ipaddr, ...(vhid === undefined ? {} : { vhid }) })),
+    ipv4: (wire.ipv4 ?? []).map(({ ipaddr, vhid }) => ({ text: ipaddr, vhid })),
     ipv6: (wire.ipv6 ?? []).map(fromWireIpv6),
     ...(carp.length === 0 ? {} : { carp: new Map(carp) }),
   };
@@ -52,9 +52,9 @@ function fromWireIpv6(wire: ReadableIpv6): ReportedIpv6 {
     deprecated: wire.deprecated ?? false,
     tentative: wire.tentative ?? false,
     detached: wire.detached ?? false,
-    ...(validLifetime === undefined ? {} : { validLifetime }),
-    ...(wire.subnetbits === undefined ? {} : { prefixLength: wire.subnetbits }),
-    ...(wire.vhid === undefined ? {} : { vhid: wire.vhid }),
+    validLifetime,
+    prefixLength: wire.subnetbits,
+    vhid: wire.vhid,
   };
 }
 

@@ -32,7 +32,7 @@ export type UpdaterState = {
     readonly storedAt: string | null;
     readonly what: string;
     readonly because: string;
-    readonly todo?: string;
+    readonly todo?: string | undefined;
     /** What to do if the record holds something other than what was written last. */
     readonly onDrift: string;
     /** Left alone on purpose. */
@@ -46,8 +46,8 @@ export type UpdaterDecision = {
   readonly kind: "failing" | "over" | "done" | "waiting";
   readonly about: string;
   readonly what: string;
-  readonly because?: string;
-  readonly todo?: string;
+  readonly because?: string | undefined;
+  readonly todo?: string | undefined;
   /** For a plan that waits: until when. */
   readonly until?: string;
 };
@@ -97,7 +97,7 @@ export type EditableNames = {
   /** Changes whenever the file changes; sent back with a wish, so that nobody's work is overwritten. */
   readonly version: string;
   /** Why the file cannot be changed here, and what to do. */
-  readonly cannot?: string;
+  readonly cannot?: string | undefined;
   readonly entries: readonly {
     /** `home.example.org` */
     readonly title: string;
@@ -152,7 +152,7 @@ export type DiffLine = {
 
 /** `field`: the setting of the entry; undefined if the fault is elsewhere. `line`: undefined if the fault is not in the text of the file. */
 export type FieldFault = {
-  readonly field?: string;
+  readonly field?: string | undefined;
   readonly line?: number;
   readonly message: string;
   readonly todo: string;

@@ -290,7 +290,7 @@ async function changesBetween(
   const rows: LoggedRow[] = [];
   for (const limit of pages) {
     const before = rows.at(-1)?.position;
-    rows.push(...(await store.logOf(zone, { limit, ...(before !== undefined && { before }) })));
+    rows.push(...(await store.logOf(zone, { limit, before })));
     const end = rows.findIndex((row) => row.serial === from);
     if (end < 0) continue;
     const begin = rows.findIndex((row) => row.serial === to);

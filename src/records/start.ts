@@ -103,7 +103,7 @@ export type RecordsOptions = {
 export type RunningRecords = {
   readonly url: string;
   /** The CA certificate that clients must trust; absent with the operator's certificate. */
-  readonly caFile?: string;
+  readonly caFile?: string | undefined;
   /** The certificate of the service, for the nameserver; absent without TLS. */
   readonly tls?: Pick<TlsMaterial, "pair" | "follow"> & Pick<TlsServerOptions, "SNICallback">;
   /** Orders nothing before its `lead` is called: the authority will ask the nameserver. */
@@ -224,7 +224,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const url = urlOf(hereOf(address), options.plainHttp ? "http" : "https");
     return {
       url,
-      ...(caFile !== undefined && { caFile }),
+      caFile,
       ...(tls && { tls }),
       acme,
       store,

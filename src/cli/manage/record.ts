@@ -108,7 +108,7 @@ async function bringTo(
   const records = wanted.map((value) => ({ value }));
   if (before === undefined) {
     if (wanted.length === 0) return;
-    const body = { name: set.owner, type: set.type, ...(ttl !== undefined && { ttl }), records };
+    const body = { name: set.owner, type: set.type, ttl, records };
     await write(api, "POST", `/zones/${set.zone}/rrsets`, { body, signal });
     return;
   }

@@ -18,7 +18,7 @@ export type ZoneAdd = ManageOptions & { readonly ttl?: number };
 /** `moor zone add`: nothing changes if the zone exists. */
 export function zoneAdd(typed: string, options: ZoneAdd, io: CommandIo): Promise<number> {
   return withZone(typed, options, io, async (api, zone) => {
-    const body = { name: zone, mode: "primary", ...(options.ttl !== undefined && { ttl: options.ttl }) };
+    const body = { name: zone, mode: "primary", ttl: options.ttl };
     const created = await createZone(api, body, io);
     const shown = await readZone(api, zone);
     printOutcome({ zone: nameToUnicode(zone), changed: created }, created ? "Created" : "Exists already:", options, io);

@@ -91,7 +91,7 @@ const planFor = (subjects: readonly Subject[], reading: SourceReading, state: St
 
 type Row = {
   readonly interface: string;
-  readonly up?: boolean;
+  readonly up?: boolean | undefined;
   readonly addresses: readonly { readonly family: Family; readonly address: string; readonly verdict: Verdict }[];
 };
 
@@ -100,7 +100,7 @@ type Verdict = Considered["verdict"] | "not-asked-for";
 function rowsOf(report: InterfaceReport, planned: readonly PlannedUpdate[], state: Stored): readonly Row[] {
   return [...report.values()].map(({ device, up }) => ({
     interface: device,
-    ...(up === undefined ? {} : { up }),
+    up,
     addresses: families.flatMap((family) =>
       considered(report, { device, family }, planned, state).map(({ text, verdict }) => ({
         family,

@@ -8,11 +8,11 @@ import { scopeOf } from "./scope.ts";
 export type AddressPolicy = {
   readonly device: string;
   readonly family: Family;
-  readonly public?: PublicRule;
+  readonly public?: PublicRule | undefined;
   /** Only the address of this virtual host id (CARP). */
-  readonly vhid?: string;
+  readonly vhid?: string | undefined;
   /** For a machine behind the firewall: the interface provides only the prefix. */
-  readonly host?: HostPart;
+  readonly host?: HostPart | undefined;
   /** Addresses that were published with this policy before. The first of them that is as good as the best one stays. */
   readonly published?: readonly string[];
 };
@@ -128,7 +128,7 @@ function considerAlone(entry: ReportedIpv6, policy: AddressPolicy, hasDelegated:
   return { ...read, address: withHostPart(read.address, host) };
 }
 
-const isOtherVhid = (entry: { readonly vhid?: string }, { vhid }: AddressPolicy) =>
+const isOtherVhid = (entry: { readonly vhid?: string | undefined }, { vhid }: AddressPolicy) =>
   vhid !== undefined && entry.vhid !== vhid;
 
 function readAddress(text: string, policy: AddressPolicy): Candidate {

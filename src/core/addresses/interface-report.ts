@@ -19,7 +19,7 @@ export type ReportedInterface = {
 export type ReportedIpv4 = {
   readonly text: string;
   /** Set for a virtual address (CARP). */
-  readonly vhid?: string;
+  readonly vhid?: string | undefined;
 };
 
 export type ReportedIpv6 = {
@@ -31,9 +31,9 @@ export type ReportedIpv6 = {
   /** Made by privacy extensions (RFC 8981). Only the kernel's own report says so. */
   readonly temporary?: boolean;
   /** Seconds; absent when the firewall lists no lifetime, `Infinity` when it never ends. */
-  readonly validLifetime?: number;
-  readonly prefixLength?: number;
+  readonly validLifetime?: number | undefined;
+  readonly prefixLength?: number | undefined;
   /** This is not an address, but a prefix that the provider delegated for the networks behind the router. */
   readonly delegated?: true;
-  readonly vhid?: string;
+  readonly vhid?: string | undefined;
 };

@@ -14,7 +14,7 @@ export type ValueDraft = { readonly value: string; readonly comment: string };
 export type SetDraft = {
   readonly records: readonly ValueDraft[];
   /** Null: the zone's; undefined: not given. */
-  readonly ttl?: number | null;
+  readonly ttl?: number | null | undefined;
   readonly labels?: Readonly<Record<string, string>>;
   readonly locked?: boolean;
 };

@@ -135,7 +135,7 @@ async function changesSince(
 ): Promise<readonly LoggedRow[]> {
   const found: LoggedRow[] = [];
   for (let before: number | undefined; ; ) {
-    const rows = await store.logOf(zone, { limit: pageSize, ...(before !== undefined && { before }) });
+    const rows = await store.logOf(zone, { limit: pageSize, before });
     found.push(...rows.filter((row) => row.position > start));
     before = rows.at(-1)?.position;
     if (before === undefined || before <= start || rows.length < pageSize) return found.reverse();

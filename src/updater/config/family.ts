@@ -21,7 +21,7 @@ export type FamilyConfig = {
   /** More sources, in order of preference. */
   readonly others?: readonly FamilySource[];
   /** How many of the sources must report the same address. If set, their order does not matter. */
-  readonly agree?: number;
+  readonly agree?: number | undefined;
   readonly recordId?: string;
   readonly vhid?: string;
   readonly host?: HostPart;

@@ -120,6 +120,6 @@ export function withSources(family: Family, config: OwnFamily, known: Known, usu
     ...rest,
     ...first,
     ...(others.length > 0 ? { others } : {}),
-    ...(agree === undefined ? {} : { agree }),
+    agree,
   };
 }

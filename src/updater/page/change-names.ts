@@ -56,7 +56,7 @@ export function createNamesChanger({ config, devices, published, checkText, adop
       return {
         file,
         version: versionOf(text),
-        ...(cannot === undefined ? {} : { cannot }),
+        cannot,
         entries: entriesIn(text).map(shownEntry),
         sources: [...config.sources.values()].map(({ name, kind }) => ({
           name,
@@ -152,7 +152,7 @@ function faultsIn(text: string, index: number, checked: Result<UpdaterConfig>, f
   return checked.faults.map(({ where, message, todo }: Fault) => {
     const [line = 1, column = 1] = where.split(":").slice(-2).map(Number);
     const field = fieldAt(line, column);
-    return { ...(field === undefined ? {} : { field }), line, message, todo: todo ?? `correct it in ${file}` };
+    return { field, line, message, todo: todo ?? `correct it in ${file}` };
   });
 }
 

@@ -15,8 +15,8 @@ export type HistoryEntry = {
   /** A record's name and type, `source NAME` or `target NAME`. */
   readonly about: string;
   readonly what: string;
-  readonly because?: string;
-  readonly todo?: string;
+  readonly because?: string | undefined;
+  readonly todo?: string | undefined;
   /** When the wait ends. */
   readonly until?: string;
 };
@@ -71,8 +71,8 @@ function entryOf({ kind, message, fields, until }: Notice, at: Date): HistoryEnt
     kind,
     about: name ?? service ?? "moor update",
     what: message,
-    ...(because === undefined ? {} : { because }),
-    ...(todo === undefined ? {} : { todo }),
+    because,
+    todo,
     ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
   };
 }

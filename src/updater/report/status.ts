@@ -80,7 +80,7 @@ function namesIn(
       storedAt: kept?.storedAt ?? null,
       what,
       because,
-      ...(todo === undefined ? {} : { todo }),
+      todo,
       onDrift: driftTodo(result.subject, wanted),
       ...(result.subject.paused && { paused: true }),
     };

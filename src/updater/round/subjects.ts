@@ -25,7 +25,7 @@ export type Subject = {
   /** Other sources, if it has several: in order of preference after the first. */
   readonly others?: readonly Origin[];
   /** How many of its sources must report the same address; without it, the first that has one is used. */
-  readonly agree?: number;
+  readonly agree?: number | undefined;
   readonly target: string;
   readonly policy: OrderedPolicy;
   /** The same for subjects that must get the same address, so that the choice for a thousand names is made once. */
@@ -64,9 +64,9 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
   const policy: OrderedPolicy = {
     devices,
     family,
-    ...(rules.public === undefined ? {} : { public: rules.public }),
-    ...(vhid === undefined ? {} : { vhid }),
-    ...(host === undefined ? {} : { host }),
+    public: rules.public,
+    vhid,
+    host,
   };
   const keyOf = (each: Family) => `${config.targets.get(target)?.url.href} ${zone} ${name} ${recordTypeOf(each)}`;
   const other = [...entry.families.keys()].find((each) => each !== family);
@@ -78,7 +78,7 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
     source,
     called: calledOf(config.sources.get(source)),
     ...(others ? { others } : {}),
-    ...(agree === undefined ? {} : { agree }),
+    agree,
     target,
     policy,
     policyKey: JSON.stringify([source, others, agree, policy, host?.bytes.join("."), rules.compare === "record"]),
@@ -89,8 +89,8 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
       zone,
       name,
       family,
-      ...(ttl === undefined ? {} : { ttl }),
-      ...(recordId === undefined ? {} : { recordId }),
+      ttl,
+      recordId,
       ...(create ? { create } : {}),
     },
   };

@@ -40,7 +40,7 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
   }
   const doubt = await markDoubt(subject.key, state);
   const beside = subject.besideKey === undefined ? undefined : state.get(subject.besideKey)?.address;
-  const order = { ...subject.order, value, ...(beside === undefined ? {} : { beside }) };
+  const order = { ...subject.order, value, beside };
   const outcome = await target.replace(order, signal);
   if (outcome.kind === "refused") await doubt.takeBack();
   return noted({ ...update, ...(found ? { found } : {}) }, outcome, doubt, tools);

@@ -117,7 +117,7 @@ function createFirewallSource(config: FirewallSource, client: HttpClient): Addre
       const headers = { accept: "text/event-stream", authorization: authorization() };
       await client.stream({ method: "GET", path: base + eventsPath, headers }, listener, signal);
       const retry = reader.retry();
-      return offered ? { kind: "ended", ...(retry === undefined ? {} : { retry }) } : { kind: "not-offered" };
+      return offered ? { kind: "ended", retry } : { kind: "not-offered" };
     },
     close: () => client.close(),
   };

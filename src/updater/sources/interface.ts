@@ -80,6 +80,6 @@ function reportIpv6(address: KernelAddress): ReportedIpv6 {
     detached: false,
     temporary: isMarked(address.temporary),
     ...(seconds === undefined ? {} : { validLifetime: seconds === forever ? Number.POSITIVE_INFINITY : seconds }),
-    ...(prefixlen === undefined ? {} : { prefixLength: prefixlen }),
+    prefixLength: prefixlen,
   };
 }

@@ -65,4 +65,4 @@ export type FollowEnd =
   /** This source has no stream. */
   | { readonly kind: "not-offered" }
   /** May be opened again; `retry` is how long the source wants us to wait, in milliseconds. */
-  | { readonly kind: "ended"; readonly retry?: number };
+  | { readonly kind: "ended"; readonly retry?: number | undefined };

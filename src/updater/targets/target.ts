@@ -40,11 +40,11 @@ export type ReplaceOrder = {
   readonly family: Family;
   readonly value: string;
   /** The address of the name's other family, for services that take both in one call. Absent if it is not known. */
-  readonly beside?: string;
+  readonly beside?: string | undefined;
   /** Without it, the record keeps its TTL. */
-  readonly ttl?: number;
+  readonly ttl?: number | undefined;
   /** Without it, the record is found by zone, name and type. */
-  readonly recordId?: string;
+  readonly recordId?: string | undefined;
   /** Create the record if it is missing. The config allows this only with an API that can. */
   readonly create?: boolean;
 };

@@ -18,7 +18,7 @@ export function importDdclient(text: string, notes: Notes, readFile: (path: stri
   }
   const period = periodOf(forAll.get("daemon"), notes);
   const creates = (api: string) => ["desec", "gandi", "hetzner", "rfc2136"].includes(api);
-  return { names, onlyPublic: false, creates, ...(period === undefined ? {} : { period }) };
+  return { names, onlyPublic: false, creates, period };
 }
 
 function namesOn(

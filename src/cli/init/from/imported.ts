@@ -4,7 +4,7 @@ import type { Settings } from "../files.ts";
 /** What the config of another program says, in the settings of moor. */
 export type Imported = {
   /** Seconds between two checks, if the file sets them. */
-  readonly period?: number;
+  readonly period?: number | undefined;
   readonly onlyPublic: boolean;
   /** The APIs at which the program creates a record that does not exist. */
   readonly creates: (api: string) => boolean;

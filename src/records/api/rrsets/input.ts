@@ -51,7 +51,7 @@ export const setFromKeys = (keys: Keys, faults: Fault[], where = "") => {
     name: textAt(keys, "name", faults, where),
     type: typeAt(keys, faults, where),
     records: recordsAt(keys, faults, { where }),
-    ...(ttl !== undefined && { ttl }),
+    ttl,
     ...(labels && { labels }),
     locked: lockAt(keys, "change"),
   };
@@ -147,7 +147,7 @@ export function primariesAt(keys: Keys, faults: Fault[]): readonly ServerDraft[]
 /** TTL and labels are in the draft only if they were given. */
 export function draftAt(keys: Keys, faults: Fault[], where = ""): SetDraft {
   const [ttl, labels] = [ttlAt(keys, faults, where), labelsAt(keys, faults, where)];
-  return { records: recordsAt(keys, faults, { where }), ...(ttl !== undefined && { ttl }), ...(labels && { labels }) };
+  return { records: recordsAt(keys, faults, { where }), ttl, ...(labels && { labels }) };
 }
 
 export const tsigAlgorithms: readonly unknown[] = ["hmac-md5", "hmac-sha1", "hmac-sha256"];

@@ -26,7 +26,7 @@ export type QueueOptions = {
   readonly committed: (rows?: readonly LoggedRow[], places?: AddedPlaces) => void;
   readonly signer?: Signer | undefined;
   /** Further writes are refused immediately. */
-  readonly mostWaiting?: number;
+  readonly mostWaiting?: number | undefined;
   /** A write waits this many milliseconds for a lock, and then fails. */
   readonly lockLimit: number;
 };

@@ -121,7 +121,7 @@ async function openOn(
     purge: createPurge(),
     signer,
     lockLimit: limits?.lock ?? usualLimits.lock,
-    ...(mostWaiting !== undefined && { mostWaiting }),
+    mostWaiting,
   });
   const lists = createSqlReads(sql, reads.zoneBy);
   const signedZones = createSqlSignedZones(sql);

@@ -84,6 +84,6 @@ const ipv6Of = ({ address, mask, preferred, valid }: Entry): ReportedIpv6 => ({
   deprecated: preferred === 0,
   tentative: false,
   detached: false,
-  ...(valid === undefined ? {} : { validLifetime: valid }),
-  ...(mask === undefined ? {} : { prefixLength: mask }),
+  validLifetime: valid,
+  prefixLength: mask,
 });

@@ -107,13 +107,7 @@ function cloudflareCalls(config: TokenTarget, client: HttpClient): RecordCalls<s
       const path = `/zones/${zoneIds.get(zone)}/dns_records`;
       const owner = absoluteName(name, zone);
       const written = held
-        ? await api.send(
-            "PATCH",
-            `${path}/${held.rest}`,
-            { content: value, ...(ttl === undefined ? {} : { ttl }) },
-            [200],
-            signal,
-          )
+        ? await api.send("PATCH", `${path}/${held.rest}`, { content: value, ttl }, [200], signal)
         : await api.send(
             "POST",
             path,

@@ -131,7 +131,7 @@ function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
       return { kind: "found", value: records };
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
-      const content = { target: value, ...(ttl === undefined ? {} : { ttl }) };
+      const content = { target: value, ttl };
       const created = { fieldType: type, subDomain: name === "@" ? "" : name, ...content };
       const written = held
         ? await api.send("PUT", `${pathOf(zone)}/record/${held.rest}`, content, success, signal)

@@ -80,7 +80,7 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): RecordCalls
       return { kind: "found", value: records };
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
-      const content = { type, data: value, ...(ttl === undefined ? {} : { ttl }) };
+      const content = { type, data: value, ttl };
       const written = held
         ? await api.send("PATCH", `${pathOf(zone)}/${held.rest}`, content, [200], signal)
         : await api.send("POST", pathOf(zone), { name, ...content }, [201], signal);
