@@ -4,7 +4,7 @@ import type { ListenAddress } from "../lib/http/listen.ts";
 import type { Logger } from "../process/log.ts";
 import { type CatchUp, createCatchUp } from "./answer/catch-up.ts";
 import { followZones } from "./answer/followed-zones.ts";
-import { defaultLoadLimits } from "./answer/loaded-zones.ts";
+import { defaultLoadLimits, type LoadedZones } from "./answer/loaded-zones.ts";
 import { createResponder, type RespondTo } from "./answer/respond.ts";
 import type { ZoneSource } from "./answer/zone-source.ts";
 import { createRateLimit, defaultRateLimit, rateLimitMemory } from "./listen/rate-limit.ts";
@@ -43,69 +43,100 @@ export type Nameserver = {
 
 /** Listens on all addresses or on none; the error names the address that failed and says what to do. */
 export async function startNameserver(options: NameserverOptions): Promise<Nameserver> {
-  const { listen, source, log, identity, workers = 0, counters = createDnsCounters() } = options;
-  const threads = [counters];
-  const onTrouble = logSometimes(log);
-  const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble });
-  const answer = createResponder({ zones, onTrouble });
-  const { transfers: ports } = options;
-  const { respond: respondNow, stream }: Pick<TcpOptions, "respond" | "stream"> = ports
-    ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble, counters })
-    : { respond: (query, transport, _, mayWait) => answer(query, transport, mayWait) };
-  const waiting = waitForWrites(source);
-  const respond: RespondTo = (query, transport, from, mayWait = true) => {
-    const news = waiting.wait();
-    if (news === undefined) return respondNow(query, transport, from, mayWait);
-    return mayWait ? news.then(() => respondNow(query, transport, from)) : undefined;
-  };
-  const memory = new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots));
-  const limits = { seed: randomInt(2 ** 32), memory };
-  const rateLimit = createRateLimit({ ...defaultRateLimit, ...limits });
-  const udp: UdpOptions = { respond, identity, rateLimit, counters, reusePort: workers > 0 };
-  const tcp: TcpOptions = { respond, identity, stream, places: openTcpPlaces(), counters, log };
-  const closers: (() => Promise<void> | void)[] = [unfollow, waiting.end];
-  const close = async () => {
-    for (const each of closers.toReversed()) await each();
-  };
+  const nameserver = new RunningNameserver(options);
   try {
+    await nameserver.listen();
+    return nameserver;
+  } catch (error) {
+    await nameserver.close();
+    throw error;
+  }
+}
+
+class RunningNameserver implements Nameserver {
+  readonly addresses: ListenAddress[] = [];
+  readonly tlsAddresses: ListenAddress[] = [];
+  readonly counters: DnsCounters[];
+  readonly #options: NameserverOptions;
+  readonly #onTrouble: (error: unknown) => void;
+  /** Shared by all threads. */
+  readonly #rateLimit = {
+    seed: randomInt(2 ** 32),
+    memory: new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots)),
+  };
+  readonly #udp: UdpOptions;
+  readonly #tcp: TcpOptions;
+  readonly #closers: (() => Promise<void> | void)[];
+
+  constructor(options: NameserverOptions) {
+    const { source, log, identity, workers = 0, counters = createDnsCounters() } = options;
+    this.#options = options;
+    this.counters = [counters];
+    this.#onTrouble = logSometimes(log);
+    const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble: this.#onTrouble });
+    const waiting = waitForWrites(source);
+    const { respond: respondNow, stream } = this.#exchangeOf(zones, counters);
+    const respond: RespondTo = (query, transport, from, mayWait = true) => {
+      const news = waiting.wait();
+      if (news === undefined) return respondNow(query, transport, from, mayWait);
+      return mayWait ? news.then(() => respondNow(query, transport, from)) : undefined;
+    };
+    const rateLimit = createRateLimit({ ...defaultRateLimit, ...this.#rateLimit });
+    this.#udp = { respond, identity, rateLimit, counters, reusePort: workers > 0 };
+    this.#tcp = { respond, identity, stream, places: openTcpPlaces(), counters, log };
+    this.#closers = [unfollow, waiting.end];
+  }
+
+  async listen(): Promise<void> {
+    const { listen, overTls, workers = 0 } = this.#options;
     const bound: Bound[] = [];
     for (const at of listen) {
-      const both = await listenBoth(at, tcp, udp);
+      const both = await listenBoth(at, this.#tcp, this.#udp);
       bound.push(both);
-      closers.push(both.tcp.close, both.udp.close);
+      this.addresses.push(both.tcp.address);
+      this.#closers.push(both.tcp.close, both.udp.close);
     }
-    const addresses = bound.map((both) => both.tcp.address);
-    const tlsAddresses: ListenAddress[] = [];
-    for (const at of options.overTls?.listen ?? []) {
-      const listening = await listenTcp(at, { ...tcp, tls: options.overTls?.tls });
-      closers.push(listening.close);
-      tlsAddresses.push(listening.address);
+    for (const at of overTls?.listen ?? []) {
+      const listening = await listenTcp(at, { ...this.#tcp, tls: overTls?.tls });
+      this.#closers.push(listening.close);
+      this.tlsAddresses.push(listening.address);
     }
-    if (workers > 0 && bound.length > 0) {
-      const hidden = ports?.hidden === undefined ? undefined : nameToWire(ports.hidden);
-      const start = { listen: addresses, hidden, identity, rateLimit: limits };
-      const newCounters = () => {
+    if (workers === 0 || bound.length === 0) return;
+    await this.#startWorkers(workers);
+    // The workers have the ports now; this thread bound them only to make sure that they were free.
+    for (const both of bound) await both.udp.close();
+  }
+
+  readonly close = async (): Promise<void> => {
+    for (const each of this.#closers.toReversed()) await each();
+  };
+
+  #exchangeOf(zones: LoadedZones, counters: DnsCounters): Pick<TcpOptions, "respond" | "stream"> {
+    const { transfers: ports } = this.#options;
+    const onTrouble = this.#onTrouble;
+    const answer = createResponder({ zones, onTrouble });
+    return ports
+      ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble, counters })
+      : { respond: (query, transport, _, mayWait) => answer(query, transport, mayWait) };
+  }
+
+  async #startWorkers(count: number): Promise<void> {
+    const { transfers, identity, source, log } = this.#options;
+    const hidden = transfers?.hidden === undefined ? undefined : nameToWire(transfers.hidden);
+    const { close } = await startWorkers({
+      count,
+      source,
+      respond: this.#tcp.respond,
+      start: { listen: this.addresses, hidden, identity, rateLimit: this.#rateLimit },
+      newCounters: () => {
         const made = createDnsCounters();
-        threads.push(made);
+        this.counters.push(made);
         return made.memory;
-      };
-      const { close: end } = await startWorkers({
-        count: workers,
-        source,
-        respond,
-        start,
-        newCounters,
-        onTrouble,
-        log,
-      });
-      closers.push(end);
-      // The workers have the ports now; this thread bound them only to make sure that they were free.
-      for (const both of bound) await both.udp.close();
-    }
-    return { addresses, tlsAddresses, counters: threads, close };
-  } catch (error) {
-    await close();
-    throw error;
+      },
+      onTrouble: this.#onTrouble,
+      log,
+    });
+    this.#closers.push(close);
   }
 }
 

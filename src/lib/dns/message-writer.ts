@@ -51,11 +51,11 @@ const pointableInBlock = 0x2800;
 
 /** The records of one owner. If no message could hold them, nothing is kept of them but that. */
 export function createBlock(records: Iterable<Omit<RecordToWrite, "labels">>): RecordBlock {
-  const writer = createMessageWriter(maximumMessage, undefined, pointableInBlock);
+  const writer = new GrowingMessage(maximumMessage, Buffer.allocUnsafeSlow(512), pointableInBlock);
   const owners: number[] = [];
   for (const record of records) {
     owners.push(writer.length());
-    writer.record({ ...record, labels: [] }, true);
+    writer.ownerlessRecord(record);
     if (!writer.fits()) return tooLong;
   }
   const bytes = new Uint8Array(writer.finish());
@@ -69,124 +69,163 @@ export function createBlock(records: Iterable<Omit<RecordToWrite, "labels">>): R
 const nothing = { bytes: new Uint8Array(), owners: new Uint16Array(), pointers: new Uint16Array(), furthest: 0 };
 const tooLong: RecordBlock = { ...nothing, length: Number.POSITIVE_INFINITY };
 
-type BlockWriter = MessageWriter & { readonly record: (record: RecordToWrite, ownerLater?: boolean) => void };
-
 /** `scratch` is used while it is large enough, so a caller that passes one must copy the result. */
-export function createMessageWriter(limit = maximumMessage, scratch?: Buffer, reach = pointable): BlockWriter {
-  let buffer: Buffer = scratch ?? Buffer.allocUnsafeSlow(Math.min(limit, 512));
-  let at = 0;
-  let overflowed = false;
-  const places = new NamePlaces(reach);
-  /** Most names are that of the record before. */
-  let last: { readonly labels: readonly Label[] | undefined; readonly place: number } = { labels: undefined, place: 0 };
-  const pointers: number[] = [];
+export const createMessageWriter = (limit = maximumMessage, scratch?: Buffer): MessageWriter =>
+  new GrowingMessage(limit, scratch ?? Buffer.allocUnsafeSlow(Math.min(limit, 512)), pointable);
 
-  const reserve = (count: number): boolean => {
-    if (overflowed || at + count > limit) {
-      overflowed = true;
+class GrowingMessage implements MessageWriter {
+  readonly #limit: number;
+  /** Names that begin here or later are not pointed to. */
+  readonly #reach: number;
+  readonly #places: NamePlaces;
+  readonly #pointers: number[] = [];
+  #buffer: Buffer;
+  #at = 0;
+  #overflowed = false;
+  /** Most names are that of the record before. */
+  #lastLabels: readonly Label[] | undefined;
+  #lastPlace = 0;
+
+  constructor(limit: number, buffer: Buffer, reach: number) {
+    this.#limit = limit;
+    this.#buffer = buffer;
+    this.#reach = reach;
+    this.#places = new NamePlaces(reach);
+  }
+
+  length(): number {
+    return this.#at;
+  }
+
+  fits(): boolean {
+    return !this.#overflowed;
+  }
+
+  pointers(): readonly number[] {
+    return this.#pointers;
+  }
+
+  finish(): Buffer {
+    return this.#buffer.subarray(0, this.#at);
+  }
+
+  u8(value: number): void {
+    if (this.#reserve(1)) this.#buffer[this.#at++] = value;
+  }
+
+  u16(value: number): void {
+    if (this.#reserve(2)) this.#at = this.#buffer.writeUInt16BE(value, this.#at);
+  }
+
+  u32(value: number): void {
+    if (this.#reserve(4)) this.#at = this.#buffer.writeUInt32BE(value, this.#at);
+  }
+
+  u16At(place: number, value: number): void {
+    if (!this.#overflowed) this.#buffer.writeUInt16BE(value, place);
+  }
+
+  bytes(data: Uint8Array): void {
+    if (!this.#reserve(data.length)) return;
+    this.#buffer.set(data, this.#at);
+    this.#at += data.length;
+  }
+
+  name(labels: readonly Label[]): void {
+    if (labels === this.#lastLabels && this.#lastPlace > 0) return this.#writePointer(this.#lastPlace);
+    const start = this.#at;
+    this.#writeName(keyOf(labels));
+    const { from, place } = this.#places;
+    this.#lastLabels = labels;
+    this.#lastPlace = from === 0 ? place : start < this.#reach ? start : 0;
+  }
+
+  record(record: RecordToWrite): void {
+    this.name(record.labels);
+    this.#afterOwner(record);
+  }
+
+  /** A record of a block: the pointer to its owner is filled in when the block is written into a message. */
+  ownerlessRecord(record: Omit<RecordToWrite, "labels">): void {
+    this.u16(0);
+    this.#afterOwner(record);
+  }
+
+  block(labels: readonly Label[], block: RecordBlock): void {
+    if (this.#overflowed || this.#at + block.length > this.#limit) {
+      this.#overflowed = true;
+      return;
+    }
+    const start = this.#at;
+    this.name(labels);
+    // The name takes the place of the first pointer to it; if it is such a pointer, the others point there too.
+    const base = this.#at - 2;
+    const owner = base === start ? this.#buffer.readUInt16BE(start) & 0x3fff : start;
+    if (owner >= pointable || base + block.furthest >= pointable) this.#overflowed = true;
+    if (!this.#reserve(block.bytes.length - 2)) return;
+    this.#buffer.set(block.bytes.subarray(2), this.#at);
+    this.#at += block.bytes.length - 2;
+    pointAll(this.#buffer, block, base, owner);
+  }
+
+  #reserve(count: number): boolean {
+    const end = this.#at + count;
+    if (this.#overflowed || end > this.#limit) {
+      this.#overflowed = true;
       return false;
     }
-    if (at + count > buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(limit, Math.max(buffer.length * 2, at + count)));
-      grown.set(buffer.subarray(0, at));
-      buffer = grown;
+    if (end > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(this.#limit, Math.max(this.#buffer.length * 2, end)));
+      grown.set(this.#buffer.subarray(0, this.#at));
+      this.#buffer = grown;
     }
     return true;
-  };
-  const u8 = (value: number) => {
-    if (reserve(1)) buffer[at++] = value;
-  };
-  const u16 = (value: number) => {
-    if (reserve(2)) at = buffer.writeUInt16BE(value, at);
-  };
-  const u32 = (value: number) => {
-    if (reserve(4)) at = buffer.writeUInt32BE(value, at);
-  };
-  const bytes = (data: Uint8Array) => {
-    if (!reserve(data.length)) return;
-    buffer.set(data, at);
-    at += data.length;
-  };
-  const writeName = (key: string) => {
-    places.find(key);
-    const { from, place } = places;
-    // Without a pointer, the root's zero is written too.
-    const written = place === 0 ? key.length : from;
-    if (!reserve(written)) return;
-    places.keep(key, at);
-    if (written > 0) at += buffer.write(written === key.length ? key : key.slice(0, written), at, "latin1");
-    if (place !== 0) writePointer(place);
-  };
-  const writePointer = (place: number) => {
-    pointers.push(at);
-    u16(0xc000 | place);
-  };
-  const name = (labels: readonly Label[]) => {
-    if (labels === last.labels && last.place > 0) return writePointer(last.place);
-    const start = at;
-    writeName(keyOf(labels));
-    last = { labels, place: places.from === 0 ? places.place : start < reach ? start : 0 };
-  };
-  const rdata = (type: number, data: Uint8Array) => {
+  }
+
+  #afterOwner(record: Omit<RecordToWrite, "labels">): void {
+    this.u16(record.type);
+    this.u16(record.class);
+    this.u32(record.ttl);
+    const lengthAt = this.#at;
+    this.u16(0);
+    this.#rdata(record.type, record.data);
+    this.u16At(lengthAt, this.#at - lengthAt - 2);
+  }
+
+  #rdata(type: number, data: Uint8Array): void {
     const layout = compressibleLayout(type);
-    if (layout === undefined || data.length === 0) return bytes(data);
+    if (layout === undefined || data.length === 0) return this.bytes(data);
     let from = 0;
     for (const part of layout) {
       if (part === "name") {
         const end = endOfName(data, from);
-        writeName(Buffer.from(data.buffer, data.byteOffset + from, end - from).toString("latin1"));
+        this.#writeName(Buffer.from(data.buffer, data.byteOffset + from, end - from).toString("latin1"));
         from = end;
       } else if (typeof part === "number") {
-        bytes(data.subarray(from, from + part));
+        this.bytes(data.subarray(from, from + part));
         from += part;
       }
     }
-    bytes(data.subarray(from));
-  };
-  const u16At = (place: number, value: number) => {
-    if (!overflowed) buffer.writeUInt16BE(value, place);
-  };
-  const record = (written: RecordToWrite, ownerLater = false) => {
-    if (ownerLater) u16(0);
-    else name(written.labels);
-    u16(written.type);
-    u16(written.class);
-    u32(written.ttl);
-    const lengthAt = at;
-    u16(0);
-    rdata(written.type, written.data);
-    u16At(lengthAt, at - lengthAt - 2);
-  };
-  const block = (labels: readonly Label[], written: RecordBlock) => {
-    if (overflowed || at + written.length > limit) {
-      overflowed = true;
-      return;
-    }
-    const start = at;
-    name(labels);
-    // The name takes the place of the first pointer to it; if it is such a pointer, the others point there too.
-    const base = at - 2;
-    const owner = base === start ? buffer.readUInt16BE(start) & 0x3fff : start;
-    if (owner >= pointable || base + written.furthest >= pointable) overflowed = true;
-    if (!reserve(written.bytes.length - 2)) return;
-    buffer.set(written.bytes.subarray(2), at);
-    at += written.bytes.length - 2;
-    pointAll(buffer, written, base, owner);
-  };
-  return {
-    length: () => at,
-    fits: () => !overflowed,
-    u8,
-    u16,
-    u32,
-    u16At,
-    bytes,
-    name,
-    record,
-    block,
-    pointers: () => pointers,
-    finish: () => buffer.subarray(0, at),
-  };
+    this.bytes(data.subarray(from));
+  }
+
+  #writeName(key: string): void {
+    const places = this.#places;
+    places.find(key);
+    const { from, place } = places;
+    // Without a pointer, the root's zero is written too.
+    const written = place === 0 ? key.length : from;
+    if (!this.#reserve(written)) return;
+    places.keep(key, this.#at);
+    if (written > 0)
+      this.#at += this.#buffer.write(written === key.length ? key : key.slice(0, written), this.#at, "latin1");
+    if (place !== 0) this.#writePointer(place);
+  }
+
+  #writePointer(place: number): void {
+    this.#pointers.push(this.#at);
+    this.u16(0xc000 | place);
+  }
 }
 
 /** Where the pointers of a block lead, in a message in which it begins at `base`. */

@@ -199,36 +199,68 @@ const bounds = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 /** More than any service uses; all further statuses count as the last one. */
 const mostStatuses = 32;
 
-export function createRequestCounters(): RequestCounters {
-  /** By status: its index in `statuses` plus one; 0 if it is not there yet. */
-  const places = new Uint8Array(1_000);
-  const statuses: number[] = [];
-  const known = new Map<string, RouteCounter>();
+export const createRequestCounters = (): RequestCounters => new RouteCounters();
 
-  const counterOf = (method: string, route: string): RouteCounter => {
+class RouteCounters implements RequestCounters {
+  /** By status: its index in `statuses` plus one; 0 if it is not there yet. */
+  readonly #places = new Uint8Array(1_000);
+  readonly #statuses: number[] = [];
+  readonly #counters = new Map<string, RouteCounter>();
+  readonly Response = countedResponse(this.#counterOf("", "none"), (counter, begun, status) =>
+    this.#count(counter, begun, status),
+  );
+
+  readonly follow = (server: FastifyInstance): void => {
+    server.addHook("onRoute", (route) => {
+      const method = Array.isArray(route.method) ? "ANY" : route.method;
+      route.config = { ...route.config, counter: this.#counterOf(method, route.url) };
+    });
+    server.addHook("onRequest", (request, reply, done) => {
+      const { counter } = request.routeOptions.config;
+      if (counter !== undefined) (reply.raw as { counter?: RouteCounter }).counter = counter;
+      done();
+    });
+  };
+
+  readonly routes = (): readonly CountedRoute[] => {
+    return [...this.#counters.values()].flatMap(({ method, route, answers, seconds }) => {
+      const counted = this.#statuses.flatMap((status, i) => {
+        const count = answers[i] ?? 0;
+        return count > 0 ? [{ status, count }] : [];
+      });
+      return counted.length > 0 ? [{ method, route, answers: counted, seconds }] : [];
+    });
+  };
+
+  #counterOf(method: string, route: string): RouteCounter {
     const name = `${method} ${route}`;
-    const found = known.get(name);
-    if (found !== undefined) return found;
+    const known = this.#counters.get(name);
+    if (known !== undefined) return known;
     const answers = new Float64Array(mostStatuses);
     const counter = { method, route, answers, seconds: createHistogram(bounds) };
-    known.set(name, counter);
+    this.#counters.set(name, counter);
     return counter;
-  };
-  const unrouted = counterOf("", "none");
+  }
 
-  const newPlace = (status: number): number => {
-    if (statuses.length < mostStatuses) statuses.push(status);
-    places[status] = statuses.length;
-    return statuses.length;
-  };
-
-  const count = ({ answers, seconds }: RouteCounter, begun: number, status: number): void => {
-    const place = (places[status] || newPlace(status)) - 1;
+  #count({ answers, seconds }: RouteCounter, begun: number, status: number): void {
+    const place = (this.#places[status] || this.#newPlace(status)) - 1;
     answers[place] = (answers[place] as number) + 1;
     observe(seconds, (performance.now() - begun) / 1_000);
-  };
+  }
 
-  class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  #newPlace(status: number): number {
+    if (this.#statuses.length < mostStatuses) this.#statuses.push(status);
+    this.#places[status] = this.#statuses.length;
+    return this.#statuses.length;
+  }
+}
+
+/** A response class that calls `count` once per answer; `unrouted` counts requests without a route. */
+const countedResponse = (
+  unrouted: RouteCounter,
+  count: (counter: RouteCounter, begun: number, status: number) => void,
+): typeof ServerResponse =>
+  class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     readonly begun = performance.now();
     counter: RouteCounter = unrouted;
 
@@ -236,28 +268,4 @@ export function createRequestCounters(): RequestCounters {
       count(this.counter, this.begun, status);
       return super.writeHead(status, ...rest);
     }
-  }
-
-  return {
-    Response: CountedResponse,
-    follow: (server) => {
-      server.addHook("onRoute", (route) => {
-        const method = Array.isArray(route.method) ? "ANY" : route.method;
-        route.config = { ...route.config, counter: counterOf(method, route.url) };
-      });
-      server.addHook("onRequest", (request, reply, done) => {
-        const { counter } = request.routeOptions.config;
-        if (counter !== undefined) (reply.raw as { counter?: RouteCounter }).counter = counter;
-        done();
-      });
-    },
-    routes: () =>
-      [...known.values()].flatMap(({ method, route, answers, seconds }) => {
-        const counted = statuses.flatMap((status, i) => {
-          const count = answers[i] ?? 0;
-          return count > 0 ? [{ status, count }] : [];
-        });
-        return counted.length > 0 ? [{ method, route, answers: counted, seconds }] : [];
-      }),
   };
-}

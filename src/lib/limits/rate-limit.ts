@@ -108,37 +108,55 @@ const maximumShares = 10_000;
  * While the database is slow or down, each node uses its own bucket: a limit that is too generous for a while is better than an
  * outage.
  */
-export function createSharedRateLimit({ perMinute, budget, patience = 250 }: SharedLimitOptions): RateLimit {
-  const onTheWay = Math.floor((perMinute * lifetime) / minute);
-  const rule = { capacity: perMinute - onTheWay, perMinute };
-  const block = Math.max(1, onTheWay);
-  const alone = createRateLimit(perMinute);
-  const shares = new BoundedMap<number, Share>(maximumShares);
-  let troubleUntil = 0;
+export const createSharedRateLimit = (options: SharedLimitOptions): RateLimit => new SharedRateLimit(options);
 
-  const refill = async (token: number, share: Share, now: Instant): Promise<void> => {
-    try {
-      const { granted, left } = await budget.takeCalls(token, Math.max(block, share.waiting), rule);
-      if (granted > 0) share.parts.push({ left: granted, until: now + lifetime });
-      else share.emptyUntil = now + Math.min(lookAgain, ((1 - left) * minute) / perMinute);
-      share.common = left;
-    } catch {
-      troubleUntil = now + lookAgain;
-    } finally {
-      share.refill = undefined;
-    }
+class SharedRateLimit implements RateLimit {
+  readonly perMinute: number;
+  readonly #budget: CommonBudget;
+  readonly #patience: number;
+  readonly #rule: BudgetRule;
+  /** How many calls are taken in advance. */
+  readonly #block: number;
+  readonly #alone: RateLimit;
+  readonly #shares = new BoundedMap<number, Share>(maximumShares);
+  #troubleUntil = 0;
+
+  constructor({ perMinute, budget, patience = 250 }: SharedLimitOptions) {
+    const onTheWay = Math.floor((perMinute * lifetime) / minute);
+    this.perMinute = perMinute;
+    this.#budget = budget;
+    this.#patience = patience;
+    this.#rule = { capacity: perMinute - onTheWay, perMinute };
+    this.#block = Math.max(1, onTheWay);
+    this.#alone = createRateLimit(perMinute);
+  }
+
+  readonly ready = (token: number, from: string, now: Instant): Promise<void> | undefined => {
+    if (isLoopback(from) || isAhead(this.#troubleUntil, now)) return undefined;
+    const share = shareOf(this.#shares, token);
+    if (isAhead(share.emptyUntil, now)) return undefined;
+    const own = ownIn(share, now);
+    if (own < 1) return this.#wait(token, share, now);
+    if (own <= this.#block / 2) void this.#refilled(token, share, now);
+    return undefined;
   };
-  const refilled = (token: number, share: Share, now: Instant): Promise<void> => {
-    share.refill ??= refill(token, share, now);
-    return share.refill;
+
+  readonly take = (token: number, from: string, now: Instant): Quota => {
+    const { perMinute } = this;
+    if (isLoopback(from)) return quotaOf(perMinute, "passes", perMinute, now);
+    const share = shareOf(this.#shares, token);
+    const passes = takePromised(share) || takeOne(share, now);
+    if (!passes && isAhead(this.#troubleUntil, now)) return this.#alone.take(token, from, now);
+    // Other nodes may have taken from the common bucket since, so the remaining calls are only what this node knows.
+    return quotaOf(perMinute, passes ? "passes" : "refused", ownIn(share, now) + share.common, now);
   };
 
   /** A running query does not count calls that arrive after it was sent. If it grants too few, they wait for the next one. */
-  const wait = async (token: number, share: Share, now: Instant): Promise<void> => {
+  async #wait(token: number, share: Share, now: Instant): Promise<void> {
     share.waiting += 1;
-    for (let round = 0; round < 3 && !isAhead(share.emptyUntil, now) && !isAhead(troubleUntil, now); round++) {
-      await within(patience, refilled(token, share, now)).catch(() => {
-        troubleUntil = now + lookAgain;
+    for (let round = 0; round < 3 && !isAhead(share.emptyUntil, now) && !isAhead(this.#troubleUntil, now); round++) {
+      await within(this.#patience, this.#refilled(token, share, now)).catch(() => {
+        this.#troubleUntil = now + lookAgain;
       });
       if (takeOne(share, now)) {
         share.promised += 1;
@@ -146,28 +164,25 @@ export function createSharedRateLimit({ perMinute, budget, patience = 250 }: Sha
       }
     }
     share.waiting -= 1;
-  };
+  }
 
-  return {
-    perMinute,
-    ready: (token, from, now) => {
-      if (isLoopback(from) || isAhead(troubleUntil, now)) return undefined;
-      const share = shareOf(shares, token);
-      if (isAhead(share.emptyUntil, now)) return undefined;
-      const own = ownIn(share, now);
-      if (own < 1) return wait(token, share, now);
-      if (own <= block / 2) void refilled(token, share, now);
-      return undefined;
-    },
-    take: (token, from, now) => {
-      if (isLoopback(from)) return quotaOf(perMinute, "passes", perMinute, now);
-      const share = shareOf(shares, token);
-      const passes = takePromised(share) || takeOne(share, now);
-      if (!passes && isAhead(troubleUntil, now)) return alone.take(token, from, now);
-      // Other nodes may have taken from the common bucket since, so the remaining calls are only what this node knows.
-      return quotaOf(perMinute, passes ? "passes" : "refused", ownIn(share, now) + share.common, now);
-    },
-  };
+  #refilled(token: number, share: Share, now: Instant): Promise<void> {
+    share.refill ??= this.#refill(token, share, now);
+    return share.refill;
+  }
+
+  async #refill(token: number, share: Share, now: Instant): Promise<void> {
+    try {
+      const { granted, left } = await this.#budget.takeCalls(token, Math.max(this.#block, share.waiting), this.#rule);
+      if (granted > 0) share.parts.push({ left: granted, until: now + lifetime });
+      else share.emptyUntil = now + Math.min(lookAgain, ((1 - left) * minute) / this.perMinute);
+      share.common = left;
+    } catch {
+      this.#troubleUntil = now + lookAgain;
+    } finally {
+      share.refill = undefined;
+    }
+  }
 }
 
 /** False if `until` is further away than any delay: then the clock was set back. */

@@ -30,86 +30,99 @@ type Waiting = () => void;
 /** Milliseconds; a turn of the event loop that takes less has found nothing to do. */
 const idle = 0.1;
 
-export function createTurns(options: TurnsOptions = {}): Turns {
-  const { part = 4, mostWaiting = 8, clock = () => performance.now() } = options;
-  // The owner who has waited longest is the first in the map; after a part it goes to the end.
-  const parts = new Map<number, Waiting[]>();
-  const held = new Map<number, Waiting[]>();
-  let scheduled = false;
+export const createTurns = (options: TurnsOptions = {}): Turns => new OwnersInTurn(options);
 
-  const schedule = () => {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(turn);
+class OwnersInTurn implements Turns {
+  readonly #part: number;
+  readonly #mostWaiting: number;
+  readonly #clock: () => number;
+  // The owner who has waited longest is the first in the map; after a part it goes to the end.
+  readonly #parts = new Map<number, Waiting[]>();
+  readonly #held = new Map<number, Waiting[]>();
+  #scheduled = false;
+
+  constructor({ part = 4, mostWaiting = 8, clock = () => performance.now() }: TurnsOptions) {
+    this.#part = part;
+    this.#mostWaiting = mostWaiting;
+    this.#clock = clock;
+  }
+
+  readonly next = (owner: number): Promise<void> => {
+    return new Promise((resolve) => {
+      const waiting = this.#parts.get(owner);
+      if (waiting === undefined) this.#parts.set(owner, [resolve]);
+      else waiting.push(resolve);
+      this.#schedule();
+    });
   };
-  const turn = () => {
-    const [first] = parts;
+
+  readonly run = async <T>(owner: number, steps: Steps<T>, signal?: AbortSignal): Promise<T> => {
+    const clock = this.#clock;
+    for (;;) {
+      await this.next(owner);
+      signal?.throwIfAborted();
+      const end = clock() + this.#part;
+      do {
+        const step = steps.next();
+        if (step.done) return step.value;
+      } while (clock() < end);
+    }
+  };
+
+  readonly hold = async (owner: number, signal: AbortSignal): Promise<() => void> => {
+    signal.throwIfAborted();
+    const waiting = this.#held.get(owner);
+    if (waiting === undefined) this.#held.set(owner, []);
+    else if (waiting.length >= this.#mostWaiting) throw tooMany();
+    else await inLine(waiting, signal);
+    let over = false;
+    return () => {
+      if (!over) this.#letIn(owner);
+      over = true;
+    };
+  };
+
+  #letIn(owner: number): void {
+    const begin = this.#held.get(owner)?.shift();
+    if (begin === undefined) this.#held.delete(owner);
+    else begin();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#runNext());
+  }
+
+  #runNext(): void {
+    const [first] = this.#parts;
     if (first === undefined) {
-      scheduled = false;
+      this.#scheduled = false;
       return;
     }
     const [owner, waiting] = first;
     const begin = waiting.shift();
-    parts.delete(owner);
-    if (waiting.length > 0) parts.set(owner, waiting);
-    const begun = clock();
+    this.#parts.delete(owner);
+    if (waiting.length > 0) this.#parts.set(owner, waiting);
+    const begun = this.#clock();
     setImmediate(() => {
-      const ended = clock();
-      giveWay(ended, ended, ended - begun);
+      const ended = this.#clock();
+      this.#giveWay(ended, ended, ended - begun);
     });
     begin?.();
-  };
+  }
+
   /**
    * The others get as much time as the part took, or until there is nothing to do for them. One turn of the loop is not enough:
    * it accepts one new connection, and reads one piece of each request.
    */
-  const giveWay = (since: number, turned: number, time: number) => {
+  #giveWay(since: number, turned: number, time: number): void {
     setImmediate(() => {
-      const now = clock();
-      if (now - turned < idle || now - since >= time) turn();
-      else giveWay(since, now, time);
+      const now = this.#clock();
+      if (now - turned < idle || now - since >= time) this.#runNext();
+      else this.#giveWay(since, now, time);
     });
-  };
-  const next = (owner: number): Promise<void> =>
-    new Promise((resolve) => {
-      const waiting = parts.get(owner);
-      if (waiting === undefined) parts.set(owner, [resolve]);
-      else waiting.push(resolve);
-      schedule();
-    });
-
-  const letIn = (owner: number) => {
-    const begin = held.get(owner)?.shift();
-    if (begin === undefined) held.delete(owner);
-    else begin();
-  };
-
-  return {
-    next,
-    run: async (owner, steps, signal) => {
-      for (;;) {
-        await next(owner);
-        signal?.throwIfAborted();
-        const end = clock() + part;
-        do {
-          const step = steps.next();
-          if (step.done) return step.value;
-        } while (clock() < end);
-      }
-    },
-    hold: async (owner, signal) => {
-      signal.throwIfAborted();
-      const waiting = held.get(owner);
-      if (waiting === undefined) held.set(owner, []);
-      else if (waiting.length >= mostWaiting) throw tooMany();
-      else await inLine(waiting, signal);
-      let over = false;
-      return () => {
-        if (!over) letIn(owner);
-        over = true;
-      };
-    },
-  };
+  }
 }
 
 function inLine(waiting: Waiting[], signal: AbortSignal): Promise<void> {

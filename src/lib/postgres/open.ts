@@ -7,7 +7,7 @@ import { StoreBusy } from "../limits/store-busy.ts";
 import { PostgresClient, type ServerCheck } from "./client.ts";
 import { createCommitMarks } from "./commit-marks.ts";
 import { faultOf, inabilityOf, type PostgresFault } from "./faults.ts";
-import { logOutages } from "./outages.ts";
+import { logOutages, type Outages } from "./outages.ts";
 import { Silence } from "./silence.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./statement.ts";
 import { resultOf } from "./transaction.ts";
@@ -65,34 +65,84 @@ const lookPatience = 500;
 const closePatience = 1_000;
 const farewellPatience = 500;
 
-export function openPostgres(address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres {
-  const config = clientConfig(limits);
-  const open = new Set<pg.Client>();
-  const breakOff = () => {
-    for (const client of open) client.connection.stream.destroy();
-  };
-  const silence = new Silence({ onSilence: breakOff });
-  const hosts = new PostgresHosts(address, (client) => silence.watch(client));
-  const pool = new pg.Pool({
-    ...config,
-    Client: class extends PostgresClient {
-      constructor() {
-        super(...hosts.next(config));
-        open.add(this);
-        this.once("end", () => open.delete(this));
-      }
-    },
-    max: limits.connections,
-    idleTimeoutMillis: 60_000,
-  });
-  const outages = logOutages(log, address.shown);
-  pool.on("error", outages.failed);
-  pool.on("connect", outages.connected);
-  const mark = createCommitMarks();
-  const underWay = new Set<Promise<unknown>>();
+export const openPostgres = (address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres =>
+  new PostgresPool(address, log, limits);
 
-  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
-    const client = await pool.connect();
+class PostgresPool implements Postgres {
+  readonly #limits: PostgresLimits;
+  readonly #config: ClientConfig;
+  readonly #open = new Set<pg.Client>();
+  readonly #silence = new Silence({ onSilence: () => this.#breakOff() });
+  readonly #hosts: PostgresHosts;
+  readonly #pool: pg.Pool;
+  readonly #outages: Outages;
+  readonly #mark = createCommitMarks();
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(address: PostgresAddress, log: Logger, limits: PostgresLimits) {
+    this.#limits = limits;
+    this.#config = clientConfig(limits);
+    this.#hosts = new PostgresHosts(address, (client) => this.#silence.watch(client));
+    this.#pool = this.#createPool();
+    this.#outages = logOutages(log, address.shown);
+    this.#pool.on("error", this.#outages.failed);
+    this.#pool.on("connect", this.#outages.connected);
+  }
+
+  readonly read = (statement: Statement): Promise<Rows> => this.#ask(statement);
+
+  readonly look = (statement: Statement): Promise<Rows> => this.#ask(statement, lookPatience);
+
+  readonly transact: Postgres["transact"] = (work, since) => {
+    const { patience } = this.#limits;
+    const ways = { withClient: this.#withClient, limit: patience / 4, mark: this.#mark };
+    return this.#insist(() => resultOf(work, ways), patience, since);
+  };
+
+  readonly connect = (): Promise<pg.Client> => this.#hosts.connect(this.#config);
+
+  readonly connections = (): ConnectionCount => {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { used: totalCount - idle, idle, waiting };
+  };
+
+  readonly close = async (): Promise<void> => {
+    // After its end, the pool forgets callers that still wait for a connection.
+    await Promise.race([Promise.allSettled(this.#underWay), sleep(closePatience, undefined, { ref: false })]);
+    const ending = this.#pool.end();
+    await Promise.race([ending, sleep(farewellPatience, undefined, { ref: false })]);
+    this.#silence.close();
+    // A server that hangs does not close its side.
+    this.#breakOff();
+    await ending;
+  };
+
+  #createPool(): pg.Pool {
+    const [config, hosts, open] = [this.#config, this.#hosts, this.#open];
+    return new pg.Pool({
+      ...config,
+      Client: class extends PostgresClient {
+        constructor() {
+          super(...hosts.next(config));
+          open.add(this);
+          this.once("end", () => open.delete(this));
+        }
+      },
+      max: this.#limits.connections,
+      idleTimeoutMillis: 60_000,
+    });
+  }
+
+  #breakOff(): void {
+    for (const client of this.#open) client.connection.stream.destroy();
+  }
+
+  #ask(statement: Statement, patience?: number): Promise<Rows> {
+    return this.#insist(() => this.#withClient((client) => client.query(toQuery(statement))), patience);
+  }
+
+  readonly #withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const client = await this.#pool.connect();
     let broken: Error | undefined;
     const note = (error: Error) => {
       broken = error;
@@ -110,66 +160,37 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     }
   };
 
-  const insist = async <T>(
-    attempt: () => Promise<T>,
-    patience = limits.patience,
-    since = performance.now(),
-  ): Promise<T> => {
-    if (underWay.size >= limits.connections + limits.waiting)
+  async #insist<T>(attempt: () => Promise<T>, patience = this.#limits.patience, since = performance.now()): Promise<T> {
+    if (this.#underWay.size >= this.#limits.connections + this.#limits.waiting)
       throw new StoreBusy("too many requests are waiting for the database");
-    const work = repeated(attempt, since + patience);
-    underWay.add(work);
+    const work = this.#repeated(attempt, since + patience);
+    this.#underWay.add(work);
     try {
       return await work;
     } finally {
-      underWay.delete(work);
+      this.#underWay.delete(work);
     }
-  };
+  }
 
   /** Retries until it works, cannot work, or the time is over. */
-  const repeated = async <T>(attempt: () => Promise<T>, end: number): Promise<T> => {
+  async #repeated<T>(attempt: () => Promise<T>, end: number): Promise<T> {
     for (let failures = 1; ; failures += 1) {
       try {
         const result = await attempt();
-        outages.worked();
+        this.#outages.worked();
         return result;
       } catch (error) {
         const fault = faultOf(error);
         // Only new connections are refused: an open one may become free.
         const isAway = fault === "lost" || fault === "refused";
-        if (isAway) outages.failed(error as Error);
+        if (isAway) this.#outages.failed(error as Error);
         const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
         const again = fault === "repeat" ? failures < mostRepeats : isAway || fault === "stale";
         if (!again || performance.now() + pause > end) throw forCaller(error, fault);
         await sleep(pause);
       }
     }
-  };
-
-  const ask = (statement: Statement, patience?: number): Promise<Rows> =>
-    insist(() => withClient((client) => client.query(toQuery(statement))), patience);
-
-  return {
-    read: (statement) => ask(statement),
-    transact: (work, since) =>
-      insist(() => resultOf(work, { withClient, limit: limits.patience / 4, mark }), limits.patience, since),
-    look: (statement) => ask(statement, lookPatience),
-    connect: () => hosts.connect(config),
-    connections: () => {
-      const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
-      return { used: totalCount - idle, idle, waiting };
-    },
-    close: async () => {
-      // After its end, the pool forgets callers that still wait for a connection.
-      await Promise.race([Promise.allSettled(underWay), sleep(closePatience, undefined, { ref: false })]);
-      const ending = pool.end();
-      await Promise.race([ending, sleep(farewellPatience, undefined, { ref: false })]);
-      silence.close();
-      // A server that hangs does not close its side.
-      breakOff();
-      await ending;
-    },
-  };
+  }
 }
 
 const backOff = { away: { base: 50, cap: 1_000 }, repeat: { base: 2, cap: 50 } } as const;

@@ -2,7 +2,7 @@ import { nodeOf, sharedDenial } from "../../core/records/answer.ts";
 import { coveringName, gapOf } from "../../core/records/denial.ts";
 import { isGone, type ZoneNode } from "../../core/records/zone-view.ts";
 import { flags, rcodes } from "../../lib/dns/codes.ts";
-import { createKeptMap } from "./kept-map.ts";
+import { createKeptMap, type KeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
 import { createNegativeTail, lastLink, type NegativeTail } from "./negative-tail.ts";
@@ -34,66 +34,74 @@ const mostBytes = 4_096;
  * children is enough for each of them. In a signed zone, the proof is the same for all in the same gap between names. With NSEC3,
  * random names hit all gaps, so only the part that all proofs share is kept, and the record that covers the name is added to it.
  */
-export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: number) {
-  const kept = createKeptMap<Encloser>(limit);
-  let all = { left: mostTails };
+export class Enclosers {
+  readonly #zones: Pick<LoadedZones, "isNoZone">;
+  readonly #kept: KeptMap<Encloser>;
+  #all = { left: mostTails };
 
-  const keepTail = (encloser: Encloser, name: NameKey, tail: NegativeTail): void => {
+  constructor(zones: Pick<LoadedZones, "isNoZone">, limit: number) {
+    this.#zones = zones;
+    this.#kept = createKeptMap(limit);
+  }
+
+  /** The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not certain. */
+  noName(key: string, end: number, dnssecOk: boolean): NegativeAnswer | undefined {
+    const cut = 1 + key.charCodeAt(0);
+    if (cut >= end) return undefined;
+    const encloser = this.#kept.get(key.slice(cut, end));
+    if (encloser === undefined || !holds(encloser)) return undefined;
     const { zone, node } = encloser;
-    if (all.left === 0) all = { left: mostTails };
-    all.left -= 1;
-    if (encloser.tails.all !== all) encloser.tails = { all, byGap: new Map() };
-    encloser.tails.byGap.set(gapOf(zone.view, node, name), tail);
-  };
-  const keptTail = ({ zone, node, tails }: Encloser, name: NameKey): NegativeTail | undefined =>
-    tails.all === all ? tails.byGap.get(gapOf(zone.view, node, name)) : undefined;
+    if (node.children?.has(key.slice(1, cut)) || !this.#zones.isNoZone(key, end)) return undefined;
+    const isProved = dnssecOk && zone.view.signed > 0;
+    const { tail, last } = isProved ? (this.#proofFor(encloser, key.slice(0, end)) ?? noProof) : { tail: zone.tail };
+    if (tail === undefined || !isCurrent(tail)) return undefined;
+    zone.used = true;
+    return { kind: "negative", tail, last, bits: noNameBits, dependsOn: undefined };
+  }
 
-  type Proof = Pick<NegativeAnswer, "tail" | "last">;
-  const proofFor = (encloser: Encloser, name: NameKey): Proof | undefined => {
+  /** Call this when the zone has answered that the name does not exist. */
+  note(zone: LoadedZone, name: NameKey, { tail }: NegativeAnswer): void {
+    const above = keyAbove(name);
+    const known = this.#kept.get(above);
+    const encloser = known?.zone === zone && holds(known) ? known : this.#newEncloser(zone, above);
+    if (encloser === undefined) return;
+    this.#kept.set(above, encloser);
+    if (tail === zone.tail) return;
+    const shared = sharedDenial(zone.view, labelsOfKey(above));
+    const sharedTail = shared && createNegativeTail(zone.view, shared.authority);
+    encloser.shared = shared && sharedTail && { tail: sharedTail, nodes: shared.nodes };
+    if (shared === undefined && tail.bytes.length <= mostBytes) this.#keepTail(encloser, name, tail);
+  }
+
+  #newEncloser(zone: LoadedZone, name: NameKey): Encloser | undefined {
+    const node = nodeOf(zone.view, labelsOfKey(name));
+    if (node === undefined) return undefined;
+    const { shape, cuts } = zone.view;
+    const tails = { all: this.#all, byGap: new Map<number, NegativeTail>() };
+    return { shared: undefined, tails, zone, node, below: zone.below, shape, cuts };
+  }
+
+  #keepTail(encloser: Encloser, name: NameKey, tail: NegativeTail): void {
+    const { zone, node } = encloser;
+    if (this.#all.left === 0) this.#all = { left: mostTails };
+    this.#all.left -= 1;
+    if (encloser.tails.all !== this.#all) encloser.tails = { all: this.#all, byGap: new Map() };
+    encloser.tails.byGap.set(gapOf(zone.view, node, name), tail);
+  }
+
+  #keptTail({ zone, node, tails }: Encloser, name: NameKey): NegativeTail | undefined {
+    return tails.all === this.#all ? tails.byGap.get(gapOf(zone.view, node, name)) : undefined;
+  }
+
+  #proofFor(encloser: Encloser, name: NameKey): Pick<NegativeAnswer, "tail" | "last"> | undefined {
     const { zone, shared } = encloser;
     if (shared === undefined) {
-      const tail = keptTail(encloser, name);
+      const tail = this.#keptTail(encloser, name);
       return tail && { tail };
     }
     // Checked first, so that no name is hashed for an outdated proof.
     const link = isCurrent(shared.tail) ? coveringName(zone.view, name) : undefined;
     return link && { tail: shared.tail, last: shared.nodes.includes(link.node) ? undefined : lastLink(link) };
-  };
-
-  return {
-    /** The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not certain. */
-    noName: (key: string, end: number, dnssecOk: boolean): NegativeAnswer | undefined => {
-      const cut = 1 + key.charCodeAt(0);
-      if (cut >= end) return undefined;
-      const encloser = kept.get(key.slice(cut, end));
-      if (encloser === undefined || !holds(encloser)) return undefined;
-      const { zone, node } = encloser;
-      if (node.children?.has(key.slice(1, cut)) || !zones.isNoZone(key, end)) return undefined;
-      const isProved = dnssecOk && zone.view.signed > 0;
-      const { tail, last } = isProved ? (proofFor(encloser, key.slice(0, end)) ?? noProof) : { tail: zone.tail };
-      if (tail === undefined || !isCurrent(tail)) return undefined;
-      zone.used = true;
-      return { kind: "negative", tail, last, bits: noNameBits, dependsOn: undefined };
-    },
-    /** Call this when the zone has answered that the name does not exist. */
-    note: (zone: LoadedZone, name: NameKey, { tail }: NegativeAnswer): void => {
-      const above = keyAbove(name);
-      const known = kept.get(above);
-      const encloser = known?.zone === zone && holds(known) ? known : newEncloser(zone, above);
-      if (encloser === undefined) return;
-      kept.set(above, encloser);
-      if (tail === zone.tail) return;
-      const shared = sharedDenial(zone.view, labelsOfKey(above));
-      const sharedTail = shared && createNegativeTail(zone.view, shared.authority);
-      encloser.shared = shared && sharedTail && { tail: sharedTail, nodes: shared.nodes };
-      if (shared === undefined && tail.bytes.length <= mostBytes) keepTail(encloser, name, tail);
-    },
-  };
-
-  function newEncloser(zone: LoadedZone, name: NameKey): Encloser | undefined {
-    const node = nodeOf(zone.view, labelsOfKey(name));
-    const { shape, cuts } = zone.view;
-    return node && { shared: undefined, tails: { all, byGap: new Map() }, zone, node, below: zone.below, shape, cuts };
   }
 }
 

@@ -1,7 +1,7 @@
 import { classes, rcodes, types } from "../../lib/dns/codes.ts";
 import { extendedErrors } from "../wire/edns-options.ts";
 import { type Query, readQuery, type Transport } from "../wire/read-query.ts";
-import { createEnclosers } from "./enclosers.ts";
+import { Enclosers } from "./enclosers.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { isRootKey, keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
@@ -43,7 +43,7 @@ export function createResponder(options: ResponderOptions): Respond {
   const kept = createKeptMap<Prepared>(keep);
   /** Answers for clients that want signatures. */
   const keptSigned = createKeptMap<Prepared>(keep);
-  const enclosers = createEnclosers(zones, 1_000);
+  const enclosers = new Enclosers(zones, 1_000);
 
   const answerFrom = (zone: LoadedZone | undefined, query: Query, transport: Transport) => {
     if (zone === undefined) return replyWithCode(query, rcodes.refused, extendedErrors.notAuthoritative);

@@ -1,6 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
-import { createCatchUp } from "../answer/catch-up.ts";
+import { type CatchUp, createCatchUp } from "../answer/catch-up.ts";
 import type { Reply } from "../answer/respond.ts";
 import type { BeginZone, ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
 import {
@@ -25,88 +25,108 @@ export type MainThreadOptions = Pick<WorkerStart, "written" | "reported"> & {
   readonly close: () => void;
 };
 
-export function openMainThread(port: MessagePort, options: MainThreadOptions): MainThread {
-  const written = new Int32Array(options.written);
-  const catchUp = createCatchUp({
-    latest: () => Atomics.load(written, 0),
-    start: options.reported,
-    limit: options.limit,
-  });
-  const asked = new Map<number, PromiseWithResolvers<unknown>>();
-  const listeners = new Set<(event: ZoneEvent) => void>();
-  let lastId = 0;
-  let loads = 0;
+export const openMainThread = (port: MessagePort, options: MainThreadOptions): MainThread =>
+  new MainThreadOverPort(port, options);
 
-  const ask = (question: WorkerQuestion): Promise<unknown> => {
-    lastId += 1;
-    const waiting = Promise.withResolvers<unknown>();
-    asked.set(lastId, waiting);
-    port.postMessage({ kind: "asks", id: lastId, question } satisfies FromWorker);
-    return waiting.promise;
+class MainThreadOverPort implements MainThread {
+  readonly #port: MessagePort;
+  readonly #close: () => void;
+  readonly #catchUp: CatchUp;
+  readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #listeners = new Set<(event: ZoneEvent) => void>();
+  #lastId = 0;
+  #loads = 0;
+
+  constructor(port: MessagePort, options: MainThreadOptions) {
+    const written = new Int32Array(options.written);
+    this.#catchUp = createCatchUp({
+      latest: () => Atomics.load(written, 0),
+      start: options.reported,
+      limit: options.limit,
+    });
+    this.#port = port;
+    this.#close = options.close;
+    port.on("message", (message: ToWorker) => this.#take(message));
+  }
+
+  readonly names = (): AsyncIterable<readonly string[]> => this.#names();
+
+  async *#names(): AsyncGenerator<readonly string[]> {
+    for (let first = true; ; first = false) {
+      const part = (await this.#ask({ kind: "names", first })) as readonly string[] | undefined;
+      if (part === undefined) return;
+      yield part;
+    }
+  }
+
+  readonly closest = (names: readonly string[]): Promise<string | undefined> => {
+    return this.#ask({ kind: "closest", names }) as Promise<string | undefined>;
   };
 
-  const answered = (id: number): PromiseWithResolvers<unknown> | undefined => {
-    const waiting = asked.get(id);
-    asked.delete(id);
-    return waiting;
-  };
-
-  const take = (message: ToWorker): void => {
-    switch (message.kind) {
-      case "answer":
-        answered(message.id)?.resolve(message.value);
-        break;
-      case "no-answer":
-        answered(message.id)?.reject(new Error("the main thread has no answer"));
-        break;
-      case "news":
-        for (const event of message.news) for (const listener of listeners) listener(event);
-        catchUp.reported(message.reported);
-        break;
-      case "close":
-        options.close();
-        break;
+  readonly load = async (zone: string, begin?: BeginZone): Promise<ZoneContent<ShownSet> | undefined> => {
+    this.#loads += 1;
+    const load = this.#loads;
+    const rest: ShownSet[] = [];
+    let take: ReturnType<BeginZone> | undefined;
+    for (let from = 0; ; from += setsInMessage) {
+      const part = (await this.#ask({ kind: "load", zone, load, from })) as ZoneContent<ShownSet> | undefined;
+      if (part === undefined) return undefined;
+      if (part.sets.length < setsInMessage) return { ...part, sets: [...rest, ...part.sets] };
+      take ??= begin?.(part) ?? ((sets) => void rest.push(...sets));
+      take(part.sets);
     }
   };
-  port.on("message", take);
 
-  return {
-    names: async function* () {
-      for (let first = true; ; first = false) {
-        const part = (await ask({ kind: "names", first })) as readonly string[] | undefined;
-        if (part === undefined) return;
-        yield part;
-      }
-    },
-    closest: (names) => ask({ kind: "closest", names }) as Promise<string | undefined>,
-    load: async (zone, begin) => {
-      loads += 1;
-      const load = loads;
-      const rest: ShownSet[] = [];
-      let take: ReturnType<BeginZone> | undefined;
-      for (let from = 0; ; from += setsInMessage) {
-        const part = (await ask({ kind: "load", zone, load, from })) as ZoneContent<ShownSet> | undefined;
-        if (part === undefined) return undefined;
-        if (part.sets.length < setsInMessage) return { ...part, sets: [...rest, ...part.sets] };
-        take ??= begin?.(part) ?? ((sets) => void rest.push(...sets));
-        take(part.sets);
-      }
-    },
-    follow: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    wait: () => {
-      if (catchUp.wait() === undefined) return undefined;
-      // The changes are usually in this thread's queue already, after the query.
-      for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
-        take(next.message as ToWorker);
-      }
-      return catchUp.wait();
-    },
-    pass: async (packet, from) => {
-      const reply = (await ask({ kind: "packet", bytes: copyForPosting(packet), from })) as Uint8Array | undefined;
-      return reply && Buffer.from(reply.buffer, reply.byteOffset, reply.length);
-    },
+  readonly follow = (listener: (event: ZoneEvent) => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   };
+
+  readonly wait = (): Promise<void> | undefined => {
+    if (this.#catchUp.wait() === undefined) return undefined;
+    const port = this.#port;
+    // The changes are usually in this thread's queue already, after the query.
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+      this.#take(next.message as ToWorker);
+    }
+    return this.#catchUp.wait();
+  };
+
+  readonly pass = async (packet: Buffer, from: string): Promise<Reply> => {
+    const question: WorkerQuestion = { kind: "packet", bytes: copyForPosting(packet), from };
+    const reply = (await this.#ask(question)) as Uint8Array | undefined;
+    return reply && Buffer.from(reply.buffer, reply.byteOffset, reply.length);
+  };
+
+  #ask(question: WorkerQuestion): Promise<unknown> {
+    this.#lastId += 1;
+    const waiting = Promise.withResolvers<unknown>();
+    this.#asked.set(this.#lastId, waiting);
+    this.#port.postMessage({ kind: "asks", id: this.#lastId, question } satisfies FromWorker);
+    return waiting.promise;
+  }
+
+  #answered(id: number): PromiseWithResolvers<unknown> | undefined {
+    const waiting = this.#asked.get(id);
+    this.#asked.delete(id);
+    return waiting;
+  }
+
+  #take(message: ToWorker): void {
+    switch (message.kind) {
+      case "answer":
+        this.#answered(message.id)?.resolve(message.value);
+        break;
+      case "no-answer":
+        this.#answered(message.id)?.reject(new Error("the main thread has no answer"));
+        break;
+      case "news":
+        for (const event of message.news) for (const listener of this.#listeners) listener(event);
+        this.#catchUp.reported(message.reported);
+        break;
+      case "close":
+        this.#close();
+        break;
+    }
+  }
 }

@@ -40,115 +40,155 @@ export type ConnectionOptions = {
  * unanswered or unread; a client that neither completes a question nor reads its answers for too long is disconnected.
  */
 export function serveConnection(socket: Socket, options: ConnectionOptions): void {
-  const { respond, stream, counts, limits, place, identity } = options;
-  const from = socket.remoteAddress ?? "";
-  const frames = createFrameReader();
-  let waiting = 0;
-  let ended = false;
-  let transfers = 0;
-  let began = { at: 0, taken: 0 };
-  let moved = performance.now();
-  const takenSoFar = () => socket.bytesWritten - socket.writableLength;
-  const isTooSlow = () => {
-    const grace = performance.now() - began.at - limits.stalled;
-    return transfers > 0 && grace > 0 && takenSoFar() - began.taken < (grace / 1_000) * limits.slowest;
-  };
-  const endIfIdle = () => {
-    // The client has read everything so far and waits for us: preparing a large zone takes time, above all on a busy machine, and an update
-    // waits for the database.
-    if (waiting > 0 && socket.writableLength === 0) return move();
-    const taking = transfers > 0 && socket.writableLength > 0 && performance.now() - moved < limits.stalled;
-    if (taking && !isTooSlow()) timer.refresh();
-    else socket.destroy();
-  };
-  const timer = setTimeout(endIfIdle, limits.idle);
-  const move = () => {
-    moved = performance.now();
-    timer.refresh();
-  };
+  const connection = new TcpConnection(socket, options);
+  socket.on("data", (chunk) => connection.read(chunk));
+  socket.on("drain", () => connection.drained());
+  socket.on("end", () => connection.ended());
+  socket.on("error", () => socket.destroy());
+  socket.on("close", () => connection.closed());
+}
 
-  const mayRead = () => waiting < limits.waiting && socket.writableLength < limits.unread;
+class TcpConnection {
+  readonly #socket: Socket;
+  readonly #options: ConnectionOptions;
+  readonly #from: string;
+  readonly #frames = createFrameReader();
+  readonly #timer: NodeJS.Timeout;
+  /** Queries without an answer so far. */
+  #waiting = 0;
+  #ended = false;
+  #transfers = 0;
+  /** When the first of the running transfers began, and how much the client had read by then. */
+  #began = { at: 0, taken: 0 };
+  #moved = performance.now();
 
-  const write = (reply: Reply) => {
-    if (reply !== undefined && !socket.destroyed) socket.write(framed(reply));
-  };
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#from = socket.remoteAddress ?? "";
+    this.#timer = setTimeout(() => this.#endIfIdle(), options.limits.idle);
+  }
 
-  const answer = (reply: Reply, query: Buffer) => {
-    if (reply === undefined) return;
-    countReply(counts, reply);
-    const asked = identity && optionsIn(query);
-    write(asked ? withOptions(reply, replyOptions(asked, from, identity, Date.now()).bytes) : reply);
-  };
+  read(chunk: Buffer): void {
+    this.#frames.add(chunk);
+    this.#work();
+  }
 
-  const wait = async (reply: Promise<Reply>, query: Buffer) => {
-    waiting += 1;
+  drained(): void {
+    if (this.#isTooSlow()) return void this.#socket.destroy();
+    this.#move();
+    this.#work();
+  }
+
+  ended(): void {
+    this.#ended = true;
+    this.#work();
+  }
+
+  closed(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #work(): void {
+    const socket = this.#socket;
+    if (socket.destroyed) return;
+    socket.cork();
+    this.#answerWhole();
+    socket.uncork();
+    if (this.#mayRead()) socket.resume();
+    else socket.pause();
+    if (this.#ended && this.#waiting === 0 && this.#mayRead()) socket.end();
+  }
+
+  #answerWhole(): void {
+    const { respond, stream, place } = this.#options;
+    while (this.#mayRead()) {
+      const query = this.#frames.next();
+      if (query === undefined) return;
+      if (query.length < headerLength) return void this.#socket.destroy();
+      place.asked();
+      this.#move();
+      const messages = stream?.(query, this.#from);
+      const reply = messages ? this.#writeAll(messages) : respond(query, "tcp", this.#from);
+      if (reply instanceof Promise) void this.#wait(reply, query);
+      else this.#answer(reply, query);
+    }
+  }
+
+  #mayRead(): boolean {
+    const { limits } = this.#options;
+    return this.#waiting < limits.waiting && this.#socket.writableLength < limits.unread;
+  }
+
+  async #wait(reply: Promise<Reply>, query: Buffer): Promise<void> {
+    this.#waiting += 1;
     try {
-      answer(await reply, query);
+      this.#answer(await reply, query);
     } catch {
       // Without a reply the client asks again.
     } finally {
-      waiting -= 1;
-      work();
+      this.#waiting -= 1;
+      this.#work();
     }
-  };
+  }
 
-  const writeAll = async (messages: AsyncIterable<Buffer>) => {
-    if (transfers === 0) began = { at: performance.now(), taken: takenSoFar() };
-    transfers += 1;
+  #answer(reply: Reply, query: Buffer): void {
+    if (reply === undefined) return;
+    const { counts, identity } = this.#options;
+    countReply(counts, reply);
+    const asked = identity && optionsIn(query);
+    this.#write(asked ? withOptions(reply, replyOptions(asked, this.#from, identity, Date.now()).bytes) : reply);
+  }
+
+  #write(reply: Buffer): void {
+    if (!this.#socket.destroyed) this.#socket.write(framed(reply));
+  }
+
+  async #writeAll(messages: AsyncIterable<Buffer>): Promise<undefined> {
+    const socket = this.#socket;
+    const { place, limits } = this.#options;
+    if (this.#transfers === 0) this.#began = { at: performance.now(), taken: this.#takenSoFar() };
+    this.#transfers += 1;
     place.busy(true);
     try {
       for await (const message of messages) {
-        write(message);
+        this.#write(message);
         if (socket.destroyed) return undefined;
         if (socket.writableLength >= limits.unread) await taken(socket);
       }
       await flushed(socket);
     } finally {
-      transfers -= 1;
-      if (transfers === 0) place.busy(false);
+      this.#transfers -= 1;
+      if (this.#transfers === 0) place.busy(false);
     }
     return undefined;
-  };
+  }
 
-  const answerWhole = () => {
-    while (mayRead()) {
-      const query = frames.next();
-      if (query === undefined) return;
-      if (query.length < headerLength) return void socket.destroy();
-      place.asked();
-      move();
-      const messages = stream?.(query, from);
-      const reply = messages ? writeAll(messages) : respond(query, "tcp", from);
-      if (reply instanceof Promise) void wait(reply, query);
-      else answer(reply, query);
-    }
-  };
+  #move(): void {
+    this.#moved = performance.now();
+    this.#timer.refresh();
+  }
 
-  const work = () => {
-    if (socket.destroyed) return;
-    socket.cork();
-    answerWhole();
-    socket.uncork();
-    if (mayRead()) socket.resume();
-    else socket.pause();
-    if (ended && waiting === 0 && mayRead()) socket.end();
-  };
+  #endIfIdle(): void {
+    const socket = this.#socket;
+    // The client has read everything so far and waits for us: preparing a large zone takes time, above all on a busy machine,
+    // and an update waits for the database.
+    if (this.#waiting > 0 && socket.writableLength === 0) return this.#move();
+    const sinceMove = performance.now() - this.#moved;
+    const taking = this.#transfers > 0 && socket.writableLength > 0 && sinceMove < this.#options.limits.stalled;
+    if (taking && !this.#isTooSlow()) this.#timer.refresh();
+    else socket.destroy();
+  }
 
-  socket.on("data", (chunk) => {
-    frames.add(chunk);
-    work();
-  });
-  socket.on("drain", () => {
-    if (isTooSlow()) return void socket.destroy();
-    move();
-    work();
-  });
-  socket.on("end", () => {
-    ended = true;
-    work();
-  });
-  socket.on("error", () => socket.destroy());
-  socket.on("close", () => clearTimeout(timer));
+  #isTooSlow(): boolean {
+    const { stalled, slowest } = this.#options.limits;
+    const grace = performance.now() - this.#began.at - stalled;
+    return this.#transfers > 0 && grace > 0 && this.#takenSoFar() - this.#began.taken < (grace / 1_000) * slowest;
+  }
+
+  #takenSoFar(): number {
+    return this.#socket.bytesWritten - this.#socket.writableLength;
+  }
 }
 
 /** Resolves when the write buffer has drained, or the connection is closed. */

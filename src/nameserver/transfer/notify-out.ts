@@ -36,87 +36,100 @@ const defaultLimits: NotifyLimits = { tries: [1_000, 2_000, 4_000, 8_000, 16_000
 
 export function createNotifier(options: NotifierOptions): Notifier {
   const stop = new AbortController();
-  const lines = options.targets.map((target) => createLine(target, options, stop.signal));
+  const queues = options.targets.map((target) => new TargetQueue(target, options, stop.signal));
   return {
     changed: (zone) => {
-      for (const line of lines) line.changed(zone);
+      for (const queue of queues) queue.changed(zone);
     },
     close: async () => {
       stop.abort();
-      await Promise.all(lines.map((line) => line.ended()));
+      await Promise.all(queues.map((queue) => queue.ended()));
     },
   };
 }
 
-/** The queue of one target. A zone that changes again while its NOTIFY is being sent waits in `waiting` too. */
-function createLine(target: NotifyTarget, options: NotifierOptions, signal: AbortSignal) {
-  const { log, limits = defaultLimits } = options;
-  const waiting = new Set<string>();
-  const notifying = new Map<string, Promise<void>>();
-  let silent = false;
+/** The queue of one target. A zone that changes again while its NOTIFY is being sent waits in `#waiting` too. */
+class TargetQueue {
+  readonly #target: NotifyTarget;
+  readonly #options: NotifierOptions;
+  readonly #limits: NotifyLimits;
+  readonly #signal: AbortSignal;
+  readonly #waiting = new Set<string>();
+  readonly #notifying = new Map<string, Promise<void>>();
+  #silent = false;
 
-  const answered = (yes: boolean, because: string) => {
-    if (yes === !silent) return;
-    silent = !yes;
-    const fields = { nameserver: nameOf(target) };
-    if (silent)
+  constructor(target: NotifyTarget, options: NotifierOptions, signal: AbortSignal) {
+    this.#target = target;
+    this.#options = options;
+    this.#limits = options.limits ?? defaultLimits;
+    this.#signal = signal;
+  }
+
+  changed(zone: string): void {
+    this.#waiting.add(zone);
+    this.#startWaiting();
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#notifying.values());
+  }
+
+  #startWaiting(): void {
+    for (const zone of this.#waiting) {
+      if (this.#signal.aborted || this.#notifying.size >= this.#limits.atOnce) return;
+      if (this.#notifying.has(zone)) continue;
+      this.#waiting.delete(zone);
+      this.#notifying.set(zone, this.#run(zone));
+    }
+  }
+
+  async #run(zone: string): Promise<void> {
+    const signal = this.#signal;
+    try {
+      await Promise.all([this.#notify(zone), sleep(this.#limits.apart, undefined, { signal })]);
+    } catch (error) {
+      if (!signal.aborted) this.#options.log.error({ err: error, zone }, "a NOTIFY message could not be sent");
+    } finally {
+      this.#notifying.delete(zone);
+      this.#startWaiting();
+    }
+  }
+
+  async #notify(zone: string): Promise<void> {
+    const { peerOf, ask, now } = this.#options;
+    const signal = this.#signal;
+    let because = "";
+    for (const limit of this.#limits.tries) {
+      const peer = await peerOf(this.#target);
+      if (peer === undefined) return this.#answered(false, `there is no transfer key ${this.#target.keyName}`);
+      const asked = now();
+      try {
+        await ask(peer, notifyAbout(zone), { signal, limit, now });
+        return this.#answered(true, "");
+      } catch (error) {
+        if (signal.aborted) return;
+        because = (error as Error).message;
+        // A refusal may come immediately, but the server may be back soon.
+        await sleep(Math.min(limit, Math.max(0, asked + limit - now())), undefined, { signal });
+        // The next try covers what has changed since.
+        this.#waiting.delete(zone);
+      }
+    }
+    this.#answered(false, because);
+  }
+
+  #answered(yes: boolean, because: string): void {
+    if (yes === !this.#silent) return;
+    this.#silent = !yes;
+    const { log } = this.#options;
+    const fields = { nameserver: nameOf(this.#target) };
+    if (this.#silent)
       log.warn(
         { ...fields, because },
         "a nameserver does not answer NOTIFY messages; it is notified again at the next change",
       );
     else log.info(fields, "the nameserver answers NOTIFY messages again");
-  };
-
-  const notify = async (zone: string): Promise<void> => {
-    let because = "";
-    for (const limit of limits.tries) {
-      const peer = await options.peerOf(target);
-      if (peer === undefined) return answered(false, `there is no transfer key ${target.keyName}`);
-      const asked = options.now();
-      try {
-        await options.ask(peer, notifyAbout(zone), { signal, limit, now: options.now });
-        return answered(true, "");
-      } catch (error) {
-        if (signal.aborted) return;
-        because = (error as Error).message;
-        // A refusal may come immediately, but the server may be back soon.
-        await sleep(Math.min(limit, Math.max(0, asked + limit - options.now())), undefined, { signal });
-        // The next try covers what has changed since.
-        waiting.delete(zone);
-      }
-    }
-    answered(false, because);
-  };
-
-  const run = async (zone: string): Promise<void> => {
-    try {
-      await Promise.all([notify(zone), sleep(limits.apart, undefined, { signal })]);
-    } catch (error) {
-      if (!signal.aborted) log.error({ err: error, zone }, "a NOTIFY message could not be sent");
-    } finally {
-      notifying.delete(zone);
-      pump();
-    }
-  };
-
-  const pump = () => {
-    for (const zone of waiting) {
-      if (signal.aborted || notifying.size >= limits.atOnce) return;
-      if (notifying.has(zone)) continue;
-      waiting.delete(zone);
-      notifying.set(zone, run(zone));
-    }
-  };
-
-  return {
-    changed: (zone: string) => {
-      waiting.add(zone);
-      pump();
-    },
-    ended: async () => {
-      await Promise.all(notifying.values());
-    },
-  };
+  }
 }
 
 const notifyAbout = (zone: string): Asking => ({

@@ -29,67 +29,80 @@ const largeZone = 1_000;
 const tries = 3;
 
 /** `most`: bytes of all zones together; the oldest are dropped first. A zone that takes more than a quarter is not cached. */
-export function createPackedZones(turns: Pick<Turns, "run">, most = 16 * 1024 * 1024): PackedZones {
-  const kept = new Map<string, Packed>();
+export const createPackedZones = (turns: Pick<Turns, "run">, most = 16 * 1024 * 1024): PackedZones =>
+  new PackedZoneCache(turns, most);
+
+class PackedZoneCache implements PackedZones {
+  readonly #turns: Pick<Turns, "run">;
+  readonly #most: number;
+  readonly #kept = new Map<string, Packed>();
   /** Those being taken: clients that ask meanwhile, even repeatedly, share the work. */
-  const snapshots = new Map<ZoneView, Promise<ZoneSnapshot>>();
-  let held = 0;
+  readonly #snapshots = new Map<ZoneView, Promise<ZoneSnapshot>>();
+  #size = 0;
 
-  const drop = (zone: string) => {
-    held -= kept.get(zone)?.size ?? 0;
-    kept.delete(zone);
+  constructor(turns: Pick<Turns, "run">, most: number) {
+    this.#turns = turns;
+    this.#most = most;
+  }
+
+  readonly messages = async (view: ZoneView, options: PackOptions): Promise<Iterable<Buffer>> => {
+    const soa = setAt(view.apex, "SOA");
+    const packed = this.#kept.get(view.name);
+    const same = packed?.soa === soa && packed?.room === options.room && packed.tail === options.tail.length;
+    if (packed && same) return withHeads(packed.messages, options.head);
+    const snapshot = await this.#snapshotOnce(view);
+    return this.#packing(view.name, snapshot.soa, packRecords(snapshot.records, options), options);
   };
-  const keep = (zone: string, packed: Packed) => {
+
+  readonly size = (): number => {
+    return this.#size;
+  };
+
+  #drop(zone: string): void {
+    this.#size -= this.#kept.get(zone)?.size ?? 0;
+    this.#kept.delete(zone);
+  }
+
+  #keep(zone: string, packed: Packed): void {
     if (packed.soa.gone) return;
-    drop(zone);
-    kept.set(zone, packed);
-    held += packed.size;
-    for (const oldest of kept.keys()) {
-      if (held <= most) return;
-      drop(oldest);
+    this.#drop(zone);
+    this.#kept.set(zone, packed);
+    this.#size += packed.size;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#size <= this.#most) return;
+      this.#drop(oldest);
     }
-  };
+  }
 
-  const packing = function* (zone: string, soa: ViewSet | undefined, pages: Iterable<Buffer>, options: PackOptions) {
+  *#packing(zone: string, soa: ViewSet | undefined, pages: Iterable<Buffer>, options: PackOptions) {
     const messages: Buffer[] = [];
     let size = 0;
     for (const message of pages) {
       size += message.length;
-      if (size <= most / 4) messages.push(message);
+      if (size <= this.#most / 4) messages.push(message);
       yield message;
     }
-    if (soa === undefined || size > most / 4) return;
-    keep(zone, { soa, room: options.room, tail: options.tail.length, messages, size });
-  };
+    if (soa === undefined || size > this.#most / 4) return;
+    this.#keep(zone, { soa, room: options.room, tail: options.tail.length, messages, size });
+  }
 
-  const snapshotOnce = (view: ZoneView): Promise<ZoneSnapshot> => {
-    const running = snapshots.get(view);
+  #snapshotOnce(view: ZoneView): Promise<ZoneSnapshot> {
+    const running = this.#snapshots.get(view);
     if (running) return running;
-    const result = takeSnapshot(view).finally(() => snapshots.delete(view));
-    snapshots.set(view, result);
+    const result = this.#takeSnapshot(view).finally(() => this.#snapshots.delete(view));
+    this.#snapshots.set(view, result);
     return result;
-  };
-  const takeSnapshot = async (view: ZoneView): Promise<ZoneSnapshot> => {
+  }
+
+  async #takeSnapshot(view: ZoneView): Promise<ZoneSnapshot> {
     for (let left = view.size > largeZone ? tries : 0; left > 0; left--) {
-      const snapshot = await turns.run(0, snapshotSteps(view));
+      const snapshot = await this.#turns.run(0, snapshotSteps(view));
       if (snapshot) return snapshot;
     }
     const snapshot = finish(snapshotSteps(view));
     if (snapshot === undefined) throw new Error(`the zone ${view.name} changed while it was prepared for transfer`);
     return snapshot;
-  };
-
-  return {
-    messages: async (view, options) => {
-      const soa = setAt(view.apex, "SOA");
-      const packed = kept.get(view.name);
-      const same = packed?.soa === soa && packed?.room === options.room && packed.tail === options.tail.length;
-      if (packed && same) return withHeads(packed.messages, options.head);
-      const snapshot = await snapshotOnce(view);
-      return packing(view.name, snapshot.soa, packRecords(snapshot.records, options), options);
-    },
-    size: () => held,
-  };
+  }
 }
 
 function* withHeads(messages: readonly Buffer[], head: Buffer): Generator<Buffer> {

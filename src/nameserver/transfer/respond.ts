@@ -47,30 +47,58 @@ export type ExchangeOptions = {
 };
 
 /** Handles every kind of request: queries, signed or not, transfers, NOTIFY messages and updates. */
-export function createExchange(options: ExchangeOptions): { readonly respond: RespondTo; readonly stream: Stream } {
-  const { respond: answer, zones, ports, onTrouble, counters } = options;
-  const turns = createTurns();
-  const packed = createPackedZones(turns);
-  const pause = () => turns.next(0);
-  const { changesBetween } = ports;
-  const hidden = ports.hidden === undefined ? undefined : nameToWire(ports.hidden);
+export const createExchange = (options: ExchangeOptions): Exchange => new RequestExchange(options);
 
-  const failed = (message: Message | undefined, bytes: Buffer, error: unknown): Buffer => {
-    onTrouble(error);
-    return message ? codeReply(message, rcodes.servFail) : refuseUnread(bytes, rcodes.servFail);
+export type Exchange = { readonly respond: RespondTo; readonly stream: Stream };
+
+class RequestExchange implements Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #turns = createTurns();
+  readonly #packed = createPackedZones(this.#turns);
+  readonly #hidden: Uint8Array | undefined;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    const { hidden } = options.ports;
+    this.#hidden = hidden === undefined ? undefined : nameToWire(hidden);
+  }
+
+  readonly respond: RespondTo = (bytes, transport, from, mayWait = true) => {
+    const glance = glanceAt(bytes);
+    if (glance === "plain" && !this.#asksHidden(bytes)) return this.#options.respond(bytes, transport, mayWait);
+    if (!mayWait) return undefined;
+    switch (glance) {
+      case "silence":
+        return undefined;
+      case "transfer":
+        return firstOf(this.#transfer(bytes, transport, from));
+      case "plain":
+      case "other":
+        return this.#respondTo(bytes, transport, from);
+    }
   };
 
-  const count = ({ questions: [question] }: Message, result: "done" | "refused" | "failed") => {
-    if (counters) countTransfer(counters, "out", question?.type === types.ixfr ? "ixfr" : "axfr", result);
-  };
+  readonly stream: Stream = (bytes, from) =>
+    glanceAt(bytes) === "transfer" ? this.#transfer(bytes, "tcp", from) : undefined;
 
-  const answerSigned = async (request: Request): Promise<Reply> => {
+  #asksHidden(bytes: Buffer): boolean {
+    return this.#hidden !== undefined && asksBelow(bytes, this.#hidden);
+  }
+
+  async #respondTo(bytes: Buffer, transport: Transport, from: string): Promise<Reply> {
+    const request = await readRequest(bytes, transport, from, this.#options);
+    if ("reply" in request) return request.reply;
+    const reply = await this.#answerSigned(request).catch((error: unknown) => this.#failed(request.message, error));
+    return reply && signed(reply, request);
+  }
+
+  async #answerSigned(request: Request): Promise<Reply> {
+    const { respond: answer, ports } = this.#options;
     const { bytes, message, asker } = request;
     switch (message.opcode) {
       case opcodes.query: {
-        const secret = hidden !== undefined && asksBelow(bytes, hidden);
-        if (secret && !(await ports.mayTransfer(ports.hidden ?? "", asker))) return codeReply(message, rcodes.refused);
-        return await answer(bytes, request.transport);
+        const isRefused = this.#asksHidden(bytes) && !(await ports.mayTransfer(ports.hidden ?? "", asker));
+        return isRefused ? codeReply(message, rcodes.refused) : await answer(bytes, request.transport);
       }
       case opcodes.notify:
         return codeReply(message, await notifyCode(message, asker, ports));
@@ -79,68 +107,61 @@ export function createExchange(options: ExchangeOptions): { readonly respond: Re
       default:
         return await answer(bytes, request.transport);
     }
-  };
+  }
 
-  const respondTo = async (bytes: Buffer, transport: Transport, from: string): Promise<Reply> => {
-    const request = await readRequest(bytes, transport, from, options);
-    if ("reply" in request) return request.reply;
-    const reply = await answerSigned(request).catch((error: unknown) => failed(request.message, bytes, error));
-    return reply && signed(reply, request);
-  };
-
-  const transfer = async function* (bytes: Buffer, transport: Transport, from: string): AsyncGenerator<Buffer> {
-    const request = await readRequest(bytes, transport, from, options);
+  async *#transfer(bytes: Buffer, transport: Transport, from: string): AsyncGenerator<Buffer> {
+    const request = await readRequest(bytes, transport, from, this.#options);
     if ("reply" in request) return yield request.reply;
-    const { message, sign, room, asker } = request;
+    const { message, sign } = request;
     try {
       const [question] = message.questions;
       if (question === undefined || message.questions.length > 1) return yield sign(codeReply(message, rcodes.formErr));
-      let version = ports.accessVersion();
-      if (question.class !== classes.in || !(await ports.mayTransfer(question.name, asker))) {
-        count(message, "refused");
-        return yield sign(codeReply(message, rcodes.refused));
-      }
-      let given = true;
-      for await (const each of transferOut({ message, transport, room }, { zones, changesBetween, packed, pause })) {
-        const now = ports.accessVersion();
-        if (now !== version && !(await ports.mayTransfer(question.name, asker))) {
-          count(message, "refused");
-          return yield sign(codeReply(message, rcodes.refused));
-        }
-        version = now;
-        given = ((each[3] ?? 0) & 0xf) === rcodes.noError;
-        yield sign(each);
-      }
-      count(message, given ? "done" : "refused");
+      yield* this.#transferZone(request, question);
     } catch (error) {
-      count(message, "failed");
-      yield sign(failed(message, bytes, error));
+      this.#count(message, "failed");
+      yield sign(this.#failed(message, error));
     }
-  };
+  }
 
-  const firstOf = async (messages: AsyncIterable<Buffer>): Promise<Reply> => {
-    for await (const message of messages) return message;
-    return undefined;
-  };
+  async *#transferZone(request: Request, question: Message["questions"][number]): AsyncGenerator<Buffer> {
+    const { message, transport, sign, room, asker } = request;
+    const { zones, ports } = this.#options;
+    const { changesBetween } = ports;
+    let version = ports.accessVersion();
+    if (question.class !== classes.in || !(await ports.mayTransfer(question.name, asker)))
+      return yield sign(this.#refused(message));
+    let given = true;
+    const tools = { zones, changesBetween, packed: this.#packed, pause: () => this.#turns.next(0) };
+    for await (const each of transferOut({ message, transport, room }, tools)) {
+      const now = ports.accessVersion();
+      if (now !== version && !(await ports.mayTransfer(question.name, asker)))
+        return yield sign(this.#refused(message));
+      version = now;
+      given = ((each[3] ?? 0) & 0xf) === rcodes.noError;
+      yield sign(each);
+    }
+    this.#count(message, given ? "done" : "refused");
+  }
 
-  return {
-    respond: (bytes, transport, from, mayWait = true) => {
-      const glance = glanceAt(bytes);
-      const isHidden = glance === "plain" && hidden !== undefined && asksBelow(bytes, hidden);
-      if (glance === "plain" && !isHidden) return answer(bytes, transport, mayWait);
-      if (!mayWait) return undefined;
-      switch (glance) {
-        case "silence":
-          return undefined;
-        case "transfer":
-          return firstOf(transfer(bytes, transport, from));
-        case "plain":
-        case "other":
-          return respondTo(bytes, transport, from);
-      }
-    },
-    stream: (bytes, from) => (glanceAt(bytes) === "transfer" ? transfer(bytes, "tcp", from) : undefined),
-  };
+  #refused(message: Message): Buffer {
+    this.#count(message, "refused");
+    return codeReply(message, rcodes.refused);
+  }
+
+  #failed(message: Message, error: unknown): Buffer {
+    this.#options.onTrouble(error);
+    return codeReply(message, rcodes.servFail);
+  }
+
+  #count({ questions: [question] }: Message, result: "done" | "refused" | "failed"): void {
+    const { counters } = this.#options;
+    if (counters) countTransfer(counters, "out", question?.type === types.ixfr ? "ixfr" : "axfr", result);
+  }
+}
+
+async function firstOf(messages: AsyncIterable<Buffer>): Promise<Reply> {
+  for await (const message of messages) return message;
+  return undefined;
 }
 
 type Request = {

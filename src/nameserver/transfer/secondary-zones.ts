@@ -8,7 +8,7 @@ import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
 import { createSharedMemory, noRoom } from "./memory.ts";
 import type { Asker } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
-import { createSlots, type Place, type SlotLimits } from "./slots.ts";
+import { createSlots, type Place, type SlotLimits, type Slots } from "./slots.ts";
 
 /** Zones whose records come from other servers: refreshed when their SOA says so, and at every NOTIFY from a primary. */
 export type Secondaries = {
@@ -50,142 +50,174 @@ function transferLimits(): SlotLimits {
 /** The most that all running transfers may hold; `mostBytes` in `secondary-refresh.ts` is the limit for one. */
 const mostBytesTogether = 256 * 1024 * 1024;
 
-export function startSecondaries(options: SecondariesOptions): Secondaries {
-  const { ports, log, now, random, atOnce = transferLimits(), refreshes, counters } = options;
-  const stop = new AbortController();
-  const zones = new Map<string, Followed>();
-  const notifiedZones = new Set<string>();
-  const running = new Map<string, Running>();
-  const memory = createSharedMemory(mostBytesTogether);
+export const startSecondaries = (options: SecondariesOptions): Secondaries => new FollowedZones(options);
 
-  const ask = (name: string) => {
-    const { timer, place } = zones.get(name) ?? {};
-    clearTimeout(timer);
-    if (place) transfers.add(name, place);
-    else lookups.add(name, notKnown);
+class FollowedZones implements Secondaries {
+  readonly #options: SecondariesOptions;
+  readonly #stop = new AbortController();
+  readonly #zones = new Map<string, Followed>();
+  readonly #notified = new Set<string>();
+  readonly #running = new Map<string, Running>();
+  readonly #memory = createSharedMemory(mostBytesTogether);
+  // Zones that wait for a slow server must not delay the lookup of other zones' servers.
+  readonly #lookups: Slots;
+  readonly #transfers: Slots;
+
+  constructor(options: SecondariesOptions) {
+    this.#options = options;
+    const takeTurn = (name: string, place: Place) => this.#takeTurn(name, place);
+    this.#lookups = createSlots(lookupLimits, takeTurn);
+    this.#transfers = createSlots(options.atOnce ?? transferLimits(), takeTurn);
+  }
+
+  readonly notified = async (name: string, asker: Asker) => {
+    const zone = await this.#options.ports.look(name);
+    if (zone === undefined) return "not-ours";
+    const from = unmapped(asker.from);
+    if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === asker.key))) return "refused";
+    this.#notified.add(name);
+    this.#ask(name);
+    return "taken";
   };
-  const askIn = (name: string, seconds: number) => {
-    const followed = zones.get(name);
-    if (followed === undefined || stop.signal.aborted) return;
+
+  readonly look = (name: string): void => {
+    this.#ask(name);
+    // The turn that was just asked for looks again, and reports what is wrong.
+    void this.#endIfUnwanted(name).catch(() => undefined);
+  };
+
+  readonly takeOver = (): void =>
+    void this.#askAll().catch((error: unknown) =>
+      this.#options.log.error({ err: error }, "the secondary zones could not be listed"),
+    );
+
+  readonly close = async (): Promise<void> => {
+    this.#stop.abort();
+    for (const { timer } of this.#zones.values()) clearTimeout(timer);
+    await Promise.all([this.#lookups.close(), this.#transfers.close()]);
+  };
+
+  async #askAll(): Promise<void> {
+    for (const name of await this.#options.ports.list()) this.#ask(name);
+  }
+
+  #ask(name: string): void {
+    const { timer, place } = this.#zones.get(name) ?? {};
+    clearTimeout(timer);
+    if (place) this.#transfers.add(name, place);
+    else this.#lookups.add(name, notKnown);
+  }
+
+  #askIn(name: string, seconds: number): void {
+    const followed = this.#zones.get(name);
+    if (followed === undefined || this.#stop.signal.aborted) return;
     clearTimeout(followed.timer);
     const wait = Math.min(Math.max(seconds * 1_000, shortest), longest);
     // Spread out, because all zones start at the same time.
-    followed.timer = setTimeout(() => ask(name), wait * (0.9 + 0.1 * random()));
-  };
+    followed.timer = setTimeout(() => this.#ask(name), wait * (0.9 + 0.1 * this.#options.random()));
+  }
 
-  const takeTurn = async (name: string, place: Place): Promise<void> => {
+  async #takeTurn(name: string, place: Place): Promise<void> {
+    const { ports, log, refreshes } = this.#options;
     try {
       const zone = await ports.look(name);
-      if (zone === undefined || !(notifiedZones.has(name) || refreshes())) return forget(name);
+      if (zone === undefined || !(this.#notified.has(name) || refreshes())) return this.#forget(name);
       const own = placeOf(zone);
-      if (place.account === own.account && place.primary === own.primary) await refresh(name, zone);
-      else waitForTurn(name, own);
+      if (place.account === own.account && place.primary === own.primary) await this.#refresh(name, zone);
+      else this.#waitForTurn(name, own);
     } catch (error) {
-      if (!stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be refreshed");
-      askIn(name, firstRetry);
+      if (!this.#stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be refreshed");
+      this.#askIn(name, firstRetry);
     }
-  };
-  // Zones that wait for a slow server must not delay the lookup of other zones' servers.
-  const lookups = createSlots(lookupLimits, takeTurn);
-  const transfers = createSlots(atOnce, takeTurn);
+  }
 
-  const follow = (name: string): Followed => {
-    const followed = zones.get(name) ?? { ...notAskedYet };
-    zones.set(name, followed);
+  #follow(name: string): Followed {
+    const followed = this.#zones.get(name) ?? { ...notAskedYet };
+    this.#zones.set(name, followed);
     return followed;
-  };
-  const forget = (name: string) => {
-    clearTimeout(zones.get(name)?.timer);
-    zones.delete(name);
-    notifiedZones.delete(name);
-  };
+  }
+
+  #forget(name: string): void {
+    clearTimeout(this.#zones.get(name)?.timer);
+    this.#zones.delete(name);
+    this.#notified.delete(name);
+  }
+
   /** Its account or primary was not known when it was queued, or has changed since. */
-  const waitForTurn = (name: string, place: Place) => {
-    follow(name).place = place;
-    transfers.add(name, place);
-  };
+  #waitForTurn(name: string, place: Place): void {
+    this.#follow(name).place = place;
+    this.#transfers.add(name, place);
+  }
+
+  async #refresh(name: string, zone: SecondaryZone): Promise<void> {
+    const { counters, log, now } = this.#options;
+    this.#notified.delete(name);
+    const followed = this.#follow(name);
+    const outcome = await this.#refreshInMemory(zone);
+    if (this.#stop.signal.aborted || outcome === undefined) return;
+    if (counters) countIn(counters, outcome, zone);
+    if (outcome.kind === "failed") {
+      noteFailure(followed, { zone, because: outcome.because, hasExpired: isExpired(zone, now()) }, log);
+      return this.#askIn(name, zone.timers?.retry ?? firstRetry);
+    }
+    noteSuccess(followed, name, outcome, log);
+    this.#zones.set(name, followed);
+    this.#askIn(name, outcome.refresh);
+  }
+
   /** Undefined if it was ended because it is no longer wanted. */
-  const refreshInMemory = async (zone: SecondaryZone): Promise<RefreshOutcome | undefined> => {
+  async #refreshInMemory(zone: SecondaryZone): Promise<RefreshOutcome | undefined> {
+    const { ports, now } = this.#options;
     const [giveWay, unwanted] = [new AbortController(), new AbortController()];
-    const own = memory.open(zone.account, () => giveWay.abort(new Error(noRoom)));
-    running.set(zone.name, {
+    const own = this.#memory.open(zone.account, () => giveWay.abort(new Error(noRoom)));
+    this.#running.set(zone.name, {
       zone,
       end: () => unwanted.abort(new Error("the primary servers of the zone have changed")),
     });
     try {
-      const signal = AbortSignal.any([stop.signal, giveWay.signal, unwanted.signal]);
+      const signal = AbortSignal.any([this.#stop.signal, giveWay.signal, unwanted.signal]);
       const outcome = await refreshZone(zone, ports, { signal, now, memory: own });
       return unwanted.signal.aborted ? undefined : outcome;
     } finally {
-      running.delete(zone.name);
+      this.#running.delete(zone.name);
       own.close();
     }
-  };
+  }
+
   /** Ends the transfer of a zone that was deleted or has other primaries: a slow primary would keep it going for minutes. */
-  const endIfUnwanted = async (name: string): Promise<void> => {
-    const transfer = running.get(name);
+  async #endIfUnwanted(name: string): Promise<void> {
+    const transfer = this.#running.get(name);
     if (transfer === undefined) return;
-    const zone = await ports.look(name);
+    const zone = await this.#options.ports.look(name);
     if (zone === undefined || !haveSamePrimaries(zone, transfer.zone)) transfer.end();
-  };
-  const refresh = async (name: string, zone: SecondaryZone) => {
-    notifiedZones.delete(name);
-    const followed = follow(name);
-    const outcome = await refreshInMemory(zone);
-    if (stop.signal.aborted || outcome === undefined) return;
-    if (counters) countIn(counters, outcome, zone);
-    if (outcome.kind === "failed") {
-      const { because } = outcome;
-      if (followed.failing !== because)
-        log.warn({ zone: name, because }, "the zone could not be transferred from any primary server");
-      followed.failing = because;
-      const hasExpired = isExpired(zone, now());
-      if (hasExpired && !followed.expired) log.error({ zone: name }, "the zone has expired; its queries get SERVFAIL");
-      followed.expired = hasExpired;
-      return askIn(name, zone.timers?.retry ?? firstRetry);
-    }
-    const behind = outcome.kind === "behind";
-    if (behind && !followed.behind) {
-      const { serial, because } = outcome;
-      log.warn(
-        { zone: name, serial, because },
-        "the primary servers have an older serial than this server; the stored zone is kept",
-      );
-    }
-    if (outcome.kind === "whole" || outcome.kind === "steps" || (followed.failing !== undefined && !behind))
-      log.info({ zone: name, serial: outcome.serial }, "zone transferred");
-    zones.set(name, Object.assign(followed, { failing: undefined, expired: false, behind }));
-    askIn(name, outcome.refresh);
-  };
+  }
+}
 
-  const all = async () => {
-    for (const name of await ports.list()) ask(name);
-  };
-  const takeOver = () =>
-    void all().catch((error: unknown) => log.error({ err: error }, "the secondary zones could not be listed"));
+type Failure = { readonly zone: SecondaryZone; readonly because: string; readonly hasExpired: boolean };
 
-  return {
-    notified: async (name, asker) => {
-      const zone = await ports.look(name);
-      if (zone === undefined) return "not-ours";
-      const from = unmapped(asker.from);
-      if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === asker.key))) return "refused";
-      notifiedZones.add(name);
-      ask(name);
-      return "taken";
-    },
-    look: (name) => {
-      ask(name);
-      // The turn that was just asked for looks again, and reports what is wrong.
-      void endIfUnwanted(name).catch(() => undefined);
-    },
-    takeOver,
-    close: async () => {
-      stop.abort();
-      for (const { timer } of zones.values()) clearTimeout(timer);
-      await Promise.all([lookups.close(), transfers.close()]);
-    },
-  };
+/** Logs what is new about it. */
+function noteFailure(followed: Followed, { zone, because, hasExpired }: Failure, log: Logger): void {
+  if (followed.failing !== because)
+    log.warn({ zone: zone.name, because }, "the zone could not be transferred from any primary server");
+  if (hasExpired && !followed.expired) log.error({ zone: zone.name }, "the zone has expired; its queries get SERVFAIL");
+  followed.failing = because;
+  followed.expired = hasExpired;
+}
+
+type Success = Exclude<RefreshOutcome, { readonly kind: "failed" }>;
+
+function noteSuccess(followed: Followed, name: string, outcome: Success, log: Logger): void {
+  const behind = outcome.kind === "behind";
+  if (behind && !followed.behind) {
+    const { serial, because } = outcome;
+    log.warn(
+      { zone: name, serial, because },
+      "the primary servers have an older serial than this server; the stored zone is kept",
+    );
+  }
+  if (outcome.kind === "whole" || outcome.kind === "steps" || (followed.failing !== undefined && !behind))
+    log.info({ zone: name, serial: outcome.serial }, "zone transferred");
+  Object.assign(followed, { failing: undefined, expired: false, behind });
 }
 
 /** A failed transfer counts as incremental if there was a version to start from. */

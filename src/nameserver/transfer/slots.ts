@@ -18,18 +18,60 @@ export type Slots = {
  * Decides who gets a slot next: the account, and within it the server, that has waited longest since its last turn. An account
  * with slow servers cannot fill all slots, nor can one slow server fill the slots of its account.
  */
-export function createSlots(limits: SlotLimits, run: (zone: string, place: Place) => Promise<void>): Slots {
-  const accounts = new Map<number, Account>();
-  const running = new Map<string, Promise<void>>();
-  let closed = false;
+export const createSlots = (limits: SlotLimits, run: RunZone): Slots => new FairSlots(limits, run);
+
+type RunZone = (zone: string, place: Place) => Promise<void>;
+
+class FairSlots implements Slots {
+  readonly #limits: SlotLimits;
+  readonly #run: RunZone;
+  readonly #accounts = new Map<number, Account>();
+  readonly #running = new Map<string, Promise<void>>();
+  #closed = false;
+
+  constructor(limits: SlotLimits, run: RunZone) {
+    this.#limits = limits;
+    this.#run = run;
+  }
+
+  readonly add = (zone: string, place: Place): void => {
+    const account = this.#accounts.get(place.account) ?? { running: 0, servers: new Map() };
+    this.#accounts.set(place.account, account);
+    const server = account.servers.get(place.primary) ?? { place, running: 0, waiting: new Set() };
+    account.servers.set(place.primary, server);
+    server.waiting.add(zone);
+    this.#startWaiting();
+  };
+
+  readonly close = async (): Promise<void> => {
+    this.#closed = true;
+    await Promise.all(this.#running.values());
+  };
+
+  #startWaiting(): void {
+    while (!this.#closed && this.#running.size < this.#limits.all && this.#startOne());
+  }
+
+  #startOne(): boolean {
+    for (const [id, account] of this.#accounts) {
+      const next = this.#nextOf(account);
+      if (next === undefined) continue;
+      this.#accounts.delete(id);
+      this.#accounts.set(id, account);
+      const [zone, server] = next;
+      this.#running.set(zone, this.#runIn(zone, account, server));
+      return true;
+    }
+    return false;
+  }
 
   /** The next zone of an account; its server goes to the end of the queue. */
-  const nextOf = (account: Account): readonly [string, Server] | undefined => {
-    if (account.running >= limits.account) return undefined;
+  #nextOf(account: Account): readonly [string, Server] | undefined {
+    if (account.running >= this.#limits.account) return undefined;
     for (const [primary, server] of account.servers) {
-      if (server.running >= limits.primary) continue;
+      if (server.running >= this.#limits.primary) continue;
       for (const zone of server.waiting) {
-        if (running.has(zone)) continue;
+        if (this.#running.has(zone)) continue;
         server.waiting.delete(zone);
         account.servers.delete(primary);
         account.servers.set(primary, server);
@@ -37,55 +79,27 @@ export function createSlots(limits: SlotLimits, run: (zone: string, place: Place
       }
     }
     return undefined;
-  };
-  const startOne = (): boolean => {
-    for (const [id, account] of accounts) {
-      const next = nextOf(account);
-      if (next === undefined) continue;
-      accounts.delete(id);
-      accounts.set(id, account);
-      const [zone, server] = next;
-      running.set(zone, runIn(zone, account, server));
-      return true;
-    }
-    return false;
-  };
-  const pump = () => {
-    while (!closed && running.size < limits.all && startOne());
-  };
-  const runIn = async (zone: string, account: Account, server: Server): Promise<void> => {
+  }
+
+  async #runIn(zone: string, account: Account, server: Server): Promise<void> {
     account.running += 1;
     server.running += 1;
     try {
-      await run(zone, server.place);
+      await this.#run(zone, server.place);
     } finally {
       account.running -= 1;
       server.running -= 1;
-      running.delete(zone);
-      drop(account, server);
-      pump();
+      this.#running.delete(zone);
+      this.#drop(account, server);
+      this.#startWaiting();
     }
-  };
-  /** Idle accounts and servers must not accumulate. */
-  const drop = (account: Account, { place, running: busy, waiting }: Server) => {
-    if (busy === 0 && waiting.size === 0) account.servers.delete(place.primary);
-    if (account.running === 0 && account.servers.size === 0) accounts.delete(place.account);
-  };
+  }
 
-  return {
-    add: (zone, place) => {
-      const account = accounts.get(place.account) ?? { running: 0, servers: new Map() };
-      accounts.set(place.account, account);
-      const server = account.servers.get(place.primary) ?? { place, running: 0, waiting: new Set() };
-      account.servers.set(place.primary, server);
-      server.waiting.add(zone);
-      pump();
-    },
-    close: async () => {
-      closed = true;
-      await Promise.all(running.values());
-    },
-  };
+  /** Idle accounts and servers must not accumulate. */
+  #drop(account: Account, { place, running, waiting }: Server): void {
+    if (running === 0 && waiting.size === 0) account.servers.delete(place.primary);
+    if (account.running === 0 && account.servers.size === 0) this.#accounts.delete(place.account);
+  }
 }
 
 type Account = { running: number; readonly servers: Map<string, Server> };

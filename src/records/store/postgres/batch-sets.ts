@@ -1,0 +1,138 @@
+import { apex } from "../../../core/names/name.ts";
+import type { RecordType } from "../../../core/rdata/table.ts";
+import { dname, type Surroundings } from "../../../core/records/dname.ts";
+import type { RRset } from "../../../core/records/rrset.ts";
+import type { Zone } from "../../model.ts";
+import { marksToText, type SetRow, setFromRow } from "../rows.ts";
+import { idsOnlyIn, type WriteEffect } from "../write-effect.ts";
+
+export type PlacedSet = SetRow & { readonly zone: number };
+export type Place = { readonly zone: number; readonly owner: string; readonly type?: string };
+
+/** An applied write turned out to be invalid: nothing of the batch may be written. */
+export class SpoiledBatch extends Error {}
+
+/** The sets and record ids of a batch: as they were read, then as its writes change them. */
+export class BatchSets {
+  /** By zone, owner and type. */
+  readonly #sets = new Map<number, Map<string, Map<string, SetRow>>>();
+  readonly #places: Map<string, Place>;
+  readonly #touchedSets = new Map<string, Required<Place> & { readonly existed: boolean }>();
+  readonly #touchedIds = new Map<string, { readonly was: Place | undefined; now: Required<Place> | undefined }>();
+
+  constructor(sets: readonly PlacedSet[], places: ReadonlyMap<string, Place>) {
+    this.#places = new Map(places);
+    for (const row of sets) this.#typesAt(row.zone, row.owner).set(row.type, row);
+  }
+
+  /** Where each record is, by its id. */
+  get places(): ReadonlyMap<string, Place> {
+    return this.#places;
+  }
+
+  at(zone: Zone, owner: string): readonly RRset[] {
+    const rows = [...(this.#sets.get(zone.number)?.get(owner)?.values() ?? [])];
+    return rows.sort((a, b) => (a.type < b.type ? -1 : 1)).map((row) => setFromRow(row, zone));
+  }
+
+  all(zone: Zone): readonly RRset[] {
+    return [...this.#ownersIn(zone.number).keys()].sort().flatMap((owner) => this.at(zone, owner));
+  }
+
+  everyType({ number }: Zone): readonly { readonly owner: string; readonly type: RecordType }[] {
+    return [...this.#ownersIn(number).values()].flatMap((types) =>
+      [...types.values()].map(({ owner, type }) => ({ owner, type: type as RecordType })),
+    );
+  }
+
+  /** DNAME sets above the owners of a write were read with them; `mustBeWhole` throws if the rest was not read. */
+  around({ number }: Zone, mustBeWhole: () => void): Surroundings {
+    const sets = this.#ownersIn(number);
+    return {
+      redirects: (owner) => sets.get(owner)?.has(dname) ?? false,
+      endingWith: (owner) => {
+        mustBeWhole();
+        const named = [...sets].flatMap(([name, types]) => (types.size > 0 ? [name] : []));
+        return named.filter((name) => (owner === apex ? name !== apex : name.endsWith(`.${owner}`)));
+      },
+    };
+  }
+
+  apply(zone: number, changes: WriteEffect["changes"]): void {
+    const placeOf = ({ owner, type }: WriteEffect["changes"][number]) => ({ zone, owner, type });
+    // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
+    for (const change of changes) {
+      for (const id of idsOnlyIn(change.before, change.after)) this.#leaveId(id, placeOf(change));
+    }
+    for (const change of changes) {
+      const { owner, type, before, after } = change;
+      const key = `${zone} ${owner} ${type}`;
+      if (!this.#touchedSets.has(key)) this.#touchedSets.set(key, { ...placeOf(change), existed: before !== null });
+      if (after === null) this.#typesAt(zone, owner).delete(type);
+      else this.#typesAt(zone, owner).set(type, rowOf(after));
+      for (const id of idsOnlyIn(after, before)) this.#enterId(id, placeOf(change));
+    }
+  }
+
+  /** What is to be written. */
+  outcome() {
+    return { ...this.#setsOutcome(), ...this.#idsOutcome() };
+  }
+
+  #ownersIn(zone: number): Map<string, Map<string, SetRow>> {
+    const known = this.#sets.get(zone) ?? new Map<string, Map<string, SetRow>>();
+    this.#sets.set(zone, known);
+    return known;
+  }
+
+  #typesAt(zone: number, owner: string): Map<string, SetRow> {
+    const owners = this.#ownersIn(zone);
+    const known = owners.get(owner) ?? new Map<string, SetRow>();
+    owners.set(owner, known);
+    return known;
+  }
+
+  #leaveId(id: string, place: Required<Place>): void {
+    const known = this.#touchedIds.get(id);
+    if (known === undefined) this.#touchedIds.set(id, { was: place, now: undefined });
+    else known.now = undefined;
+    this.#places.delete(id);
+  }
+
+  #enterId(id: string, place: Required<Place>): void {
+    const known = this.#touchedIds.get(id);
+    if (known === undefined) this.#touchedIds.set(id, { was: undefined, now: place });
+    else if (known.now === undefined) known.now = place;
+    else throw new SpoiledBatch(`the id of a record is not unique: ${id}`);
+    this.#places.set(id, place);
+  }
+
+  #setsOutcome() {
+    const sets: PlacedSet[] = [];
+    const goneSets: Required<Place>[] = [];
+    for (const place of this.#touchedSets.values()) {
+      const row = this.#sets.get(place.zone)?.get(place.owner)?.get(place.type);
+      if (row !== undefined) sets.push({ ...row, zone: place.zone });
+      else if (place.existed) goneSets.push(place);
+    }
+    return { sets, goneSets };
+  }
+
+  #idsOutcome() {
+    const all = [...this.#touchedIds].map(([id, { was, now }]) => ({ id, was, now }));
+    const present = all.flatMap(({ id, was, now }) => (now === undefined ? [] : [{ id, was, ...now }]));
+    return {
+      goneIds: all.filter(({ was, now }) => was !== undefined && now === undefined).map(({ id }) => id),
+      movedIds: present.filter(({ was }) => was !== undefined),
+      newIds: present.filter(({ was }) => was === undefined),
+    };
+  }
+}
+
+const rowOf = (set: RRset): SetRow => ({
+  owner: set.owner,
+  type: set.type,
+  ttl: set.ttl,
+  records: JSON.stringify(set.records),
+  marks: marksToText(set),
+});
