@@ -5,7 +5,8 @@ import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { AheadByZone } from "../plan-signatures.ts";
 import type { Command, Once } from "../port.ts";
-import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet, wishKey } from "./batch.ts";
+import { type KeptKey, type Loaded, type Need, ownersOf, wishKey } from "./batch.ts";
+import type { Place, PlacedSet } from "./batch-sets.ts";
 import {
   type Busy,
   busyZones,

@@ -2,7 +2,8 @@ import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { Zone } from "../../model.ts";
 import type { Once } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
-import type { Need, Place } from "./batch.ts";
+import type { Need } from "./batch.ts";
+import type { Place } from "./batch-sets.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
 type Key = Once & { readonly actor: string };

@@ -8,7 +8,7 @@ import type { WriteRequest } from "../port.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlTokens } from "../sql/tokens.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
-import { createBatch } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import { loadBatch } from "./batch-read.ts";
 import { writeStatements } from "./batch-write.ts";
 import { readObstacle } from "./neighbours.ts";
@@ -140,7 +140,7 @@ describe.each([
           { account: 2, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
           "t",
         );
-      const batch = createBatch(await loadBatch(run, writes, { lock, signer: undefined }));
+      const batch = new Batch(await loadBatch(run, writes, { lock, signer: undefined }));
       const made = writes.map((write) => write.run(batch) as string | { readonly name: string });
       expect(made.map((each) => (typeof each === "string" ? each : each.name))).toEqual([
         "inside-foreign-zone",
@@ -200,7 +200,7 @@ describe.each([
         const request: WriteRequest = { account, at: atOf(place), owners: () => [place.owner], actor: "t", now: 2 };
         void store.write(request, () => ({ wanted: [aSet(place.owner, place.id, "192.0.2.9")], result: true }));
       }
-      const batch = createBatch(await loadBatch(run, writes, { lock, signer: undefined }));
+      const batch = new Batch(await loadBatch(run, writes, { lock, signer: undefined }));
       expect(writes.map((write) => write.run(batch))).toEqual(places.map(() => true));
       for (const statement of writeStatements(batch.outcome(), 1)) await explain(statement);
     });

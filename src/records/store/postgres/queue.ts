@@ -7,8 +7,9 @@ import type { LoggedRow } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { StoreCounters } from "../counters.ts";
 import type { AddedPlaces } from "../port.ts";
-import { type Batch, createBatch, ReadWhole, RunAlone, SpoiledBatch } from "./batch.ts";
+import { Batch, ReadWhole, RunAlone } from "./batch.ts";
 import { loadBatch, type Wish } from "./batch-read.ts";
+import { SpoiledBatch } from "./batch-sets.ts";
 import { writeStatements } from "./batch-write.ts";
 import { LockLanes } from "./lock-lanes.ts";
 import { busyFor, type LockBusy, type Locks, type LockWay, namesToLock } from "./locks.ts";
@@ -190,7 +191,7 @@ export class WriteQueue {
         writes.map(({ write }) => write),
         { lock, signer },
       );
-      const batch = createBatch(loaded, signer, isAlone(writes, lock));
+      const batch = new Batch(loaded, signer, isAlone(writes, lock));
       locked?.(new Set(loaded.zones.map(({ number }) => number)));
       const fates = writes.map(({ write }): Fate => {
         const busy = busyFor(write, loaded.busy, loaded.places);

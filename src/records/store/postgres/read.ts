@@ -10,8 +10,8 @@ import {
   type ZoneRow,
   zoneFromRow,
 } from "../rows.ts";
-import type { PlacedSet } from "./batch.ts";
 import { setsOfOwners } from "./batch-read.ts";
+import type { PlacedSet } from "./batch-sets.ts";
 import { joinReads } from "./joined-reads.ts";
 
 type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "record" | "sets" | "lastChange">;

@@ -11,6 +11,8 @@ type LoadedNames = {
   readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
 };
 
+export type SignedPart = ReturnType<typeof createSignedPart>;
+
 /** The signed names of zones, and the keys that sign them, as the writes of a batch see and change them. `fresh`: new numbers. */
 export function createSignedPart(loaded: LoadedNames, fresh: number[]) {
   const namesByZone = new Map<number, ReturnType<typeof createBatchNames>>();
