@@ -9,7 +9,6 @@ import { fakeIonos } from "../rig/updater/fakes/ionos.ts";
 import { namecheapError, openNamecheap } from "../rig/updater/fakes/namecheap.ts";
 import { fakeNetcup } from "../rig/updater/fakes/netcup.ts";
 import { fakeOvh } from "../rig/updater/fakes/ovh.ts";
-import { fakePorkbun } from "../rig/updater/fakes/porkbun.ts";
 import { fakeRoute53 } from "../rig/updater/fakes/route53.ts";
 import type { Asked, Reply } from "../rig/updater/services.ts";
 import { never, order, type TargetRig } from "../rig/updater/target-faults.ts";
@@ -301,14 +300,6 @@ describeTarget({
       expect(ionos.of("home", "A")).toMatchObject([{ value: "9.9.9.9", extra: { disabled: true } }]);
     });
   },
-});
-
-const porkbun = fakePorkbun(secret);
-
-describeTarget({
-  ...{ ...ours, api: "porkbun", open: async () => opened(porkbun, "key: { file: secret }, secret: { file: secret }") },
-  ...{ ttl: 600, otherTtl: 900, isWrite: ({ path }) => /\/dns\/(?:edit|create)\//.test(path) },
-  http: { calls: 3, error: (status, message) => ({ status, body: { status: "ERROR", message } }) },
 });
 
 /** Sessions end without notice. */

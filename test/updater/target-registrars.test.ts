@@ -3,6 +3,7 @@ import { fakeBunny } from "../rig/updater/fakes/bunny.ts";
 import { fakeGodaddy } from "../rig/updater/fakes/godaddy.ts";
 import type { KeptRecords } from "../rig/updater/fakes/kept-records.ts";
 import { fakeNamecom } from "../rig/updater/fakes/namecom.ts";
+import { fakePorkbun } from "../rig/updater/fakes/porkbun.ts";
 import { fakeSpaceship } from "../rig/updater/fakes/spaceship.ts";
 import { fakeVultr } from "../rig/updater/fakes/vultr.ts";
 import { never, order, type TargetPeer } from "../rig/updater/target-faults.ts";
@@ -29,6 +30,36 @@ describeTarget({
       if (home) home.extra = { Comment: "the hall" };
       await rig.dns.replace(order, never);
       expect(bunny.of("home", "A")).toMatchObject([{ value: "9.9.9.9", extra: { Comment: "the hall" } }]);
+    });
+  },
+});
+
+const porkbun = fakePorkbun(secret);
+
+describeTarget({
+  ...{ ...ours, api: "porkbun", open: async () => opened(porkbun, "key: { file: secret }, secret: { file: secret }") },
+  ...{ ttl: 600, otherTtl: 900, isWrite: ({ path }) => /\/dns\/(?:edit|create)\//.test(path) },
+  http: { calls: 3, error: (status, message) => ({ status, body: { status: "ERROR", message } }) },
+  more(rig) {
+    it("leaves the notes of a record alone", async () => {
+      const [home] = porkbun.of("home", "A");
+      if (home) home.extra = { notes: "the house" };
+      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect(porkbun.of("home", "A")).toMatchObject([{ value: "9.9.9.9", extra: { notes: "the house" } }]);
+    });
+
+    it("lists all domains, a thousand at a time", async () => {
+      porkbun.state.domains.push(...Array.from({ length: 1500 }, (_, i) => `z${i}.test`));
+      const zones = await rig.dns.zones(never);
+      porkbun.state.domains.length = 1;
+      expect(zones.kind === "found" && zones.value.length).toBe(1501);
+    });
+
+    it("passes on that the domain is not opted in to API access", async () => {
+      porkbun.state.optedIn = false;
+      const outcome = await rig.dns.replace(order, never);
+      porkbun.state.optedIn = true;
+      expect(outcome).toMatchObject({ kind: "refused", fault: { because: expect.stringMatching(/not opted in/) } });
     });
   },
 });

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, writeFile } from "node:fs/promises";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { patience } from "../../../test/rig/patience.ts";
 import { readKernel } from "./read.ts";
 
 describe("readKernel", () => {
@@ -13,13 +14,13 @@ describe("readKernel", () => {
   };
 
   it.each([
-    ["`ip` fails", "echo 'Cannot open netlink socket: Permission denied' >&2; exit 1", 15_000, /netlink socket/],
-    ["`ip` fails without an error", "exit 1", 15_000, /failed: it ended with code 1 and printed no error$/],
-    ["`ip` prints no JSON", "echo hello", 15_000, /cannot parse the output/],
-    ["`ip` prints nothing", "exit 0", 15_000, /cannot parse the output/],
-    ["`ip` lists nothing", "echo '[]'", 15_000, /there is none that can be read/],
+    ["`ip` fails", "echo 'Cannot open netlink socket: Permission denied' >&2; exit 1", patience, /netlink socket/],
+    ["`ip` fails without an error", "exit 1", patience, /failed: it ended with code 1 and printed no error$/],
+    ["`ip` prints no JSON", "echo hello", patience, /cannot parse the output/],
+    ["`ip` prints nothing", "exit 0", patience, /cannot parse the output/],
+    ["`ip` lists nothing", "echo '[]'", patience, /there is none that can be read/],
     ["`ip` hangs", "exec sleep 30", 300, /timed out after 300 ms/],
-    ["`ip` never stops printing", "exec cat /dev/zero", 15_000, /maxBuffer/],
+    ["`ip` never stops printing", "exec cat /dev/zero", patience, /maxBuffer/],
   ])("throws, and never returns an empty list, if %s", async (_, text, limit, message) => {
     const commands = [await program(text)];
     await expect(readKernel({ commands, limit })).rejects.toThrow(message);
@@ -32,7 +33,7 @@ describe("readKernel", () => {
 
   it("tries the next path if there is no `ip` at the first", async () => {
     const commands = ["/nowhere/ip", await program(`echo '[{"ifname":"x0","flags":[],"addr_info":[]}]'`)];
-    expect((await readKernel({ commands })).map(({ ifname }) => ifname)).toEqual(["x0"]);
+    expect((await readKernel({ commands, limit: patience })).map(({ ifname }) => ifname)).toEqual(["x0"]);
   });
 
   it.each([
@@ -40,7 +41,7 @@ describe("readKernel", () => {
     ["`ip` is BusyBox's", () => program('echo "ip: unrecognized option: json" >&2; echo "BusyBox v1.36" >&2; exit 1')],
     ["`ip` is too old", () => program(`echo 'Option "-json" is unknown, try "ip -help".' >&2; exit 255`)],
   ])("uses Node's list if %s", async (_, command) => {
-    const rows = await readKernel({ commands: [await command()] });
+    const rows = await readKernel({ commands: [await command()], limit: patience });
     expect(rows.map(({ ifname }) => ifname)).toEqual(Object.keys(networkInterfaces()));
     expect(rows.length).toBeGreaterThan(0);
   });

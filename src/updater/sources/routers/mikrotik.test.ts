@@ -105,7 +105,7 @@ it("a router without IPv6 has an IPv4 address", async () => {
   delete peer.lists["/rest/ipv6/address"];
   expect(await reading).toMatchObject({
     wan0: { ipv4: [{ text: "9.9.9.9" }] },
-    unknown: { ipv6: { because: expect.stringMatching(/404/) } },
+    unknown: { ipv6: { because: expect.stringMatching(/400/) } },
   });
 });
 

@@ -41,7 +41,9 @@ function createMikrotikSource(config: MikrotikSource, client: HttpClient): Addre
   const authorization = () => `Basic ${Buffer.from(`${config.user}:${config.password()}`).toString("base64")}`;
   const list = async (path: string, signal: AbortSignal): Promise<List> => {
     const headers = { authorization: authorization() };
-    const read = readJson(await client.send({ method: "GET", path: base + path, headers }, signal), router, words);
+    const outcome = await client.send({ method: "GET", path: base + path, headers }, signal);
+    if (outcome.kind !== "failed" && /"not enough permissions/.test(outcome.body)) return mayNotRead;
+    const read = readJson(outcome, router, words);
     if (read.kind === "unavailable") return read;
     const items = itemsIn(read.value);
     return typeof items === "string" ? malformed(`${path}: ${items}`) : { kind: "list", items };
@@ -129,11 +131,17 @@ function addTo(report: Map<string, ReportedInterface>, item: Item, isIpv4: boole
   return undefined;
 }
 
+/** RouterOS reports a missing policy as an internal error (500). */
+const mayNotRead = unavailable(
+  `${router} does not allow this user to read`,
+  "give the user's group the policies read and rest-api",
+) as Unavailable;
+
 const words: StatusWords = {
   401: [
     `${router} rejected the user name or the password (401)`,
     "correct them; the user's group needs the policies read and rest-api",
   ],
-  403: [`${router} does not allow this user to read (403)`, "give the user's group the policies read and rest-api"],
+  403: [mayNotRead.because, mayNotRead.todo],
   404: [`${router} has no REST API at this URL (404)`, "it needs RouterOS 7.1 or later, and the service www-ssl"],
 };

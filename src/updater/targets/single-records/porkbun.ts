@@ -3,11 +3,17 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isText, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
-import { type Body, type Dialect, readAnswer } from "../../../providers/answers/service-answer.ts";
+import {
+  type Body,
+  type Dialect,
+  followPages,
+  type Page,
+  readAnswer,
+} from "../../../providers/answers/service-answer.ts";
 import { readWritten } from "../../../providers/answers/write-answer.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
-import type { TargetKind } from "../target.ts";
+import type { TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 
 export const porkbun = {
@@ -25,6 +31,8 @@ export const porkbun = {
 
 const service = "Porkbun";
 const usualTtl = 600;
+/** How many domains one answer lists. */
+const perPage = 1000;
 
 const dialect: Dialect = {
   service,
@@ -47,8 +55,8 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<st
     const headers = { "content-type": "application/json" };
     return client.send({ method: "POST", path, headers, body, secrets: [key, secret] }, signal);
   };
-  const ask = async (path: string, signal: AbortSignal) =>
-    readAnswer(await post(path, {}, signal), [200], Date.now(), dialect);
+  const ask = async (path: string, signal: AbortSignal, content = {}) =>
+    readAnswer(await post(path, content, signal), [200], Date.now(), dialect);
 
   return {
     service,
@@ -79,9 +87,14 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<st
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
-      const answer = await ask("/domain/listAll", signal);
-      const found = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
-      return mapFound(found, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
+      const all = await followPages(service, "0", async (start): Promise<Page<string> | TargetFault> => {
+        const answer = await ask("/domain/listAll", signal, { start });
+        const found = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
+        if (found.kind !== "found") return found;
+        const next = found.value.length < perPage ? "" : String(Number(start) + perPage);
+        return { kind: "page", items: found.value.map(({ domain }) => domain), next };
+      });
+      return mapFound(all, (domains) => domains.map((domain) => ({ id: domain, name: domain })));
     },
     close: () => client.close(),
   };

@@ -1,9 +1,12 @@
 import { createSocket, type Socket } from "node:dgram";
-import { type Answer, decode, encode, type Question } from "dns-packet";
+import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Question } from "dns-packet";
 import { parseAddress } from "../../../../src/core/addresses/address.ts";
 import { freePort } from "../../free-port.ts";
 
-/** A nameserver that answers with the address it was given, at an IPv4 and an IPv6 address of this machine. */
+/**
+ * A nameserver that answers with the address it was given, at an IPv4 and an IPv6 address of this machine; authoritative, with the TTL of Google's
+ * `o-o.myaddr.l.google.com` (dig's answers: https://poplite.xyz/post/2018/05/19/how-to-get-your-public-ip-by-dns-lookup.html).
+ */
 export type EchoNameserver = {
   /** For `server:`. */
   readonly addresses: Readonly<Record<"ipv4" | "ipv6", string>>;
@@ -45,14 +48,14 @@ export async function startEchoNameserver(): Promise<EchoNameserver> {
 }
 
 function replyTo(id: number, question: Question, reply: readonly string[] | number): Buffer {
-  const { name, type } = question;
+  const { name, type, class: of } = question;
   const texts = typeof reply === "number" ? [] : reply;
   const answers = texts.flatMap((text): Answer[] => {
-    if (type === "TXT") return [{ type, name, ttl: 0, data: text }];
+    if (type === "TXT") return [{ type, name, class: of, ttl: 60, data: text }];
     const isOfType = parseAddress(text)?.family === (type === "A" ? "ipv4" : "ipv6");
-    return isOfType && (type === "A" || type === "AAAA") ? [{ type, name, ttl: 0, data: text }] : [];
+    return isOfType && (type === "A" || type === "AAAA") ? [{ type, name, class: of, ttl: 60, data: text }] : [];
   });
-  const message = encode({ type: "response", id, questions: [question], answers });
+  const message = encode({ type: "response", id, flags: AUTHORITATIVE_ANSWER, questions: [question], answers });
   if (typeof reply === "number") message.writeUInt8((message[3] ?? 0) | reply, 3);
   return message;
 }

@@ -12,6 +12,19 @@ export type EchoService = {
   resume(): Promise<void>;
 };
 
+/**
+ * How real services print an address: echoip, which runs ifconfig.co, ends it with a newline (https://github.com/mpolden/echoip, CLIHandler), as
+ * icanhazip.com does (https://github.com/major/icanhaz); ipify does not (https://github.com/rdegges/ipify-api, get_ip.go).
+ */
+const prints = [
+  (address: string) => says(`${address}\n`, 200, { "content-type": "text/plain; charset=utf-8" }),
+  (address: string) => says(`${address}\n`, 200, { "content-type": "text/plain" }),
+  (address: string) => says(address, 200, { "content-type": "text/plain" }),
+] as const;
+
+/** The address as the service with this number prints it. */
+export const printed = (address: string, service: number) => (prints[service % prints.length] ?? prints[0])(address);
+
 export const says =
   (body: string, status = 200, headers = {}) =>
   (response: ServerResponse) =>

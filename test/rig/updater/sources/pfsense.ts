@@ -1,34 +1,65 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceRig } from "../source-suite.ts";
-import { type HttpPeer, startHttpPeer } from "./http-peer.ts";
+import { type Answer, type HttpPeer, startHttpPeer } from "./http-peer.ts";
 
-/** The package RESTAPI of pfSense, version 2: `GET /api/v2/status/interfaces`. */
+/**
+ * The package RESTAPI of pfSense, version 2: `GET /api/v2/status/interfaces`, with the fields of its model InterfaceStats
+ * (https://github.com/pfrest/pfSense-pkg-RESTAPI); what an interface does not have is null. A path that is not installed gets nginx's page.
+ */
 export type PfsensePeer = HttpPeer & { data: unknown };
 
 export async function startPfsensePeer(): Promise<PfsensePeer> {
   const peer = await startHttpPeer(({ path, headers }) => {
+    if (path !== "/api/v2/status/interfaces") return notInstalled;
     if (headers["x-api-key"] !== "thekey")
-      return { status: 401, body: { code: 401, status: "unauthorized", data: [] } };
-    if (path !== "/api/v2/status/interfaces")
-      return { status: 404, body: { code: 404, status: "not found", data: [] } };
-    return { body: { code: 200, status: "ok", response_id: "SUCCESS", message: "", data: whole.data } };
+      return refusal(401, "unauthorized", "AUTH_AUTHENTICATION_FAILED", "Authentication failed");
+    return {
+      headers: { "content-type": "application/json" },
+      body: { code: 200, status: "ok", response_id: "SUCCESS", message: "", data: whole.data, _links: {} },
+    };
   });
   const whole: PfsensePeer = Object.assign(peer, { data: [] as unknown });
   return whole;
 }
 
+const notInstalled: Answer = { status: 404, body: "<html><head><title>404 Not Found</title></head></html>" };
+
+const refusal = (code: number, status: string, response_id: string, message: string): Answer => ({
+  status: code,
+  headers: { "content-type": "application/json" },
+  body: { code, status, response_id, message, data: [], _links: {} },
+});
+
 export const pfsenseWan = {
-  ...{
-    name: "wan0",
-    descr: "WAN",
-    hwif: "pppoe0",
-    macaddr: "00:00:00:00:00:00",
-    mtu: "1492",
-    enable: true,
-    status: "up",
-  },
-  ...{ ipaddr: "", subnet: "", linklocal: "fe80::1%pppoe0", ipaddrv6: "", subnetv6: "", gateway: "", gatewayv6: "" },
+  id: 0,
+  name: "wan0",
+  descr: "WAN",
+  hwif: "pppoe0",
+  macaddr: "00:00:00:00:00:00",
+  mtu: "1492",
+  enable: true,
+  status: "up",
+  ipaddr: null,
+  subnet: null,
+  linklocal: "fe80::1%pppoe0",
+  ipaddrv6: null,
+  subnetv6: null,
+  inerrs: 0,
+  outerrs: 0,
+  collisions: 0,
+  inbytes: 4711,
+  inbytespass: 4711,
+  outbytes: 815,
+  outbytespass: 815,
+  inpkts: 47,
+  inpktspass: 47,
+  outpkts: 8,
+  outpktspass: 8,
+  dhcplink: null,
+  media: null,
+  gateway: "198.51.100.1",
+  gatewayv6: null,
 };
 
 export async function startPfsense(folder: string): Promise<SourceRig> {
@@ -42,15 +73,29 @@ export async function startPfsense(folder: string): Promise<SourceRig> {
     async say({ ipv4, ipv6 }) {
       if (ipv4.length > 1 || ipv6.length > 1) return false;
       await peer.recover();
-      peer.data = [{ ...pfsenseWan, ipaddr: ipv4[0] ?? "", ipaddrv6: ipv6[0] ?? null, subnetv6: "64" }];
+      const [four, six] = [ipv4[0] ?? null, ipv6[0] ?? null];
+      const subnets = { subnet: four && "255.255.255.255", subnetv6: six && "64" };
+      peer.data = [{ ...pfsenseWan, ipaddr: four, ipaddrv6: six, ...subnets }];
       return true;
     },
     faults: [
       ...peer.faults,
-      peer.fault("rejects the key", { status: 401, body: "thekey" }, /rejected the key/),
-      peer.fault("forbids it", { status: 403 }, /does not allow the key's user/),
-      peer.fault("has no such package", { status: 404, body: "<html>404" }, /has no REST API at this URL/),
-      peer.fault("has it switched off", { status: 503 }, /switched off/),
+      peer.fault(
+        "rejects the key",
+        refusal(401, "unauthorized", "AUTH_AUTHENTICATION_FAILED", "thekey"),
+        /rejected the key/,
+      ),
+      peer.fault(
+        "does not let the key's user read",
+        refusal(403, "forbidden", "AUTH_AUTHORIZATION_FAILED", "Authorization failed"),
+        /does not allow the key's user/,
+      ),
+      peer.fault("has no such package", notInstalled, /has no REST API at this URL/),
+      peer.fault(
+        "has it switched off",
+        refusal(503, "service unavailable", "ENDPOINT_DISABLED", "The REST API is not enabled"),
+        /switched off/,
+      ),
       peer.fault("sends a page", { body: "<!doctype html><p>thekey" }, /a web page instead of data/),
       peer.fault("truncates its answer", { body: '{"data":[{"na' }, /not JSON, or was cut off/),
       peer.fault("echoes the key", { body: { data: ["thekey"] } }, /an interface is not an object/),

@@ -1,7 +1,7 @@
 import type { SourceFault, SourceRig } from "../source-suite.ts";
-import { type EchoService, says, startEchoService } from "./echo-services.ts";
+import { type EchoService, printed, says, startEchoService } from "./echo-services.ts";
 
-/** Three services that report the same address. */
+/** Three services that report the same address, each in its format. */
 export async function startWeb(): Promise<SourceRig> {
   const echoes = await Promise.all([1, 2, 3].map(startEchoService));
   let waiting = 0;
@@ -20,9 +20,9 @@ export async function startWeb(): Promise<SourceRig> {
       if (ipv4.length > 1 || ipv6.length > 1) return false;
       // Blanks around it are not part of it.
       if ([...ipv4, ...ipv6].some((text) => text !== text.trim())) return false;
-      for (const echo of echoes) {
+      for (const [at, echo] of echoes.entries()) {
         await echo.resume();
-        echo.answer = { ipv4: says(ipv4[0] ?? ""), ipv6: says(`${ipv6[0] ?? ""}\n`) };
+        echo.answer = { ipv4: printed(ipv4[0] ?? "", at), ipv6: printed(ipv6[0] ?? "", at) };
       }
       return true;
     },
