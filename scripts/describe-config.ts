@@ -1,17 +1,17 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { type Schema, sharedTable, typeInWords } from "../src/lib/settings/setting.ts";
 import { configSettings } from "../src/updater/config/config.ts";
 import { configKinds } from "../src/updater/read-config.ts";
-import { abilitiesInWords } from "../src/updater/sources/source.ts";
-import { sourceKinds } from "../src/updater/sources/sources.ts";
 
 /**
- * Generates two files from the description of the config: `moor.schema.json` for editors and `docs/config.md` for people.
+ * Generates from the description of the config: `moor.schema.json` for editors, `docs/config.md` for people, and the settings of
+ * each kind at the end of `docs/sources.md` and `docs/targets.md`.
  * Run it after adding or changing a setting: npx node scripts/describe-config.ts [FOLDER]
  */
-const folder = process.argv[2] ?? join(import.meta.dirname, "..");
+const repository = join(import.meta.dirname, "..");
+const folder = process.argv[2] ?? repository;
 
 function printSchema(schema: Schema): string {
   const whole = { $schema: "https://json-schema.org/draft/2020-12/schema", ...schema };
@@ -23,7 +23,8 @@ const intro = `# All settings of \`moor update\`
 
 <!-- Made by scripts/describe-config.ts from the settings in src/updater. Edit those, and run the script again. -->
 
-This page lists every setting of \`moor.yaml\`. [updater.md](updater.md) explains what \`moor update\` does with them;
+This page lists the settings of \`moor.yaml\`; those of each kind of source and target are at the end of
+[sources.md](sources.md#settings) and [targets.md](targets.md#settings). [updater.md](updater.md) explains what \`moor update\` does with them;
 [moor.sample.yaml](../moor.sample.yaml) is a commented file to start from. \`moor update --check\` lists every mistake with its line.
 With \`moor.schema.json\`, editors check and complete the file: copy the first line of the sample.
 
@@ -44,7 +45,7 @@ names:
 `;
 
 function printPage(root: Schema): string {
-  const mappings = titledIn(root);
+  const mappings = titledIn(root).filter((schema) => pageOf(schema) === undefined);
   const shared = mappings.flatMap((schema) =>
     Object.entries(propertiesOf(schema)).filter(([, { [sharedTable]: title }]) => title),
   );
@@ -54,6 +55,58 @@ function printPage(root: Schema): string {
     ...mappings.map((schema) => printMapping(schema === root ? "Top level" : words(schema.title), schema)),
     ...[...tables].map(([title, settings]) => printTable(title, "", Object.entries(Object.fromEntries(settings)), [])),
   ].join("\n");
+}
+
+/** The page that has the settings of this kind of source or target. */
+const pageOf = ({ title }: Schema): "sources" | "targets" | undefined =>
+  String(title).startsWith("Source: ") ? "sources" : String(title).startsWith("Target: ") ? "targets" : undefined;
+
+/** A setting that this many kinds describe in the same way is listed once. */
+const common = 4;
+
+/** The settings of all kinds of one page: first those that most of them have. */
+function printKinds(root: Schema, page: "sources" | "targets", key: "kind" | "api"): string {
+  const kinds = titledIn(root)
+    .filter((schema) => pageOf(schema) === page)
+    .map((schema) => ({
+      word: `\`${words(propertiesOf(schema)[key]?.const)}\``,
+      own: Object.entries(propertiesOf(schema)).filter(([name]) => name !== key),
+      required: requiredIn(schema),
+    }));
+  const optional = kinds.flatMap(({ own, required }) => own.filter(([name]) => !required.includes(name)));
+  const isCommon = ([name, { description }]: readonly [string, Schema]) =>
+    optional.filter(([other, schema]) => other === name && schema.description === description).length >= common;
+  const shared = [...new Map(optional.filter(isCommon)).entries()];
+  const rows = kinds.flatMap(({ word, own, required }) =>
+    own.filter((each) => !isCommon(each)).map(([name, schema]) => ({ word, row: shortRow(name, schema, required) })),
+  );
+  const together = Map.groupBy(rows, ({ row }) => row.join("|")).values();
+  const besides = [...together].map((same) => [same.map(({ word }) => word).join(", "), ...(same[0]?.row ?? [])]);
+  const usual = shared.map(([name, schema]) =>
+    shortRow(name, name === "url" ? { ...schema, default: undefined } : schema, []),
+  );
+  return [
+    `Most kinds have these:\n\n${table(["setting", "default", "meaning"], usual)}`,
+    `Besides them:\n\n${table([`\`${key}\``, "setting", "default", "meaning"], besides)}`,
+  ].join("\n");
+}
+
+const shortRow = (name: string, schema: Schema, required: readonly string[]): readonly string[] => [
+  `\`${name}\``,
+  required.includes(name) ? "*required*" : schema.default === undefined ? "" : `\`${words(schema.default)}\``,
+  words(schema.description ?? ""),
+];
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
+  return line(heads) + line(heads.map(() => "---")) + rows.map(line).join("");
+}
+
+/** The page with the part below its heading `Settings`, which is last, made anew. */
+function withSettings(page: "sources" | "targets", text: string): string {
+  const written = readFileSync(join(repository, `docs/${page}.md`), "utf8");
+  const end = written.indexOf("\n## Settings\n");
+  return `${end < 0 ? written : written.slice(0, end)}\n## Settings\n\n<!-- Made by scripts/describe-config.ts. -->\n\n${text}`;
 }
 
 /** Every mapping with a title, in the order of the description, each once: some are used in several places. */
@@ -80,19 +133,9 @@ function printMapping(title: string, schema: Schema): string {
   const others = new Set(
     settings.flatMap(([, { [sharedTable]: table }]) => (table === undefined ? [] : [words(table)])),
   );
-  const about = title === "Top level" ? "" : `${[schema.description, abilitiesOf(schema)].filter(Boolean).join(" ")}\n`;
+  const about = title === "Top level" ? "" : `${words(schema.description ?? "")}\n`;
   const more = [...others].map((table) => `\nAnd the settings of ${linkTo(table)}.\n`).join("");
   return printTable(title, about, own, requiredIn(schema)) + more;
-}
-
-/** What a kind of source can do. */
-function abilitiesOf(schema: Schema): string | undefined {
-  const kind = words(propertiesOf(schema).kind?.const ?? "");
-  const about = words(schema.title).startsWith("Source: ") ? sourceKinds[kind] : undefined;
-  return (
-    about &&
-    `This source ${abilitiesInWords(about.can)}.${about.only === undefined ? "" : " Names need no device: `ipv4: true`."}`
-  );
 }
 
 function printTable(
@@ -124,6 +167,8 @@ function typeOf(schema: Schema): string {
   if (schema[typeInWords] !== undefined) return words(schema[typeInWords]);
   if (schema.const !== undefined) return `\`${words(schema.const)}\``;
   if (Array.isArray(schema.enum)) return schema.enum.map((word) => `\`${word}\``).join(" or ");
+  const page = pageOf(schema);
+  if (page !== undefined) return `[${page === "sources" ? "source" : "target"}](${page}.md#settings)`;
   if (title !== undefined) return linkTo(words(title));
   if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeOf))].join(" or ");
   if (type === "array") return `list of ${typeOf(items as Schema)}`;
@@ -158,3 +203,5 @@ const { schema } = configSettings({ sources: new Map(), targets: new Map(), kind
 mkdirSync(join(folder, "docs"), { recursive: true });
 writeFileSync(join(folder, "moor.schema.json"), printSchema(schema));
 writeFileSync(join(folder, "docs/config.md"), printPage(schema));
+writeFileSync(join(folder, "docs/sources.md"), withSettings("sources", printKinds(schema, "sources", "kind")));
+writeFileSync(join(folder, "docs/targets.md"), withSettings("targets", printKinds(schema, "targets", "api")));

@@ -115,7 +115,7 @@ const onlyRead: ReadonlyMap<string, string> = new Map([
 
 /** Creates what a service that the page starts with systemd would have created. */
 const before: ReadonlyMap<string, readonly string[]> = new Map([
-  ["docs/linux-router.md", ["firewall", "--data", "/var/lib/moor-firewall", "--listen", "127.0.0.1:0"]],
+  ["docs/getting-started.md", ["firewall", "--data", "/var/lib/moor-firewall", "--listen", "127.0.0.1:0"]],
   ["docs/operations.md", ["token", "add", "--new", "--data", "/var/lib/moor-records"]],
 ]);
 

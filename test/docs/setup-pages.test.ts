@@ -8,12 +8,12 @@ import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
 import { startService } from "../rig/services.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
-import { pages } from "./pages.ts";
+import { type Block, pages, readPage } from "./pages.ts";
 import { commandsOf } from "./shell.ts";
 
 /**
- * The pages that set up the updater, followed command by command in a separate network: the whole OPNsense page, and the example
- * at the beginning of each other page. `moor firewall` stands in for the OPNsense at 192.168.1.1, and `moor records` at 127.0.0.9
+ * Getting started, followed command by command in a separate network: all of the OPNsense section, and the example at the
+ * beginning of each other one. `moor firewall` stands in for the OPNsense at 192.168.1.1, and `moor records` at 127.0.0.9
  * for Hetzner.
  */
 vi.setConfig({ testTimeout: 3 * testLimit });
@@ -80,18 +80,25 @@ const withStandIns = (config: string): string =>
     `api: hetzner, url: "https://127.0.0.9", ca: "${join(standIns, "records", "ca.pem")}"`,
   );
 
-type Page = {
-  readonly path: string;
+type Section = {
+  readonly section: string;
   readonly blocks: number;
-  /** The page begins with a config. */
+  /** The section begins with a config. */
   readonly hasConfig?: true;
   readonly leaves: readonly string[][];
 };
 
-describe("pages that set up the updater", () => {
-  it.each<Page>([
+/** The blocks of code below a heading of getting-started.md. */
+function blocksOf(section: string): readonly Block[] {
+  const page = pages.find(({ path }) => path === "docs/getting-started.md");
+  const [, own = ""] = page?.text.split(`\n## ${section}\n`) ?? [];
+  return readPage(section, own.split("\n## ")[0] ?? "").blocks;
+}
+
+describe("a way to get started", () => {
+  it.each<Section>([
     {
-      path: "docs/opnsense.md",
+      section: "OPNsense and Hetzner",
       blocks: 9,
       leaves: [
         ["home", "A", "93.184.216.34"],
@@ -99,7 +106,7 @@ describe("pages that set up the updater", () => {
       ],
     },
     {
-      path: "docs/linux-router.md",
+      section: "A Linux router",
       blocks: 1,
       leaves: [
         ["home", "A", "93.184.216.36"],
@@ -107,14 +114,16 @@ describe("pages that set up the updater", () => {
       ],
     },
     {
-      ...{ path: "docs/raspberry-pi.md", blocks: 1, hasConfig: true },
+      section: "A Raspberry Pi or a NAS",
+      blocks: 1,
+      hasConfig: true,
       leaves: [["pi", "AAAA", "2a00:1450:4001:82c::20"]],
     },
-  ])("$path leaves the name at its address", async ({ path, blocks, leaves, hasConfig = false }) => {
+  ])("$section: leaves the name at its address", async ({ section, blocks, leaves, hasConfig = false }) => {
     const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
     await inside.run(["cp", join(standIns, "key"), join(folder, "firewall-key.txt")]);
     await inside.run(["cp", join(standIns, "token"), join(folder, "dns-token")]);
-    const written = pages.find((page) => page.path === path)?.blocks ?? [];
+    const written = blocksOf(section);
     if (hasConfig) writeFileSync(join(folder, "moor.yaml"), withStandIns(written[0]?.text ?? ""));
     const shell = written.filter(({ language }) => language === "sh");
     const commands = shell.slice(0, blocks).flatMap(commandsOf);

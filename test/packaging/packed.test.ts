@@ -46,7 +46,7 @@ describe("the package", () => {
   it("has every page that its README links to", () => {
     const readme = readFileSync(join(installed, "README.md"), "utf8");
     const links = [...readme.matchAll(/\]\(([^)#:]+)[^):]*\)/g)].map(([, target = ""]) => target);
-    expect(links).toContain("docs/opnsense.md");
+    expect(links).toContain("docs/getting-started.md");
     expect(links.filter((link) => !existsSync(join(installed, link)))).toEqual([]);
   });
 

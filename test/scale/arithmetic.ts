@@ -1,4 +1,4 @@
-/** From what one name costs to what a million cost: pure arithmetic, so that every figure in docs/scale.md can be followed. */
+/** From what one name costs to what a million cost: pure arithmetic, so that every figure in docs/operations.md can be followed. */
 
 /** What is assumed about people and resolvers, because it cannot be measured here. */
 export type Assumed = {
