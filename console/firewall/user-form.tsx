@@ -42,6 +42,8 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
         : { method: "POST", path: "users", body: { ...wish, withKey: start.withKey } },
     );
   };
+  const remove = () => write.mutate({ method: "DELETE", path });
+  const expiryFault = expires === undefined ? "use a year with four digits" : faultOf("expires");
   return (
     <FormDialog
       title={edited ? edited.name : "New user"}
@@ -50,60 +52,80 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
       onSubmit={save}
       submit={edited ? "Save" : start.withKey ? "Create user and key" : "Create user"}
       sending={sending}
-      other={
-        edited &&
-        !isOwn && (
-          <SureButton
-            ask="Remove…"
-            sure="Yes, remove with all keys"
-            loading={write.isPending}
-            onSure={() => write.mutate({ method: "DELETE", path })}
-          />
-        )
-      }
+      other={edited && !isOwn && <RemoveButton loading={write.isPending} onSure={remove} />}
     >
       {!edited && <PresetChoice presets={people.presets} chosen={preset} onChoose={start.choose} />}
       <Group grow align="flex-start">
         <NameInput name={shownName} onChange={setName} stays={edited !== undefined} fault={faultOf("name")} />
-        <TextInput
-          label="Full name"
-          value={fullName}
-          onChange={(event) => setFullName(event.currentTarget.value)}
-          error={faultOf("fullName")}
-        />
+        <TextField label="Full name" value={fullName} onChange={setFullName} fault={faultOf("fullName")} />
       </Group>
       {preset === undefined && (
         <PrivilegeBoxes privileges={people.privileges} held={given} onChange={setGiven} fault={faultOf("privileges")} />
       )}
       <Group align="flex-end">
-        <TextInput
+        <TextField
           label="Valid until (empty: no expiry)"
           type="date"
           value={last}
-          onChange={(event) => setLast(event.currentTarget.value)}
-          error={expires === undefined ? "use a year with four digits" : faultOf("expires")}
+          onChange={setLast}
+          fault={expiryFault}
         />
         {edited ? (
-          <Switch
-            label="Disabled"
-            checked={disabled}
-            disabled={isOwn}
-            description={isOwn && "you cannot disable or remove yourself"}
-            onChange={(event) => setDisabled(event.currentTarget.checked)}
-            mb={8}
-          />
+          <DisabledSwitch disabled={disabled} isOwn={isOwn} onChange={setDisabled} />
         ) : (
-          <Checkbox
-            label="Create a key"
-            description="for programs; its secret is shown once"
-            checked={start.withKey}
-            onChange={(event) => start.setWithKey(event.currentTarget.checked)}
-          />
+          <KeyBox checked={start.withKey} onChange={start.setWithKey} />
         )}
       </Group>
     </FormDialog>
   );
 }
+
+const RemoveButton = (props: { readonly loading: boolean; readonly onSure: () => void }) => (
+  <SureButton ask="Remove…" sure="Yes, remove with all keys" {...props} />
+);
+
+function TextField(props: {
+  readonly label: string;
+  readonly type?: "date";
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly fault: string | undefined;
+}) {
+  const { fault, onChange, ...field } = props;
+  return <TextInput {...field} onChange={(event) => onChange(event.currentTarget.value)} error={fault} />;
+}
+
+function DisabledSwitch(props: {
+  readonly disabled: boolean;
+  readonly isOwn: boolean;
+  readonly onChange: (disabled: boolean) => void;
+}) {
+  return (
+    <Switch
+      label="Disabled"
+      checked={props.disabled}
+      disabled={props.isOwn}
+      description={props.isOwn && "you cannot disable or remove yourself"}
+      onChange={(event) => props.onChange(event.currentTarget.checked)}
+      mb={8}
+    />
+  );
+}
+
+const KeyBox = ({
+  checked,
+  onChange,
+}: {
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+}) => (
+  <Checkbox
+    label="Create a key"
+    description="for programs; its secret is shown once"
+    checked={checked}
+    onChange={(event) => onChange(event.currentTarget.checked)}
+  />
+);
 
 /** The initial values of a new user: a preset that the signed-in user may give, a free name, and whether to create a key. */
 function useNewUser({ presets, users }: ConsolePeople) {

@@ -51,7 +51,67 @@ export function App() {
 /** The names that the updater maintains, and whether they are up to date. */
 function NamesPage() {
   const { session, request: ask } = useSession();
-  const queries = useQueryClient();
+  const { state, published, decisions, isGone } = useUpdater(ask);
+  const { mayChange, names, change } = useNameChanges();
+  const aside = (
+    <>
+      <LiveMark state={isGone ? "connecting" : "live"} />
+      {session.name !== "" && <SignOutButton service="updater" />}
+    </>
+  );
+  return (
+    <Shell service="updater" title={words.title} places={[]} aside={aside}>
+      <Stack gap="md">
+        <Actions
+          state={state.data}
+          isGone={isGone}
+          isReady={names.data !== undefined}
+          onAdd={mayChange ? () => change.begin({ kind: "add" }) : undefined}
+        />
+        {isGone && (
+          <p className="note" role="status">
+            The updater is not responding. It may be restarting; this page keeps trying.
+          </p>
+        )}
+        <Problem error={change.error ?? names.error} />
+        {change.isSaved && (
+          <p className="note good-note" role="status">
+            Saved. The updater uses the new config.
+          </p>
+        )}
+        {state.data === undefined && !isGone && <Skeleton h={160} />}
+        {state.data && state.data.rounds === 0 && <p role="status">The updater has not checked yet.</p>}
+        {state.data && <Troubles state={state.data} />}
+        <div className="cards">
+          {groupNames(state.data?.names ?? []).map((name) => (
+            <NameCard
+              key={name.host}
+              name={name}
+              published={published.error ? null : published.data?.published}
+              decisions={decisions.data?.decisions ?? []}
+              nextRound={state.data?.nextRound ?? null}
+              putBack={(title) => ask("POST", "/page/put-back", { name: title })}
+              entryOf={(record) => entryOf(record, names.data, change.begin)}
+            />
+          ))}
+        </div>
+        <DecisionTable decisions={decisions.data?.decisions} error={decisions.error} />
+        {/* Below the long parts that load later, so that it does not move away from under the pointer. */}
+        {!decisions.isPending && (
+          <Suspense fallback={<Waiting />}>
+            <ConfigView ask={ask} mayChange={mayChange} />
+          </Suspense>
+        )}
+        {change.dialog}
+      </Stack>
+    </Shell>
+  );
+}
+
+type Ask = ReturnType<typeof useSession>["request"];
+
+/** What the updater knows, kept current. */
+function useUpdater(ask: Ask) {
   const state = useQuery({
     queryKey: ["state"],
     queryFn: () => ask<UpdaterState>("GET", "/page/state"),
@@ -59,7 +119,6 @@ function NamesPage() {
     refetchInterval: 1_000,
     retry: false,
   });
-  const rounds = state.data?.rounds ?? 0;
   const published = useQuery({
     queryKey: ["published", storedIn(state.data)],
     queryFn: () => ask<{ readonly published: Published }>("GET", "/page/published"),
@@ -72,136 +131,118 @@ function NamesPage() {
     refetchInterval: 10_000,
     placeholderData: (before) => before,
   });
-  const done = decisions.data?.decisions;
+  const isHung = useLongWait(state.isFetching);
+  return { state, published, decisions, isGone: state.failureCount > 0 || isHung };
+}
+
+/** The names in the config file, for those who may change them, and the dialog that does. */
+function useNameChanges() {
+  const { session, request: ask } = useSession();
+  const queries = useQueryClient();
+  const mayChange = session.privileges?.includes("change-names") ?? false;
+  const read = () => ask<EditableNames>("GET", "/page/names");
+  const names = useQuery({ queryKey: ["names"], queryFn: read, enabled: mayChange, refetchInterval: 10_000 });
+  const [intent, setIntent] = useState<{ readonly wish: Intent; readonly known: EditableNames }>();
+  const [isSaved, setSaved] = useState(false);
+  useEffect(() => {
+    const timer = isSaved ? setTimeout(() => setSaved(false), 10_000) : undefined;
+    return () => clearTimeout(timer);
+  }, [isSaved]);
+  // Reads the file again first, because entries may have moved. The service notices changes made while the dialog is open.
+  const begin = useMutation({
+    mutationFn: async (wish: Intent) => ({ wish, known: await read() }),
+    onSuccess: setIntent,
+  });
+  const end = (hasSaved: boolean) => {
+    setIntent(undefined);
+    setSaved(hasSaved);
+    if (hasSaved) void queries.invalidateQueries();
+  };
+  const dialog = intent && (
+    <Suspense fallback={<TypedAhead />}>
+      <ChangeName
+        known={intent.known}
+        intent={intent.wish}
+        onIntent={(wish) => setIntent({ ...intent, wish })}
+        onClose={() => end(false)}
+        onSaved={() => end(true)}
+      />
+    </Suspense>
+  );
+  return { mayChange, names, change: { begin: begin.mutate, error: begin.error, isSaved, dialog } };
+}
+
+/** How a record's entry in the config file can be changed, if it has one. */
+function entryOf(record: string, names: EditableNames | undefined, begin: (wish: Intent) => void) {
+  const index = names?.entries.findIndex(({ records }) => records.includes(record)) ?? -1;
+  if (index < 0) return undefined;
+  const isPaused = names?.entries[index]?.fields.paused;
+  return {
+    index,
+    onEdit: () => begin({ kind: "edit", index }),
+    onPause: () => begin({ kind: isPaused ? "resume" : "pause", index }),
+  };
+}
+
+/** `onAdd` is absent for those who may not change names. */
+function Actions(props: {
+  readonly state: UpdaterState | undefined;
+  readonly isGone: boolean;
+  readonly isReady: boolean;
+  readonly onAdd: (() => void) | undefined;
+}) {
+  const { request: ask } = useSession();
+  const queries = useQueryClient();
   const check = useMutation({
     mutationFn: () => ask("POST", "/page/check"),
     onSuccess: () => queries.invalidateQueries(),
   });
-  const mayChange = session.privileges?.includes("change-names") ?? false;
-  const names = useQuery({
-    queryKey: ["names"],
-    queryFn: () => ask<EditableNames>("GET", "/page/names"),
-    enabled: mayChange,
-    refetchInterval: 10_000,
-  });
-  const [intent, setIntent] = useState<{ readonly wish: Intent; readonly known: EditableNames }>();
-  const [saved, setSaved] = useState(false);
-  useEffect(() => {
-    const timer = saved ? setTimeout(() => setSaved(false), 10_000) : undefined;
-    return () => clearTimeout(timer);
-  }, [saved]);
-  // Reads the file again first, because entries may have moved. The service notices changes made while the dialog is open.
-  const begin = useMutation({
-    mutationFn: async (wish: Intent) => ({ wish, known: await ask<EditableNames>("GET", "/page/names") }),
-    onSuccess: setIntent,
-  });
-  const isHung = useLongWait(state.isFetching);
-  const gone = state.failureCount > 0 || isHung;
-  const entryOf = (record: string) => {
-    const index = names.data?.entries.findIndex(({ records }) => records.includes(record)) ?? -1;
-    if (index < 0) return undefined;
-    const isPaused = names.data?.entries[index]?.fields.paused;
-    return {
-      index,
-      onEdit: () => begin.mutate({ kind: "edit", index }),
-      onPause: () => begin.mutate({ kind: isPaused ? "resume" : "pause", index }),
-    };
-  };
-  const end = (isSaved: boolean) => {
-    setIntent(undefined);
-    setSaved(isSaved);
-    if (isSaved) void queries.invalidateQueries();
-  };
-  const aside = (
+  return (
     <>
-      <LiveMark state={gone ? "connecting" : "live"} />
-      {session.name !== "" && <SignOutButton service="updater" />}
+      <Group justify="space-between">
+        <Title order={1}>Names</Title>
+        <Group gap="sm">
+          {props.state && <Rounds state={props.state} />}
+          <Button
+            variant={props.onAdd ? "default" : "filled"}
+            onClick={() => check.mutate()}
+            loading={check.isPending}
+            disabled={props.isGone}
+          >
+            Check now
+          </Button>
+          {props.onAdd && (
+            <Button onClick={props.onAdd} disabled={props.isGone || !props.isReady}>
+              Add name
+            </Button>
+          )}
+        </Group>
+      </Group>
+      <Problem error={check.error} />
     </>
   );
+}
+
+/** Sources that cannot be read, and services that cannot be written to. */
+function Troubles({ state }: { readonly state: UpdaterState }) {
   return (
-    <Shell service="updater" title={words.title} places={[]} aside={aside}>
-      <Stack gap="md">
-        <Group justify="space-between">
-          <Title order={1}>Names</Title>
-          <Group gap="sm">
-            {state.data && <Rounds state={state.data} />}
-            <Button
-              variant={mayChange ? "default" : "filled"}
-              onClick={() => check.mutate()}
-              loading={check.isPending}
-              disabled={gone}
-            >
-              Check now
-            </Button>
-            {mayChange && (
-              <Button onClick={() => begin.mutate({ kind: "add" })} disabled={gone || names.data === undefined}>
-                Add name
-              </Button>
-            )}
-          </Group>
-        </Group>
-        {gone && (
-          <p className="note" role="status">
-            The updater is not responding. It may be restarting; this page keeps trying.
-          </p>
-        )}
-        <Problem error={check.error} />
-        <Problem error={begin.error ?? names.error} />
-        {saved && (
-          <p className="note good-note" role="status">
-            Saved. The updater uses the new config.
-          </p>
-        )}
-        {state.data === undefined && !gone && <Skeleton h={160} />}
-        {state.data && rounds === 0 && <p role="status">The updater has not checked yet.</p>}
-        {state.data?.sources
-          .filter(({ up }) => !up)
-          .map(({ source, called, because }) => (
-            <p className="note" key={source} role="alert">
-              The {called} {source} cannot be read: <WithCode text={because ?? ""} />
-            </p>
-          ))}
-        {state.data?.services.map(({ service, because, todo, records }) => (
-          <p className="note" key={service} role="alert">
-            <b>
-              {counted(records, "record")} cannot be written to {service}:
-            </b>{" "}
-            <WithCode text={`${because}; ${todo}`} />
+    <>
+      {state.sources
+        .filter(({ up }) => !up)
+        .map(({ source, called, because }) => (
+          <p className="note" key={source} role="alert">
+            The {called} {source} cannot be read: <WithCode text={because ?? ""} />
           </p>
         ))}
-        <div className="cards">
-          {groupNames(state.data?.names ?? []).map((name) => (
-            <NameCard
-              key={name.host}
-              name={name}
-              published={published.error ? null : published.data?.published}
-              decisions={done ?? []}
-              nextRound={state.data?.nextRound ?? null}
-              putBack={(title) => ask("POST", "/page/put-back", { name: title })}
-              entryOf={entryOf}
-            />
-          ))}
-        </div>
-        <DecisionTable decisions={done} error={decisions.error} />
-        {/* Below the long parts that load later, so that it does not move away from under the pointer. */}
-        {!decisions.isPending && (
-          <Suspense fallback={<Waiting />}>
-            <ConfigView ask={ask} mayChange={mayChange} />
-          </Suspense>
-        )}
-        {intent && (
-          <Suspense fallback={<TypedAhead />}>
-            <ChangeName
-              known={intent.known}
-              intent={intent.wish}
-              onIntent={(wish) => setIntent({ ...intent, wish })}
-              onClose={() => end(false)}
-              onSaved={() => end(true)}
-            />
-          </Suspense>
-        )}
-      </Stack>
-    </Shell>
+      {state.services.map(({ service, because, todo, records }) => (
+        <p className="note" key={service} role="alert">
+          <b>
+            {counted(records, "record")} cannot be written to {service}:
+          </b>{" "}
+          <WithCode text={`${because}; ${todo}`} />
+        </p>
+      ))}
+    </>
   );
 }
 

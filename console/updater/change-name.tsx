@@ -59,11 +59,54 @@ function useNames() {
 
 type FormProps = Props & { readonly first: NameFields; readonly title: string | undefined };
 
-function ByForm({ known, intent, first, title, onIntent, onClose, onSaved }: FormProps) {
+function ByForm(props: FormProps) {
+  const { known, intent, title, onIntent, onClose } = props;
+  const { fields, change, errors, faults, reviewed, back, sending, submit } = useReviewedChange(props);
+  const nothing = reviewed?.diff.every(({ kind }) => kind === "same") ?? false;
+  const others = intent.kind === "edit" ? (known.entries[intent.index]?.others ?? []) : [];
+  return (
+    <FormDialog
+      title={title === undefined ? "Add a name" : `Change ${title}`}
+      holds={fields}
+      onClose={onClose}
+      onSubmit={submit}
+      submit={reviewed ? "Save" : "Review"}
+      cannot={nothing}
+      sending={sending}
+      other={
+        reviewed ? (
+          <Button variant="default" onClick={back}>
+            Back
+          </Button>
+        ) : intent.kind === "edit" ? (
+          <OtherActions known={known} index={intent.index} onIntent={onIntent} />
+        ) : undefined
+      }
+    >
+      {reviewed ? (
+        <Difference file={known.file} preview={reviewed} isEmpty={nothing} />
+      ) : (
+        <>
+          <NameForm known={known} fields={fields} errors={errors} onChange={change} />
+          {others.length > 0 && (
+            <p className="quiet" style={{ margin: 0, fontSize: "0.8125rem" }}>
+              Can be changed only in the file: <span className="mono breaks">{others.join(", ")}</span>
+            </p>
+          )}
+          <Elsewhere faults={faults} />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+/** The fields are sent twice: first for the difference, which is then reviewed, and then to be written. */
+function useReviewedChange({ known, intent, first, onSaved }: FormProps) {
   const names = useNames();
   const [fields, setFields] = useState(first);
   const [reviewed, setReviewed] = useState<NamesPreview>();
   const [faults, setFaults] = useState<readonly FieldFault[]>([]);
+  const [tried, setTried] = useState(false);
   const { version } = known;
   const wish: NamesWish =
     intent.kind === "add"
@@ -79,55 +122,22 @@ function ByForm({ known, intent, first, title, onIntent, onClose, onSaved }: For
     },
   });
   const missing = reviewed ? {} : missingIn(fields);
-  const [tried, setTried] = useState(false);
-  const submit = () => {
-    setTried(true);
-    if (Object.keys(missing).length === 0) sending.mutate();
+  return {
+    fields,
+    change: (next: NameFields) => {
+      setFields(next);
+      setFaults([]);
+    },
+    errors: { ...errorsOf(faults), ...(tried ? missing : {}) },
+    faults,
+    reviewed,
+    back: () => setReviewed(undefined),
+    sending,
+    submit: () => {
+      setTried(true);
+      if (Object.keys(missing).length === 0) sending.mutate();
+    },
   };
-  const nothing = reviewed?.diff.every(({ kind }) => kind === "same") ?? false;
-  const others = intent.kind === "edit" ? (known.entries[intent.index]?.others ?? []) : [];
-  return (
-    <FormDialog
-      title={title === undefined ? "Add a name" : `Change ${title}`}
-      holds={fields}
-      onClose={onClose}
-      onSubmit={submit}
-      submit={reviewed ? "Save" : "Review"}
-      cannot={nothing}
-      sending={sending}
-      other={
-        reviewed ? (
-          <Button variant="default" onClick={() => setReviewed(undefined)}>
-            Back
-          </Button>
-        ) : intent.kind === "edit" ? (
-          <OtherActions known={known} index={intent.index} onIntent={onIntent} />
-        ) : undefined
-      }
-    >
-      {reviewed ? (
-        <Difference file={known.file} preview={reviewed} isEmpty={nothing} />
-      ) : (
-        <>
-          <NameForm
-            known={known}
-            fields={fields}
-            errors={{ ...errorsOf(faults), ...(tried ? missing : {}) }}
-            onChange={(next) => {
-              setFields(next);
-              setFaults([]);
-            }}
-          />
-          {others.length > 0 && (
-            <p className="quiet" style={{ margin: 0, fontSize: "0.8125rem" }}>
-              Can be changed only in the file: <span className="mono breaks">{others.join(", ")}</span>
-            </p>
-          )}
-          <Elsewhere faults={faults} />
-        </>
-      )}
-    </FormDialog>
-  );
 }
 
 function OtherActions({ known, index, onIntent }: Pick<Props, "known" | "onIntent"> & { readonly index: number }) {

@@ -24,74 +24,25 @@ type Props = {
 };
 
 /** The settings of a name that people change often. */
-export function NameForm({ known, fields, errors, onChange }: Props) {
-  const set = <K extends keyof NameFields>(key: K, value: NameFields[K]) => onChange({ ...fields, [key]: value });
-  const zones = [...new Set(known.entries.map(({ fields: { zone } }) => zone))];
-  const [sourceList, zoneList] = [useId(), useId()];
-  const text = (key: "name" | "zone" | "source" | "ttl") => ({
-    value: fields[key],
-    error: errors[key],
-    onChange: (event: { readonly currentTarget: { readonly value: string } }) => set(key, event.currentTarget.value),
-    autoComplete: "off",
-    autoCapitalize: "none",
-    spellCheck: false,
-  });
+export function NameForm(props: Props) {
+  const { known, fields, errors, onChange } = props;
   const target = known.targets.find(({ name }) => name === fields.target) ?? known.targets[0];
   return (
     <Stack gap="sm">
       <Group grow align="start">
-        <TextInput label="Name" description="@ for the zone itself" placeholder="home" {...text("name")} />
-        <TextInput
-          label="Zone"
-          description="The domain it is in"
-          placeholder="example.org"
-          list={zoneList}
-          {...text("zone")}
-        />
+        <TextInput label="Name" description="@ for the zone itself" placeholder="home" {...textOf(props, "name")} />
+        <ZoneInput {...props} />
       </Group>
-      <datalist id={zoneList}>
-        {zones.map((zone) => (
-          <option key={zone} value={zone} />
-        ))}
-      </datalist>
-      {(known.sources.length > 1 || fields.source !== "") && (
-        <>
-          <TextInput
-            label="Source"
-            description="Where its addresses come from; several, separated by commas, are tried in this order"
-            list={sourceList}
-            {...text("source")}
-          />
-          <datalist id={sourceList}>
-            {known.sources.map(({ name }) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </>
-      )}
-      <FamilyInput
-        label="IPv4 (A)"
-        error={errors.ipv4}
-        field={fields.ipv4}
-        known={known}
-        source={fields.source}
-        onChange={(field) => set("ipv4", field)}
-      />
-      <FamilyInput
-        label="IPv6 (AAAA)"
-        error={errors.ipv6}
-        field={fields.ipv6}
-        known={known}
-        source={fields.source}
-        onChange={(field) => set("ipv6", field)}
-      />
+      {(known.sources.length > 1 || fields.source !== "") && <SourceInput {...props} />}
+      <FamilyInput label="IPv4 (A)" family="ipv4" {...props} />
+      <FamilyInput label="IPv6 (AAAA)" family="ipv6" {...props} />
       <Group grow align="start">
         {known.targets.length > 1 && (
           <NativeSelect
             label="Written to"
             value={fields.target}
             error={errors.target}
-            onChange={(event) => set("target", event.currentTarget.value)}
+            onChange={(event) => onChange({ ...fields, target: event.currentTarget.value })}
             data={[{ value: "", label: "choose…" }, ...known.targets.map(({ name }) => name)]}
           />
         )}
@@ -100,7 +51,7 @@ export function NameForm({ known, fields, errors, onChange }: Props) {
             label="TTL"
             description="In seconds; leave it empty to keep the record's own"
             inputMode="numeric"
-            {...text("ttl")}
+            {...textOf(props, "ttl")}
           />
         )}
       </Group>
@@ -109,25 +60,71 @@ export function NameForm({ known, fields, errors, onChange }: Props) {
           label="Create the record if it does not exist"
           checked={fields.create}
           error={errors.create}
-          onChange={(event) => set("create", event.currentTarget.checked)}
+          onChange={(event) => onChange({ ...fields, create: event.currentTarget.checked })}
         />
       )}
     </Stack>
   );
 }
 
-type FamilyProps = {
-  readonly label: string;
-  readonly error: string | undefined;
-  readonly field: FamilyField;
-  readonly known: EditableNames;
-  readonly source: string;
-  readonly onChange: (field: FamilyField) => void;
-};
+const textOf = ({ fields, errors, onChange }: Props, key: "name" | "zone" | "source" | "ttl") => ({
+  value: fields[key],
+  error: errors[key],
+  onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
+    onChange({ ...fields, [key]: event.currentTarget.value }),
+  autoComplete: "off",
+  autoCapitalize: "none",
+  spellCheck: false,
+});
+
+function ZoneInput(props: Props) {
+  const list = useId();
+  const zones = new Set(props.known.entries.map(({ fields: { zone } }) => zone));
+  return (
+    <>
+      <TextInput
+        label="Zone"
+        description="The domain it is in"
+        placeholder="example.org"
+        list={list}
+        {...textOf(props, "zone")}
+      />
+      <Proposals id={list} values={[...zones]} />
+    </>
+  );
+}
+
+function SourceInput(props: Props) {
+  const list = useId();
+  return (
+    <>
+      <TextInput
+        label="Source"
+        description="Where its addresses come from; several, separated by commas, are tried in this order"
+        list={list}
+        {...textOf(props, "source")}
+      />
+      <Proposals id={list} values={props.known.sources.map(({ name }) => name)} />
+    </>
+  );
+}
+
+const Proposals = ({ id, values }: { readonly id: string; readonly values: readonly string[] }) => (
+  <datalist id={id}>
+    {values.map((value) => (
+      <option key={value} value={value} />
+    ))}
+  </datalist>
+);
+
+type FamilyProps = Props & { readonly label: string; readonly family: "ipv4" | "ipv6" };
 
 /** A source that knows only one connection needs no interface. */
-function FamilyInput({ label, error, field, known, source, onChange }: FamilyProps) {
+function FamilyInput({ label, family, known, fields, errors, onChange }: FamilyProps) {
   const list = useId();
+  const { source, [family]: field } = fields;
+  const error = errors[family];
+  const change = (changed: Partial<FamilyField>) => onChange({ ...fields, [family]: { ...field, ...changed } });
   const wanted = source.split(",").map((name) => name.trim());
   const sources = known.sources.filter(({ name }) => source.trim() === "" || wanted.includes(name));
   const devices = [...new Set(sources.flatMap((each) => (each.isOne ? [] : each.devices)))];
@@ -139,7 +136,7 @@ function FamilyInput({ label, error, field, known, source, onChange }: FamilyPro
         label={label}
         checked={field.isOn}
         error={isAsked ? undefined : error}
-        onChange={(event) => onChange({ ...field, isOn: event.currentTarget.checked })}
+        onChange={(event) => change({ isOn: event.currentTarget.checked })}
       />
       {isAsked && (
         <TextInput
@@ -153,14 +150,10 @@ function FamilyInput({ label, error, field, known, source, onChange }: FamilyPro
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
-          onChange={(event) => onChange({ ...field, devices: event.currentTarget.value })}
+          onChange={(event) => change({ devices: event.currentTarget.value })}
         />
       )}
-      <datalist id={list}>
-        {devices.map((device) => (
-          <option key={device} value={device} />
-        ))}
-      </datalist>
+      <Proposals id={list} values={devices} />
     </div>
   );
 }

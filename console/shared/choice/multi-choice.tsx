@@ -6,45 +6,16 @@ import { type Option, settle } from "./settle.ts";
  * A choice of several. Mantine drops typed text when the field is left; here it becomes a choice, or it stays in the field and
  * `FormDialog` does not send the form.
  */
-export function MultiChoice(props: {
-  readonly label: string;
-  /** What nothing chosen means. */
-  readonly whenEmpty: string;
-  /** What is chosen, in one word, for messages. */
-  readonly noun: string;
-  /** Those that match the typed text, if `onTyped` is given. */
-  readonly options: readonly string[];
-  /** How a choice is shown, if not as it is. */
-  readonly shownAs?: (value: string) => string;
-  readonly chosen: readonly string[];
-  readonly onChange: (chosen: readonly string[]) => void;
-  readonly onTyped?: (typed: string) => void;
-  /** The options for the typed text are still being loaded. */
-  readonly isLooking?: boolean;
-  readonly error?: string | null | undefined;
-}) {
-  const { chosen, isLooking = false, shownAs = String } = props;
-  const asOption = (value: string): Option => ({ value, label: shownAs(value) });
-  const [typed, setTyped] = useState("");
-  const [isDone, setDone] = useState(false);
+export function MultiChoice(props: Props) {
+  const { chosen, isLooking = false } = props;
+  const { typed, put, isDone, setDone } = useTypedChoice(props);
   const [isOpen, setOpen] = useState(false);
-  const put = (text: string) => {
-    setTyped(text);
-    props.onTyped?.(text);
-  };
-  const { chosen: named, left } = settle(typed, props.options.map(asOption));
-  // Also when the options arrive after the field was left.
-  useEffect(() => {
-    if (!isDone || isLooking || named.length === 0) return;
-    props.onChange([...new Set([...chosen, ...named])]);
-    put(left);
-  });
   const isLeft = isDone && typed.trim() !== "";
   return (
     <MultiSelect
       label={props.label}
       placeholder={chosen.length === 0 ? props.whenEmpty : ""}
-      data={[...new Set([...props.options, ...chosen])].map(asOption)}
+      data={[...new Set([...props.options, ...chosen])].map((value) => optionOf(value, props))}
       value={[...chosen]}
       onChange={(next) => {
         props.onChange(next);
@@ -74,6 +45,47 @@ export function MultiChoice(props: {
       data-leftover={typed.trim() === "" ? undefined : ""}
     />
   );
+}
+
+type Props = {
+  readonly label: string;
+  /** What nothing chosen means. */
+  readonly whenEmpty: string;
+  /** What is chosen, in one word, for messages. */
+  readonly noun: string;
+  /** Those that match the typed text, if `onTyped` is given. */
+  readonly options: readonly string[];
+  /** How a choice is shown, if not as it is. */
+  readonly shownAs?: (value: string) => string;
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+  readonly onTyped?: (typed: string) => void;
+  /** The options for the typed text are still being loaded. */
+  readonly isLooking?: boolean;
+  readonly error?: string | null | undefined;
+};
+
+const optionOf = (value: string, { shownAs = String }: Props): Option => ({ value, label: shownAs(value) });
+
+/** The typed text, which becomes a choice when the field is left. */
+function useTypedChoice(props: Props) {
+  const [typed, setTyped] = useState("");
+  const [isDone, setDone] = useState(false);
+  const put = (text: string) => {
+    setTyped(text);
+    props.onTyped?.(text);
+  };
+  const { chosen: named, left } = settle(
+    typed,
+    props.options.map((value) => optionOf(value, props)),
+  );
+  // Also when the options arrive after the field was left.
+  useEffect(() => {
+    if (!isDone || props.isLooking || named.length === 0) return;
+    props.onChange([...new Set([...props.chosen, ...named])]);
+    put(left);
+  });
+  return { typed, put, isDone, setDone };
 }
 
 /** Whether an option was reached with the arrow keys: then Enter chooses that one. */

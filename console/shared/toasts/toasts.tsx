@@ -1,6 +1,15 @@
 import { Button, CloseButton } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { createContext, type ReactNode, useContext, useEffect, useLayoutEffect, useRef, useState } from "react";
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { useKeys } from "../keys/keys.tsx";
 import "./toasts.css";
 
@@ -24,30 +33,12 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
   const [shown, setShown] = useState<Toast>();
   const [isHeld, setHeld] = useState(false);
   const box = useRef<HTMLDivElement>(null);
-  const undo = useMutation({
-    mutationFn: (take: () => Promise<string>) => take(),
-    onSuccess: (text) => setShown({ text }),
-    onError: ({ message }) => setShown({ text: message, isBad: true }),
-  });
-  const { isPending } = undo;
-  const refocus = useRef(false);
-  const begin = (take: () => Promise<string>) => {
-    refocus.current = box.current?.querySelector(":focus-visible") != null;
-    undo.mutate(take);
-  };
-  // The button that had the focus is gone then.
-  useLayoutEffect(() => {
-    if (shown?.undo !== undefined || !refocus.current) return;
-    refocus.current = false;
-    box.current?.querySelector("button")?.focus();
-  }, [shown]);
+  const { isPending, begin } = useUndo(shown, setShown, box);
   useEffect(() => {
     if (shown === undefined || isHeld || isPending) return undefined;
     const timer = setTimeout(() => setShown(undefined), longest);
     return () => clearTimeout(timer);
   }, [shown, isHeld, isPending]);
-  const take = shown?.undo;
-  useKeys([{ key: "z", does: "Undo the last change", run: () => take && !isPending && begin(take) }]);
   const dismiss = () => {
     setShown(undefined);
     setHeld(false);
@@ -66,25 +57,50 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
         onBlur={() => setHeld(false)}
         onKeyDown={(event) => event.key === "Escape" && dismiss()}
       >
-        <div>
-          <div role="status">{shown && !shown.isBad && <p className="toast-text">{shown.text}</p>}</div>
-          {shown?.isBad && (
-            <p role="alert" className="toast-text bad">
-              {shown.text}
-            </p>
-          )}
-        </div>
-        {shown && (
-          <>
-            {take && (
-              <Button size="compact-sm" variant="default" loading={isPending} onClick={() => begin(take)}>
-                Undo
-              </Button>
-            )}
-            <CloseButton size="sm" aria-label="Dismiss" onClick={dismiss} />
-          </>
+        <ToastText toast={shown} />
+        {shown?.undo && (
+          <Button size="compact-sm" variant="default" loading={isPending} onClick={begin}>
+            Undo
+          </Button>
         )}
+        {shown && <CloseButton size="sm" aria-label="Dismiss" onClick={dismiss} />}
       </div>
     </ToastContext>
   );
 }
+
+/** Undoes what the toast reports, by its button or a key, and shows the outcome. */
+function useUndo(shown: Toast | undefined, show: (toast: Toast) => void, box: RefObject<HTMLDivElement | null>) {
+  const undo = useMutation({
+    mutationFn: (take: () => Promise<string>) => take(),
+    onSuccess: (text) => show({ text }),
+    onError: ({ message }) => show({ text: message, isBad: true }),
+  });
+  const { isPending } = undo;
+  const refocus = useRef(false);
+  const take = shown?.undo;
+  const begin = () => {
+    if (!take || isPending) return;
+    refocus.current = box.current?.querySelector(":focus-visible") != null;
+    undo.mutate(take);
+  };
+  // The button that had the focus is gone then.
+  useLayoutEffect(() => {
+    if (shown?.undo !== undefined || !refocus.current) return;
+    refocus.current = false;
+    box.current?.querySelector("button")?.focus();
+  }, [shown, box]);
+  useKeys([{ key: "z", does: "Undo the last change", run: begin }]);
+  return { isPending, begin };
+}
+
+const ToastText = ({ toast }: { readonly toast: Toast | undefined }) => (
+  <div>
+    <div role="status">{toast && !toast.isBad && <p className="toast-text">{toast.text}</p>}</div>
+    {toast?.isBad && (
+      <p role="alert" className="toast-text bad">
+        {toast.text}
+      </p>
+    )}
+  </div>
+);
