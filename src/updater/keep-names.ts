@@ -10,13 +10,13 @@ import { createPageKeeper, type PageKeeper } from "./page/keep-page.ts";
 import { openHistory } from "./report/history.ts";
 import { onlyLasting } from "./report/lasting-trouble.ts";
 import { openOutlets } from "./report/outlets.ts";
-import { createReporter, type Notify, troublesOf } from "./report/reporter.ts";
+import { type Notify, Reporter, troublesOf } from "./report/reporter.ts";
 import { createStatusKeeper } from "./report/status.ts";
 import type { Removal } from "./round/remove-records.ts";
-import { longestSilence } from "./round/rhythm.ts";
+import { longestSilence } from "./round/schedule.ts";
 import { openStateFile, type StateFile } from "./round/state-file.ts";
 import { subjectsOf } from "./round/subjects.ts";
-import { openUpdater, type WatchOptions } from "./updater.ts";
+import { openUpdater, type Updater, type WatchOptions } from "./updater.ts";
 
 export type KeepTools = {
   readonly state: StateFile;
@@ -49,50 +49,75 @@ const longestRemoval = 30_000;
 
 /** Watches until the signal aborts. Adopts a changed config; reports and ignores a bad one. */
 export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: AbortSignal): Promise<void> {
-  const { log, now, random } = tools;
-  const status = createStatusKeeper(now);
-  /** These two belong to the config in force. */
-  let addToHistory: Notify = () => undefined;
-  let notifyPeople: Notify = () => undefined;
-  const lastingTrouble = onlyLasting((notice) => notifyPeople(notice), tools.patience ?? usualPatience);
-  const reporter = createReporter(log, (notice) => {
-    addToHistory(notice);
-    lastingTrouble.notify(notice);
-  });
-  const page = tools.page ?? createPageKeeper(tools);
-  let [check, reload] = [() => {}, () => {}];
-  tools.onRequest?.({ check: () => check(), reload: () => reload() });
-  const isAlive = () => status.silence() < longestSilence;
-  const systemd = openSystemd({ env: tools.env, status: "keeping names up to date", isAlive });
+  await new NameKeeper(tools, signal).run(first);
+}
+
+/** What survives a reload of the config: status, reporter, page and systemd. */
+class NameKeeper {
+  readonly #tools: KeepTools;
+  readonly #signal: AbortSignal;
+  readonly #status: ReturnType<typeof createStatusKeeper>;
+  readonly #lastingTrouble: ReturnType<typeof onlyLasting>;
+  readonly #reporter: Reporter;
+  readonly #page: PageKeeper;
+  readonly #systemd: ReturnType<typeof openSystemd>;
+  /** These four belong to the config in force. */
+  #addToHistory: Notify = () => undefined;
+  #notifyPeople: Notify = () => undefined;
+  #check: () => void = () => undefined;
+  #reload: () => void = () => undefined;
+
+  constructor(tools: KeepTools, signal: AbortSignal) {
+    this.#tools = tools;
+    this.#signal = signal;
+    this.#status = createStatusKeeper(tools.now);
+    const patience = tools.patience ?? usualPatience;
+    this.#lastingTrouble = onlyLasting((notice) => this.#notifyPeople(notice), patience);
+    this.#reporter = new Reporter(tools.log, (notice) => {
+      this.#addToHistory(notice);
+      this.#lastingTrouble.notify(notice);
+    });
+    this.#page = tools.page ?? createPageKeeper(tools);
+    tools.onRequest?.({ check: () => this.#check(), reload: () => this.#reload() });
+    const isAlive = () => this.#status.silence() < longestSilence;
+    this.#systemd = openSystemd({ env: tools.env, status: "keeping names up to date", isAlive });
+  }
+
+  async run(first: UpdaterConfig): Promise<void> {
+    this.#systemd.ready();
+    let [config, state] = [first, this.#tools.state];
+    while (!this.#signal.aborted) {
+      const next = await this.#keepUntilReload(config, state);
+      if (!next || this.#signal.aborted) break;
+      this.#systemd.reloading();
+      const possible = troublesOf(subjectsOf(next));
+      for (const each of [this.#reporter, this.#lastingTrouble]) each.forget((key) => !possible.has(key));
+      if (next.stateFile !== config.stateFile) state = await otherState(next, state, this.#tools);
+      config = next;
+    }
+    if (this.#tools.page === undefined) await this.#page.close();
+    this.#lastingTrouble.close();
+    this.#systemd.close();
+  }
 
   /** Returns the config to continue with; undefined at the end. */
-  const keepUntilReload = async (config: UpdaterConfig, state: StateFile): Promise<UpdaterConfig | undefined> => {
-    const [reloaded, drained] = [new AbortController(), new AbortController()];
-    let next: UpdaterConfig | undefined;
-    reload = () => {
-      const found = goodConfig(tools);
-      if (!found) return;
-      next = found;
-      reloaded.abort(new Error("the config was reloaded"));
-      // Writes may finish: an aborted one would have to be repeated.
-      setTimeout(() => drained.abort(), longestDrain).unref();
-    };
-    const files = watchFiles(config.files, reload);
+  async #keepUntilReload(config: UpdaterConfig, state: StateFile): Promise<UpdaterConfig | undefined> {
+    const { log, now, random } = this.#tools;
+    const reloading = this.#awaitReload();
+    const files = watchFiles(config.files, this.#reload);
     const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be saved"));
     const updater = await openUpdater(config, { state, now, random });
-    check = updater.check;
-    const asked = { status: () => status.now(), check, silence: () => status.silence() };
-    const { published, putBack, devices } = updater;
-    const changing = { checkText: tools.reload, adopt: () => reload() };
-    await page.serve(config, { published, putBack, devices, changing, ...asked });
-    const outlets = await openOutlets(config, { ...tools, status: asked.status });
-    addToHistory = (notice) => history.add(notice, new Date(now()));
-    notifyPeople = outlets.notify;
-    const onRound: WatchOptions["onRound"] = (round, nextAt) => status.note(round, state, nextAt);
+    this.#check = updater.check;
+    await this.#servePage(config, updater);
+    const outlets = await openOutlets(config, { ...this.#tools, status: () => this.#status.now() });
+    this.#addToHistory = (notice) => history.add(notice, new Date(now()));
+    this.#notifyPeople = outlets.notify;
+    const onRound: WatchOptions["onRound"] = (round, nextAt) => this.#status.note(round, state, nextAt);
     try {
-      const ends = AbortSignal.any([signal, reloaded.signal]);
-      await updater.watch({ reporter, onRound }, ends, AbortSignal.any([signal, drained.signal]));
-      if (signal.aborted) logRemovals(await updater.remove(AbortSignal.timeout(longestRemoval)), log);
+      const ends = AbortSignal.any([this.#signal, reloading.begun]);
+      const writesEnd = AbortSignal.any([this.#signal, reloading.drained]);
+      await updater.watch({ reporter: this.#reporter, onRound }, ends, writesEnd);
+      if (this.#signal.aborted) logRemovals(await updater.remove(AbortSignal.timeout(longestRemoval)), log);
     } finally {
       outlets.close();
       updater.close();
@@ -100,24 +125,35 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
       // Last, so that a change while the others close is noticed too.
       files.close();
     }
-    return next;
-  };
-
-  systemd.ready();
-  let config = first;
-  let state = tools.state;
-  while (!signal.aborted) {
-    const next = await keepUntilReload(config, state);
-    if (!next || signal.aborted) break;
-    systemd.reloading();
-    const possible = troublesOf(subjectsOf(next));
-    for (const each of [reporter, lastingTrouble]) each.forget((key) => !possible.has(key));
-    if (next.stateFile !== config.stateFile) state = await otherState(next, state, tools);
-    config = next;
+    return reloading.next();
   }
-  if (tools.page === undefined) await page.close();
-  lastingTrouble.close();
-  systemd.close();
+
+  /** `begun` aborts when a good config was read, `drained` when the writes under way have had their time. */
+  #awaitReload() {
+    const [begun, drained] = [new AbortController(), new AbortController()];
+    let next: UpdaterConfig | undefined;
+    this.#reload = () => {
+      const config = goodConfig(this.#tools);
+      if (!config) return;
+      next = config;
+      begun.abort(new Error("the config was reloaded"));
+      // Writes may finish: an aborted one would have to be repeated.
+      setTimeout(() => drained.abort(), longestDrain).unref();
+    };
+    return { begun: begun.signal, drained: drained.signal, next: () => next };
+  }
+
+  async #servePage(config: UpdaterConfig, { published, putBack, devices, check }: Updater): Promise<void> {
+    await this.#page.serve(config, {
+      published,
+      putBack,
+      devices,
+      check,
+      changing: { checkText: this.#tools.reload, adopt: () => this.#reload() },
+      status: () => this.#status.now(),
+      silence: () => this.#status.silence(),
+    });
+  }
 }
 
 function logRemovals(removals: readonly Removal[], log: Logger): void {

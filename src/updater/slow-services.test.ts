@@ -5,7 +5,7 @@ import { until } from "../../test/rig/until.ts";
 import { firstRecords, type Loop, openLoop } from "../../test/rig/updater/loop.ts";
 import { type Asked, recordService, startServer, type TestServer, wanWith } from "../../test/rig/updater/services.ts";
 import { createLog } from "../process/log.ts";
-import { createReporter } from "./report/reporter.ts";
+import { Reporter } from "./report/reporter.ts";
 import { createStatusKeeper } from "./report/status.ts";
 import { openStateFile } from "./round/state-file.ts";
 import { openUpdater, type Updater, type WatchOptions } from "./updater.ts";
@@ -68,7 +68,7 @@ async function watchSlow(names: string, patience = 50): Promise<void> {
     wanted = status.now().names.at(-1)?.wanted;
   };
   wake = updater.check;
-  watching = updater.watch({ reporter: createReporter(log), onRound, patience }, stop.signal);
+  watching = updater.watch({ reporter: new Reporter(log), onRound, patience }, stop.signal);
 }
 
 it("a compared record is read once per round, however slow its service is", async () => {

@@ -6,7 +6,7 @@ import { until } from "../../test/rig/until.ts";
 import { goodFirewall, type Loop, openLoop } from "../../test/rig/updater/loop.ts";
 import { type Reply, startServer, wanWith } from "../../test/rig/updater/services.ts";
 import { createLog } from "../process/log.ts";
-import { createReporter } from "./report/reporter.ts";
+import { Reporter } from "./report/reporter.ts";
 import type { Round } from "./round/result.ts";
 
 type Line = { readonly level: string; readonly msg: string; readonly because?: string };
@@ -24,7 +24,7 @@ const logged = () => lines.map(({ msg }) => msg);
 
 describe("reporting", () => {
   it("reports a failure of the firewall once for all its names, and its end once", async () => {
-    const reporter = createReporter(log());
+    const reporter = new Reporter(log());
     const round = async () => reporter.report(await loop.updater.round(new AbortController().signal));
     await round();
     lines = [];
@@ -36,7 +36,7 @@ describe("reporting", () => {
   });
 
   it("reports each record's failure once, again when its reason changes, and its end once", async () => {
-    const reporter = createReporter(log());
+    const reporter = new Reporter(log());
     const round = async () => reporter.report(await loop.updater.round(new AbortController().signal));
     loop.says.service = ({ path }) => (path.endsWith("/r4") ? { status: 500 } : undefined);
     for (let i = 0; i < 3; i++) await round();
@@ -54,7 +54,7 @@ describe("reporting", () => {
   });
 
   it("reports once for all replaced records that the state file cannot be written, and its end once", async () => {
-    const reporter = createReporter(log());
+    const reporter = new Reporter(log());
     const round = async () => reporter.report(await loop.updater.round(new AbortController().signal));
     mkdirSync(loop.config.stateFile);
     for (let i = 0; i < 3; i++) await round();
@@ -70,7 +70,7 @@ describe("reporting", () => {
   });
 
   it("reports once that an interface has lost its address", async () => {
-    const reporter = createReporter(log());
+    const reporter = new Reporter(log());
     const round = async () => reporter.report(await loop.updater.round(new AbortController().signal));
     await round();
     lines = [];
@@ -87,7 +87,7 @@ describe("watching", () => {
   it("continues automatically, recovers, and stops when the signal aborts", async () => {
     const stop = new AbortController();
     loop.says.firewall = () => ({ status: 500 });
-    const watching = loop.updater.watch({ interval: 50, reporter: createReporter(log()) }, stop.signal);
+    const watching = loop.updater.watch({ interval: 50, reporter: new Reporter(log()) }, stop.signal);
     await until(() => loop.firewall.asked.length > 0);
     loop.clock.now += 300_000;
     loop.says.firewall = goodFirewall;
@@ -103,7 +103,7 @@ describe("watching", () => {
     const stop = new AbortController();
     loop.says.service = ({ method, path }) =>
       method === "PUT" && path.endsWith("/r6") ? { body: { a: 1 }, fault: "hang" } : undefined;
-    const watching = loop.updater.watch({ interval: 60_000, reporter: createReporter(log()) }, stop.signal);
+    const watching = loop.updater.watch({ interval: 60_000, reporter: new Reporter(log()) }, stop.signal);
     await until(() => loop.writes().length === 2 && loop.stored().A === "9.9.9.9");
     stop.abort();
     await watching;
@@ -120,7 +120,7 @@ it("pauses briefly even when something is due immediately", async () => {
   };
   // Without `random`, every back-off is over when it begins.
   loop.says.service = () => ({ status: 500 });
-  const watching = loop.updater.watch({ interval: 3_600_000, reporter: createReporter(log()) }, stop.signal);
+  const watching = loop.updater.watch({ interval: 3_600_000, reporter: new Reporter(log()) }, stop.signal);
   await until(() => asked.length >= 3);
   stop.abort();
   await watching;
@@ -137,7 +137,7 @@ describe("watching two firewalls, one of which does not answer yet", () => {
     loop = await openLoop(names, undefined, { source: `}, slow: { url: "${slow.url}", keyFile: k` });
     const stop = new AbortController();
     const rounds: Round[] = [];
-    const options = { reporter: createReporter(log()), onRound: (round: Round) => void rounds.push(round) };
+    const options = { reporter: new Reporter(log()), onRound: (round: Round) => void rounds.push(round) };
     const watching = loop.updater.watch(options, stop.signal);
     for (const address of ["9.9.9.9", "9.9.9.10"]) {
       loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
@@ -159,7 +159,7 @@ describe("a requested round", () => {
   /** Without a request, it makes one round, and the next after an hour. */
   const watchLong = () => {
     const stop = new AbortController();
-    const watching = loop.updater.watch({ interval: 3_600_000, reporter: createReporter(log()) }, stop.signal);
+    const watching = loop.updater.watch({ interval: 3_600_000, reporter: new Reporter(log()) }, stop.signal);
     const end = async () => {
       stop.abort();
       await watching;
@@ -223,7 +223,7 @@ describe("watching two record services, one of which does not answer", () => {
     loop = await openLoop(names, () => 0.5, { target });
     stop = new AbortController();
     wake = loop.updater.check;
-    watching = loop.updater.watch({ interval: 3_600_000, reporter: createReporter(log()) }, stop.signal);
+    watching = loop.updater.watch({ interval: 3_600_000, reporter: new Reporter(log()) }, stop.signal);
     await until(() => loop.stored().A === "9.9.9.9");
   });
   afterEach(async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it, test } from "vitest";
 import { createLog } from "../../src/process/log.ts";
 import { summarise } from "../../src/updater/report/describe-round.ts";
-import { createReporter } from "../../src/updater/report/reporter.ts";
+import { Reporter } from "../../src/updater/report/reporter.ts";
 import { until } from "../rig/until.ts";
 import { makeCertificate } from "../rig/updater/certificates.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
@@ -54,7 +54,7 @@ describe("whatever goes wrong, no wrong address and no empty one is published", 
     const loop = await openRow(row);
     const lines: { level: string; msg: string; because?: string; todo?: string }[] = [];
     const log = createLog({ format: "json", write: (line: string) => void lines.push(JSON.parse(line)) });
-    const reporter = createReporter(log);
+    const reporter = new Reporter(log);
     try {
       expect(await loop.round()).toEqual(["done", "done"]);
       const asked = loop.service.asked.length;
@@ -91,7 +91,7 @@ describe("whatever goes wrong, no wrong address and no empty one is published", 
     }
   });
 
-  async function badRound(loop: Loop, { stopAt }: HostileRow, reporter: ReturnType<typeof createReporter>) {
+  async function badRound(loop: Loop, { stopAt }: HostileRow, reporter: Reporter) {
     const stop = new AbortController();
     const before = stopAt?.(loop).length ?? 0;
     const going = loop.updater.round(stop.signal);

@@ -6,7 +6,7 @@ import { createDoor } from "../../updater/page/door.ts";
 import { createPageKeeper, type PageKeeper } from "../../updater/page/keep-page.ts";
 import { openPageSignIn } from "../../updater/page/sign-in.ts";
 import { openHistory } from "../../updater/report/history.ts";
-import { createReporter } from "../../updater/report/reporter.ts";
+import { Reporter } from "../../updater/report/reporter.ts";
 import { createStatusKeeper } from "../../updater/report/status.ts";
 import type { Round } from "../../updater/round/result.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
@@ -44,7 +44,7 @@ export async function openUpPage(
     onFirstRound: async (round) => {
       status.note(round, state, Date.now());
       const history = openHistory(config.historyFile, () => undefined);
-      createReporter(noLog, (notice) => history.add(notice, new Date())).report(round);
+      new Reporter(noLog, (notice) => history.add(notice, new Date())).report(round);
       await history.settled();
     },
   };

@@ -13,8 +13,8 @@ import { startRecords } from "../../records/start.ts";
 import type { ControlConfig } from "../../updater/config/outlets.ts";
 import { keepNames } from "../../updater/keep-names.ts";
 import type { PageKeeper } from "../../updater/page/keep-page.ts";
+import { describeInterval } from "../../updater/report/describe-interval.ts";
 import { summarise } from "../../updater/report/describe-round.ts";
-import { describeRhythm } from "../../updater/round/rhythm.ts";
 import { openUpdater, type Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { noteServiceUrl } from "../io/service-url.ts";
@@ -191,7 +191,7 @@ function printState(trial: Trial, urls: Urls, updater: string | undefined, io: C
   io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
   io.out(`  firewall status  ${firewall}\n`);
   io.out(
-    `  updater          follows ${trial.device}: ${describeRhythm({ interval: trial.interval, sources: new Map() })}\n`,
+    `  updater          follows ${trial.device}: ${describeInterval({ interval: trial.interval, sources: new Map() })}\n`,
   );
   if (updater) io.out(`                   ${updater}  (its page)\n`);
   io.out(`  data             ${trial.folder}\n`);

@@ -4,8 +4,8 @@ import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
 import { describeChoice, refusalWords } from "../../updater/report/describe-round.ts";
+import { NameMemory } from "../../updater/round/name-memory.ts";
 import { type PlannedUpdate, planRound, publishedOf } from "../../updater/round/plan.ts";
-import { createRecall } from "../../updater/round/recall.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import { originsOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
 import { abilitiesInWords, type SourceReading } from "../../updater/sources/source.ts";
@@ -84,7 +84,7 @@ const planFor = (subjects: readonly Subject[], reading: SourceReading, state: St
   planRound(subjects, {
     readings: new Map(subjects.map(({ source }) => [source, reading])),
     state,
-    recall: createRecall(),
+    memory: new NameMemory(),
     notBefore: () => undefined,
     now: Date.now(),
   });

@@ -4,11 +4,11 @@ import { lockFor } from "../../lib/sqlite/sole.ts";
 import { noLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
+import { describeInterval } from "../../updater/report/describe-interval.ts";
 import { type Summary, summarise } from "../../updater/report/describe-round.ts";
 import { openHistory } from "../../updater/report/history.ts";
-import { createReporter } from "../../updater/report/reporter.ts";
+import { Reporter } from "../../updater/report/reporter.ts";
 import type { UpdateResult } from "../../updater/round/result.ts";
-import { describeRhythm } from "../../updater/round/rhythm.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
 import { describeOrigins, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
 import type { Updater } from "../../updater/updater.ts";
@@ -59,7 +59,7 @@ function check(config: UpdaterConfig, io: CommandIo): number {
     io.out(`${title}: from ${describeOrigins(subject, named)}`);
     io.out(`, written to ${target} (${hostOf(config.targets.get(target))})${ttl}\n`);
   }
-  io.out(`${describeRhythm(config)}; last addresses in ${config.stateFile}\n`);
+  io.out(`${describeInterval(config)}; last addresses in ${config.stateFile}\n`);
   return 0;
 }
 
@@ -78,7 +78,7 @@ async function once(updater: Updater, { historyFile }: UpdaterConfig, io: Comman
   const { results } = round;
   const history = openHistory(historyFile, (because) => io.err(`warning: the history cannot be written: ${because}\n`));
   // Logs nothing: the results are printed instead.
-  const reporter = createReporter(noLog, (notice) => history.add(notice, new Date()));
+  const reporter = new Reporter(noLog, (notice) => history.add(notice, new Date()));
   if (io.signal.aborted) reporter.reportDone(round);
   else reporter.report(round);
   const summaries = results.map((result) => ({ subject: result.subject, summary: summarise(result, true) }));

@@ -1,4 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
+import { backOffDelay } from "../../core/updates/back-off.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
 export type FailureLimits = {
@@ -46,5 +47,65 @@ export class FailureDelay {
   #failuresOf(key: string, now: Instant): Failures {
     const known = this.#failures.get(key);
     return known === undefined || Math.abs(now - known.last) > this.#limits.memory ? { count: 0, last: now } : known;
+  }
+}
+
+/** Milliseconds. */
+const backOff = { base: 2_000, cap: 300_000 };
+
+type BackedOff = {
+  readonly count: number;
+  readonly until: Instant;
+  readonly unreached?: string | undefined;
+  readonly longest: number;
+};
+
+/** A random back-off per key of our own requests, after each failure. Kept in memory: a manual restart tries immediately. */
+export class BackOffs {
+  readonly #random: () => number;
+  readonly #cap: number;
+  readonly #failures = new Map<string, BackedOff>();
+
+  /** `longest`: the maximum back-off in milliseconds. */
+  constructor(random: () => number, longest = backOff.cap) {
+    this.#random = random;
+    this.#cap = Math.min(backOff.cap, longest);
+  }
+
+  notBefore(key: string, now: Instant): Instant | undefined {
+    const { until, longest = 0 } = this.#failures.get(key) ?? {};
+    // Further away than any back-off: the clock was set back.
+    return until !== undefined && until - now <= longest ? until : undefined;
+  }
+
+  /** `unreached`: the place that could not be reached, if that was the reason. `longest`: another maximum, for this failure. */
+  failed(key: string, now: Instant, unreached?: string, longest = this.#cap): void {
+    const count = (this.#failures.get(key)?.count ?? 0) + 1;
+    const until = now + backOffDelay(count, this.#random(), { base: backOff.base, cap: longest });
+    this.#failures.set(key, { count, until, unreached, longest });
+  }
+
+  succeeded(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** The request succeeded, and must not be repeated for `ms` milliseconds. */
+  rest(key: string, now: Instant, ms: number): void {
+    this.#failures.set(key, { count: 0, until: now + ms, longest: ms });
+  }
+
+  /** The place was reached: ends the back-off of every key that failed because it could not be reached. */
+  reached(place: string): void {
+    for (const [key, { unreached }] of this.#failures) if (unreached === place) this.#retry(key);
+  }
+
+  /** Ends the back-offs of these keys, or all; the failures so far still count for the next one. */
+  retryNow(keys: Iterable<string> = this.#failures.keys()): void {
+    for (const key of keys) this.#retry(key);
+  }
+
+  #retry(key: string): void {
+    const failure = this.#failures.get(key);
+    if (failure) this.#failures.set(key, { ...failure, until: 0 });
   }
 }

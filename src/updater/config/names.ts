@@ -32,57 +32,30 @@ export function entrySettings(known: Known) {
   const onlySource = sources.length === 1 ? sources[0] : undefined;
   const usualSource: Sources | undefined = onlySource === undefined ? undefined : { names: [onlySource] };
   const onlyTarget = targets.length === 1 ? targets[0] : undefined;
-  const taken = new Set<string>();
-  const refuseTwice = (record: string, target: string, family: Family, { fault }: Place) => {
-    const message = `${record} is already in another entry`;
-    if (taken.has(`${target} ${record}`))
-      fault({ code: "duplicate-name", message, todo: "keep one of the two" }, family);
-    taken.add(`${target} ${record}`);
-  };
-  const fields = {
-    zone: needed(zoneName, undefined, "this name has no zone"),
-    source: sourcesSetting(
-      sources,
-      "The source of the addresses. Not needed if there is only one. In a list, the first one that has a usable address is used.",
-    ),
-    target: reference("target", targets, "The target to write to. Not needed if there is only one."),
-    ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
-    create: usually(flag("Create the record if it does not exist. Not with `v1`, `dyndns2` and `namecheap`."), false),
-    removeOnStop: usually(
-      flag(
-        "Remove the record when `moor update` is stopped, if it still holds the address that moor wrote. Needs `create: true`. Only with `rrsets`, `hetzner`, `rfc2136`, `powerdns`, `route53` and `desec`.",
-      ),
-      false,
-    ),
-    paused: usually(flag("While `true`, leave the record as it is."), false),
-  };
-  type Entry = Partial<ValueOf<typeof fields>> & Partial<RuleValues>;
+  const refuseTwice = createDuplicateCheck();
   return {
-    fields,
+    fields: entryFields(sources, targets),
     ownSource: sourcesSetting(sources, "The source for this family, if it differs from the name's."),
     /** `needsSource`: not all families of the entry have their own source. */
-    check(right: Entry, given: readonly Family[], needsSource: boolean, place: Place): void {
+    check(right: Partial<EntryValues>, given: readonly Family[], needsSource: boolean, place: Place): void {
       checkWhen(right, place);
       if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
       if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
       checkAbilities(right, given, known, right.target ?? onlyTarget ?? "", place);
     },
-    checkFamily(family: Family, config: OwnFamily | undefined, { source }: Entry, place: Place, key?: string): void {
+    checkFamily(
+      family: Family,
+      config: OwnFamily | undefined,
+      { source }: Partial<EntryValues>,
+      place: Place,
+      key?: string,
+    ): void {
       checkDevices(family, config, known, source ?? usualSource, place, key);
     },
     /** Call it after all checks. */
     nameOf(
       written: string,
-      {
-        zone,
-        source = usualSource,
-        target = onlyTarget,
-        ttl,
-        create,
-        removeOnStop,
-        paused,
-        ...rules
-      }: ValueOf<typeof fields> & RuleValues,
+      { zone, source = usualSource, target = onlyTarget, ttl, create, removeOnStop, paused, ...rules }: EntryValues,
       wanted: readonly (readonly [Family, OwnFamily | undefined])[],
       place: Place,
     ): NameConfig | undefined {
@@ -110,6 +83,37 @@ export function entrySettings(known: Known) {
 }
 
 export type EntrySettings = ReturnType<typeof entrySettings>;
+
+type EntryValues = ValueOf<ReturnType<typeof entryFields>> & RuleValues;
+
+const entryFields = (sources: readonly string[], targets: readonly string[]) => ({
+  zone: needed(zoneName, undefined, "this name has no zone"),
+  source: sourcesSetting(
+    sources,
+    "The source of the addresses. Not needed if there is only one. In a list, the first one that has a usable address is used.",
+  ),
+  target: reference("target", targets, "The target to write to. Not needed if there is only one."),
+  ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
+  create: usually(flag("Create the record if it does not exist. Not with `v1`, `dyndns2` and `namecheap`."), false),
+  removeOnStop: usually(
+    flag(
+      "Remove the record when `moor update` is stopped, if it still holds the address that moor wrote. Needs `create: true`. Only with `rrsets`, `hetzner`, `rfc2136`, `powerdns`, `route53` and `desec`.",
+    ),
+    false,
+  ),
+  paused: usually(flag("While `true`, leave the record as it is."), false),
+});
+
+/** Reports a record that an earlier entry has too. */
+function createDuplicateCheck() {
+  const taken = new Set<string>();
+  return (record: string, target: string, family: Family, { fault }: Place): void => {
+    const message = `${record} is already in another entry`;
+    if (taken.has(`${target} ${record}`))
+      fault({ code: "duplicate-name", message, todo: "keep one of the two" }, family);
+    taken.add(`${target} ${record}`);
+  };
+}
 
 /** `names:`. The rules for all names are not merged in yet. */
 export function namesSettings(entry: EntrySettings) {

@@ -6,7 +6,7 @@ import type { UpdaterConfig } from "../config/config.ts";
 import type { ControlConfig } from "../config/outlets.ts";
 import { printMetrics } from "../report/print-metrics.ts";
 import type { Status } from "../report/status.ts";
-import { longestSilence } from "../round/rhythm.ts";
+import { longestSilence } from "../round/schedule.ts";
 import type { Answer, Reply } from "./door.ts";
 import type { UpdaterPage } from "./http-page.ts";
 import type { PageSignIn } from "./sign-in.ts";

@@ -40,11 +40,36 @@ export type UpdaterPage = (request: PlainRequest, asker: Asker) => Promise<Reply
 const checkEvery = 3_000;
 const decisionsShown = 300;
 
+type Answers = Readonly<Record<string, (request: PlainRequest) => Promise<Reply>>>;
+
 /** The page of the updater. Without a sign-in, it can change only the time of the next round. */
 export function createUpdaterPage(options: PageOptions): UpdaterPage {
-  const { config, status, check, now } = options;
+  const { config } = options;
   const isPage = (path: string) => path === "/" || path === "/sign-in";
   const pages = createStaticPages({ page: "updater", isPage, folder: options.pages });
+  const [answers, changes] = [openAnswers(options), changeAnswers(options)];
+  return async (request, asker) => {
+    const { path } = request;
+    // Node omits the body of an answer to HEAD automatically.
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const route = `${method} ${path}`;
+    // If there is a sign-in, this was answered before.
+    if (route === "GET /console/session") return { status: 200, body: anybody };
+    if (route === "GET /console/services")
+      return { status: 200, body: { services: config.control?.links ?? [], byPassword: false } };
+    const answer = answers[route] ?? changes[route];
+    if (answer === undefined)
+      return method === "GET" ? pages(path, String(request.headers["accept-encoding"] ?? "")) : undefined;
+    if (asker === "none") return problem(401, "Sign in first.");
+    const isForged = asker === "nobody-asked" && method !== "GET" && !isOwnOrigin(request.headers, "http:");
+    if (asker === "forged" || isForged) return forged;
+    return asker === "nobody-asked" && changes[route] ? problem(403, noSignIn) : answer(request);
+  };
+}
+
+/** For everybody, if there is nothing to sign in to. */
+function openAnswers(options: PageOptions): Answers {
+  const { config, status, check, now } = options;
   const published = createAskPublished({
     subjects: subjectsOf(config),
     published: options.published,
@@ -52,8 +77,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     now,
   });
   let checked = Number.NEGATIVE_INFINITY;
-
-  const answers: Readonly<Record<string, (request: PlainRequest) => Promise<Reply>>> = {
+  return {
     "GET /page/state": async () => ({ status: 200, body: status() }),
     "GET /page/decisions": async () => {
       const all = await readHistory(config.historyFile);
@@ -76,32 +100,15 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
       return { status: 202, body: { checking: true } };
     },
   };
-  const changer =
-    options.changing &&
-    createNamesChanger({ config, devices: options.devices, published: options.published, ...options.changing });
-  /** Only for those who have signed in. */
-  const changes: typeof answers = {
+}
+
+/** Only for those who have signed in. */
+function changeAnswers({ config, devices, published, changing }: PageOptions): Answers {
+  const changer = changing && createNamesChanger({ config, devices, published, ...changing });
+  return {
     "GET /page/names": async () => (changer ? { status: 200, body: await changer.list() } : starting),
     "POST /page/names/preview": async ({ body }) => change(body, (wish) => changer?.preview(wish)),
     "POST /page/names/write": async ({ body }) => change(body, (wish) => changer?.write(wish)),
-  };
-
-  return async (request, asker) => {
-    const { path } = request;
-    // Node omits the body of an answer to HEAD automatically.
-    const method = request.method === "HEAD" ? "GET" : request.method;
-    const route = `${method} ${path}`;
-    // If there is a sign-in, this was answered before.
-    if (route === "GET /console/session") return { status: 200, body: anybody };
-    if (route === "GET /console/services")
-      return { status: 200, body: { services: config.control?.links ?? [], byPassword: false } };
-    const answer = answers[route] ?? changes[route];
-    if (answer === undefined)
-      return method === "GET" ? pages(path, String(request.headers["accept-encoding"] ?? "")) : undefined;
-    if (asker === "none") return problem(401, "Sign in first.");
-    const isForged = asker === "nobody-asked" && method !== "GET" && !isOwnOrigin(request.headers, "http:");
-    if (asker === "forged" || isForged) return forged;
-    return asker === "nobody-asked" && changes[route] ? problem(403, noSignIn) : answer(request);
   };
 }
 

@@ -3,7 +3,7 @@ import { originOf } from "../../lib/http-client/endpoint.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { SourceConfig } from "../config/kinds.ts";
 import { type ControlConfig, controlUrl, type HeartbeatConfig, type NotifyConfig } from "../config/outlets.ts";
-import { describeRhythm } from "../round/rhythm.ts";
+import { describeInterval } from "../report/describe-interval.ts";
 import { describeOrigins, type Subject, subjectsOf } from "../round/subjects.ts";
 import { calledOf } from "../sources/sources.ts";
 
@@ -12,7 +12,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
   return {
     file: config.file,
     stateFile: config.stateFile,
-    rhythm: describeRhythm(config),
+    rhythm: describeInterval(config),
     sources: [...config.sources.values()].map((source) => ({
       name: source.name,
       what: whatOf(source),

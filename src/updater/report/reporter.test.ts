@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { noLog } from "../../process/log.ts";
 import type { Round, UpdateResult } from "../round/result.ts";
 import type { TargetFault } from "../targets/target.ts";
-import { createReporter, type Notice } from "./reporter.ts";
+import { type Notice, Reporter } from "./reporter.ts";
 
 const failed = (name: string, fault: Pick<TargetFault, "because" | "ofService">) =>
   ({
@@ -14,7 +14,7 @@ const failed = (name: string, fault: Pick<TargetFault, "because" | "ofService">)
 
 function causesOf(...changed: readonly UpdateResult[]): readonly (string | undefined)[] {
   const notices: Notice[] = [];
-  const reporter = createReporter(noLog, (notice) => void notices.push(notice));
+  const reporter = new Reporter(noLog, (notice) => void notices.push(notice));
   reporter.report({ changed, readings: new Map(), holds: new Map() } as unknown as Round);
   return notices.map(({ cause }) => cause);
 }

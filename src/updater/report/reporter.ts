@@ -3,6 +3,7 @@ import { utcSecond } from "../../core/utc-text.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Round, UpdateResult } from "../round/result.ts";
 import { originsOf, type Subject } from "../round/subjects.ts";
+import type { SourceReading } from "../sources/source.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
 import { type Summary, summarise } from "./describe-round.ts";
 
@@ -27,18 +28,6 @@ export type Change = { readonly old?: string; readonly new: string };
 
 export type Notify = (notice: Notice) => void;
 
-/** Reports changes only: each failure once, and its end once. */
-export type Reporter = {
-  report(round: Round): void;
-  /** For an aborted round: reports what was done. Its failures are caused by the stop. */
-  reportDone(round: Pick<Round, "changed">): void;
-  /**
-   * Drops trouble with anything that is no longer in the config, without reporting an end. If it comes back, it is reported
-   * again.
-   */
-  forget(isGone: (key: string) => boolean): void;
-};
-
 /** The keys of all trouble that is possible with this config. */
 export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
   new Set([
@@ -52,111 +41,131 @@ export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
       ]),
   ]);
 
-export function createReporter(log: Logger, notify: Notify = () => undefined): Reporter {
+/** Reports changes only: each failure once, and its end once. */
+export class Reporter {
+  readonly #log: Logger;
+  readonly #notify: Notify;
   /** Current failures, as last reported. */
-  const reported = new Map<string, string>();
-
-  const emit = (notice: Notice) => {
-    log[notice.kind === "failing" ? "warn" : "info"](notice.fields, notice.message);
-    notify(notice);
-  };
-  const failing = (key: string, fields: Notice["fields"], message: string, cause = key) => {
-    const text = `${message} ${fields.because}`;
-    if (reported.get(key) === text) return;
-    reported.set(key, text);
-    emit({ kind: "failing", key, cause, fields, message });
-  };
-  const fine = (key: string, fields: Notice["fields"], message: string) => {
-    if (reported.delete(key)) emit({ kind: "over", key, fields, message });
-  };
-
+  readonly #failures = new Map<string, string>();
   /** Until when each key waits, as last reported. */
-  const waits = new Map<string, Instant>();
-  const waiting = (key: string, until: Instant, fields: Notice["fields"], message: string) => {
-    if (waits.get(key) === until) return;
-    waits.set(key, until);
-    emit({ kind: "waiting", key, until, fields, message });
-  };
-  const held = (target: string, until: Instant) => {
+  readonly #waits = new Map<string, Instant>();
+
+  constructor(log: Logger, notify: Notify = () => undefined) {
+    this.#log = log;
+    this.#notify = notify;
+  }
+
+  report({ readings, changed, unsaved, stateShared = false, holds }: Round): void {
+    for (const [source, reading] of readings) this.#source(source, reading);
+    if (stateShared) this.#sharedState();
+    this.#stateFile(unsaved);
+    for (const [target, until] of holds) this.#held(target, until);
+    for (const result of changed) {
+      // Reported above, once for all names of the source, unless it has not answered yet.
+      if (result.choice.kind === "unknown" && !isAnyRead(result.subject, readings)) continue;
+      this.#result(result);
+    }
+  }
+
+  /** For an aborted round: reports what was done. Its failures are caused by the stop. */
+  reportDone({ changed }: Pick<Round, "changed">): void {
+    for (const result of changed) {
+      const summary = summarySaved(result);
+      if (summary.kind === "done") this.#done(result, summary);
+    }
+  }
+
+  /**
+   * Drops trouble with anything that is no longer in the config, without reporting an end. If it comes back, it is reported
+   * again.
+   */
+  forget(isGone: (key: string) => boolean): void {
+    for (const key of this.#failures.keys()) if (isGone(key)) this.#failures.delete(key);
+  }
+
+  #source(source: string, reading: SourceReading): void {
+    if (reading.kind === "report") this.#fine(`source ${source}`, { source }, "addresses can be read again");
+    else this.#failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
+  }
+
+  #result(result: UpdateResult): void {
+    const { title: name, key } = result.subject;
+    const summary = summarySaved(result);
+    const fields = { name, ...textsOf(summary) };
+    if (summary.kind === "failed") this.#failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
+    if (summary.kind === "none")
+      this.#failing(key, fields, "no address; the record is left as it is", causeOf(result, summary));
+    if (summary.kind === "waiting") this.#heldBack(result, summary);
+    if (summary.kind === "nothing") this.#over(result.subject);
+    if (summary.kind === "done") this.#done(result, summary);
+    void result.confirmation?.then((confirmation) => this.#confirmed(`confirm ${key}`, name, confirmation));
+  }
+
+  #done(result: UpdateResult, summary: Summary): void {
+    this.#over(result.subject);
+    const { key, title: name } = result.subject;
+    const fields = { name, because: summary.because };
+    this.#emit({ kind: "done", key, fields, message: `record ${summary.what}`, ...changeOf(result) });
+  }
+
+  #over({ key, title: name }: Subject): void {
+    this.#fine(key, { name }, "the problem with this record is over");
+  }
+
+  #heldBack({ subject: { key, title: name }, plan }: UpdateResult, { what, because }: Summary): void {
+    if (plan.kind !== "wait" || plan.because !== "cap") return;
+    this.#waiting(key, plan.until, { name, because }, `record ${what}`);
+  }
+
+  #held(target: string, until: Instant): void {
     const because = "the record service asked moor to wait (Retry-After)";
     const todo = "no action needed: moor waits; *Check now* or SIGUSR1 tries once before then";
-    waiting(
-      `hold ${target}`,
-      until,
-      { target, because, todo },
-      `nothing is written to this target before ${utcSecond(until)}`,
-    );
-  };
-  const heldBack = ({ subject: { key, title: name }, plan }: UpdateResult, { what, because }: Summary) => {
-    if (plan.kind === "wait" && plan.because === "cap") waiting(key, plan.until, { name, because }, `record ${what}`);
-  };
+    const message = `nothing is written to this target before ${utcSecond(until)}`;
+    this.#waiting(`hold ${target}`, until, { target, because, todo }, message);
+  }
 
-  const confirmed = (key: string, name: string, confirmation: Confirmation) => {
-    if (confirmation.kind === "confirmed") fine(key, { name }, "DNS returns the new address");
-    else
-      failing(
-        key,
-        { name, ...textsOf(confirmation) },
-        "DNS does not return the new address",
-        `confirm ${confirmation.because}`,
-      );
-  };
+  #confirmed(key: string, name: string, confirmation: Confirmation): void {
+    if (confirmation.kind === "confirmed") return this.#fine(key, { name }, "DNS returns the new address");
+    const fields = { name, ...textsOf(confirmation) };
+    this.#failing(key, fields, "DNS does not return the new address", `confirm ${confirmation.because}`);
+  }
 
-  const stateFile = (unsaved: string | undefined) => {
-    if (unsaved === undefined) return fine("state", {}, "the state file can be written again");
+  #stateFile(unsaved: string | undefined): void {
+    if (unsaved === undefined) return this.#fine("state", {}, "the state file can be written again");
     const because = `${unsaved}: after a restart, unchanged addresses would be written again`;
-    failing("state", { because, todo: "free disk space or fix the permissions" }, "the state file cannot be written");
-  };
+    const fields = { because, todo: "free disk space or fix the permissions" };
+    this.#failing("state", fields, "the state file cannot be written");
+  }
 
   /** Logged only: usually someone ran `moor update --once` by hand, and nobody should be woken for that. */
-  const sharedState = (isShared: boolean) => {
-    if (!isShared) return;
+  #sharedState(): void {
     const because =
       "another `moor update` uses the same file; if the two have stored different addresses for a record, it is written again";
     const todo = "run only one `moor update` per config, and give each config a separate file with `state:`";
-    log.warn({ because, todo }, "another process wrote the state file");
-  };
+    this.#log.warn({ because, todo }, "another process wrote the state file");
+  }
 
-  const over = ({ key, title: name }: Subject) => fine(key, { name }, "the problem with this record is over");
-  const done = (result: UpdateResult, summary: Summary) => {
-    if (summary.kind !== "done") return;
-    over(result.subject);
-    const { key, title: name } = result.subject;
-    const fields = { name, because: summary.because };
-    emit({ kind: "done", key, fields, message: `record ${summary.what}`, ...changeOf(result) });
-  };
+  #failing(key: string, fields: Notice["fields"], message: string, cause = key): void {
+    const text = `${message} ${fields.because}`;
+    if (this.#failures.get(key) === text) return;
+    this.#failures.set(key, text);
+    this.#emit({ kind: "failing", key, cause, fields, message });
+  }
 
-  return {
-    report({ readings, changed, unsaved, stateShared = false, holds }) {
-      for (const [source, reading] of readings) {
-        if (reading.kind === "report") fine(`source ${source}`, { source }, "addresses can be read again");
-        else failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
-      }
-      sharedState(stateShared);
-      stateFile(unsaved);
-      for (const [target, until] of holds) held(target, until);
-      for (const result of changed) {
-        const { title: name, key } = result.subject;
-        const summary = summarySaved(result);
-        // Reported above, once for all names of the source, unless it has not answered yet.
-        if (result.choice.kind === "unknown" && !isAnyRead(result.subject, readings)) continue;
-        const fields = { name, ...textsOf(summary) };
-        if (summary.kind === "failed") failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
-        if (summary.kind === "none")
-          failing(key, fields, "no address; the record is left as it is", causeOf(result, summary));
-        if (summary.kind === "waiting") heldBack(result, summary);
-        if (summary.kind === "nothing") over(result.subject);
-        done(result, summary);
-        void result.confirmation?.then((confirmation) => confirmed(`confirm ${key}`, name, confirmation));
-      }
-    },
-    reportDone({ changed }) {
-      for (const result of changed) done(result, summarySaved(result));
-    },
-    forget(isGone) {
-      for (const key of reported.keys()) if (isGone(key)) reported.delete(key);
-    },
-  };
+  #fine(key: string, fields: Notice["fields"], message: string): void {
+    if (this.#failures.delete(key)) this.#emit({ kind: "over", key, fields, message });
+  }
+
+  #waiting(key: string, until: Instant, fields: Notice["fields"], message: string): void {
+    if (this.#waits.get(key) === until) return;
+    this.#waits.set(key, until);
+    this.#emit({ kind: "waiting", key, until, fields, message });
+  }
+
+  #emit(notice: Notice): void {
+    this.#log[notice.kind === "failing" ? "warn" : "info"](notice.fields, notice.message);
+    this.#notify(notice);
+  }
 }
 
 const isAnyRead = (subject: Subject, readings: Round["readings"]): boolean =>

@@ -4,8 +4,8 @@ import type { Plan } from "../../core/updates/plan-update.ts";
 import type { NameRules } from "../config/rules.ts";
 import type { SourceReading } from "../sources/source.ts";
 import type { StoredAddress } from "./merge-state.ts";
+import { NameMemory } from "./name-memory.ts";
 import { planRound } from "./plan.ts";
-import { createRecall, type Recall } from "./recall.ts";
 import type { Subject } from "./subjects.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
@@ -31,11 +31,11 @@ const reading = (...links: readonly ReportedInterface[]): SourceReading => ({
 const reportOf = (address: string, carp: readonly (readonly [string, string])[] = []): SourceReading =>
   reading({ device: "wan0", ipv4: [{ text: address }], ipv6: [], carp: new Map(carp) });
 
-type Given = { rules?: NameRules; stored?: StoredAddress; recall?: Recall; at?: number };
+type Given = { rules?: NameRules; stored?: StoredAddress; memory?: NameMemory; at?: number };
 
-function plan(read: SourceReading, { rules = {}, stored, recall = createRecall(), at = now }: Given = {}) {
+function plan(read: SourceReading, { rules = {}, stored, memory = new NameMemory(), at = now }: Given = {}) {
   const [planned] = planRound([subjectWith(rules)], {
-    recall,
+    memory,
     now: at,
     notBefore: () => undefined,
     readings: new Map([["office", read]]),
@@ -98,9 +98,9 @@ describe("what a round plans for a name", () => {
   test.each(cases)("%s", (_, read, given, expected) => expect(plan(read, given).plan).toMatchObject(expected));
 
   it("is nothing if the record was read recently", () => {
-    const recall = createRecall();
-    recall.verified("home A", now - verify + 1);
-    const given = { rules: { verify }, stored: storedBefore(9 * verify), recall };
+    const memory = new NameMemory();
+    memory.verified("home A", now - verify + 1);
+    const given = { rules: { verify }, stored: storedBefore(9 * verify), memory };
     expect(plan(reportOf("9.9.9.9"), given).plan.kind).toBe("nothing");
     expect(plan(reportOf("9.9.9.9"), { ...given, at: now + 1 }).plan.kind).toBe("compare");
   });
@@ -109,7 +109,7 @@ describe("what a round plans for a name", () => {
     const given = {
       rules: { holdDown: minute },
       stored: storedBefore(0, { address: "9.9.9.1" }),
-      recall: createRecall(),
+      memory: new NameMemory(),
     };
     const planAt = (address: string, at: number) => plan(reportOf(address), { ...given, at: now + at }).plan;
     expect(planAt("9.9.9.9", 0)).toMatchObject({ kind: "wait", until: now + minute });
@@ -159,7 +159,7 @@ describe("what a round plans for a name", () => {
     });
     const addresses = (subjects: readonly Subject[], stored: Readonly<Record<string, string>>) =>
       planRound(subjects, {
-        recall: createRecall(),
+        memory: new NameMemory(),
         now,
         notBefore: () => undefined,
         readings: new Map([["office", pair]]),

@@ -3,7 +3,7 @@ import type { Instant } from "../../core/instant.ts";
 import { type Plan, planUpdate, type ServiceWait } from "../../core/updates/plan-update.ts";
 import type { SourceReading } from "../sources/source.ts";
 import { type Chosen, chooseFor } from "./choose-for.ts";
-import type { Recall } from "./recall.ts";
+import type { NameMemory } from "./name-memory.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";
 
@@ -16,7 +16,7 @@ export type PlannedUpdate = Chosen & {
 export type RoundFacts = {
   readonly readings: ReadonlyMap<string, SourceReading>;
   readonly state: Pick<StateFile, "get">;
-  readonly recall: Recall;
+  readonly memory: NameMemory;
   /** Until when to write nothing, and why. */
   readonly notBefore: (subject: Subject) => ServiceWait | undefined;
   readonly now: Instant;
@@ -46,12 +46,12 @@ const failoverHold = 60_000;
 
 function planSubject(subject: Subject, choosing: Chosen, facts: RoundFacts): PlannedUpdate {
   const { key, family } = subject;
-  const { recall, now } = facts;
+  const { memory, now } = facts;
   const { choice, passedOver } = choosing;
   const reading = facts.readings.get(choosing.source ?? subject.source);
   const kept = facts.state.get(key);
-  if (reading) recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
-  const isFailover = passedOver.some(({ because }) => because === "unreadable") && !recall.isFirst(key);
+  if (reading) memory.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
+  const isFailover = passedOver.some(({ because }) => because === "unreadable") && !memory.isFirst(key);
   const rules = isFailover ? { holdDown: failoverHold, ...subject.rules } : subject.rules;
   const plan = planUpdate({
     family,
@@ -64,10 +64,11 @@ function planSubject(subject: Subject, choosing: Chosen, facts: RoundFacts): Pla
     otherTtl: subject.order.ttl !== undefined && subject.order.ttl !== kept?.ttl,
     notBefore: facts.notBefore(subject),
     ...(reading?.kind === "report" ? { isMaster: isMaster(subject, reading) } : {}),
-    steadySince: recall.steadySince(key),
-    changes: recall.changes(key),
+    steadySince: memory.steadySince(key),
+    changes: memory.changes(key),
     verifyDue:
-      recall.isAsked(key) || isDue(rules.verify, recall.verifiedAt(key) ?? Date.parse(kept?.storedAt ?? ""), now),
+      memory.isCheckRequested(key) ||
+      isDue(rules.verify, memory.verifiedAt(key) ?? Date.parse(kept?.storedAt ?? ""), now),
   });
   return { subject, ...choosing, stored: kept?.address, plan };
 }

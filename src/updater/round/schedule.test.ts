@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { UpdaterConfig } from "../config/config.ts";
+import type { StoredAddress } from "./merge-state.ts";
+import type { NameState } from "./name-state.ts";
 import type { UpdateResult } from "./result.ts";
 import { Schedule } from "./schedule.ts";
 import type { Subject } from "./subjects.ts";
 
 const hour = 3_600_000;
+const interval = 30_000;
 const target = (url: string, token: string) => ({ url: new URL(url), token: () => token });
 const targets = new Map(
   Object.entries({
@@ -16,14 +19,23 @@ const targets = new Map(
 
 let now: number;
 let kept: Map<string, number>;
+let stored: Map<string, StoredAddress>;
 let schedule: Schedule;
 beforeEach(() => {
   now = 1_800_000_000_000;
   kept = new Map();
-  const setHold = async (key: string, until: number) => void kept.set(key, until);
-  const state = { hold: (key: string) => kept.get(key), setHold };
-  schedule = new Schedule({ targets }, { state, now: () => now, random: () => 0 });
+  stored = new Map();
+  schedule = open();
 });
+
+function open(among = targets): Schedule {
+  const state = {
+    get: (key: string) => stored.get(key),
+    hold: (key: string) => kept.get(key),
+    setHold: async (key: string, until: number) => void kept.set(key, until),
+  };
+  return new Schedule({ targets: among, interval }, { state, now: () => now, random: () => 0 });
+}
 
 const subject = { key: "home A", target: "dns" } as Subject;
 const asksFor = (retryAfter: number) =>
@@ -158,23 +170,17 @@ describe("a wait for one name", () => {
     await blocked();
     expect([untilFor("home A"), untilFor("other A"), held()]).toEqual([now + 24 * hour, undefined, undefined]);
     now += 2 * hour;
-    const setHold = async () => undefined;
-    const state = { hold: (key: string) => kept.get(key), setHold };
-    schedule = new Schedule({ targets }, { state, now: () => now, random: () => 0 });
+    schedule = open();
     expect(untilFor("home A")).toBe(now + 22 * hour);
   });
 
   it("is over when the credentials change", async () => {
     const withAccount = (account: string) =>
       new Map([["dns", { ...target("https://dns.example/a", "t1"), account }]]) as unknown as UpdaterConfig["targets"];
-    const setHold = async (key: string, until: number) => void kept.set(key, until);
-    const state = { hold: (key: string) => kept.get(key), setHold };
-    const open = (account: string) =>
-      new Schedule({ targets: withAccount(account) }, { state, now: () => now, random: () => 0 });
-    schedule = open("one");
+    schedule = open(withAccount("one"));
     await blocked();
     expect(untilFor("home A")).toBe(now + 24 * hour);
-    schedule = open("two");
+    schedule = open(withAccount("two"));
     expect(untilFor("home A")).toBeUndefined();
   });
 
@@ -184,5 +190,83 @@ describe("a wait for one name", () => {
     expect((untilFor("home A") ?? 0) <= now).toBe(true);
     await blocked();
     expect(untilFor("home A")).toBe(now + 24 * hour);
+  });
+});
+
+describe("when a name is planned again, if its source reports nothing new", () => {
+  type Case = {
+    readonly state: NameState["kind"];
+    readonly plan?: object;
+    readonly rules?: object;
+    /** Milliseconds ago. */
+    readonly storedBefore?: number;
+    readonly verifiedBefore?: number;
+    /** The service asked for this many milliseconds. */
+    readonly retryAfter?: number;
+  };
+  const verifies = { rules: { verify: hour } };
+
+  it.each<[string, Case, number | undefined]>([
+    ["unread: never", { state: "unread", ...verifies }, undefined],
+    ["idle: never", { state: "idle", ...verifies }, undefined],
+    ["queued: never", { state: "queued", ...verifies }, undefined],
+    ["writing: never", { state: "writing", ...verifies }, undefined],
+    ["waiting for calm: then", { state: "waiting", plan: { kind: "wait", because: "hold-down", until: 5_000 } }, 5_000],
+    [
+      "waiting, too many changes: then",
+      { state: "waiting", plan: { kind: "wait", because: "cap", until: 9_000 } },
+      9_000,
+    ],
+    [
+      "waiting for calm: a Retry-After does not matter yet",
+      { state: "waiting", plan: { kind: "wait", because: "hold-down", until: 5_000 }, retryAfter: hour },
+      5_000,
+    ],
+    [
+      "waiting for the service: as long as it asks now, whatever was planned",
+      { state: "waiting", plan: { kind: "wait", because: "retry-after", until: 5_000 }, retryAfter: hour },
+      hour,
+    ],
+    [
+      "waiting for a service that no longer asks: now",
+      { state: "waiting", plan: { kind: "wait", because: "retry-after", until: 5_000 } },
+      0,
+    ],
+    ["refused: when the service may be asked", { state: "refused", ...verifies, retryAfter: 60_000 }, 60_000],
+    ["in doubt: when the service may be asked", { state: "in-doubt", ...verifies, retryAfter: 60_000 }, 60_000],
+    ["refused, nothing to wait for: with the next check", { state: "refused", ...verifies, storedBefore: 0 }, hour],
+    ["in doubt, nothing to wait for, no checks: never", { state: "in-doubt" }, undefined],
+    ["up to date, no checks: never", { state: "up-to-date" }, undefined],
+    ["up to date, never stored: a check after its interval", { state: "up-to-date", ...verifies }, hour],
+    [
+      "up to date: a check, counted from the write",
+      { state: "up-to-date", ...verifies, storedBefore: 60_000 },
+      hour - 60_000,
+    ],
+    [
+      "up to date: a check, counted from the last one",
+      { state: "up-to-date", ...verifies, storedBefore: 5 * hour, verifiedBefore: 1_000 },
+      hour - 1_000,
+    ],
+    [
+      "up to date, missed while asleep: in the past",
+      { state: "up-to-date", ...verifies, verifiedBefore: 2 * hour },
+      -hour,
+    ],
+    [
+      "up to date, compared with the record: with the interval of the config",
+      { state: "up-to-date", rules: { compare: "record", verify: hour }, verifiedBefore: 10_000 },
+      interval - 10_000,
+    ],
+  ])("%s", async (_, { state, plan, rules = {}, storedBefore, verifiedBefore, retryAfter }, expected) => {
+    const name = { ...subject, rules } as Subject;
+    if (storedBefore !== undefined)
+      stored.set(name.key, { address: "192.0.2.1", storedAt: new Date(now - storedBefore).toISOString() });
+    if (verifiedBefore !== undefined) schedule.memory.verified(name.key, now - verifiedBefore);
+    if (retryAfter !== undefined) await asksFor(retryAfter);
+    const until = plan && "until" in plan ? { until: now + Number(plan.until) } : {};
+    const latest = { plan: { kind: "nothing", ...plan, ...until } };
+    const due = schedule.dueAt(name, { kind: state, latest } as unknown as NameState);
+    expect(due === undefined ? undefined : due - now).toBe(expected);
   });
 });

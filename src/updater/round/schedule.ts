@@ -3,11 +3,13 @@ import type { Instant } from "../../core/instant.ts";
 import type { ServiceWait } from "../../core/updates/plan-update.ts";
 import { originOf } from "../../lib/http-client/endpoint.ts";
 import { longestHold } from "../../lib/http-client/retry-after.ts";
+import { BackOffs } from "../../lib/limits/failure-delay.ts";
 import { roomAgainAt } from "../../providers/answers/quota.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import { createPacing, type Pacing } from "../sources/source-reader.ts";
 import type { TargetFault } from "../targets/target.ts";
 import { type CircuitBreaker, createCircuitBreaker, isAskedToWait, isOfService } from "./circuit-breaker.ts";
+import { NameMemory } from "./name-memory.ts";
+import type { NameState } from "./name-state.ts";
 import type { UpdateResult } from "./result.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";
@@ -19,10 +21,16 @@ export type Admission =
   | { readonly kind: "hold"; readonly wait: ServiceWait; readonly fault?: TargetFault };
 
 export type ScheduleTools = {
-  readonly state: Pick<StateFile, "hold" | "setHold">;
+  readonly state: Pick<StateFile, "get" | "hold" | "setHold">;
   readonly now: () => Instant;
   readonly random: () => number;
 };
+
+/** Milliseconds. The round after such a pause sends no request; it only notices a clock change or a sleep of the machine. */
+export const longestPause = 600_000;
+
+/** Milliseconds without a round after which a watcher counts as stuck. */
+export const longestSilence = 2 * longestPause;
 
 /** Milliseconds: the source may be slow to answer, but a write long afterwards has nothing to do with the request. */
 const tryAllowedFor = 60_000;
@@ -32,13 +40,15 @@ const clockSlack = 60_000;
 type Noted = { readonly at: Instant; readonly until: Instant | undefined };
 
 /**
- * When each name may be sent to its record service: not before the end of a Retry-After, of a nearly used-up quota, or of our
- * back-off after a failure of this name or of the whole service.
+ * When it is each name's turn: when it must be planned again (`dueAt`), and when it may be sent to its record service: not before
+ * the end of a Retry-After, of a nearly used-up quota, or of our back-off after a failure of this name or of the whole service.
  */
 export class Schedule {
+  readonly memory = new NameMemory();
   readonly #targets: UpdaterConfig["targets"];
+  readonly #interval: number;
   readonly #tools: ScheduleTools;
-  readonly #pacing: Pacing;
+  readonly #backOffs: BackOffs;
   /** By credential: two targets with the same service and the same token share a quota. */
   readonly #quotas = new Map<string, Noted>();
   readonly #breakers = new Map<string, CircuitBreaker>();
@@ -48,10 +58,34 @@ export class Schedule {
   /** The Retry-After that the one allowed request ignored. */
   readonly #defied = new Map<string, Instant>();
 
-  constructor({ targets }: Pick<UpdaterConfig, "targets">, tools: ScheduleTools) {
+  constructor({ targets, interval }: Pick<UpdaterConfig, "targets" | "interval">, tools: ScheduleTools) {
     this.#targets = targets;
+    this.#interval = interval;
     this.#tools = tools;
-    this.#pacing = createPacing(tools.random);
+    this.#backOffs = new BackOffs(tools.random);
+  }
+
+  /** When a name must be planned again even if its source reports nothing new; undefined if never. */
+  dueAt(subject: Subject, { kind, latest: { plan } }: NameState): Instant | undefined {
+    switch (kind) {
+      case "unread":
+      // Without an address there is nothing to compare the record with, until the source reports something new.
+      case "idle":
+      case "queued":
+      case "writing":
+        return undefined;
+      case "waiting":
+        // The reason to wait may have ended since it was planned.
+        if (plan.kind === "wait" && (plan.because === "hold-down" || plan.because === "cap")) return plan.until;
+        return this.notBefore(subject)?.until ?? this.#tools.now();
+      case "refused":
+      case "in-doubt":
+        return this.notBefore(subject)?.until ?? this.#nextCheckOf(subject);
+      case "up-to-date":
+        return this.#nextCheckOf(subject);
+      default:
+        return kind satisfies never;
+    }
   }
 
   /** For a plan: the reason that lasts longest. */
@@ -61,7 +95,7 @@ export class Schedule {
       wait("retry-after", this.#heldUnlessAllowed(this.#holdKey(target))),
       wait("retry-after", this.#heldUnlessAllowed(this.#nameKey(subject))),
       wait("quota", this.#quotaUntil(target)),
-      wait("back-off", this.#pacing.notBefore(key, this.#tools.now())),
+      wait("back-off", this.#backOffs.notBefore(key, this.#tools.now())),
       wait("back-off", this.#breakerOf(target).waiting()?.until),
     ]);
   };
@@ -111,7 +145,7 @@ export class Schedule {
 
   /** Someone wants a check now: ends all back-offs, and allows one request to each service that sent a Retry-After. */
   allowOneTry(): void {
-    this.#pacing.retryNow();
+    this.#backOffs.retryNow();
     for (const breaker of this.#breakers.values()) breaker.retryNow();
     this.#tryAllowedAt = this.#tools.now();
     this.#defied.clear();
@@ -123,12 +157,21 @@ export class Schedule {
     return new Map(held.filter((each): each is [string, Instant] => (each[1] ?? 0) - this.#tools.now() >= 60_000));
   }
 
+  /** When the record itself is read again, to see whether it still holds the stored address. */
+  #nextCheckOf({ key, rules }: Subject): Instant | undefined {
+    const every = rules.compare === "record" ? this.#interval : rules.verify;
+    if (every === undefined) return undefined;
+    const { state, now } = this.#tools;
+    const stored = Date.parse(state.get(key)?.storedAt ?? "");
+    return (this.memory.verifiedAt(key) ?? (Number.isNaN(stored) ? now() : stored)) + every;
+  }
+
   async #failed(subject: Subject, fault: TargetFault): Promise<void> {
     const { key, target } = subject;
     const { retryAfter, unreached, onlyName } = fault;
     const now = this.#tools.now();
     const backOff = isOfService(fault) ? this.#breakerOf(target).failed(key, fault) : { longest: undefined };
-    if (backOff) this.#pacing.failed(key, now, unreached ? this.#serviceOf(target) : undefined, backOff.longest);
+    if (backOff) this.#backOffs.failed(key, now, unreached ? this.#serviceOf(target) : undefined, backOff.longest);
     if (!retryAfter) return;
     const held = onlyName ? this.#nameKey(subject) : this.#holdKey(target);
     if (onlyName) this.#defied.set(held, now + retryAfter);
@@ -136,10 +179,10 @@ export class Schedule {
   }
 
   async #succeeded({ key, target }: Subject): Promise<void> {
-    this.#pacing.succeeded(key);
-    this.#pacing.retryNow(this.#breakerOf(target).succeeded(key));
+    this.#backOffs.succeeded(key);
+    this.#backOffs.retryNow(this.#breakerOf(target).succeeded(key));
     // Only after a success: an overloaded service answers some requests with 503 and others never.
-    this.#pacing.reached(this.#serviceOf(target));
+    this.#backOffs.reached(this.#serviceOf(target));
     // The service accepts requests again, unless it sent another Retry-After since, for example to a parallel request.
     const inSpiteOf = this.#defied.get(this.#holdKey(target));
     if (inSpiteOf !== undefined && inSpiteOf === this.#heldUntil(target)) {

@@ -2,8 +2,9 @@ import { families } from "../../core/addresses/address.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { ServiceWait } from "../../core/updates/plan-update.ts";
 import { utcSecond } from "../../core/utc-text.ts";
+import { BackOffs } from "../../lib/limits/failure-delay.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import { createPacing, createSourceReader, type Pacing, type SourceReader } from "../sources/source-reader.ts";
+import { SourceReader } from "../sources/source-reader.ts";
 import { openSource } from "../sources/sources.ts";
 import type { RecordTarget, TargetFault } from "../targets/target.ts";
 import { openTarget } from "../targets/targets.ts";
@@ -14,7 +15,7 @@ import { isFrom, originsOf, type Subject } from "./subjects.ts";
 /** All sources and targets of one config. */
 export type Services = {
   readonly readers: ReadonlyMap<string, SourceReader>;
-  readonly sourcePacing: Pacing;
+  readonly sourceBackOffs: BackOffs;
   readonly schedule: Schedule;
   readonly targetOf: (subject: Subject) => RecordTarget;
   readonly serviceOf: (subject: Subject) => string;
@@ -36,7 +37,7 @@ export async function openServices(
 ): Promise<Services> {
   const schedule = new Schedule(config, { state, now, random });
   // After an outage of any length, a firewall is read within the interval.
-  const sourcePacing = createPacing(random, config.interval);
+  const sourceBackOffs = new BackOffs(random, config.interval);
   const readers = new Map<string, SourceReader>();
   const familiesOf = (source: string) =>
     families.filter((family) => subjects.some((subject) => isFrom(subject, source) && subject.family === family));
@@ -44,9 +45,9 @@ export async function openServices(
   for (const source of new Set(subjects.flatMap(originsOf).map((origin) => origin.source))) {
     const sourceConfig = config.sources.get(source);
     if (!sourceConfig) continue;
-    const tools = { pacing: sourcePacing, now, random };
+    const tools = { backOffs: sourceBackOffs, now, random };
     const opened = await openSource(sourceConfig, familiesOf(source), config.interval);
-    readers.set(source, createSourceReader(source, opened, tools));
+    readers.set(source, new SourceReader(source, opened, tools));
   }
   for (const { target } of subjects) {
     const targetConfig = config.targets.get(target);
@@ -60,7 +61,7 @@ export async function openServices(
   };
   return {
     readers,
-    sourcePacing,
+    sourceBackOffs,
     schedule,
     targetOf,
     serviceOf: ({ target }) => serviceOfTarget(config.targets, target),

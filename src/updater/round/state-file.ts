@@ -7,20 +7,6 @@ import { linkTarget, replaceFile, swapFile } from "../../process/data-folder.ts"
 import { lookOf } from "../config/watch-files.ts";
 import { mergeState, type StateContent, type StoredAddress, type Unsaved } from "./merge-state.ts";
 
-/** The last written address per name and family, and the end of each service's Retry-After. */
-export type StateFile = {
-  get(key: string): StoredAddress | undefined;
-  /** In memory immediately, and in the file when the promise resolves; rejects if it cannot be written. */
-  set(key: string, entry: StoredAddress): Promise<void>;
-  hold(target: string): Instant | undefined;
-  setHold(target: string, until: Instant): Promise<void>;
-  /**
-   * Retries what an earlier `set` could not write, and adopts what another process has written. Returns whether another process
-   * has written since the last call.
-   */
-  flush(): Promise<boolean>;
-};
-
 export type OpenedState =
   | { readonly kind: "open"; readonly state: StateFile; readonly warning?: string }
   | { readonly kind: "unusable"; readonly because: string; readonly todo: string };
@@ -52,13 +38,15 @@ export async function openStateFile(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT"
-      ? opened(path, noContent(), disk, { look, text: "" })
+      ? { kind: "open", state: new StateFile(path, noContent(), disk, { look, text: "" }) }
       : unusable(path, "it cannot be read", code);
   }
   const content = parseContent(text);
   if (content === "newer") return newer(path);
-  if (content) return opened(path, content, disk, { look, text });
-  return { ...opened(path, noContent(), disk, { look, text }), warning: await setAside(path, now, options.write) };
+  const seen = { look, text };
+  if (content) return { kind: "open", state: new StateFile(path, content, disk, seen) };
+  const warning = await setAside(path, now, options.write);
+  return { kind: "open", state: new StateFile(path, noContent(), disk, seen), warning };
 }
 
 const unusable = (path: string, what: string, code = "unknown error"): OpenedState => ({
@@ -87,83 +75,112 @@ async function setAside(path: string, now: Instant, write: boolean): Promise<str
 
 const noContent = (): StateContent => ({ entries: {}, holds: {}, turns: {} });
 
-/** `seen`: the file as last read or written. */
-function opened(
-  path: string,
-  content: StateContent,
-  disk: StateDisk,
-  seen: { look: string; text: string },
-): Extract<OpenedState, { kind: "open" }> {
-  let dirty = false;
+/** How the file looked when it was last read or written. */
+type SeenFile = { readonly look: string; readonly text: string };
+
+/** The last written address per name and family, and the end of each service's Retry-After. */
+export class StateFile {
+  readonly #path: string;
+  readonly #content: StateContent;
+  readonly #disk: StateDisk;
+  #seen: SeenFile;
+  #dirty = false;
   // A doubt must survive a power cut. Losing anything else costs only a repeated write, and each disk sync would delay every
   // change.
-  let doubted = false;
-  const unsaved: Unsaved = new Map();
-  let saving: Promise<void> = Promise.resolve();
-  let othersWrote = false;
-  const hearOthers = async () => {
-    const look = lookOf(path);
-    if (look === seen.look) return;
-    const before = seen.text;
-    seen = { look, text: await readFile(path, "utf8").catch(() => "") };
-    // Only the metadata changed: restored from a backup, touched, or on a file system that renumbers its inodes.
-    if (seen.text === before) return;
-    const theirs = parseContent(seen.text);
-    if (!theirs || theirs === "newer") return;
-    othersWrote = true;
-    if (!mergeState(content, theirs, unsaved)) return;
-    dirty = true;
-    doubted ||= Object.values(content.entries).some(({ inDoubt }) => inDoubt);
-  };
-  // One after the other, each with everything known by then: an earlier save never overwrites a later one.
-  const inTurn = () => {
-    saving = saving
+  #doubted = false;
+  readonly #unsaved: Unsaved = new Map();
+  #saving: Promise<void> = Promise.resolve();
+  #othersWrote = false;
+
+  constructor(path: string, content: StateContent, disk: StateDisk, seen: SeenFile) {
+    this.#path = path;
+    this.#content = content;
+    this.#disk = disk;
+    this.#seen = seen;
+  }
+
+  get(key: string): StoredAddress | undefined {
+    return this.#content.entries[key];
+  }
+
+  /** In memory immediately, and in the file when the promise resolves; rejects if it cannot be written. */
+  set(key: string, entry: StoredAddress): Promise<void> {
+    const turn = this.#content.turns[key] ?? 0;
+    if (!this.#unsaved.has(key)) this.#unsaved.set(key, turn);
+    this.#content.entries[key] = entry;
+    this.#content.turns[key] = turn + 1;
+    this.#doubted ||= entry.inDoubt === true;
+    return this.#save();
+  }
+
+  hold(target: string): Instant | undefined {
+    return this.#content.holds[target];
+  }
+
+  setHold(target: string, until: Instant): Promise<void> {
+    this.#content.holds[target] = until;
+    return this.#save();
+  }
+
+  /**
+   * Retries what an earlier `set` could not write, and adopts what another process has written. Returns whether another process
+   * has written since the last call.
+   */
+  async flush(): Promise<boolean> {
+    await this.#saveNext();
+    const wroteSince = this.#othersWrote;
+    this.#othersWrote = false;
+    return wroteSince;
+  }
+
+  #save(): Promise<void> {
+    this.#dirty = true;
+    return this.#saveNext();
+  }
+
+  /** One after the other, each with everything known by then: an earlier save never overwrites a later one. */
+  #saveNext(): Promise<void> {
+    this.#saving = this.#saving
       .catch(() => undefined)
       .then(async () => {
-        await hearOthers();
-        if (!dirty) return;
-        const how = doubted ? "lasting" : "quick";
-        [dirty, doubted] = [false, false];
-        const text = printContent(content);
-        const inFile = new Map(unsaved);
-        unsaved.clear();
-        await disk[how](linkTarget(path), text).catch((error: unknown) => {
-          dirty = true;
-          doubted ||= how === "lasting";
-          for (const [key, follows] of inFile) unsaved.set(key, follows);
-          throw error;
-        });
-        seen = { look: lookOf(path), text };
+        await this.#mergeOthers();
+        if (this.#dirty) await this.#write();
       });
-    return saving;
-  };
-  const save = () => {
-    dirty = true;
-    return inTurn();
-  };
-  const state: StateFile = {
-    get: (key) => content.entries[key],
-    set(key, entry) {
-      const turn = content.turns[key] ?? 0;
-      if (!unsaved.has(key)) unsaved.set(key, turn);
-      content.entries[key] = entry;
-      content.turns[key] = turn + 1;
-      doubted ||= entry.inDoubt === true;
-      return save();
-    },
-    hold: (target) => content.holds[target],
-    setHold(target, until) {
-      content.holds[target] = until;
-      return save();
-    },
-    async flush() {
-      await inTurn();
-      const wroteSince = othersWrote;
-      othersWrote = false;
-      return wroteSince;
-    },
-  };
-  return { kind: "open", state };
+    return this.#saving;
+  }
+
+  async #write(): Promise<void> {
+    const how = this.#doubted ? "lasting" : "quick";
+    [this.#dirty, this.#doubted] = [false, false];
+    const text = printContent(this.#content);
+    const inFile = new Map(this.#unsaved);
+    this.#unsaved.clear();
+    try {
+      await this.#disk[how](linkTarget(this.#path), text);
+    } catch (error) {
+      this.#dirty = true;
+      this.#doubted ||= how === "lasting";
+      for (const [key, follows] of inFile) this.#unsaved.set(key, follows);
+      throw error;
+    }
+    this.#seen = { look: lookOf(this.#path), text };
+  }
+
+  /** Adopts what another process has written. */
+  async #mergeOthers(): Promise<void> {
+    const look = lookOf(this.#path);
+    if (look === this.#seen.look) return;
+    const before = this.#seen.text;
+    this.#seen = { look, text: await readFile(this.#path, "utf8").catch(() => "") };
+    // Only the metadata changed: restored from a backup, touched, or on a file system that renumbers its inodes.
+    if (this.#seen.text === before) return;
+    const theirs = parseContent(this.#seen.text);
+    if (!theirs || theirs === "newer") return;
+    this.#othersWrote = true;
+    if (!mergeState(this.#content, theirs, this.#unsaved)) return;
+    this.#dirty = true;
+    this.#doubted ||= Object.values(this.#content.entries).some(({ inDoubt }) => inDoubt);
+  }
 }
 
 const version = 1;

@@ -4,9 +4,9 @@ import type { Lookup } from "../../providers/answers/service-fault.ts";
 import type { Held } from "../../providers/provider-calls.ts";
 import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { StoredAddress } from "./merge-state.ts";
+import { NameMemory } from "./name-memory.ts";
 import type { ActingUpdate } from "./name-state.ts";
 import { previewRecord } from "./preview.ts";
-import { createRecall } from "./recall.ts";
 import { type WriteTools, writeRecord } from "./write-record.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
@@ -32,7 +32,7 @@ type Service = {
 function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, stored, isServedLater }: Service = {}) {
   const asked: string[] = [];
   const kept = new Map(stored ? [["home A", stored]] : []);
-  const recall = createRecall();
+  const memory = new NameMemory();
   const { signal } = new AbortController();
   const target = {
     ...(isServedLater && { isServedLater }),
@@ -47,21 +47,18 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
     },
   } satisfies Partial<RecordTarget>;
   const tools: WriteTools = {
-    recall,
+    memory,
     now: () => now,
     target: target as unknown as RecordTarget,
     state: {
       get: (key) => kept.get(key),
-      hold: () => undefined,
-      setHold: async () => {},
-      flush: async () => false,
       set: async (key, entry) => void kept.set(key, entry),
     },
   };
   return {
     asked,
     kept,
-    recall,
+    memory,
     write: (planned: ActingUpdate) => writeRecord(planned, tools, signal),
     preview: (planned: ActingUpdate) => previewRecord(planned, tools, signal),
   };
@@ -117,17 +114,17 @@ describe("a planned update", () => {
   );
 
   it("is stored after a write, and counts as a change", async () => {
-    const { write, kept, recall } = rig();
+    const { write, kept, memory } = rig();
     await write(update("replace"));
     expect(kept.get("home A")).toEqual({ address: "9.9.9.9", storedAt: new Date(now).toISOString() });
-    expect([recall.changes("home A"), recall.verifiedAt("home A")]).toEqual([[now], now]);
+    expect([memory.changes("home A"), memory.verifiedAt("home A")]).toEqual([[now], now]);
   });
 
   it("is stored when the record already holds it, and does not count as a change", async () => {
-    const { write, kept, recall } = rig({ held: found("9.9.9.9"), stored: { address: "9.9.9.1", storedAt: "before" } });
+    const { write, kept, memory } = rig({ held: found("9.9.9.9"), stored: { address: "9.9.9.1", storedAt: "before" } });
     await write(update("compare"));
     expect(kept.get("home A")?.address).toBe("9.9.9.9");
-    expect([recall.changes("home A"), recall.verifiedAt("home A")]).toEqual([[], now]);
+    expect([memory.changes("home A"), memory.verifiedAt("home A")]).toEqual([[], now]);
   });
 
   it.each([
@@ -135,10 +132,10 @@ describe("a planned update", () => {
     ["is one if an earlier write of it is in doubt", { address: "9.9.9.1", storedAt: "x", inDoubt: true }, "done", 1],
   ] as const)("that the record holds before it is sent %s", async (_, stored, kind, changes) => {
     const outcome = { kind: "done", recordId: "1", ttl: 60, already: true } as const;
-    const { write, kept, recall } = rig({ outcome, ...(stored ? { stored } : {}) });
+    const { write, kept, memory } = rig({ outcome, ...(stored ? { stored } : {}) });
     expect((await write(update("replace")))?.outcome?.kind).toBe(kind);
     expect(kept.get("home A")?.address).toBe("9.9.9.9");
-    expect(recall.changes("home A")).toHaveLength(changes);
+    expect(memory.changes("home A")).toHaveLength(changes);
   });
 
   it("that was already stored is not stored again", async () => {

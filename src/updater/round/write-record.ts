@@ -5,9 +5,9 @@ import type { Held } from "../../providers/provider-calls.ts";
 import { confirmDns } from "../targets/confirm-dns.ts";
 import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { StoredAddress } from "./merge-state.ts";
+import type { NameMemory } from "./name-memory.ts";
 import type { ActingUpdate } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
-import type { Recall } from "./recall.ts";
 import type { UpdateResult } from "./result.ts";
 import type { StateFile } from "./state-file.ts";
 
@@ -17,17 +17,20 @@ const longestWrite = 90_000;
 export const withTimeout = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(longestWrite)]);
 
+/** What a write needs of the state file. */
+type StoredAddresses = Pick<StateFile, "get" | "set">;
+
 export type WriteTools = {
   readonly target: RecordTarget;
-  readonly state: StateFile;
-  readonly recall: Recall;
+  readonly state: StoredAddresses;
+  readonly memory: NameMemory;
   readonly now: () => Instant;
 };
 
 /** Reads the record first if planned, marks the stored address as in doubt, writes, and stores the outcome. */
 export async function writeRecord(update: ActingUpdate, tools: WriteTools, signal: AbortSignal): Promise<UpdateResult> {
   const { subject, plan } = update;
-  const { target, state, recall, now } = tools;
+  const { target, state, memory, now } = tools;
   const value = plan.address.text;
   const before = plan.kind === "compare" ? await target.current(subject.order, signal) : undefined;
   if (before && before.kind !== "found" && !(before.kind === "missing" && subject.order.create)) {
@@ -35,7 +38,7 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
   }
   const found = before?.kind === "found" ? before.value : undefined;
   if (found && isRight(found, update, state) && (!target.isServedLater || isStored(update, state))) {
-    recall.verified(subject.key, now());
+    memory.verified(subject.key, now());
     return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
   }
   const doubt = await markDoubt(subject.key, state);
@@ -54,14 +57,14 @@ export async function noted(
   tools: WriteTools,
 ): Promise<UpdateResult> {
   const { subject, plan } = update;
-  const { recall, now } = tools;
+  const { memory, now } = tools;
   const result: UpdateResult = { ...update, outcome };
   if (outcome.kind !== "done") return result;
-  recall.verified(subject.key, now());
+  memory.verified(subject.key, now());
   if (outcome.already && (plan.kind === "compare" || !doubt.isOld)) {
     return remembered({ ...update, outcome: { kind: "same" } }, plan.address.text, outcome, tools);
   }
-  recall.changed(subject.key, now());
+  memory.changed(subject.key, now());
   return remembered(result, plan.address.text, outcome, tools);
 }
 
@@ -84,7 +87,7 @@ export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult 
  * Marks the stored address as in doubt before another one is sent. Otherwise, if we are killed or the answer is lost, it would
  * be trusted although the record holds another. A failing disk does not stop the write.
  */
-export async function markDoubt(key: string, state: StateFile): Promise<Doubt> {
+export async function markDoubt(key: string, state: StoredAddresses): Promise<Doubt> {
   const kept = state.get(key);
   if (kept === undefined) return { isOld: false, takeBack: async () => undefined };
   const save = (entry: StoredAddress) => state.set(key, entry).catch(() => undefined);
@@ -96,12 +99,12 @@ export async function markDoubt(key: string, state: StateFile): Promise<Doubt> {
 export type Doubt = { readonly isOld: boolean; readonly takeBack: () => Promise<void> };
 
 /** Whether a write of this address was confirmed, and none has begun since then. */
-function isStored({ subject, plan }: ActingUpdate, state: StateFile): boolean {
+function isStored({ subject, plan }: ActingUpdate, state: StoredAddresses): boolean {
   const kept = state.get(subject.key);
   return kept?.address === plan.address.text && !kept.inDoubt;
 }
 
-export function isRight({ values, ttl }: Held, { subject, plan }: ActingUpdate, state: StateFile): boolean {
+export function isRight({ values, ttl }: Held, { subject, plan }: ActingUpdate, state: StoredAddresses): boolean {
   if (values.length !== 1 || parseAddress(values[0] ?? "")?.text !== plan.address.text) return false;
   const wanted = subject.order.ttl;
   if (wanted === undefined || ttl === wanted) return true;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { BackOffs } from "../../lib/limits/failure-delay.ts";
 import type { FollowEnd, SourceReading } from "./source.ts";
-import { createPacing, createSourceReader } from "./source-reader.ts";
+import { SourceReader } from "./source-reader.ts";
 
 const report: SourceReading = { kind: "report", report: new Map() };
 const ended: FollowEnd = { kind: "ended" };
@@ -27,8 +28,8 @@ async function pausesAfter(
     time += ms;
     if (pauses.push(ms) === count) stop.abort();
   };
-  const tools = { pacing: createPacing(() => 0), now: () => time, random: () => random, clock: () => time, pause };
-  const reader = createSourceReader("home", source, tools);
+  const tools = { backOffs: new BackOffs(() => 0), now: () => time, random: () => random, clock: () => time, pause };
+  const reader = new SourceReader("home", source, tools);
   await reader.follow(() => void heard.push(reader.isPushing()), stop.signal);
   return { pauses, heard };
 }

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BackOffs } from "../../lib/limits/failure-delay.ts";
 import type { AddressSource, SourceReading } from "./source.ts";
-import { createPacing, createSourceReader, type SourceReader } from "./source-reader.ts";
+import { SourceReader } from "./source-reader.ts";
 
 const reportOf = (device: string): SourceReading => ({
   kind: "report",
@@ -15,7 +16,7 @@ let now: number;
 let news: number;
 let stop: AbortController;
 let reader: SourceReader;
-let pacing: ReturnType<typeof createPacing>;
+let backOffs: BackOffs;
 
 beforeEach(() => {
   [questions, now, news, stop] = [[], 1_000_000, 0, new AbortController()];
@@ -27,8 +28,8 @@ beforeEach(() => {
     },
     close: () => undefined,
   };
-  pacing = createPacing(() => 0.5);
-  reader = createSourceReader("home", source, { pacing, now: () => now, random: () => 0.5 });
+  backOffs = new BackOffs(() => 0.5);
+  reader = new SourceReader("home", source, { backOffs, now: () => now, random: () => 0.5 });
   void reader.follow(() => void news++, stop.signal);
 });
 afterEach(() => stop.abort());
@@ -76,7 +77,7 @@ describe("a polled source", () => {
   it("is polled on request, even soon after a failure", async () => {
     void read();
     await answer(failure);
-    pacing.retryNow();
+    backOffs.retryNow();
     void read();
     expect(questions).toHaveLength(2);
   });

@@ -1,26 +1,20 @@
 import type { SourceConfig } from "../config/kinds.ts";
 import { calledOf, sourceKinds } from "../sources/sources.ts";
 
-/** Milliseconds. The round after such a pause sends no request; it only notices a clock change or a sleep of the machine. */
-export const longestPause = 600_000;
-
-/** Milliseconds without a round after which a watcher counts as stuck. */
-export const longestSilence = 2 * longestPause;
-
-type Rhythm = { readonly interval: number; readonly sources: ReadonlyMap<string, SourceConfig> };
+type Intervals = { readonly interval: number; readonly sources: ReadonlyMap<string, SourceConfig> };
 
 /** How soon a change is noticed, in plain words. Sources with an interval of their own are named if there are others. */
-export function describeRhythm({ interval, sources }: Rhythm): string {
+export function describeInterval({ interval, sources }: Intervals): string {
   const all = [...sources.values()];
   const usual = all.filter(({ every }) => every === undefined);
   const parts = all.flatMap(({ name, every }) =>
     every === undefined ? [] : [`${all.length > 1 ? `${name} ` : ""}${everyOf(every)}`],
   );
-  if (usual.length > 0 || all.length === 0) parts.unshift(rhythmOf(interval, usual));
+  if (usual.length > 0 || all.length === 0) parts.unshift(usualInterval(interval, usual));
   return `checks ${parts.join("; ")}`;
 }
 
-function rhythmOf(interval: number, sources: readonly SourceConfig[]): string {
+function usualInterval(interval: number, sources: readonly SourceConfig[]): string {
   const pushing = sources.filter(({ kind }) => sourceKinds[kind]?.can.push);
   if (sources.length > 0 && pushing.length === 0) return everyOf(interval);
   const called = pushing.every((source) => calledOf(source) === "firewall") ? "firewall" : "source";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SourceConfig } from "../config/kinds.ts";
-import { describeRhythm } from "./rhythm.ts";
+import { describeInterval } from "./describe-interval.ts";
 
 const firewall = { name: "home", kind: "firewall" };
 const router = { name: "router", kind: "openwrt" };
@@ -17,7 +17,7 @@ test.each<[string, readonly SourceConfig[], string]>([
     [firewall, web(60_000)],
     "checks immediately when the firewall pushes a change, otherwise every 30 s; web every 60 s",
   ],
-])("the rhythm of %s", (_, sources, words) => {
+])("the interval of %s", (_, sources, words) => {
   const config = { interval: 30_000, sources: new Map(sources.map((source) => [source.name, source])) };
-  expect(describeRhythm(config)).toBe(words);
+  expect(describeInterval(config)).toBe(words);
 });

@@ -1,0 +1,213 @@
+import type { Instant } from "../core/instant.ts";
+import { InterruptibleSleep } from "./interruptible-sleep.ts";
+import { type NameEvent, type NameState, nextState } from "./round/name-state.ts";
+import { type PlannedUpdate, planRound } from "./round/plan.ts";
+import type { Round, UpdateResult } from "./round/result.ts";
+import { openServiceQueues, type ServiceQueues } from "./round/service-queue.ts";
+import type { Services, ServiceTools } from "./round/services.ts";
+import { isFrom, originsOf, type Subject } from "./round/subjects.ts";
+import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
+import { companionsOf, placeOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
+import type { SourceReader } from "./sources/source-reader.ts";
+
+/** `signal`: no write starts any more. `writes`: those under way are aborted. */
+export type Ends = { readonly signal: AbortSignal; readonly writes: AbortSignal };
+
+type SourceLoop = { readonly reader: SourceReader; readonly sleep: InterruptibleSleep };
+
+type StepTools = ServiceTools & { readonly interval: number };
+
+/** The steps of the updater: plan, write and remember, collect what to report. Each name and family has one state. */
+export class Steps {
+  readonly sources: ReadonlyMap<string, SourceLoop>;
+  /** Wakes the loop that reports. */
+  readonly news = new InterruptibleSleep();
+  readonly #subjects: readonly Subject[];
+  readonly #services: Services;
+  readonly #tools: StepTools;
+  readonly #queues: ServiceQueues;
+  readonly #names: Map<Subject, NameState>;
+  /** Since the last round: finished writes, and names whose state has changed. */
+  readonly #finished: UpdateResult[] = [];
+  readonly #moved = new Set<Subject>();
+  #unsaved: { readonly code: string; readonly retryAt: Instant } | undefined;
+  #isStateShared = false;
+
+  constructor(subjects: readonly Subject[], services: Services, tools: StepTools) {
+    this.#subjects = subjects;
+    this.#services = services;
+    this.#tools = tools;
+    this.#queues = openServiceQueues(services.serviceOf);
+    const open = ([source, reader]: readonly [string, SourceReader]): [string, SourceLoop] => [
+      source,
+      { reader, sleep: new InterruptibleSleep() },
+    ];
+    this.sources = new Map(Array.from(services.readers, open));
+    this.#names = new Map(this.plan().map((latest) => [latest.subject, { kind: "unread", latest }]));
+  }
+
+  /** Chooses and plans, from the latest reading of each source. */
+  plan(subjects: readonly Subject[] = this.#subjects): readonly PlannedUpdate[] {
+    const { schedule } = this.#services;
+    const { state, now } = this.#tools;
+    const { memory, notBefore } = schedule;
+    return planRound(subjects, { readings: this.#readings(), state, memory, now: now(), notBefore });
+  }
+
+  /** Plans the names of a source, and queues what has to be written. */
+  async decide(source: string, ends: Ends): Promise<void> {
+    await this.#saveAndMerge();
+    for (const update of this.plan(this.#subjects.filter((subject) => isFrom(subject, source)))) {
+      this.#happened(update.subject, { kind: "planned", update }, ends);
+    }
+  }
+
+  /** Resolves when nothing is being written, and nothing waits for it. */
+  written(): Promise<void> {
+    return this.#queues.idle();
+  }
+
+  /** For a report: everything as it stands, and what changed. */
+  collect(): Round {
+    const { readers, schedule } = this.#services;
+    const results = [...this.#names.values()].map(resultOf);
+    const moves = results.filter(({ subject }) => this.#moved.has(subject));
+    const round = {
+      readings: this.#readings(),
+      results,
+      changed: [...new Set([...this.#finished, ...moves])],
+      due: earliest([...readers.keys()].map((source) => this.due(source))),
+      polled: [...readers.keys()].filter((source) => !readers.get(source)?.isPushing()),
+      holds: schedule.longHolds(this.#subjects.map(({ target }) => target)),
+      ...(this.#unsaved ? { unsaved: this.#unsaved.code } : {}),
+      stateShared: this.#isStateShared,
+    };
+    this.#finished.length = 0;
+    this.#moved.clear();
+    this.#isStateShared = false;
+    return round;
+  }
+
+  /** When the names of a source must be planned again even without news from it. */
+  due(source: string): Instant | undefined {
+    const { readers, schedule } = this.#services;
+    const dues = [...this.#names].map(([subject, each]) =>
+      isFrom(subject, source) ? schedule.dueAt(subject, each) : undefined,
+    );
+    return earliest([...dues, readers.get(source)?.retryAt(), this.#unsaved?.retryAt]);
+  }
+
+  check(): void {
+    this.#services.sourceBackOffs.retryNow();
+    this.#services.schedule.allowOneTry();
+    for (const { sleep } of this.sources.values()) sleep.wake();
+  }
+
+  putBack(title: string): boolean {
+    const { schedule } = this.#services;
+    const subject = this.#subjects.find((each) => each.title === title && !each.paused);
+    if (!subject) return false;
+    schedule.memory.requestCheck(subject.key);
+    schedule.allowOneTry();
+    this.#wakeSources(subject);
+    return true;
+  }
+
+  #readings() {
+    return new Map([...this.#services.readers].flatMap(([name, reader]) => readingOf(name, reader)));
+  }
+
+  #wakeSources(subject: Subject): void {
+    for (const origin of originsOf(subject)) this.sources.get(origin.source)?.sleep.wake();
+  }
+
+  #happened(subject: Subject, event: NameEvent, ends: Ends): void {
+    const before = this.#names.get(subject);
+    if (!before) return;
+    const { state: after, action } = nextState(before, event);
+    this.#names.set(subject, after);
+    if (after !== before) this.#moved.add(subject);
+    if (event.kind === "ended") this.#finished.push(event.result);
+    if (action === "enqueue" && after.kind === "queued") {
+      const place = placeOf(after, this.#services.targetOf(subject).replaceAll !== undefined);
+      this.#queues.add(subject, () => this.#write(subject, ends), place);
+    }
+    if (action === "look-again") this.#wakeSources(subject);
+  }
+
+  /**
+   * Writes when it is the name's turn at its service, and stores the outcome. Where the service can, all names of its zone that
+   * wait there are written in one transaction; their own turns then find nothing left to do.
+   */
+  async #write(subject: Subject, ends: Ends): Promise<void> {
+    // First, all names that were planned together join the queue.
+    await Promise.resolve();
+    if (this.#names.get(subject)?.kind !== "queued") return;
+    if (ends.signal.aborted) return this.#happened(subject, { kind: "stopped" }, ends);
+    const admission = this.#services.schedule.admit(subject, () => this.#queued());
+    if (admission.kind === "hold") return this.#happened(subject, { ...admission, kind: "held" }, ends);
+    const sending = this.#send(admission.subject, ends);
+    // If another name was sent instead, this one has to wait.
+    if (admission.subject !== subject) await this.#write(subject, ends);
+    await sending;
+  }
+
+  #queued(): readonly Subject[] {
+    return [...this.#names].filter(([, { kind }]) => kind === "queued").map(([subject]) => subject);
+  }
+
+  async #send(subject: Subject, ends: Ends): Promise<void> {
+    const { schedule, targetOf } = this.#services;
+    const { state, now } = this.#tools;
+    const current = this.#names.get(subject);
+    if (current?.kind !== "queued") return;
+    const target = targetOf(subject);
+    const updates = target.replaceAll ? companionsOf(current, this.#names.values()) : [current.latest];
+    for (const update of updates) this.#happened(update.subject, { kind: "turn" }, ends);
+    const tools = { target, state, memory: schedule.memory, now };
+    const written =
+      updates.length > 1
+        ? await writeTogether(updates, tools, withTimeout(ends.writes))
+        : [{ subject, result: await writeRecord(current.latest, tools, withTimeout(ends.writes)) }];
+    await Promise.all(written.map(async ({ result }) => result && schedule.ended(result)));
+    schedule.tried(subject);
+    for (const each of written) this.#ended(each, ends);
+    this.news.wake();
+  }
+
+  #ended({ subject, result }: WrittenTogether, ends: Ends): void {
+    if (result?.unsaved !== undefined) this.#noteUnsaved(result.unsaved);
+    const ending: NameEvent = result
+      ? { kind: "ended", result: withConfirmation(result, ends.signal) }
+      : { kind: "apart" };
+    this.#happened(subject, ending, ends);
+  }
+
+  /** Retries what an earlier write could not store on disk, and adopts what another process has stored. */
+  async #saveAndMerge(): Promise<void> {
+    try {
+      this.#isStateShared = (await this.#tools.state.flush()) || this.#isStateShared;
+      this.#unsaved = undefined;
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      this.#noteUnsaved(code ?? message);
+    }
+  }
+
+  #noteUnsaved(code: string): void {
+    this.#unsaved = { code, retryAt: this.#tools.now() + this.#tools.interval };
+  }
+}
+
+function earliest(instants: readonly (Instant | undefined)[]): Instant | undefined {
+  const known = instants.filter((instant) => instant !== undefined);
+  return known.length === 0 ? undefined : known.reduce((a, b) => Math.min(a, b));
+}
+
+const readingOf = (name: string, reader: SourceReader) => {
+  const latest = reader.latest();
+  return latest ? [[name, latest] as const] : [];
+};
+
+const resultOf = ({ kind, latest }: NameState): UpdateResult =>
+  kind === "queued" || kind === "writing" ? { ...latest, underWay: true } : latest;
