@@ -13,7 +13,8 @@ export class Budget {
   /** Requests that may be sent now, and when that was computed. */
   #left: number;
   #at: Instant;
-  #closedUntil: Instant = 0;
+  /** By zone; the empty name is for all of them. */
+  readonly #closedUntil = new Map<string, Instant>();
 
   constructor(limit: ProviderRules["budget"], now: () => Instant) {
     this.#limit = limit;
@@ -22,13 +23,13 @@ export class Budget {
     this.#at = now();
   }
 
-  /** Milliseconds until a request may be sent. */
-  wait(): number {
+  /** Milliseconds until a request may be sent for this zone. */
+  wait(zone = ""): number {
     const now = this.#now();
     this.#refill(now);
     const perRequest = this.#limit ? (this.#limit.seconds * 1000) / this.#limit.requests : 0;
     const empty = this.#limit && this.#left < 1 ? Math.ceil((1 - this.#left) * perRequest) : 0;
-    return Math.max(0, this.#closedUntil - now, empty);
+    return Math.max(0, ...["", zone].map((each) => (this.#closedUntil.get(each) ?? 0) - now), empty);
   }
 
   /** One request was answered. */
@@ -40,8 +41,8 @@ export class Budget {
   }
 
   /** No requests for that many milliseconds. */
-  close(milliseconds: number): void {
-    this.#closedUntil = Math.max(this.#closedUntil, this.#now() + milliseconds);
+  close(milliseconds: number, zone = ""): void {
+    this.#closedUntil.set(zone, Math.max(this.#closedUntil.get(zone) ?? 0, this.#now() + milliseconds));
   }
 
   #refill(now: Instant): void {

@@ -18,7 +18,7 @@ export function createProvider<Rest>(calls: ProviderCalls<Rest>, budget: Budget)
   return {
     service,
     rules,
-    wait: () => budget.wait(),
+    wait: (zone) => budget.wait(zone),
     zones: (signal) => calls.zones(signal),
     async sets(zone, signal) {
       return mapFound(await calls.sets(zone, signal), (listed) => {
@@ -59,7 +59,7 @@ class ZoneWrite<Rest> {
 
   async write(changes: readonly Change[]): Promise<readonly ChangeOutcome[]> {
     const { service, rules, room = { of: () => 1, most: rules.mostSets } } = this.#calls;
-    const wait = this.#budget.wait();
+    const wait = this.#budget.wait(this.#zone);
     if (wait > 0) {
       const fault = { ...later(`${service} allows no more requests for now`), retryAfter: wait };
       return changes.map(() => notStored(fault));
@@ -160,7 +160,8 @@ class ZoneWrite<Rest> {
 
   #note(fault: ServiceFault): void {
     if (isOfService(fault)) this.#stopped = fault;
-    if (fault.retryAfter !== undefined || fault.throttled) this.#budget.close(fault.retryAfter ?? usualWait);
+    if (fault.retryAfter === undefined && !fault.throttled) return;
+    this.#budget.close(fault.retryAfter ?? usualWait, this.#calls.rules.waitsPerZone ? this.#zone : undefined);
   }
 
   #end(change: Change, outcome: ChangeOutcome): [] {

@@ -15,11 +15,13 @@ type OpenCalls = (account: ProviderAccount, client: HttpClient) => Promise<Provi
 
 /** Loaded on first use: most processes need one of them, or none. */
 const kinds = {
+  desec: async (account, client) => (await import("./services/desec.ts")).desecCalls(account, client),
   hetzner: async (account, client) =>
-    (await import("./hetzner/rrsets.ts")).rrsetsCalls(account, client, { service: "Hetzner" }),
+    (await import("./services/hetzner/rrsets.ts")).rrsetsCalls(account, client, { service: "Hetzner" }),
   /** Another moor: the same API, and transactions. */
   moor: async (account, client) =>
-    (await import("./hetzner/rrsets.ts")).rrsetsCalls(account, client, { together: true }),
+    (await import("./services/hetzner/rrsets.ts")).rrsetsCalls(account, client, { together: true }),
+  powerdns: async (account, client) => (await import("./services/powerdns.ts")).powerdnsCalls(account, client),
 } satisfies Record<string, OpenCalls>;
 
 /** One per token: it keeps the budget of that token for all zones. */

@@ -23,7 +23,11 @@ export type HeldSet<Rest> = Held & { readonly rest: Rest };
 
 export type ListedZone = { readonly id: string; readonly name: string; readonly ttl?: number };
 
-export type ListedSet<Rest> = HeldSet<Rest> & Omit<SetName, "zone">;
+export type ListedSet<Rest> = HeldSet<Rest> &
+  Omit<SetName, "zone"> & {
+    /** Values that are stored, but not served. */
+    readonly disabled?: readonly string[];
+  };
 
 export type SetContent = {
   readonly values: readonly string[];
@@ -61,6 +65,8 @@ export type ProviderRules = {
   readonly needsBefore: boolean;
   /** The provider's documented limit for the requests of one token. */
   readonly budget?: { readonly requests: number; readonly seconds: number } | undefined;
+  /** Its limits for writes are those of each zone, so a `Retry-After` stops that zone only. */
+  readonly waitsPerZone?: boolean;
 };
 
 /** The calls that differ from provider to provider. No method throws because of an answer. */

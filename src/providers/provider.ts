@@ -10,8 +10,8 @@ export type Provider = {
   /** Its name in messages. */
   readonly service: string;
   readonly rules: ProviderRules;
-  /** How many milliseconds the provider wants no requests of this token; 0 if it takes them now. */
-  wait(): number;
+  /** Milliseconds until the provider takes requests of this token for the zone again; 0 if it takes them now. */
+  wait(zone: string): number;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   /** The whole zone. */
   sets(zone: string, signal: AbortSignal): Promise<Lookup<ZoneContent>>;

@@ -144,7 +144,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "shipped-files.ts",
     "within.ts",
   ],
-  "src/providers": ["hetzner/rrsets.ts", "in-parts.ts", "last-step.ts", "provider-calls.ts", "read-sets.ts"],
+  "src/providers": ["in-parts.ts", "last-step.ts", "provider-calls.ts", "read-sets.ts"],
   "src/providers/answers": [
     "json-api.ts",
     "list-in.ts",
@@ -153,6 +153,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "service-fault.ts",
     "write-answer.ts",
   ],
+  "src/providers/services": ["desec.ts", "hetzner/rrsets.ts", "powerdns.ts"],
   "src/publish": [
     "await-secondaries.ts",
     "catalog.ts",

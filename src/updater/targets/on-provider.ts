@@ -23,8 +23,8 @@ export function setCallsOf<Rest>(
     async records(zone, signal) {
       const found = await calls.sets(zone, signal);
       if (found.kind !== "found") return found;
-      const value = found.value.flatMap(({ name, type, values, ttl }) =>
-        values.map((value) => ({ name, type, value, ...(ttl === null ? {} : { ttl }) })),
+      const value = found.value.flatMap(({ name, type, values, ttl, disabled = [] }) =>
+        [...values, ...disabled].map((value) => ({ name, type, value, ...(ttl === null ? {} : { ttl }) })),
       );
       return { kind: "found", value };
     },

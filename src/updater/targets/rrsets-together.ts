@@ -1,7 +1,7 @@
 import { mostChanges } from "../../contract/rrsets-limits.ts";
 import { isOfService } from "../../providers/answers/service-fault.ts";
-import type { RRsetsCalls } from "../../providers/hetzner/rrsets.ts";
 import { readSets } from "../../providers/read-sets.ts";
+import type { RRsetsCalls } from "../../providers/services/hetzner/rrsets.ts";
 import { refused } from "./set-target.ts";
 import type { ReplaceOrder, TogetherOutcome } from "./target.ts";
 import { replaceAll, type TogetherCalls } from "./zone-target.ts";

@@ -1,5 +1,5 @@
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { rrsetsCalls, type Waiting } from "../../providers/hetzner/rrsets.ts";
+import { rrsetsCalls, type Waiting } from "../../providers/services/hetzner/rrsets.ts";
 import { setCallsOf } from "./on-provider.ts";
 import { replaceSetsTogether } from "./rrsets-together.ts";
 import { createSetTarget } from "./set-target.ts";

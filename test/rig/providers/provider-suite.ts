@@ -260,7 +260,7 @@ function describeFaults(rig: ProviderRig, { error, isWrite, write, address }: Fa
     rig.instead = (asked) => (isWrite(asked) ? { ...throttled, headers: { "retry-after": "7" } } : undefined);
     const outcomes = await write(both());
     expect(outcomes).toMatchObject([{ kind: "waiting", retryAfter: 7_000 }, { kind: "waiting" }]);
-    expect(rig.provider.wait()).toBeGreaterThan(5_000);
+    expect(rig.provider.wait(zone)).toBeGreaterThan(5_000);
     rig.server.asked.length = 0;
     expect(kindsOf(await write(both()))).toEqual(["waiting", "waiting"]);
     expect(rig.server.asked).toEqual([]);

@@ -22,6 +22,34 @@ export function fakeDesec(token: string) {
   const detail = (status: number, text: string): Reply => ({ status, body: { detail: text } });
   const notFound = detail(404, "Not found.");
 
+  type SentSet = { subname: string; type: string; ttl?: number; records: string[] };
+
+  /**
+   * "Bulk Operations": the errors of the first stage are a list, one for each set; that of the second does not say which set it is about.
+   * "Restricted Types" and "Caveats": no SOA, no CNAME beside other records, and texts in quotes.
+   */
+  const faultIn = (sets: readonly SentSet[]): Reply | undefined => {
+    const first = sets.map(({ subname, type, ttl, records: values }) => {
+      const isNew = kept.of(nameOf(subname), type).length === 0;
+      if (ttl === undefined && isNew && values.length > 0) return { ttl: ["This field is required."] };
+      if (ttl !== undefined && ttl < minimumTtl)
+        return { ttl: [`Ensure this value is greater than or equal to ${minimumTtl}.`] };
+      return subname === "@" ? { subname: ["Invalid."] } : {};
+    });
+    if (first.some((fault) => Object.keys(fault).length > 0)) return { status: 400, body: first };
+    const after = new Set(kept.all.map(({ name, type }) => `${name} ${type}`));
+    for (const { subname, type, records: values } of sets) {
+      const isRefused = type === "SOA" || (type === "TXT" && values.some((value) => !/^"/.test(value)));
+      if (isRefused) return detail(400, `Cannot parse record contents of type ${type}.`);
+      const key = `${nameOf(subname)} ${type}`;
+      if (values.length > 0) after.add(key);
+      else after.delete(key);
+    }
+    const aliases = [...after].filter((key) => key.endsWith(" CNAME")).map((key) => key.replace("CNAME", ""));
+    const clash = aliases.find((name) => [...after].filter((key) => key.startsWith(name)).length > 1);
+    return clash === undefined ? undefined : detail(400, `RRset with conflicting type present: ${clash}CNAME.`);
+  };
+
   /** At most 500 items; a longer list needs a cursor, and the link to the next page has the other parameters too. */
   const page = (all: readonly object[], path: string): Reply => {
     const url = new URL(path, "http://x");
@@ -47,9 +75,9 @@ export function fakeDesec(token: string) {
       return page(sets.filter(isWanted("subname")).filter(isWanted("type")), path);
     }
     if (method === "PATCH" && subname === undefined) {
-      const sets = JSON.parse(body) as { subname: string; type: string; ttl?: number; records: string[] }[];
-      const faults = sets.map(({ ttl }) => (ttl !== undefined && ttl < minimumTtl ? { ttl: ["too low"] } : {}));
-      if (faults.some((fault) => fault.ttl)) return { status: 400, body: faults };
+      const sets = JSON.parse(body) as SentSet[];
+      const fault = faultIn(sets);
+      if (fault) return fault;
       for (const { subname: at, type: of, ttl = minimumTtl, records: values } of sets)
         kept.put({ name: nameOf(at), type: of, ttl, values });
       return {

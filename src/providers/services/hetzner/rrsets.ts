@@ -1,14 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { NewRRset, ReadableAction, ReadableRRset } from "../../contract/rrsets-client.ts";
-import { lowestTtl, mostChanges, mostRecords } from "../../contract/rrsets-limits.ts";
-import { parseOwner } from "../../core/names/name.ts";
-import { highestTtl } from "../../core/records/rrset.ts";
-import { printable } from "../../core/visible-text.ts";
-import type { HttpClient } from "../../lib/http-client/client.ts";
-import { mapFound } from "../answers/list-in.ts";
-import { type Absent, type Answer, later, noZone, unexpected, unknownCall } from "../answers/service-answer.ts";
-import type { Lookup, ServiceFault } from "../answers/service-fault.ts";
-import { unknown, type WriteAnswer } from "../answers/write-answer.ts";
+import type { NewRRset, ReadableAction, ReadableRRset } from "../../../contract/rrsets-client.ts";
+import { lowestTtl, mostChanges, mostRecords } from "../../../contract/rrsets-limits.ts";
+import { parseOwner } from "../../../core/names/name.ts";
+import { highestTtl } from "../../../core/records/rrset.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import { mapFound } from "../../answers/list-in.ts";
+import { type Absent, type Answer, later, noZone, unexpected, unknownCall } from "../../answers/service-answer.ts";
+import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
+import { unknown, type WriteAnswer } from "../../answers/write-answer.ts";
 import type {
   Held,
   HeldSet,
@@ -18,8 +18,8 @@ import type {
   SetChange,
   SetContent,
   SetName,
-} from "../provider-calls.ts";
-import { sameValues } from "../provider-set.ts";
+} from "../../provider-calls.ts";
+import { sameValues } from "../../provider-set.ts";
 import { type RRsetsHttp, rrsetsHttp } from "./rrsets-http.ts";
 
 export type Waiting = { readonly first: number; readonly longest: number; readonly total: number };

@@ -6,9 +6,9 @@ import type {
   ReadableRRset,
   ReadableSetRecord,
   SetReplacement,
-} from "../../contract/rrsets-client.ts";
-import { isObject } from "../../core/is-object.ts";
-import type { HttpClient } from "../../lib/http-client/client.ts";
+} from "../../../contract/rrsets-client.ts";
+import { isObject } from "../../../core/is-object.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
 import {
   type Answer,
   type Body,
@@ -17,9 +17,9 @@ import {
   readAnswer,
   readPages,
   unexpected,
-} from "../answers/service-answer.ts";
-import { readWriteAnswer, type WriteAnswer, type WriteShape } from "../answers/write-answer.ts";
-import type { ProviderAccount, SetName } from "../provider-calls.ts";
+} from "../../answers/service-answer.ts";
+import { readWriteAnswer, type WriteAnswer, type WriteShape } from "../../answers/write-answer.ts";
+import type { ProviderAccount, SetName } from "../../provider-calls.ts";
 
 /** The record-set API over HTTP. Zones are addressed by name, so no id is looked up. */
 export type RRsetsHttp = {
