@@ -5,16 +5,23 @@ import { Budget } from "./budget.ts";
 import { createProvider } from "./create-provider.ts";
 import type { Provider } from "./provider.ts";
 import type { ProviderAccount, ProviderCalls } from "./provider-calls.ts";
+import type { UpdateServer } from "./services/dns-update/ask-server.ts";
 
-/** `token` is called for each request: a new token works without opening the provider again. */
-export type ProviderConfig = { readonly kind: ProviderKind; readonly token: () => string } & Endpoint;
+/** `token` and `key` are called for each request: a new one works without opening the provider again. */
+export type ProviderConfig =
+  | ({ readonly kind: HttpKind; readonly token: () => string } & Endpoint)
+  | ({ readonly kind: "dns-update" } & UpdateServer);
 
-export type ProviderKind = keyof typeof kinds;
+export type ProviderKind = ProviderConfig["kind"];
+
+export type HttpKind = keyof typeof kinds;
 
 type OpenCalls = (account: ProviderAccount, client: HttpClient) => Promise<ProviderCalls>;
 
 /** Loaded on first use: most processes need one of them, or none. */
 const kinds = {
+  cloudflare: async (account, client) =>
+    (await import("./services/cloudflare/cloudflare.ts")).cloudflareCalls(account, client),
   desec: async (account, client) => (await import("./services/desec.ts")).desecCalls(account, client),
   hetzner: async (account, client) =>
     (await import("./services/hetzner/rrsets.ts")).rrsetsCalls(account, client, { service: "Hetzner" }),
@@ -26,6 +33,10 @@ const kinds = {
 
 /** One per token: it keeps the budget of that token for all zones. */
 export async function openProvider(config: ProviderConfig, now: () => Instant = Date.now): Promise<Provider> {
+  if (config.kind === "dns-update") {
+    const { updateCalls } = await import("./services/dns-update/update-calls.ts");
+    return createProvider(updateCalls(config, { now }), new Budget(undefined, now));
+  }
   const { createHttpClient } = await import("../lib/http-client/client.ts");
   const client = await createHttpClient(config);
   let budget: Budget | undefined;

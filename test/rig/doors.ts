@@ -153,7 +153,13 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "service-fault.ts",
     "write-answer.ts",
   ],
-  "src/providers/services": ["desec.ts", "hetzner/rrsets.ts", "powerdns.ts"],
+  "src/providers/services": [
+    "cloudflare/cloudflare.ts",
+    "desec.ts",
+    "dns-update/update-calls.ts",
+    "hetzner/rrsets.ts",
+    "powerdns.ts",
+  ],
   "src/publish": [
     "await-secondaries.ts",
     "catalog.ts",

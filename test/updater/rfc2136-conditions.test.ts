@@ -4,7 +4,7 @@ import { opcodes } from "../../src/lib/dns/codes.ts";
 import { createFrameReader, framed } from "../../src/lib/dns/message.ts";
 import { appendTsig, readTsig, type TsigKey } from "../../src/lib/dns/tsig.ts";
 import type { SetName } from "../../src/providers/provider-calls.ts";
-import { updateCalls } from "../../src/updater/targets/rfc2136.ts";
+import { rfc2136Calls } from "../../src/updater/targets/rfc2136.ts";
 import type { Rfc2136Target } from "../../src/updater/targets/rfc2136-settings.ts";
 import { createZoneTarget } from "../../src/updater/targets/zone-target.ts";
 import { run } from "../nameserver/moor-dns.ts";
@@ -32,7 +32,7 @@ describe("an UPDATE", () => {
     );
   const dig = (name: string, type = "A") =>
     run("dig", ["@127.0.0.1", "-p", `${bind.port}`, "+short", "+tcp", `${name}.example.org`, type]);
-  const calls = (tsig = key(), now?: () => number) => updateCalls(configFor(bind.port, tsig), now);
+  const calls = (tsig = key(), now?: () => number) => rfc2136Calls(configFor(bind.port, tsig), now);
 
   beforeAll(async () => {
     const isUp = async (port: number) =>
@@ -153,7 +153,7 @@ describe("an UPDATE", () => {
   ])("leaves its outcome open if the answer %s", async (_, change) => {
     await nsupdate("update delete home.example.org A", "update add home.example.org 300 A 192.0.2.1");
     const proxy = await between(change);
-    const target = createZoneTarget(updateCalls(configFor(proxy.port)));
+    const target = createZoneTarget(rfc2136Calls(configFor(proxy.port)));
     const order = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" } as const;
     try {
       expect(await target.replace(order, never)).toMatchObject({ kind: "unknown", fault: { kind: "unauthorised" } });
@@ -181,7 +181,7 @@ describe("an UPDATE", () => {
 
 describe("a nameserver that does not answer", () => {
   it("is unreached if it refuses the connection", async () => {
-    expect(await updateCalls(configFor(1)).read(home, never)).toMatchObject({ kind: "later", unreached: true });
+    expect(await rfc2136Calls(configFor(1)).read(home, never)).toMatchObject({ kind: "later", unreached: true });
   });
 
   it("leaves the outcome of an update open if it closes the connection, or says nothing in time", async () => {
@@ -190,7 +190,7 @@ describe("a nameserver that does not answer", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
     const write = (timeout: number) =>
-      updateCalls(configFor(port, key(), timeout)).write(home, { value: "9.9.9.9", ttl: 60 }, undefined, never);
+      rfc2136Calls(configFor(port, key(), timeout)).write(home, { value: "9.9.9.9", ttl: 60 }, undefined, never);
     try {
       expect(await write(15_000)).toMatchObject({ kind: "unknown", fault: { kind: "later", unreached: true } });
       mode = "silence";

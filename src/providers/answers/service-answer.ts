@@ -284,3 +284,10 @@ function isJson(text: string): boolean {
 
 export const isTtl = (ttl: unknown) =>
   ttl === undefined || ttl === null || (typeof ttl === "number" && Number.isInteger(ttl) && ttl >= 0);
+
+/** For an API that cannot list its zones or records. */
+export const cannotList = (service: string, todo: string, what = "zones and records"): ServiceFault => ({
+  kind: "unsupported",
+  because: `${service} cannot list ${what}`,
+  todo,
+});

@@ -3,11 +3,10 @@ import { absoluteName } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../lib/http-client/client.ts";
 import { parseRetryAfter } from "../../lib/http-client/retry-after.ts";
-import { type Dialect, later } from "../../providers/answers/service-answer.ts";
+import { cannotList, type Dialect, later } from "../../providers/answers/service-answer.ts";
 import { readWritten } from "../../providers/answers/write-answer.ts";
 import { readingByDns } from "./ask-dns.ts";
 import { type Dyndns2Target, dyndns2Settings } from "./dyndns2-settings.ts";
-import { cannotList } from "./set-target.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
 
 export const dyndns2 = {

@@ -220,10 +220,3 @@ const noRecordWithId = (id: string): TargetFault => ({
   because: `there is no record with the id ${printable(id)}`,
   todo: "write zone/name/TYPE, such as example.org/home/A; `moor list ZONE` lists the existing records",
 });
-
-/** For an API that cannot list its zones or records. */
-export const cannotList = (service: string, todo: string, what = "zones and records"): TargetFault => ({
-  kind: "unsupported",
-  because: `${service} cannot list ${what}`,
-  todo,
-});

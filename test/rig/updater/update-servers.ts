@@ -35,7 +35,7 @@ key "reader" { algorithm hmac-sha256; secret "${tsigSecret}"; };
 options { directory "${folder}"; pid-file none; session-keyfile none; recursion no; dnssec-validation no; notify no;
   listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; }; };
 controls { };
-zone "example.org" { type primary; file "zone"; update-policy { grant home zonesub ANY; }; };
+zone "example.org" { type primary; file "zone"; update-policy { grant home zonesub ANY; }; allow-transfer { key home; }; };
 `,
     );
     return { command: ["/usr/sbin/named", "-g", "-n", "1", "-c", join(folder, "named.conf")] };
@@ -64,7 +64,7 @@ key:
 acl:
   - id: update
     key: home
-    action: update
+    action: [update, transfer]
 zone:
   - domain: example.org
     storage: "${folder}"
@@ -104,7 +104,7 @@ INSERT INTO records (domain_id, name, type, content, ttl, auth, disabled) VALUES
   (1, 'example.org', 'SOA', 'ns1.example.org hostmaster.example.org 1 7200 900 1209600 300', 3600, 1, 0),
   (1, 'example.org', 'NS', 'ns1.example.org', 3600, 1, 0), (1, 'ns1.example.org', 'A', '127.0.0.1', 3600, 1, 0);
 INSERT INTO tsigkeys (name, algorithm, secret) VALUES ('home', 'hmac-sha256', '${tsigSecret}'), ('reader', 'hmac-sha256', '${tsigSecret}');
-INSERT INTO domainmetadata (domain_id, kind, content) VALUES (1, 'TSIG-ALLOW-DNSUPDATE', 'home');`);
+INSERT INTO domainmetadata (domain_id, kind, content) VALUES (1, 'TSIG-ALLOW-DNSUPDATE', 'home'), (1, 'TSIG-ALLOW-AXFR', 'home');`);
   database.close();
 }
 

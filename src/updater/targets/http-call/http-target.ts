@@ -1,11 +1,10 @@
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { type Dialect, later } from "../../../providers/answers/service-answer.ts";
+import { cannotList, type Dialect, later } from "../../../providers/answers/service-answer.ts";
 import { readWritten } from "../../../providers/answers/write-answer.ts";
 import { readingByDns } from "../ask-dns.ts";
 import { confirmDns } from "../confirm-dns.ts";
-import { cannotList } from "../set-target.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault } from "../target.ts";
 import { type HttpCall, type Refusal, requestFor } from "./call.ts";
 import { type Match, matches, type SeenAnswer } from "./match.ts";

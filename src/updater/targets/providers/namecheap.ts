@@ -5,13 +5,12 @@ import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { readXml, textIn, type XmlElement } from "../../../lib/http-client/xml.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { listOf, type Value } from "../../../lib/settings/setting.ts";
-import { type Dialect, later, unknownCall } from "../../../providers/answers/service-answer.ts";
+import { cannotList, type Dialect, later, unknownCall } from "../../../providers/answers/service-answer.ts";
 import { readWritten } from "../../../providers/answers/write-answer.ts";
 import { dnsServer, hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
 import { readingByDns } from "../ask-dns.ts";
-import { cannotList } from "../set-target.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
 
 const settings = mapping(

@@ -8,6 +8,7 @@ import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type Answer,
   type Body,
+  cannotList,
   type Dialect,
   readAnswer,
   unexpected,
@@ -17,7 +18,7 @@ import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import { cannotList, createSetTarget } from "../set-target.ts";
+import { createSetTarget } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
 import { type RecordCalls, setsOfRecords } from "./listed-records.ts";
 import { keepSession } from "./session.ts";

@@ -1,0 +1,204 @@
+import { isObject } from "../../../core/is-object.ts";
+import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../answers/json-api.ts";
+import { listIn, mapFound } from "../../answers/list-in.ts";
+import { type Body, type Dialect, noZone, readPages, unknownCall } from "../../answers/service-answer.ts";
+import type { Lookup } from "../../answers/service-fault.ts";
+import type { WriteAnswer } from "../../answers/write-answer.ts";
+import type { Held, HeldSet, ProviderAccount, ProviderCalls, SetChange, SetName } from "../../provider-calls.ts";
+import { contentTypes, type RecordContent, valueIn } from "./record-content.ts";
+import { automatic, type Operations, operationsFor, type RecordRef, sizeOf } from "./record-operations.ts";
+
+const service = "Cloudflare";
+
+/** Sent with 400, though they are about the token. */
+const tokenCodes = [6003, 6111, 9106, 9109, 10_000, 10_001];
+
+const dialect: Dialect = {
+  service,
+  renew:
+    "create an API token with the permission Zone / DNS / Edit for the zone, and put it in the file named in the config",
+  parse: parseAny,
+  errorIn(status, body) {
+    const [first] = Array.isArray(body?.errors) ? body.errors : [];
+    const { code, message } = isObject(first) ? first : {};
+    const inside = status === 400 && isNumber(code) && tokenCodes.includes(code) ? 401 : status;
+    const failed = body?.success === false && isText(message);
+    const said = failed ? [...(isNumber(code) ? [code] : []), message].join(" ") : "";
+    return { status: inside, code: "", message: printable(said) };
+  },
+};
+
+/** Of one batch, in the Free plan: https://developers.cloudflare.com/dns/manage-dns-records/how-to/batch-record-changes */
+const mostRecords = 200;
+
+const rules: ProviderCalls["rules"] = {
+  // "ttl" in https://developers.cloudflare.com/api/resources/dns/subresources/records
+  ttl: { lowest: 60, highest: 86_400, zoneDefault: true },
+  types: contentTypes,
+  mostValues: mostRecords,
+  mostSets: mostRecords,
+  needsBefore: true,
+  // https://developers.cloudflare.com/fundamentals/api/reference/limits
+  budget: { requests: 1_200, seconds: 300 },
+};
+
+/** Cloudflare has a record for each value, with its own id, TTL and flags. */
+export function cloudflareCalls(account: ProviderAccount, client: HttpClient): ProviderCalls<readonly RecordRef[]> {
+  const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${account.token()}` }));
+  /** Ids of zones never change. */
+  const zoneIds = new Map<string, string>();
+
+  const zoneId = async (zone: string, signal: AbortSignal): Promise<Lookup<string>> => {
+    const cachedId = zoneIds.get(zone);
+    if (cachedId !== undefined) return { kind: "found", value: cachedId };
+    const answer = await api.get(`/zones?name=${encodeURIComponent(zone)}`, signal);
+    const zones = listIn(answer, { service, key: "result", what: "zones", isItem: isZone });
+    if (zones.kind !== "found") return zones;
+    const found = zones.value.find(({ name }) => askedZoneName(name) === zone);
+    if (!found) return noZone(zone, service);
+    zoneIds.set(zone, found.id);
+    return { kind: "found", value: found.id };
+  };
+
+  const recordsIn = async (
+    zone: string,
+    query: string,
+    signal: AbortSignal,
+  ): Promise<Lookup<readonly ReadableRecord[]>> => {
+    const id = await zoneId(zone, signal);
+    if (id.kind !== "found") return id;
+    const answer = await listed(api, `/zones/${id.value}/dns_records?per_page=500${query}`, isRecord, signal);
+    if (answer.kind === "ok") return { kind: "found", value: answer.value };
+    if (answer.kind !== "absent") return answer;
+    zoneIds.delete(zone);
+    return noZone(zone, service);
+  };
+
+  return {
+    service,
+    rules,
+    room: { of: sizeOf, most: mostRecords },
+    async zones(signal) {
+      const answer = await listed(api, "/zones?per_page=50", isZone, signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      return answer.kind === "ok"
+        ? { kind: "found", value: answer.value.map(({ id, name }) => ({ id, name })) }
+        : answer;
+    },
+    async sets(zone, signal) {
+      return mapFound(await recordsIn(zone, "", signal), (records) => {
+        const alike = Map.groupBy(records, ({ name, type }) => `${askedZoneName(name)} ${type}`);
+        return [...alike.values()].flatMap((set) => {
+          const [{ name, type } = { name: "", type: "" }] = set;
+          const held = heldOf(set);
+          return held ? [{ name: ownerOf(askedZoneName(name), zone) ?? printable(name), type, ...held }] : [];
+        });
+      });
+    },
+    async read(set, signal) {
+      const owner = absoluteName(set.name, set.zone);
+      const found = await recordsIn(set.zone, `&type=${set.type}&name=${encodeURIComponent(owner)}`, signal);
+      return mapFound(found, (records) => heldOf(records.filter(isOf(set))));
+    },
+    async write(zone, changes, signal) {
+      const id = await zoneId(zone, signal);
+      if (id.kind !== "found") return { kind: "refused", because: id };
+      return send(api, `/zones/${id.value}/dns_records`, changes, signal);
+    },
+    close: () => client.close(),
+  };
+}
+
+const listed = <T extends { readonly id: string }>(
+  api: JsonApi,
+  path: string,
+  isItem: (value: unknown) => value is T,
+  signal: AbortSignal,
+) =>
+  readPages(
+    async (page) => {
+      const answer = await api.get(`${path}&page=${page}`, signal);
+      if (answer.kind !== "ok") return answer;
+      const info = isObject(answer.value.result_info) ? answer.value.result_info : {};
+      return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: info.total_pages } } } };
+    },
+    "result",
+    isItem,
+    ({ id }) => id,
+  );
+
+type Changes = readonly SetChange<readonly RecordRef[]>[];
+
+/** One operation has a call of its own, whose answer is the record; several are one transaction. */
+async function send(
+  api: JsonApi,
+  path: string,
+  changes: Changes,
+  signal: AbortSignal,
+): Promise<WriteAnswer<readonly (Held | undefined)[]>> {
+  const all = changes.map(operationsFor);
+  const { deletes, patches, posts }: Operations = {
+    deletes: all.flatMap((each) => each.deletes),
+    patches: all.flatMap((each) => each.patches),
+    posts: all.flatMap((each) => each.posts),
+  };
+  const [deleted, patched, posted] = [deletes[0], patches[0], posts[0]];
+  if (deletes.length + patches.length + posts.length > 1)
+    return withoutSets(await api.send("POST", `${path}/batch`, { deletes, patches, posts }, [200], signal));
+  if (deleted) {
+    const gone = await api.send("DELETE", `${path}/${deleted.id}`, undefined, [200], signal);
+    return gone.kind === "refused" && gone.because.kind === "absent"
+      ? { kind: "accepted", value: [] }
+      : withoutSets(gone);
+  }
+  const { id, ...content } = patched ?? { id: "" };
+  if (!patched && !posted) return { kind: "accepted", value: [] };
+  const written = patched
+    ? await api.send("PATCH", `${path}/${id}`, content, [200], signal)
+    : await api.send("POST", path, posted, [200], signal);
+  if (written.kind !== "accepted") return written;
+  const { result } = written.value;
+  return {
+    kind: "accepted",
+    value: changes.map(({ set, content: wanted }) => {
+      const isIt =
+        isRecord(result) && isOf(set)(result) && (!patched || result.id === id) && wanted?.values.length === 1;
+      return isIt ? heldOf([result]) : undefined;
+    }),
+  };
+}
+
+const withoutSets = (written: WriteAnswer<unknown>): WriteAnswer<readonly undefined[]> =>
+  written.kind === "accepted" ? { kind: "accepted", value: [] } : written;
+
+type ReadableRecord = RecordContent & {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly ttl: number;
+  readonly proxied?: boolean;
+};
+
+const isOf =
+  ({ zone, name, type }: SetName) =>
+  (record: ReadableRecord): boolean =>
+    record.type === type && askedZoneName(record.name) === absoluteName(name, zone);
+
+/** A set has the TTL of its first record. */
+function heldOf(records: readonly ReadableRecord[]): HeldSet<readonly RecordRef[]> | undefined {
+  const [first] = records;
+  if (!first) return undefined;
+  const rest = records.map(({ id, ttl, proxied = false, ...record }) => ({
+    ...{ id, ttl, proxied, value: valueIn(first.type, record) },
+  }));
+  return { values: rest.map(({ value }) => value), ttl: first.ttl === automatic ? null : first.ttl, rest };
+}
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) && [value.id, value.name, value.type, value.content].every(isText) && isNumber(value.ttl);
+
+const isZone = (value: unknown): value is Body & { id: string; name: string } =>
+  isObject(value) && isText(value.id) && isText(value.name);

@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import { openProvider } from "../../src/providers/open-provider.ts";
+import { changesFor, describeProvider } from "../rig/providers/provider-suite.ts";
+import { fakeCloudflare } from "../rig/updater/fakes/cloudflare.ts";
+import { never } from "../rig/updater/target-faults.ts";
+
+const secret = "t0ken-0123456789abcdefghijklmnopqrstuvwx";
+const cloudflare = fakeCloudflare(secret);
+
+describeProvider({
+  ...{ title: "cloudflare", secret, many: 450 },
+  open: async () => ({
+    ...{ settings: "", reply: cloudflare.reply, fill: cloudflare.fill, held: cloudflare.held },
+    close: () => undefined,
+  }),
+  connect: (url, token) =>
+    openProvider({ kind: "cloudflare", url: new URL(url), trust: { kind: "system" }, token: () => token }),
+  http: {
+    error: (status, message) => ({
+      status,
+      body: { success: false, errors: [{ code: 1000, message }], messages: [], result: null },
+    }),
+  },
+  more(rig) {
+    it("keeps the id, comment and tags of every record whose value stays or changes", async () => {
+      cloudflare.fill(["www 300 A 192.0.2.1", "www 300 A 192.0.2.2"]);
+      const [first, second] = cloudflare.of("www", "A");
+      if (second) second.extra = { comment: "the hall", tags: ["owner:me"] };
+      await rig.provider.write(
+        "example.org",
+        changesFor(["www 600 A 192.0.2.3", "www 600 A 192.0.2.2", "www 600 A 192.0.2.4"]),
+        never,
+      );
+      expect(cloudflare.of("www", "A")).toMatchObject([
+        { id: first?.id, value: "192.0.2.3", ttl: 600 },
+        { id: second?.id, value: "192.0.2.2", ttl: 600, extra: { comment: "the hall" } },
+        { value: "192.0.2.4", ttl: 600 },
+      ]);
+      expect(rig.server.asked.filter(({ method }) => method !== "GET")).toHaveLength(1);
+    });
+
+    it("reads a text without quotes, as older records have them", async () => {
+      cloudflare.fill(["old 300 TXT v=spf1 include:x; -all"]);
+      const found = await rig.provider.set("example.org", "old", "TXT", never);
+      expect(found).toMatchObject({ value: { values: ['"v=spf1 include:x; -all"'] } });
+    });
+
+    it("an automatic TTL is the zone's", async () => {
+      const [change] = changesFor(["www 300 A 192.0.2.1"]);
+      const content = { values: ["192.0.2.1"], ttl: null };
+      const outcomes = change && (await rig.provider.write("example.org", [{ ...change, content }], never));
+      expect(outcomes).toMatchObject([{ kind: "done", set: { ttl: null } }]);
+      expect(cloudflare.held()).toEqual(["www 1 A 192.0.2.1"]);
+    });
+  },
+});

@@ -1,0 +1,109 @@
+import { expect, it } from "vitest";
+import type { TsigKey } from "../../src/lib/dns/tsig.ts";
+import { openProvider } from "../../src/providers/open-provider.ts";
+import { run, startMoorDns } from "../nameserver/moor-dns.ts";
+import { changesFor, describeProvider } from "../rig/providers/provider-suite.ts";
+import { setsOf } from "../rig/updater/set-lines.ts";
+import { never, type TargetPeer } from "../rig/updater/target-faults.ts";
+import { startUpdateServer, tsigSecret, type UpdateServerName } from "../rig/updater/update-servers.ts";
+
+const key = `hmac-sha256:home:${tsigSecret}`;
+const absolute = (name: string) => (name === "@" ? "example.org." : `${name}.example.org.`);
+
+/** The port of the server that runs now. */
+let port = 0;
+
+/** Filled with nsupdate, and read by a transfer with dig. */
+function peerAt(close: () => Promise<void>): TargetPeer {
+  const held = async () => {
+    const options = ["@127.0.0.1", "-p", `${port}`, "-y", key, "+noall", "+answer", "+onesoa"];
+    const said = await run("dig", [...options, "example.org", "AXFR"]);
+    return said
+      .split("\n")
+      .flatMap((line) => {
+        const [, whole = "", ttl = "", type = "", value = ""] =
+          /^(\S+)\.\s+(\d+)\s+IN\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+        const name = whole.replace(/\.?example\.org$/, "") || "@";
+        const isOurs = type !== "" && type !== "SOA" && !(type === "NS" && name === "@") && name !== "ns1";
+        return isOurs ? [`${name} ${ttl} ${type} ${value}`] : [];
+      })
+      .toSorted();
+  };
+  return {
+    settings: "",
+    held,
+    async fill(lines) {
+      const gone = setsOf(await held()).map(({ name, type }) => `update delete ${absolute(name)} ${type}`);
+      const added = setsOf(lines).flatMap(({ name, ttl, type, values }) =>
+        values.map((value) => `update add ${absolute(name)} ${ttl} ${type} ${value}`),
+      );
+      if (gone.length + added.length === 0) return;
+      const text = [`server 127.0.0.1 ${port}`, "zone example.org", ...gone, ...added, "send", ""].join("\n");
+      const said = await run("nsupdate", ["-v", "-y", key], text);
+      if (said !== "") throw new Error(said);
+    },
+    close,
+  };
+}
+
+const isUp = async (at: number) =>
+  /\b1 7200 900\b/.test(
+    await run("dig", ["@127.0.0.1", "-p", `${at}`, "+tries=1", "+time=1", "+short", "example.org", "SOA"]),
+  );
+
+async function openServer(name: UpdateServerName): Promise<TargetPeer> {
+  const server = await startUpdateServer(name, isUp);
+  port = server.port;
+  return peerAt(server.close);
+}
+
+async function openMoor(): Promise<TargetPeer> {
+  const moor = await startMoorDns();
+  await moor.makeZone("example.org", "@ 600 NS ns1.example.net.\n");
+  await moor.store.addTransferKey({
+    ...{ name: "home", algorithm: "hmac-sha256", secret: tsigSecret, account: undefined, created: 1 },
+    scope: { access: "write" },
+  });
+  port = moor.port;
+  return peerAt(moor.close);
+}
+
+const servers = {
+  BIND: { open: () => openServer("BIND"), badSet: "unknown" },
+  Knot: { open: () => openServer("Knot"), badSet: "unknown" },
+  PowerDNS: { open: () => openServer("PowerDNS"), badSet: "refused" },
+  moor: { open: openMoor, badSet: "unknown" },
+} as const;
+
+for (const [title, { open, badSet }] of Object.entries(servers))
+  describeProvider({
+    ...{ title: `DNS UPDATE, ${title}`, open, badSet, secret: tsigSecret, zones: false, doubtsRefusals: true },
+    connect: (_, secret) => {
+      const tsig: TsigKey = {
+        name: "home",
+        algorithm: "hmac-sha256",
+        secret: new Uint8Array(Buffer.from(secret, "base64")),
+      };
+      return openProvider({ kind: "dns-update", host: "127.0.0.1", port, key: () => tsig });
+    },
+    more(rig) {
+      it("deletes a name for which a wildcard answers from then on", async () => {
+        await rig.peer.fill(["*.wild 300 A 192.0.2.9", "a.wild 300 A 192.0.2.1"]);
+        const changes = [{ owner: "a.wild", type: "A", content: undefined }] as const;
+        expect(await rig.provider.write("example.org", changes, never)).toEqual([{ kind: "done", set: undefined }]);
+        expect(await rig.peer.held()).toEqual(["*.wild 300 A 192.0.2.9"]);
+      });
+
+      it("turns an address into an alias and back", async () => {
+        await rig.peer.fill(["x 300 A 192.0.2.1"]);
+        const address = changesFor(["x 300 A 192.0.2.1"]);
+        const alias = changesFor(["x 300 CNAME www.example.net."]);
+        const gone = (changes: typeof address) => changes.map((change) => ({ ...change, content: undefined }));
+        const there = await rig.provider.write("example.org", [...gone(address), ...alias], never);
+        expect(there.map(({ kind }) => kind)).toEqual(["done", "done"]);
+        expect(await rig.peer.held()).toEqual(["x 300 CNAME www.example.net."]);
+        const back = await rig.provider.write("example.org", [...gone(alias), ...address], never);
+        expect(back.map(({ kind }) => kind)).toEqual(["done", "done"]);
+      });
+    },
+  });
