@@ -8,19 +8,23 @@ import type { ProviderRules } from "./provider-calls.ts";
  * long it asked us to wait.
  */
 export class Budget {
-  readonly #limit: NonNullable<ProviderRules["budget"]> | undefined;
+  #limit: ProviderRules["budget"];
   readonly #now: () => Instant;
   /** Requests that may be sent now, and when that was computed. */
-  #left: number;
+  #left = 0;
   #at: Instant;
   /** By zone; the empty name is for all of them. */
   readonly #closedUntil = new Map<string, Instant>();
 
-  constructor(limit: ProviderRules["budget"], now: () => Instant) {
-    this.#limit = limit;
+  constructor(now: () => Instant) {
     this.#now = now;
-    this.#left = limit?.requests ?? 0;
     this.#at = now();
+  }
+
+  /** What the documentation of the provider allows. */
+  allow(limit: ProviderRules["budget"]): void {
+    this.#limit = limit;
+    this.#left = limit?.requests ?? 0;
   }
 
   /** Milliseconds until a request may be sent for this zone. */

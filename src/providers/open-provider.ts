@@ -12,9 +12,7 @@ export type ProviderConfig =
   | ({ readonly kind: HttpKind; readonly token: () => string } & Endpoint)
   | ({ readonly kind: "dns-update" } & UpdateServer);
 
-export type ProviderKind = ProviderConfig["kind"];
-
-export type HttpKind = keyof typeof kinds;
+type HttpKind = keyof typeof kinds;
 
 type OpenCalls = (account: ProviderAccount, client: HttpClient) => Promise<ProviderCalls>;
 
@@ -35,20 +33,20 @@ const kinds = {
 export async function openProvider(config: ProviderConfig, now: () => Instant = Date.now): Promise<Provider> {
   if (config.kind === "dns-update") {
     const { updateCalls } = await import("./services/dns-update/update-calls.ts");
-    return createProvider(updateCalls(config, { now }), new Budget(undefined, now));
+    return createProvider(updateCalls(config, { now }), new Budget(now));
   }
   const { createHttpClient } = await import("../lib/http-client/client.ts");
   const client = await createHttpClient(config);
-  let budget: Budget | undefined;
+  const budget = new Budget(now);
   const counted: HttpClient = {
     ...client,
     async send(request, signal) {
       const outcome = await client.send(request, signal);
-      if (outcome.kind === "answer") budget?.noteAnswer(outcome.headers);
+      if (outcome.kind === "answer") budget.noteAnswer(outcome.headers);
       return outcome;
     },
   };
   const calls = await kinds[config.kind](config, counted);
-  budget = new Budget(calls.rules.budget, now);
+  budget.allow(calls.rules.budget);
   return createProvider(calls, budget);
 }

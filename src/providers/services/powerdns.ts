@@ -3,7 +3,7 @@ import { absoluteName, askedZoneName, ownerOf } from "../../core/names/name.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../answers/json-api.ts";
+import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../answers/json-api.ts";
 import { listIn, mapFound } from "../answers/list-in.ts";
 import { type Body, type Dialect, errorIn, noZone, unexpected } from "../answers/service-answer.ts";
 import type { Lookup } from "../answers/service-fault.ts";
@@ -34,54 +34,18 @@ const rules: ProviderCalls["rules"] = {
 export function powerdnsCalls(account: ProviderAccount, client: HttpClient): ProviderCalls<undefined> {
   const base = /\/servers\/[^/]+\/?$/.test(account.url.pathname) ? "" : "/api/v1/servers/localhost";
   const api = openJsonApi(client, dialect, () => ({ "x-api-key": account.token() }));
-  const pathOf = (zone: string) => `${base}/zones/${encodeURIComponent(`${zone}.`)}`;
-  /** From the latest read of each zone. */
-  const zoneFacts = new Map<string, ZoneFacts>();
-  const turns = new Map<string, Promise<unknown>>();
-
-  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableSet[]>> => {
-    const answer = await api.get(pathOf(zone) + query, signal);
-    if (answer.kind === "absent") return noZone(zone, service);
-    if (answer.kind !== "ok") return answer;
-    const { name, rrsets, kind, soa_edit_api: editsSerial } = answer.value;
-    if (!isText(name) || askedZoneName(name) !== zone || !Array.isArray(rrsets) || !rrsets.every(isSet)) {
-      return unexpected("no record sets of the zone", service);
-    }
-    zoneFacts.set(zone, {
-      isPrimary: isText(kind) && primaryKinds.includes(kind),
-      keepsSerial: editsSerial === "" && !(isText(kind) && copiedKinds.includes(kind)),
-    });
-    return { kind: "found", value: rrsets };
-  };
-
-  /** One after the other, so that no serial is used twice. */
-  const inTurn = <T>(zone: string, work: () => Promise<T>): Promise<T> => {
-    const mine = (turns.get(zone) ?? Promise.resolve()).then(work);
-    turns.set(
-      zone,
-      mine.catch(() => undefined),
-    );
-    return mine;
-  };
-
-  const notify = async (zone: string, signal: AbortSignal): Promise<WriteAnswer<unknown>> => {
-    if (!zoneFacts.get(zone)?.isPrimary) return { kind: "accepted", value: undefined };
-    const sent = await api.send("PUT", `${pathOf(zone)}/notify`, {}, [200], signal);
-    // It refuses if there is nobody to notify.
-    return sent.kind === "refused" ? { kind: "accepted", value: undefined } : sent;
-  };
-
+  const zoneSets = new ZoneSets(api, base);
   return {
     service,
     rules,
-    lastStep: new LastStep(service, notify),
+    lastStep: new LastStep(service, (zone, signal) => zoneSets.notify(zone, signal)),
     async zones(signal) {
       const answer = await api.get(`${base}/zones`, signal);
       const found = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
       return mapFound(found, (zones) => zones.map(({ id, name }) => ({ id, name: askedZoneName(name) })));
     },
     async sets(zone, signal) {
-      return mapFound(await setsIn(zone, "", signal), (sets) =>
+      return mapFound(await zoneSets.read(zone, "", signal), (sets) =>
         sets.map((set) => ({
           name: ownerOf(askedZoneName(set.name), zone) ?? printable(set.name),
           type: set.type,
@@ -93,26 +57,82 @@ export function powerdnsCalls(account: ProviderAccount, client: HttpClient): Pro
     async read(set, signal) {
       // Versions before 4.7 ignore the query and send the whole zone.
       const query = `?rrset_name=${encodeURIComponent(ownerIn(set))}&rrset_type=${set.type}`;
-      return mapFound(await setsIn(set.zone, query, signal), (sets) => {
+      return mapFound(await zoneSets.read(set.zone, query, signal), (sets) => {
         const held = sets.find(isNamed(set));
         return held && heldIn(held);
       });
     },
-    /** A set is replaced as a whole, and only a read of the whole zone shows its disabled records. */
-    write: (zone, changes, signal) =>
-      inTurn(zone, async (): Promise<WriteAnswer<readonly undefined[]>> => {
-        const all = await setsIn(zone, "", signal);
-        if (all.kind !== "found") return { kind: "refused", because: all };
-        const byName = new Map(all.value.map((each) => [`${each.name.toLowerCase()} ${each.type}`, each]));
-        const sets = changes.map((change) => wanted(change, byName.get(`${ownerIn(change.set)} ${change.set.type}`)));
-        // In the same transaction, if PowerDNS would keep the old serial.
-        const soa = zoneFacts.get(zone)?.keepsSerial ? all.value.find(({ type }) => type === "SOA") : undefined;
-        const rrsets = soa ? [...sets, withNextSerial(soa)] : sets;
-        const written = await api.send("PATCH", pathOf(zone), { rrsets }, [200, 204], signal);
-        return written.kind === "accepted" ? { kind: "accepted", value: [] } : written;
-      }),
+    write: (zone, changes, signal) => zoneSets.write(zone, changes, signal),
     close: () => client.close(),
   };
+}
+
+/** The sets of each zone, and what else has to be known to change them. */
+class ZoneSets {
+  readonly #api: JsonApi;
+  readonly #base: string;
+  /** From the latest read of each zone. */
+  readonly #facts = new Map<string, ZoneFacts>();
+  /** The latest write of each zone. */
+  readonly #writes = new Map<string, Promise<unknown>>();
+
+  constructor(api: JsonApi, base: string) {
+    this.#api = api;
+    this.#base = base;
+  }
+
+  async read(zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableSet[]>> {
+    const answer = await this.#api.get(this.#pathOf(zone) + query, signal);
+    if (answer.kind === "absent") return noZone(zone, service);
+    if (answer.kind !== "ok") return answer;
+    const { name, rrsets, kind, soa_edit_api: editsSerial } = answer.value;
+    if (!isText(name) || askedZoneName(name) !== zone || !Array.isArray(rrsets) || !rrsets.every(isSet)) {
+      return unexpected("no record sets of the zone", service);
+    }
+    this.#facts.set(zone, {
+      isPrimary: isText(kind) && primaryKinds.includes(kind),
+      keepsSerial: editsSerial === "" && !(isText(kind) && copiedKinds.includes(kind)),
+    });
+    return { kind: "found", value: rrsets };
+  }
+
+  /** One after the other, so that no serial is used twice. */
+  write(zone: string, changes: readonly SetChange<undefined>[], signal: AbortSignal) {
+    const write = (this.#writes.get(zone) ?? Promise.resolve()).then(() => this.#patch(zone, changes, signal));
+    this.#writes.set(
+      zone,
+      write.catch(() => undefined),
+    );
+    return write;
+  }
+
+  /** A set is replaced as a whole, and only a read of the whole zone shows its disabled records. */
+  async #patch(
+    zone: string,
+    changes: readonly SetChange<undefined>[],
+    signal: AbortSignal,
+  ): Promise<WriteAnswer<readonly undefined[]>> {
+    const all = await this.read(zone, "", signal);
+    if (all.kind !== "found") return { kind: "refused", because: all };
+    const byName = new Map(all.value.map((each) => [`${each.name.toLowerCase()} ${each.type}`, each]));
+    const sets = changes.map((change) => wanted(change, byName.get(`${ownerIn(change.set)} ${change.set.type}`)));
+    // In the same transaction, if PowerDNS would keep the old serial.
+    const soa = this.#facts.get(zone)?.keepsSerial ? all.value.find(({ type }) => type === "SOA") : undefined;
+    const rrsets = soa ? [...sets, withNextSerial(soa)] : sets;
+    const written = await this.#api.send("PATCH", this.#pathOf(zone), { rrsets }, [200, 204], signal);
+    return written.kind === "accepted" ? { kind: "accepted", value: [] } : written;
+  }
+
+  async notify(zone: string, signal: AbortSignal): Promise<WriteAnswer<unknown>> {
+    if (!this.#facts.get(zone)?.isPrimary) return { kind: "accepted", value: undefined };
+    const sent = await this.#api.send("PUT", `${this.#pathOf(zone)}/notify`, {}, [200], signal);
+    // It refuses if there is nobody to notify.
+    return sent.kind === "refused" ? { kind: "accepted", value: undefined } : sent;
+  }
+
+  #pathOf(zone: string): string {
+    return `${this.#base}/zones/${encodeURIComponent(`${zone}.`)}`;
+  }
 }
 
 /** `keepsSerial`: a change through the API does not raise the serial, as in zones that were made by pdnsutil or SQL. */

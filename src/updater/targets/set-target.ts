@@ -125,7 +125,7 @@ async function replaceSet<Rest>(
 const toWriteUnread = { kind: "to-write", held: undefined } as const;
 
 /** Removes the record only if it holds exactly the ordered address. */
-export async function removeHeld<H extends Held>(
+async function removeHeld<H extends Held>(
   order: ReplaceOrder,
   reading: Promise<Lookup<H | undefined>>,
   remove: (held: H) => Promise<WriteAnswer<unknown>>,

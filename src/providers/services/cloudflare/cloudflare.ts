@@ -48,35 +48,7 @@ const rules: ProviderCalls["rules"] = {
 /** Cloudflare has a record for each value, with its own id, TTL and flags. */
 export function cloudflareCalls(account: ProviderAccount, client: HttpClient): ProviderCalls<readonly RecordRef[]> {
   const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${account.token()}` }));
-  /** Ids of zones never change. */
-  const zoneIds = new Map<string, string>();
-
-  const zoneId = async (zone: string, signal: AbortSignal): Promise<Lookup<string>> => {
-    const cachedId = zoneIds.get(zone);
-    if (cachedId !== undefined) return { kind: "found", value: cachedId };
-    const answer = await api.get(`/zones?name=${encodeURIComponent(zone)}`, signal);
-    const zones = listIn(answer, { service, key: "result", what: "zones", isItem: isZone });
-    if (zones.kind !== "found") return zones;
-    const found = zones.value.find(({ name }) => askedZoneName(name) === zone);
-    if (!found) return noZone(zone, service);
-    zoneIds.set(zone, found.id);
-    return { kind: "found", value: found.id };
-  };
-
-  const recordsIn = async (
-    zone: string,
-    query: string,
-    signal: AbortSignal,
-  ): Promise<Lookup<readonly ReadableRecord[]>> => {
-    const id = await zoneId(zone, signal);
-    if (id.kind !== "found") return id;
-    const answer = await listed(api, `/zones/${id.value}/dns_records?per_page=500${query}`, isRecord, signal);
-    if (answer.kind === "ok") return { kind: "found", value: answer.value };
-    if (answer.kind !== "absent") return answer;
-    zoneIds.delete(zone);
-    return noZone(zone, service);
-  };
-
+  const zones = new ZoneRecords(api);
   return {
     service,
     rules,
@@ -89,7 +61,7 @@ export function cloudflareCalls(account: ProviderAccount, client: HttpClient): P
         : answer;
     },
     async sets(zone, signal) {
-      return mapFound(await recordsIn(zone, "", signal), (records) => {
+      return mapFound(await zones.records(zone, "", signal), (records) => {
         const alike = Map.groupBy(records, ({ name, type }) => `${askedZoneName(name)} ${type}`);
         return [...alike.values()].flatMap((set) => {
           const [{ name, type } = { name: "", type: "" }] = set;
@@ -100,16 +72,49 @@ export function cloudflareCalls(account: ProviderAccount, client: HttpClient): P
     },
     async read(set, signal) {
       const owner = absoluteName(set.name, set.zone);
-      const found = await recordsIn(set.zone, `&type=${set.type}&name=${encodeURIComponent(owner)}`, signal);
+      const found = await zones.records(set.zone, `&type=${set.type}&name=${encodeURIComponent(owner)}`, signal);
       return mapFound(found, (records) => heldOf(records.filter(isOf(set))));
     },
     async write(zone, changes, signal) {
-      const id = await zoneId(zone, signal);
+      const id = await zones.id(zone, signal);
       if (id.kind !== "found") return { kind: "refused", because: id };
       return send(api, `/zones/${id.value}/dns_records`, changes, signal);
     },
     close: () => client.close(),
   };
+}
+
+/** The records of zones, which the API knows by id. */
+class ZoneRecords {
+  readonly #api: JsonApi;
+  /** Ids of zones never change. */
+  readonly #ids = new Map<string, string>();
+
+  constructor(api: JsonApi) {
+    this.#api = api;
+  }
+
+  async id(zone: string, signal: AbortSignal): Promise<Lookup<string>> {
+    const cachedId = this.#ids.get(zone);
+    if (cachedId !== undefined) return { kind: "found", value: cachedId };
+    const answer = await this.#api.get(`/zones?name=${encodeURIComponent(zone)}`, signal);
+    const zones = listIn(answer, { service, key: "result", what: "zones", isItem: isZone });
+    if (zones.kind !== "found") return zones;
+    const found = zones.value.find(({ name }) => askedZoneName(name) === zone);
+    if (!found) return noZone(zone, service);
+    this.#ids.set(zone, found.id);
+    return { kind: "found", value: found.id };
+  }
+
+  async records(zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableRecord[]>> {
+    const id = await this.id(zone, signal);
+    if (id.kind !== "found") return id;
+    const answer = await listed(this.#api, `/zones/${id.value}/dns_records?per_page=500${query}`, isRecord, signal);
+    if (answer.kind === "ok") return { kind: "found", value: answer.value };
+    if (answer.kind !== "absent") return answer;
+    this.#ids.delete(zone);
+    return noZone(zone, service);
+  }
 }
 
 const listed = <T extends { readonly id: string }>(

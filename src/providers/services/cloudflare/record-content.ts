@@ -1,4 +1,5 @@
 import { quote, tokenBytes, tokenize } from "../../../core/rdata/tokens.ts";
+import { isText } from "../../answers/json-api.ts";
 
 /** The data of a record as Cloudflare shows and takes it: one text, and a number beside it for MX, or named fields. */
 export type RecordContent = {
@@ -68,7 +69,7 @@ function quotedText(content: string): string {
 }
 
 function textOfField(type: string, field: string, value: unknown): string {
-  const text = String(value ?? "");
+  const text = typeof value === "number" ? String(value) : isText(value) ? value : "";
   if (field === "target") return dotted(text);
   return type === "CAA" && field === "value" ? quote(text) : text;
 }

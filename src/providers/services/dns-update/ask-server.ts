@@ -1,5 +1,5 @@
 import type { Instant } from "../../../core/instant.ts";
-import type { Asking } from "../../../lib/dns/ask.ts";
+import type { Asking, UntrustedReply } from "../../../lib/dns/ask.ts";
 import { classes, opcodes, rcodes, types } from "../../../lib/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../../lib/dns/message.ts";
 import type { TsigKey } from "../../../lib/dns/tsig.ts";
@@ -79,6 +79,5 @@ function faultOf({ message, cause }: Error, { key }: UpdateServer): Exclude<Hear
   return { kind: "silence", fault, refused: cause.rcode === rcodes.refused };
 }
 
-/** `UntrustedReply`, whose module is loaded by now. */
-const isUntrusted = (cause: unknown): cause is Error & { readonly rcode: number; readonly verified: boolean } =>
-  cause instanceof Error && "verified" in cause;
+/** Not by its class: the module is loaded on first use. */
+const isUntrusted = (cause: unknown): cause is UntrustedReply => cause instanceof Error && "verified" in cause;

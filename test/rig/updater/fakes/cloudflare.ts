@@ -114,7 +114,7 @@ export function fakeCloudflare(token: string) {
     deletes = [],
     patches = [],
     posts = [],
-  }: Record<"deletes" | "patches" | "posts", Sent[]>): Reply => {
+  }: Partial<Record<"deletes" | "patches" | "posts", Sent[]>>): Reply => {
     if (deletes.length + patches.length + posts.length > 200)
       return error(400, 9207, "Too many operations in the batch.");
     const before = kept.all.map((record) => ({ ...record }));
