@@ -80,6 +80,7 @@ function GroupForm(props: {
         ? { method: "PUT", path, body: changedParts(edited, wish) }
         : { method: "POST", path: "groups", body: wish },
     );
+  const remove = () => write.mutate({ method: "DELETE", path });
   return (
     <FormDialog
       title={edited ? edited.name : "New group"}
@@ -88,16 +89,7 @@ function GroupForm(props: {
       onSubmit={save}
       submit={edited ? "Save" : "Create group"}
       sending={sending}
-      other={
-        edited && (
-          <SureButton
-            ask="Remove…"
-            sure="Yes, remove it"
-            loading={write.isPending}
-            onSure={() => write.mutate({ method: "DELETE", path })}
-          />
-        )
-      }
+      other={edited && <RemoveButton loading={write.isPending} onSure={remove} />}
     >
       <NameInput name={name} onChange={setName} stays={edited !== undefined} fault={faultOf("name")} />
       <PrivilegeBoxes privileges={people.privileges} held={held} onChange={setHeld} fault={faultOf("privileges")} />
@@ -120,3 +112,7 @@ function GroupForm(props: {
     </FormDialog>
   );
 }
+
+const RemoveButton = (props: { readonly loading: boolean; readonly onSure: () => void }) => (
+  <SureButton ask="Remove…" sure="Yes, remove it" {...props} />
+);

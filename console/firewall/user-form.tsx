@@ -33,23 +33,18 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
   const shownName = name ?? start.name;
   const path = `users/${encodeURIComponent(shownName)}`;
   const expires = edited && last === lastDayOf(edited) ? edited.expires : endOf(last);
-  const wish = { name: shownName.trim(), fullName, privileges: preset?.privileges ?? given, disabled, expires };
-  const save = () => {
-    if (expires === undefined) return;
-    write.mutate(
-      edited
-        ? { method: "PUT", path, body: changedParts(edited, wish) }
-        : { method: "POST", path: "users", body: { ...wish, withKey: start.withKey } },
-    );
-  };
-  const remove = () => write.mutate({ method: "DELETE", path });
   const expiryFault = expires === undefined ? "use a year with four digits" : faultOf("expires");
+  const wish = { name: shownName.trim(), fullName, privileges: preset?.privileges ?? given, disabled, expires };
+  const saving = edited
+    ? ({ method: "PUT", path, body: changedParts(edited, wish) } as const)
+    : ({ method: "POST", path: "users", body: { ...wish, withKey: start.withKey } } as const);
+  const remove = () => write.mutate({ method: "DELETE", path });
   return (
     <FormDialog
       title={edited ? edited.name : "New user"}
       holds={wish}
       onClose={onClose}
-      onSubmit={save}
+      onSubmit={() => expires !== undefined && write.mutate(saving)}
       submit={edited ? "Save" : start.withKey ? "Create user and key" : "Create user"}
       sending={sending}
       other={edited && !isOwn && <RemoveButton loading={write.isPending} onSure={remove} />}

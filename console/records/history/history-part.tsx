@@ -47,14 +47,9 @@ function Writes({ zone, filter }: { readonly zone: RrsetsZone; readonly filter: 
     initialPageParam: null as number | null,
     getNextPageParam: ({ next }) => next,
   });
-  const queries = useQueryClient();
   const [asked, setAsked] = useState<WriteEntry>();
-  const undo = usePassingError(
-    useMutation({
-      mutationFn: (serial: number) => request("POST", `${zonePath(zone.name)}/history/${serial}/undo`),
-      onSuccess: () => queries.invalidateQueries(),
-    }),
-  );
+  const undo = useUndoWrite(zone);
+  const begin = (write: WriteEntry) => (sizeOf(write) > 1 ? setAsked(write) : undo.mutate(write.serial));
   if (pages.isPending) return <Waiting />;
   if (pages.data === undefined) return <Problem error={pages.error} retry={() => void pages.refetch()} />;
   const writes = pages.data.pages.flatMap((page) => page.writes);
@@ -64,34 +59,7 @@ function Writes({ zone, filter }: { readonly zone: RrsetsZone; readonly filter: 
       {writes.length > 0 && (
         <ListTable heads={["When", "Who", "What", { text: "Serial", className: "does" }]}>
           {writes.map((write) => (
-            <tr key={write.serial}>
-              <td data-label="When">
-                <When at={write.at} />
-              </td>
-              <td data-label="Who">{write.by}</td>
-              <td data-label="What">
-                <div style={{ minWidth: 0 }}>
-                  <WriteChanges zone={zone} write={write} />
-                  <div aria-live="polite">{undo.variables === write.serial && <Outcome undo={undo} />}</div>
-                </div>
-              </td>
-              <td data-label="Serial" className="does">
-                <Group gap="xs" justify="flex-end" wrap="nowrap">
-                  <span className="mono quiet">{write.serial}</span>
-                  {mayUndo(zone, write) && (
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      onClick={() => (sizeOf(write) > 1 ? setAsked(write) : undo.mutate(write.serial))}
-                      disabled={undo.isPending}
-                      aria-label={`Undo the change with serial ${write.serial}`}
-                    >
-                      {sizeOf(write) > 1 ? `Undo all ${sizeOf(write).toLocaleString("en-GB")}…` : "Undo"}
-                    </Button>
-                  )}
-                </Group>
-              </td>
-            </tr>
+            <WriteRow key={write.serial} zone={zone} write={write} undo={undo} onUndo={() => begin(write)} />
           ))}
         </ListTable>
       )}
@@ -115,6 +83,56 @@ function Writes({ zone, filter }: { readonly zone: RrsetsZone; readonly filter: 
         </Button>
       )}
     </>
+  );
+}
+
+function useUndoWrite(zone: RrsetsZone) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  return usePassingError(
+    useMutation({
+      mutationFn: (serial: number) => request("POST", `${zonePath(zone.name)}/history/${serial}/undo`),
+      onSuccess: () => queries.invalidateQueries(),
+    }),
+  );
+}
+
+function WriteRow(props: {
+  readonly zone: RrsetsZone;
+  readonly write: WriteEntry;
+  readonly undo: ReturnType<typeof useUndoWrite>;
+  readonly onUndo: () => void;
+}) {
+  const { zone, write, undo } = props;
+  return (
+    <tr>
+      <td data-label="When">
+        <When at={write.at} />
+      </td>
+      <td data-label="Who">{write.by}</td>
+      <td data-label="What">
+        <div style={{ minWidth: 0 }}>
+          <WriteChanges zone={zone} write={write} />
+          <div aria-live="polite">{undo.variables === write.serial && <Outcome undo={undo} />}</div>
+        </div>
+      </td>
+      <td data-label="Serial" className="does">
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <span className="mono quiet">{write.serial}</span>
+          {mayUndo(zone, write) && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={props.onUndo}
+              disabled={undo.isPending}
+              aria-label={`Undo the change with serial ${write.serial}`}
+            >
+              {sizeOf(write) > 1 ? `Undo all ${sizeOf(write).toLocaleString("en-GB")}…` : "Undo"}
+            </Button>
+          )}
+        </Group>
+      </td>
+    </tr>
   );
 }
 

@@ -42,6 +42,33 @@ const isUrgent = ({ kind }: Attention): boolean => !notUrgent.has(kind);
 function Words({ of }: { readonly of: Attention }): ReactNode {
   switch (of.kind) {
     case "name-failing":
+    case "source-down":
+    case "record-differs":
+      return <UpdaterWords of={of} />;
+    case "zone-not-transferred":
+    case "zone-expired":
+    case "zone-stale":
+      return <ZoneWords of={of} />;
+    case "ds-mismatch":
+    case "ds-missing":
+    case "parent-fault":
+    case "clock-behind":
+    case "signatures-expire":
+      return <SigningWords of={of} />;
+    case "token-expired":
+    case "token-expires":
+    case "token-unused":
+      return <TokenWords of={of} />;
+    default:
+      return of satisfies never;
+  }
+}
+
+type UpdaterAttention = Extract<Attention, { readonly kind: "name-failing" | "source-down" | "record-differs" }>;
+
+function UpdaterWords({ of }: { readonly of: UpdaterAttention }): ReactNode {
+  switch (of.kind) {
+    case "name-failing":
       return (
         <>
           <b>{nameToUnicode(of.name)}</b>: {of.what}:{" "}
@@ -64,6 +91,15 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
           <span className="mono">{of.written}</span>: someone else changed it. <UpdaterLink />
         </>
       );
+    default:
+      return of satisfies never;
+  }
+}
+
+type ZoneAttention = Extract<Attention, { readonly kind: "zone-not-transferred" | "zone-expired" | "zone-stale" }>;
+
+function ZoneWords({ of }: { readonly of: ZoneAttention }): ReactNode {
+  switch (of.kind) {
     case "zone-not-transferred":
       return (
         <>
@@ -85,6 +121,18 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
           <In at={of.expires} />.
         </>
       );
+    default:
+      return of satisfies never;
+  }
+}
+
+type SigningAttention = Extract<
+  Attention,
+  { readonly kind: "ds-mismatch" | "ds-missing" | "parent-fault" | "clock-behind" | "signatures-expire" }
+>;
+
+function SigningWords({ of }: { readonly of: SigningAttention }): ReactNode {
+  switch (of.kind) {
     case "ds-mismatch":
       return (
         <>
@@ -118,6 +166,15 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
           {of.at.slice(0, 10)}. The log of the service says why.
         </>
       );
+    default:
+      return of satisfies never;
+  }
+}
+
+type TokenAttention = Extract<Attention, { readonly kind: "token-expired" | "token-expires" | "token-unused" }>;
+
+function TokenWords({ of }: { readonly of: TokenAttention }): ReactNode {
+  switch (of.kind) {
     case "token-expired":
       return (
         <>

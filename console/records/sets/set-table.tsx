@@ -68,36 +68,25 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
   const descending = query.has("descending");
   const sorted = useMemo(() => sortSets(sets ?? [], by, descending), [sets, by, descending]);
   const rows = useMemo(() => filterSets(sorted, wanted, type), [sorted, wanted, type]);
-  const chosen = useMemo(
-    () => (selected.size === 0 ? [] : (sets ?? []).filter(({ id }) => selected.has(id))),
-    [sets, selected],
-  );
   const narrow = useMediaQuery("(max-width: 40rem)", false, { getInitialValueInEffect: false });
   const isSlow = useLongWait(!whole && error === null);
-  const edited = query.get("edit");
-  const adding = query.get("add");
+  const setFilter = (next: string) => {
+    setText(next);
+    set({ filter: next || null });
+  };
   const showAll = () => {
     setText("");
     set({ filter: null, type: null });
   };
   const sortBy = (next: SortBy) =>
     set({ sort: next === "name" ? null : next, descending: next === by && !descending ? "" : null });
-  const like = query.get("like");
-  const isOpen = edited !== null || adding !== null;
-  const formSets = useFormSets(zone, isOpen ? (edited ?? like) : null, sets, whole);
-  const find = (id: string | null) => (id === null ? undefined : formSets?.find((each) => each.id === id));
-  useEffect(() => void loadForm(), []);
-
   return (
     <>
       <SetToolbar
         zone={zone}
         sets={sets ?? []}
         text={text}
-        onText={(next) => {
-          setText(next);
-          set({ filter: next || null });
-        }}
+        onText={setFilter}
         type={type}
         onType={(next) => set({ type: next })}
         onAdd={() => open({ add: "A" })}
@@ -105,24 +94,7 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
       />
       <Problem error={error} retry={retry} />
       {isSlow && <ServiceGoneNote />}
-      <Group justify="space-between" gap="xs" className="above-sets">
-        {(narrow || chosen.length === 0) && (
-          <p className="quiet" role="status" style={{ margin: 0, fontSize: "0.8125rem" }}>
-            {summary(rows.length, sets?.length, whole, error !== null)}
-          </p>
-        )}
-        {chosen.length > 0 && whole && (
-          <Suspense>
-            <SelectionBar
-              zone={zone}
-              chosen={chosen}
-              hidden={chosen.length - rows.filter(({ id }) => selected.has(id)).length}
-              onClear={() => setSelected(new Set())}
-            />
-          </Suspense>
-        )}
-        {narrow && <FileButtons zone={zone} size="compact-sm" />}
-      </Group>
+      <AboveSets {...{ zone, sets, rows, whole, selected, narrow }} failed={error !== null} onSelect={setSelected} />
       {sets && whole && rows.length === 0 ? (
         <NoMatch text={wanted.trim()} type={type} onClear={showAll} />
       ) : (
@@ -130,22 +102,77 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
           <SetRows {...{ rows, sets, zone, by, descending, selected, narrow }} onSort={sortBy} onSelect={setSelected} />
         )
       )}
-      {isOpen && formSets === undefined && <TypedAhead />}
-      {isOpen && formSets && (
-        <Suspense fallback={<TypedAhead />}>
-          <SetForm
-            key={edited ?? "new"}
+      <OpenForm zone={zone} sets={sets} whole={whole} />
+    </>
+  );
+}
+
+/** How many sets are shown, and what can be done with the selected ones. */
+function AboveSets(props: {
+  readonly zone: RrsetsZone;
+  readonly sets: readonly Rrset[] | undefined;
+  readonly rows: readonly Rrset[];
+  readonly whole: boolean;
+  readonly failed: boolean;
+  readonly selected: ReadonlySet<string>;
+  readonly onSelect: (selected: ReadonlySet<string>) => void;
+  readonly narrow: boolean;
+}) {
+  const { zone, sets, rows, whole, selected, narrow } = props;
+  const chosen = useMemo(
+    () => (selected.size === 0 ? [] : (sets ?? []).filter(({ id }) => selected.has(id))),
+    [sets, selected],
+  );
+  return (
+    <Group justify="space-between" gap="xs" className="above-sets">
+      {(narrow || chosen.length === 0) && (
+        <p className="quiet" role="status" style={{ margin: 0, fontSize: "0.8125rem" }}>
+          {summary(rows.length, sets?.length, whole, props.failed)}
+        </p>
+      )}
+      {chosen.length > 0 && whole && (
+        <Suspense>
+          <SelectionBar
             zone={zone}
-            sets={formSets}
-            asked={edited}
-            edited={find(edited)}
-            like={find(like)}
-            type={isRecordType(adding ?? "") ? (adding ?? "A") : "A"}
-            onClose={() => set({ edit: null, add: null, like: null })}
+            chosen={chosen}
+            hidden={chosen.length - rows.filter(({ id }) => selected.has(id)).length}
+            onClear={() => props.onSelect(new Set())}
           />
         </Suspense>
       )}
-    </>
+      {narrow && <FileButtons zone={zone} size="compact-sm" />}
+    </Group>
+  );
+}
+
+/** The form of the set in the URL, if there is one. */
+function OpenForm(props: {
+  readonly zone: RrsetsZone;
+  readonly sets: readonly Rrset[] | undefined;
+  readonly whole: boolean;
+}) {
+  const { zone, sets, whole } = props;
+  const { query, set } = useSearchPart();
+  const [edited, adding, like] = [query.get("edit"), query.get("add"), query.get("like")];
+  const isOpen = edited !== null || adding !== null;
+  const formSets = useFormSets(zone, isOpen ? (edited ?? like) : null, sets, whole);
+  const find = (id: string | null) => (id === null ? undefined : formSets?.find((each) => each.id === id));
+  useEffect(() => void loadForm(), []);
+  if (!isOpen) return null;
+  if (formSets === undefined) return <TypedAhead />;
+  return (
+    <Suspense fallback={<TypedAhead />}>
+      <SetForm
+        key={edited ?? "new"}
+        zone={zone}
+        sets={formSets}
+        asked={edited}
+        edited={find(edited)}
+        like={find(like)}
+        type={isRecordType(adding ?? "") ? (adding ?? "A") : "A"}
+        onClose={() => set({ edit: null, add: null, like: null })}
+      />
+    </Suspense>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Group, Radio, Select, Text, TextInput } from "@mantine/core";
+import { Group, Radio, Select, Text, TextInput, type TextInputProps } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken } from "../../../src/contract/console.ts";
@@ -64,13 +64,7 @@ export function NewToken(props: {
   const [draft, setDraft] = useState(() => startingWith(props.zone, props.owner));
   const [tried, setTried] = useState(false);
   const scope = scopeOf(draft, Date.now());
-  const owner = readOwner(draft);
-  const strange = scope.networks?.find((text) => parseNetwork(text) === undefined);
-  const isReady =
-    draft.name.trim() !== "" &&
-    owner.ok &&
-    (draft.ends !== "day" || scope.expires !== undefined) &&
-    strange === undefined;
+  const faults = faultsOf(draft, scope);
   const [asked, setAsked] = useState(false);
   const asks = asked && writesAllZones(scope);
   const make = useMutation({
@@ -79,84 +73,34 @@ export function NewToken(props: {
     onSuccess: props.onMade,
   });
   const put = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
+  const submit = () => {
+    setTried(true);
+    if (Object.values(faults).some((fault) => fault !== undefined)) return;
+    setAsked(writesAllZones(scope));
+    if (asks || !writesAllZones(scope)) make.mutate();
+  };
+  const field = { draft, put, faults: tried ? faults : {} };
   return (
     <FormDialog
       title="New token"
       holds={draft}
       onClose={props.onClose}
-      onSubmit={() => {
-        setTried(true);
-        if (!isReady) return;
-        setAsked(writesAllZones(scope));
-        if (asks || !writesAllZones(scope)) make.mutate();
-      }}
+      onSubmit={submit}
       submit={asks ? "Yes, for all zones" : "Create token"}
       sending={make}
     >
-      <TextInput
+      <TextField
+        {...field}
+        part="name"
         label="What is it for?"
         placeholder="router at home"
-        value={draft.name}
-        onChange={(event) => put({ name: event.currentTarget.value })}
-        error={tried && draft.name.trim() === "" && "required, so that you recognise it in the list"}
         maxLength={longestName}
         data-autofocus
       />
-      <Radio.Group
-        label="Access"
-        value={draft.access}
-        onChange={(access) => put({ access: access as Draft["access"] })}
-      >
-        <Group mt={4}>
-          <Radio value="write" label="read and write" />
-          <Radio value="read" label="read only" />
-        </Group>
-      </Radio.Group>
+      <AccessChoice {...field} />
       <ZoneChoice label="Zones" placeholder="all zones" chosen={draft.zones} onChange={(zones) => put({ zones })} />
-      <div className="fields">
-        <TextInput
-          label="Only this name"
-          placeholder="any; for example home"
-          value={draft.owner}
-          onChange={(event) => put({ owner: event.currentTarget.value })}
-          error={tried && !owner.ok && owner.faults.map(faultInWords).join(". ")}
-          autoCapitalize="none"
-          spellCheck={false}
-        />
-        <MultiChoice
-          label="Only these types"
-          whenEmpty="any"
-          noun="type"
-          options={recordTypes}
-          chosen={draft.types}
-          onChange={(types) => put({ types })}
-        />
-      </div>
-      <div className="fields">
-        <Select
-          label="Expires"
-          data={ends}
-          value={draft.ends}
-          onChange={(chosen) => put({ ends: chosen ?? "" })}
-          allowDeselect={false}
-        />
-        {draft.ends === "day" && (
-          <TextInput
-            label="Last day"
-            type="date"
-            value={draft.day}
-            onChange={(event) => put({ day: event.currentTarget.value })}
-            error={tried && scope.expires === undefined && "choose today or a later day"}
-          />
-        )}
-        <TextInput
-          label="Only from"
-          placeholder="anywhere; for example 192.0.2.0/24"
-          value={draft.networks}
-          onChange={(event) => put({ networks: event.currentTarget.value })}
-          error={tried && strange && `${strange} is not a network; use one such as 192.0.2.0/24`}
-        />
-      </div>
+      <WhichSets {...field} />
+      <WhenAndWhere {...field} />
       <Text size="sm" role="status">
         It <b>{scopeInWords(scope)}</b>.
       </Text>
@@ -169,6 +113,81 @@ export function NewToken(props: {
     </FormDialog>
   );
 }
+
+type TextPart = "name" | "owner" | "day" | "networks";
+type Faults = Readonly<Partial<Record<TextPart, string | undefined>>>;
+
+function faultsOf(draft: Draft, scope: Scope): Faults {
+  const owner = readOwner(draft);
+  const strange = scope.networks?.find((text) => parseNetwork(text) === undefined);
+  return {
+    name: draft.name.trim() === "" ? "required, so that you recognise it in the list" : undefined,
+    owner: owner.ok ? undefined : owner.faults.map(faultInWords).join(". "),
+    day: draft.ends === "day" && scope.expires === undefined ? "choose today or a later day" : undefined,
+    networks: strange === undefined ? undefined : `${strange} is not a network; use one such as 192.0.2.0/24`,
+  };
+}
+
+type FieldProps = {
+  readonly draft: Draft;
+  readonly put: (changes: Partial<Draft>) => void;
+  readonly faults: Faults;
+};
+
+function TextField({ draft, put, faults, part, ...shown }: FieldProps & { readonly part: TextPart } & TextInputProps) {
+  return (
+    <TextInput
+      {...shown}
+      value={draft[part]}
+      onChange={(event) => put({ [part]: event.currentTarget.value })}
+      error={faults[part]}
+    />
+  );
+}
+
+const AccessChoice = ({ draft, put }: FieldProps) => (
+  <Radio.Group label="Access" value={draft.access} onChange={(access) => put({ access: access as Draft["access"] })}>
+    <Group mt={4}>
+      <Radio value="write" label="read and write" />
+      <Radio value="read" label="read only" />
+    </Group>
+  </Radio.Group>
+);
+
+const WhichSets = (field: FieldProps) => (
+  <div className="fields">
+    <TextField
+      {...field}
+      part="owner"
+      label="Only this name"
+      placeholder="any; for example home"
+      autoCapitalize="none"
+      spellCheck={false}
+    />
+    <MultiChoice
+      label="Only these types"
+      whenEmpty="any"
+      noun="type"
+      options={recordTypes}
+      chosen={field.draft.types}
+      onChange={(types) => field.put({ types })}
+    />
+  </div>
+);
+
+const WhenAndWhere = (field: FieldProps) => (
+  <div className="fields">
+    <Select
+      label="Expires"
+      data={ends}
+      value={field.draft.ends}
+      onChange={(chosen) => field.put({ ends: chosen ?? "" })}
+      allowDeselect={false}
+    />
+    {field.draft.ends === "day" && <TextField {...field} part="day" label="Last day" type="date" />}
+    <TextField {...field} part="networks" label="Only from" placeholder="anywhere; for example 192.0.2.0/24" />
+  </div>
+);
 
 /** The name may end with the zone's name only if exactly one zone is chosen. */
 function readOwner({ owner, zones: [zone, ...others] }: Draft): Result<string> {

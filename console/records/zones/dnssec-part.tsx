@@ -103,7 +103,6 @@ type SignedProps = { readonly zone: RrsetsZone; readonly dnssec: RrsetsSigning; 
 function Signed({ zone, dnssec, act }: SignedProps) {
   const { stage, keys } = dnssec;
   const wanted = keys.filter((key) => key.ds_wanted);
-  const otherDenial = dnssec.denial === "nsec3" ? "nsec" : "nsec3";
   return (
     <>
       <Stages zone={zone} dnssec={dnssec} />
@@ -123,41 +122,7 @@ function Signed({ zone, dnssec, act }: SignedProps) {
       {wanted.map((key) => (
         <ForRegistrar key={key.key_tag} of={key} stage={stage} />
       ))}
-      <Group>
-        {stage === "secure" && (
-          <Button variant="default" loading={act.busy} onClick={() => act.run({ action: "roll_key" })}>
-            Replace the key
-          </Button>
-        )}
-        <Button
-          variant="default"
-          loading={act.busy}
-          onClick={() => act.run({ action: "change_denial", body: { denial: otherDenial } })}
-        >
-          Change to {otherDenial.toUpperCase()}
-        </Button>
-        {stage !== "leaving" && dnssec.other_keys.length === 0 && (
-          <SureButton
-            ask="Switch DNSSEC off…"
-            sure="Ask the parent to remove the DS record"
-            loading={act.busy}
-            onSure={() => act.run({ action: "unsign" })}
-          />
-        )}
-        {stage === "leaving" && (
-          <Button variant="default" loading={act.busy} onClick={() => act.run({ action: "keep_signed" })}>
-            Keep the zone signed
-          </Button>
-        )}
-        {stage === "leaving" && (
-          <SureButton
-            ask="Unsign without waiting…"
-            sure="Unsign now, even if resolvers reject the zone"
-            loading={act.busy}
-            onSure={() => act.run({ action: "unsign", body: { immediately: true } })}
-          />
-        )}
-      </Group>
+      <SigningActions dnssec={dnssec} act={act} />
       {stage !== "leaving" && (
         <OtherKeys
           dnssec={dnssec}
@@ -167,6 +132,48 @@ function Signed({ zone, dnssec, act }: SignedProps) {
         />
       )}
     </>
+  );
+}
+
+function SigningActions({ dnssec, act }: Omit<SignedProps, "zone">) {
+  const { stage } = dnssec;
+  const otherDenial = dnssec.denial === "nsec3" ? "nsec" : "nsec3";
+  return (
+    <Group>
+      {stage === "secure" && (
+        <Button variant="default" loading={act.busy} onClick={() => act.run({ action: "roll_key" })}>
+          Replace the key
+        </Button>
+      )}
+      <Button
+        variant="default"
+        loading={act.busy}
+        onClick={() => act.run({ action: "change_denial", body: { denial: otherDenial } })}
+      >
+        Change to {otherDenial.toUpperCase()}
+      </Button>
+      {stage !== "leaving" && dnssec.other_keys.length === 0 && (
+        <SureButton
+          ask="Switch DNSSEC off…"
+          sure="Ask the parent to remove the DS record"
+          loading={act.busy}
+          onSure={() => act.run({ action: "unsign" })}
+        />
+      )}
+      {stage === "leaving" && (
+        <Button variant="default" loading={act.busy} onClick={() => act.run({ action: "keep_signed" })}>
+          Keep the zone signed
+        </Button>
+      )}
+      {stage === "leaving" && (
+        <SureButton
+          ask="Unsign without waiting…"
+          sure="Unsign now, even if resolvers reject the zone"
+          loading={act.busy}
+          onSure={() => act.run({ action: "unsign", body: { immediately: true } })}
+        />
+      )}
+    </Group>
   );
 }
 

@@ -29,18 +29,12 @@ export function ImportFile(props: {
   const [text, setText] = useState("");
   const [way, setWay] = useState<ImportWay>("merge");
   const [own, setOwn] = useState<OwnRecords>("keep");
-  const settled = useDeferredValue(text);
   const found = useEverySet(zone);
   const sets = found.data?.sets;
-  const preview = useMemo(() => {
-    const { name, ttl, authoritative_nameservers: servers } = zone;
-    if (settled.trim() === "" || !sets) return undefined;
-    return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets, way, own);
-  }, [settled, sets, zone, way, own]);
+  const preview = usePreview(zone, sets, { text, way, own });
   const replace = useReplace(zone, sets, onDone);
   const merge = useManyWrite(zone);
   const { isPending, error } = way === "merge" ? merge : replace;
-  const changes = preview?.changes.length ?? 0;
   const write = () => {
     if (preview === undefined) return;
     const inWords = changesInWords(preview.changes);
@@ -66,38 +60,66 @@ export function ImportFile(props: {
           data-autofocus
         />
         <FileButton onText={setText} />
-        <Radio.Group
-          label="What happens to the records of the zone?"
-          value={way}
-          onChange={(next) => setWay(next as ImportWay)}
-        >
-          <Stack gap={4} mt={4}>
-            <Radio value="merge" label="Merge: the file replaces records of the same name and type; all others stay" />
-            <Radio value="replace" label="Replace: records that are not in the file are deleted" />
-          </Stack>
-        </Radio.Group>
+        <WayChoice way={way} onChange={setWay} />
         <OwnRecordsChoice preview={preview} own={own} onChange={setOwn} />
         {found.isPending && <Loader size="sm" aria-label="Loading the zone" />}
         <Problem error={sets ? null : found.error} retry={() => void found.refetch()} />
         {preview && <FaultList faults={preview.faults} />}
         {preview && preview.faults.length === 0 && <ImportChanges preview={preview} count={sets?.length ?? 0} />}
         <Problem error={error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            onClick={write}
-            loading={isPending}
-            disabled={preview === undefined || preview.faults.length > 0 || changes === 0}
-          >
-            {changes === 0 ? "Import" : `Import and change ${counted(changes, "set")}`}
-          </Button>
-        </Group>
+        <ImportButtons preview={preview} isPending={isPending} onImport={write} onClose={onClose} />
       </Stack>
     </Dialog>
   );
 }
+
+function ImportButtons(props: {
+  readonly preview: Preview | undefined;
+  readonly isPending: boolean;
+  readonly onImport: () => void;
+  readonly onClose: () => void;
+}) {
+  const { preview } = props;
+  const changes = preview?.changes.length ?? 0;
+  return (
+    <Group justify="flex-end" gap="xs">
+      <Button variant="default" onClick={props.onClose}>
+        Cancel
+      </Button>
+      <Button
+        onClick={props.onImport}
+        loading={props.isPending}
+        disabled={preview === undefined || preview.faults.length > 0 || changes === 0}
+      >
+        {changes === 0 ? "Import" : `Import and change ${counted(changes, "set")}`}
+      </Button>
+    </Group>
+  );
+}
+
+type Asked = { readonly text: string; readonly way: ImportWay; readonly own: OwnRecords };
+
+function usePreview(zone: RrsetsZone, sets: readonly Rrset[] | undefined, { text, way, own }: Asked) {
+  const settled = useDeferredValue(text);
+  return useMemo(() => {
+    const { name, ttl, authoritative_nameservers: servers } = zone;
+    if (settled.trim() === "" || !sets) return undefined;
+    return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets, way, own);
+  }, [settled, sets, zone, way, own]);
+}
+
+const WayChoice = ({ way, onChange }: { readonly way: ImportWay; readonly onChange: (way: ImportWay) => void }) => (
+  <Radio.Group
+    label="What happens to the records of the zone?"
+    value={way}
+    onChange={(next) => onChange(next as ImportWay)}
+  >
+    <Stack gap={4} mt={4}>
+      <Radio value="merge" label="Merge: the file replaces records of the same name and type; all others stay" />
+      <Radio value="replace" label="Replace: records that are not in the file are deleted" />
+    </Stack>
+  </Radio.Group>
+);
 
 type Wish = { readonly preview: Preview; readonly own: OwnRecords };
 

@@ -16,9 +16,6 @@ import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
 /** The form for a new zone, empty or with the records of a zone file. */
 export default function NewZone({ onClose }: { readonly onClose: () => void }) {
-  const { request } = useSession();
-  const queries = useQueryClient();
-  const [, navigate] = useLocation();
   const [typed, setTyped] = useState("");
   const [withFile, setWithFile] = useState(false);
   const [file, setFile] = useState("");
@@ -27,35 +24,22 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
 
   const name = readName(typed);
   const zone = name.ok ? name.value : undefined;
-  const settled = useDeferredValue(file);
-  const preview = useMemo(
-    () => (withFile && zone !== undefined && settled.trim() !== "" ? previewNew(settled, zone, own) : undefined),
-    [withFile, zone, settled, own],
-  );
-  const create = useMutation({
-    mutationFn: (made: string) => {
-      const zonefile = previewNew(file, made, own).text;
-      return request("POST", "/v1/zones", { name: made, mode: "primary", ...(withFile && { zonefile }) });
-    },
-    onSuccess: async (_answer, made) => {
-      await queries.invalidateQueries({ queryKey: ["zones"] });
-      navigate(`${zoneAddress(made)}?setup`);
-    },
-  });
+  const preview = usePreview(withFile ? file : "", zone, own);
+  const create = useCreateZone((made) => (withFile ? previewNew(file, made, own).text : undefined));
   const takeFile = (text: string) => {
     setFile(text);
     if (typed === "") setTyped(finish(findingZoneName(text)) ?? "");
   };
-
+  const submit = () => {
+    setTried(true);
+    if (zone !== undefined && (preview?.faults ?? []).length === 0) create.mutate(zone);
+  };
   return (
     <FormDialog
       title="New zone"
       holds={[typed, withFile, file]}
       onClose={onClose}
-      onSubmit={() => {
-        setTried(true);
-        if (zone !== undefined && (preview?.faults ?? []).length === 0) create.mutate(zone);
-      }}
+      onSubmit={submit}
       submit="Create zone"
       sending={create}
     >
@@ -76,15 +60,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
       />
       {withFile && (
         <>
-          <Textarea
-            label="Zone file"
-            value={file}
-            onChange={(event) => takeFile(event.currentTarget.value)}
-            rows={8}
-            classNames={{ input: "mono" }}
-            spellCheck={false}
-          />
-          <FileButton onText={takeFile} />
+          <FileInput text={file} onText={takeFile} />
           <OwnRecordsChoice preview={preview} own={own} onChange={setOwn} />
           {preview && <FaultList faults={preview.faults} />}
           {preview && preview.faults.length === 0 && <ImportChanges preview={preview} count={0} />}
@@ -96,6 +72,43 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
     </FormDialog>
   );
 }
+
+function usePreview(file: string, zone: string | undefined, own: OwnRecords) {
+  const settled = useDeferredValue(file);
+  return useMemo(
+    () => (zone !== undefined && settled.trim() !== "" ? previewNew(settled, zone, own) : undefined),
+    [zone, settled, own],
+  );
+}
+
+/** `fileFor`: the zone file to send, if there is one. */
+function useCreateZone(fileFor: (zone: string) => string | undefined) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  return useMutation({
+    mutationFn: (made: string) =>
+      request("POST", "/v1/zones", { name: made, mode: "primary", zonefile: fileFor(made) }),
+    onSuccess: async (_answer, made) => {
+      await queries.invalidateQueries({ queryKey: ["zones"] });
+      navigate(`${zoneAddress(made)}?setup`);
+    },
+  });
+}
+
+const FileInput = ({ text, onText }: { readonly text: string; readonly onText: (text: string) => void }) => (
+  <>
+    <Textarea
+      label="Zone file"
+      value={text}
+      onChange={(event) => onText(event.currentTarget.value)}
+      rows={8}
+      classNames={{ input: "mono" }}
+      spellCheck={false}
+    />
+    <FileButton onText={onText} />
+  </>
+);
 
 const readName = (text: string) => parseTyped(parseZoneName, text.trim().toLowerCase());
 

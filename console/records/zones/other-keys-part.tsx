@@ -23,23 +23,7 @@ export function OtherKeys(props: {
           keys, and the parent has DS records for both.
         </Text>
         {others.map((key) => (
-          <Stack key={key.key_tag} gap={4}>
-            <Group gap="xs" justify="space-between">
-              <Text size="sm">
-                <strong>Key {key.key_tag}</strong>, published here since <When at={key.added} />
-                {key.ds_wanted ? "; the parent needs its DS record" : "; it needs no DS record"}
-              </Text>
-              <SureButton
-                size="compact-sm"
-                ask="Withdraw…"
-                sure="Withdraw it"
-                what={`the key ${key.key_tag}`}
-                loading={props.busy}
-                onSure={() => props.withdraw(key.key_tag)}
-              />
-            </Group>
-            {key.ds && <CopyText text={key.ds} label={`the DS record ${key.key_tag}`} />}
-          </Stack>
+          <OtherKey key={key.key_tag} of={key} busy={props.busy} onWithdraw={() => props.withdraw(key.key_tag)} />
         ))}
         {others.length > 0 && (
           <>
@@ -78,5 +62,32 @@ export function OtherKeys(props: {
         </Group>
       </Stack>
     </details>
+  );
+}
+
+function OtherKey(props: {
+  readonly of: RrsetsSigning["other_keys"][number];
+  readonly busy: boolean;
+  readonly onWithdraw: () => void;
+}) {
+  const { key_tag: tag, added, ds, ds_wanted: dsWanted } = props.of;
+  return (
+    <Stack gap={4}>
+      <Group gap="xs" justify="space-between">
+        <Text size="sm">
+          <strong>Key {tag}</strong>, published here since <When at={added} />
+          {dsWanted ? "; the parent needs its DS record" : "; it needs no DS record"}
+        </Text>
+        <SureButton
+          size="compact-sm"
+          ask="Withdraw…"
+          sure="Withdraw it"
+          what={`the key ${tag}`}
+          loading={props.busy}
+          onSure={props.onWithdraw}
+        />
+      </Group>
+      {ds && <CopyText text={ds} label={`the DS record ${tag}`} />}
+    </Stack>
   );
 }

@@ -63,16 +63,7 @@ export function ZoneList() {
               {zones.isPlaceholderData ? "Searching…" : summary(found, search)}
             </p>
           )}
-          {found !== undefined && found.meta.pagination.last_page > 1 && (
-            <Pagination
-              mt="md"
-              total={found.meta.pagination.last_page}
-              value={found.meta.pagination.page}
-              onChange={turnTo}
-              getControlProps={(control) => ({ "aria-label": `${control} page` })}
-              getItemProps={(item) => ({ "aria-label": `page ${item}` })}
-            />
-          )}
+          {found && <Pages of={found.meta.pagination} onChange={turnTo} />}
         </>
       )}
       {adding && (
@@ -81,6 +72,21 @@ export function ZoneList() {
         </Suspense>
       )}
     </>
+  );
+}
+
+function Pages(props: { readonly of: ZonePage["meta"]["pagination"]; readonly onChange: (page: number) => void }) {
+  const { last_page: last, page } = props.of;
+  if (last <= 1) return null;
+  return (
+    <Pagination
+      mt="md"
+      total={last}
+      value={page}
+      onChange={props.onChange}
+      getControlProps={(control) => ({ "aria-label": `${control} page` })}
+      getItemProps={(item) => ({ "aria-label": `page ${item}` })}
+    />
   );
 }
 

@@ -50,21 +50,7 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
           </Link>
         )}
       </Group>
-      <nav aria-label={`Sections of ${nameToUnicode(name)}`}>
-        <ul className="tabs">
-          {parts.map((each) => (
-            <li key={each.part}>
-              <Link
-                href={zoneAddress(name, each.path)}
-                className="tab"
-                aria-current={each.part === part ? "page" : undefined}
-              >
-                {each.name}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Tabs name={name} part={part} />
       <Problem error={found.error} retry={() => void found.refetch()} />
       {zone?.mode === "secondary" && <Origin zone={zone} />}
       {found.isPending && (
@@ -99,6 +85,24 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
     </>
   );
 }
+
+const Tabs = ({ name, part }: { readonly name: string; readonly part: string }) => (
+  <nav aria-label={`Sections of ${nameToUnicode(name)}`}>
+    <ul className="tabs">
+      {parts.map((each) => (
+        <li key={each.part}>
+          <Link
+            href={zoneAddress(name, each.path)}
+            className="tab"
+            aria-current={each.part === part ? "page" : undefined}
+          >
+            {each.name}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
 
 /** The records of a secondary zone come signed, or not, from its primary servers. */
 function SignedZone({ zone }: { readonly zone: RrsetsZone }) {

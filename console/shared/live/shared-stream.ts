@@ -39,132 +39,150 @@ type Said =
  * another takes over. If all are hidden there is no stream. Returns a function that stops listening.
  */
 export function joinStream(options: StreamOptions, listener: StreamListener): () => void {
-  let part: Part | undefined;
+  let tab: Tab | undefined;
   const show = () => {
     const isVisible = document.visibilityState === "visible";
-    if (isVisible && part === undefined) {
-      part = takePart(options, listener);
+    if (isVisible && tab === undefined) {
+      tab = new Tab(options, listener);
     } else if (!isVisible) {
-      part?.leave();
-      part = undefined;
+      tab?.leave();
+      tab = undefined;
     }
   };
   show();
   document.addEventListener("visibilitychange", show);
   return () => {
     document.removeEventListener("visibilitychange", show);
-    part?.leave();
+    tab?.leave();
   };
 }
 
-type Part = { readonly leave: () => void };
-type Lead = Part & { readonly ended: Promise<void> };
+type Lead = { readonly leave: () => void; readonly ended: Promise<void> };
 
-function takePart(options: StreamOptions, listener: StreamListener): Part {
-  const name = `moor ${options.path} ${options.user}`;
+/** A visible tab: it leads, and then has the stream, or hears what the leading one passes on. */
+class Tab {
+  readonly #options: StreamOptions;
+  readonly #listener: StreamListener;
+  readonly #name: string;
   // Web Locks need TLS or a loopback address; without them each tab has its own stream.
-  const locks = navigator.locks as LockManager | undefined;
-  const channel = new BroadcastChannel(name);
-  const say = (said: Said) => {
-    if (locks) channel.postMessage(said);
-  };
-  let state: LiveState = "connecting";
-  let last: Heard | undefined;
-  let leading: Lead | undefined;
-  let silence = 0;
-  let left = false;
+  readonly #locks = navigator.locks as LockManager | undefined;
+  readonly #channel: BroadcastChannel;
+  readonly #leaving = new AbortController();
+  readonly #watch: ReturnType<typeof setInterval>;
+  #state: LiveState = "connecting";
+  #last: Heard | undefined;
+  #leading: Lead | undefined;
+  #silence = 0;
 
-  const setState = (next: LiveState) => {
-    const opened = next === "live" && state !== "live";
-    state = next;
-    listener.onState(next);
-    if (opened) listener.onOpen();
-  };
-  const hear = (event: Heard) => {
-    if (options.repeatsLast) last = event;
-    listener.onEvent(event.data, event.name);
-  };
-  const sayState = () => say({ kind: "state", state, last });
+  constructor(options: StreamOptions, listener: StreamListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#name = `moor ${options.path} ${options.user}`;
+    this.#channel = new BroadcastChannel(this.#name);
+    this.#channel.onmessage = ({ data }: MessageEvent<Said>) => this.#hearSaid(data);
+    this.#watch = setInterval(() => this.#checkSilence(), beatEvery);
+    this.#setState("connecting");
+    if (this.#locks) void this.#queue({ signal: this.#leaving.signal });
+    else this.#leading = this.#lead();
+    this.#say({ kind: "ask" });
+  }
 
-  channel.onmessage = ({ data: said }: MessageEvent<Said>) => {
+  leave(): void {
+    clearInterval(this.#watch);
+    this.#leaving.abort();
+    this.#leading?.leave();
+    this.#channel.close();
+    this.#listener.onState("connecting");
+  }
+
+  #say(said: Said): void {
+    if (this.#locks) this.#channel.postMessage(said);
+  }
+
+  #sayState(): void {
+    this.#say({ kind: "state", state: this.#state, last: this.#last });
+  }
+
+  #hasLeft(): boolean {
+    return this.#leaving.signal.aborted;
+  }
+
+  #setState(next: LiveState): void {
+    const opened = next === "live" && this.#state !== "live";
+    this.#state = next;
+    this.#listener.onState(next);
+    if (opened) this.#listener.onOpen();
+  }
+
+  #hear(event: Heard): void {
+    if (this.#options.repeatsLast) this.#last = event;
+    this.#listener.onEvent(event.data, event.name);
+  }
+
+  #hearSaid(said: Said): void {
     if (said.kind === "ask") {
-      if (leading) sayState();
-    } else if (!leading) {
-      silence = 0;
-      if (said.kind === "event") hear(said.event);
-      else {
-        const joins = said.state === "live" && state !== "live";
-        setState(said.state);
-        if (joins && said.last) hear(said.last);
-      }
+      if (this.#leading) this.#sayState();
+      return;
     }
-  };
+    if (this.#leading) return;
+    this.#silence = 0;
+    if (said.kind === "event") return this.#hear(said.event);
+    const joins = said.state === "live" && this.#state !== "live";
+    this.#setState(said.state);
+    if (joins && said.last) this.#hear(said.last);
+  }
 
-  const lead = (): Lead => {
+  #lead(): Lead {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     // Events between the last stream and this one may be missed.
-    setState("connecting");
-    sayState();
-    const stream = openStream(options, {
+    this.#setState("connecting");
+    this.#sayState();
+    const stream = openStream(this.#options, {
       onState: (next) => {
-        setState(next);
-        sayState();
+        this.#setState(next);
+        this.#sayState();
       },
       onEvent: (event) => {
-        hear(event);
-        say({ kind: "event", event });
+        this.#hear(event);
+        this.#say({ kind: "event", event });
       },
-      onRefused: listener.onRefused,
+      onRefused: this.#listener.onRefused,
     });
-    const beat = setInterval(sayState, beatEvery);
+    const beat = setInterval(() => this.#sayState(), beatEvery);
     const leave = () => {
       clearInterval(beat);
       stream.close();
       resolve();
     };
     return { ended, leave };
-  };
-  const leaving = new AbortController();
-  const queue = async (lock: LockOptions): Promise<void> => {
+  }
+
+  async #queue(lock: LockOptions): Promise<void> {
     let own: Lead | undefined;
     const granted = () => {
-      if (left || leading) return undefined;
-      own = lead();
-      leading = own;
+      if (this.#hasLeft() || this.#leading) return undefined;
+      own = this.#lead();
+      this.#leading = own;
       return own.ended;
     };
     try {
-      await locks?.request(name, lock, granted);
+      await this.#locks?.request(this.#name, lock, granted);
     } catch {
       // This tab is leaving, or another one took the lock because it heard nothing from this one.
-      if (own === undefined || left) return;
+      if (own === undefined || this.#hasLeft()) return;
       own.leave();
-      leading = undefined;
-      setState("connecting");
-      await queue({ signal: leaving.signal });
+      this.#leading = undefined;
+      this.#setState("connecting");
+      await this.#queue({ signal: this.#leaving.signal });
     }
-  };
-  const watch = setInterval(() => {
-    if (leading || silence++ < 3) return;
-    silence = 0;
-    setState("connecting");
-    void queue({ steal: true });
-  }, beatEvery);
+  }
 
-  setState("connecting");
-  if (locks) void queue({ signal: leaving.signal });
-  else leading = lead();
-  say({ kind: "ask" });
-  return {
-    leave: () => {
-      left = true;
-      clearInterval(watch);
-      leaving.abort();
-      leading?.leave();
-      channel.close();
-      listener.onState("connecting");
-    },
-  };
+  #checkSilence(): void {
+    if (this.#leading || this.#silence++ < 3) return;
+    this.#silence = 0;
+    this.#setState("connecting");
+    void this.#queue({ steal: true });
+  }
 }
 
 type StreamOwner = Pick<StreamListener, "onState" | "onRefused"> & { readonly onEvent: (event: Heard) => void };

@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { Rrset, RrsetsZone } from "../../../../src/contract/rrsets.ts";
 import { absoluteName } from "../../../../src/core/names/name.ts";
@@ -63,89 +63,25 @@ function startOf({ edited, like, type }: Props): SetDraft {
 }
 
 /** The form of a new or existing set. It is checked while the user types, with the service's own rules. */
-function Form({ zone, onClose, ...props }: Props) {
-  const write = useSetWrite(zone.name);
-  const sets = useHeld(props.sets, write.isPending);
-  const [draft, setDraft] = useState<SetDraft>(() => startOf({ zone, onClose, ...props }));
-  const [original, setOriginal] = useState(props.edited);
-  const [tried, setTried] = useState(false);
+function Form(props: Props) {
+  const { zone, onClose } = props;
+  const form = useSetDraft(props);
+  const { draft, setDraft, sets, original, edited, other, joined, tried, show, body, write, families } = form;
   const [hasLabels] = useState(draft.labels !== "");
-  const [opened, setOpened] = useState(false);
-  const body = useRef<HTMLFieldSetElement>(null);
-  const edited = original && sets.find(({ id }) => id === original.id);
-  const owner = typedOwner(draft.name, zone.name);
-  const present = sets.find(
-    (set) => draft.name.trim() !== "" && owner.ok && set.name === owner.value && set.type === draft.type,
-  );
-  // For a new record, the set that it is added to; for a renamed one, the set that already has the new name.
-  const other = present?.id === original?.id ? undefined : present;
-  const joined = original === undefined ? other : undefined;
-  const { faults, change } = checkDraft(joined ? addedTo(joined, draft) : draft, zone.name, sets);
   const locked = (edited ?? joined)?.protection.change ?? false;
-  const movedAway = original !== undefined && contentOf(original) !== contentOf(edited);
-  const show = (place: string) => (tried ? faults.get(place) : undefined);
-  const isAsking = draft.values.some((value) => openQuestion(draft.type, value, zone.name) !== undefined);
-  const save = (then: "close" | "stay") => {
-    setTried(true);
-    if (isAsking) body.current?.querySelector<HTMLElement>(".dot-question")?.focus();
-    if (isAsking || change === undefined || (other && !joined)) return;
-    const isMoved = edited && (edited.name !== change.name || edited.type !== change.type);
-    const removal = isMoved ? [{ name: edited.name, type: edited.type, delete: true as const }] : [];
-    const verb = original ? "Saved" : joined ? "Added to" : "Added";
-    const from = isMoved ? `, formerly ${setInWords(edited)}` : "";
-    write.mutate({
-      ...changesOf(zone.name, [...removal, change]),
-      known: sets,
-      said: `${verb} ${setInWords(change)}${from}.`,
-      onDone: then === "close" ? onClose : startAnother,
-    });
-  };
-  const startAnother = () => {
-    setDraft(emptyDraft(draft.type));
-    setTried(false);
-    body.current?.querySelector("input")?.focus();
-  };
-  const families = familiesIn(draft);
-  const saveBoth = () => {
-    setTried(true);
-    const changes = families?.drafts.map((each) => {
-      const there = sets.find((set) => owner.ok && set.name === owner.value && set.type === each.type);
-      return checkDraft(there ? addedTo(there, each) : each, zone.name, sets).change;
-    });
-    const sent = changes?.filter((each) => each !== undefined) ?? [];
-    if (sent.length === 0 || sent.length !== changes?.length) return;
-    write.mutate({
-      ...changesOf(zone.name, sent),
-      known: sets,
-      said: `Added ${sent.map(setInWords).join(" and ")}.`,
-      onDone: onClose,
-    });
-  };
-  const open = (set: Rrset) => {
-    const { values } = addedTo(set, draft);
-    setOriginal(set);
-    // Drops values that are still empty.
-    setDraft({ ...draftOf(set), values: values.filter(({ texts }) => texts.some((text) => text.trim() !== "")) });
-    setOpened(true);
-  };
-  // The button that had the focus is gone: the focus goes to the value that was brought along.
-  useEffect(() => {
-    if (opened) body.current?.querySelector<HTMLElement>("[data-value] :is(input, textarea)")?.focus();
-  }, [opened]);
-
   return (
     <FormDialog
       title={edited ? setInWords(edited) : "Add a record"}
       size="xl"
       holds={draft}
       onClose={onClose}
-      onSubmit={() => save("close")}
+      onSubmit={() => form.save("close")}
       submit={original ? "Save" : joined ? joinInWords(joined) : "Add"}
       cannot={locked || zone.mode === "secondary"}
       sending={write}
       other={
         original === undefined ? (
-          <Button variant="default" onClick={() => save("stay")} disabled={write.isPending}>
+          <Button variant="default" onClick={() => form.save("stay")} disabled={write.isPending}>
             Add another
           </Button>
         ) : (
@@ -157,61 +93,198 @@ function Form({ zone, onClose, ...props }: Props) {
       }
     >
       {edited && locked && <Text size="sm">This record set is protected. Turn the protection off to change it.</Text>}
-      {movedAway && (
-        <Text size="sm" role="status" className="bad">
-          It was changed elsewhere after you opened it, to: {linesOf(null, edited ?? null).come.join(", ") || "nothing"}
-          . Saving overwrites that.
-        </Text>
-      )}
-      <fieldset
-        ref={body}
-        disabled={edited !== undefined && locked}
-        style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}
-      >
+      <ChangedElsewhere original={original} edited={edited} />
+      <fieldset ref={body} disabled={edited !== undefined && locked} style={bareFieldset}>
         <Stack gap="sm">
-          <Place
-            draft={draft}
-            zone={zone}
-            joined={joined}
-            onChange={setDraft}
-            show={show}
-            isNew={original === undefined}
-          />
-          {joined && <Existing set={joined} onOpen={() => open(joined)} />}
+          <Place {...{ draft, zone, joined, show }} onChange={setDraft} isNew={original === undefined} />
+          {joined && <Existing set={joined} onOpen={() => form.open(joined)} />}
           {families && (
             <BothFamilies
               families={families}
               mayAddBoth={original === undefined}
               onChangeType={() => setDraft({ ...draft, type: families.other })}
-              onBoth={saveBoth}
+              onBoth={form.saveBoth}
             />
           )}
           <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
-          <details className="more" open={hasLabels || tried}>
-            <summary>Labels</summary>
-            <TextInput
-              aria-label="Labels"
-              description="Your own notes to filter by, such as team=ops, site=attic"
-              value={draft.labels}
-              onChange={(event) => setDraft({ ...draft, labels: event.currentTarget.value })}
-              error={show("labels")}
-            />
-          </details>
+          <Labels draft={draft} onChange={setDraft} isOpen={hasLabels || tried} error={show("labels")} />
         </Stack>
       </fieldset>
       {edited && <LastChange zone={zone.name} set={edited} />}
-      {show("set") && <p className="bad">{show("set")}</p>}
-      {tried && other && !joined && (
-        <p className="bad">A record set with this name and type already exists. Open it and add the value there.</p>
-      )}
-      {tried && isAsking && (
-        <p className="bad" role="alert" style={{ margin: 0 }}>
-          Answer the question about the final dot first.
-        </p>
-      )}
+      <Obstacles
+        inSet={show("set")}
+        isTaken={tried && other !== undefined && !joined}
+        isAsking={tried && form.isAsking}
+      />
     </FormDialog>
   );
 }
+
+const bareFieldset = { border: 0, margin: 0, padding: 0, minWidth: 0 };
+
+/** What the form holds, what of it is wrong, and how it is saved. */
+function useSetDraft(props: Props) {
+  const { zone } = props;
+  const write = useSetWrite(zone.name);
+  const sets = useHeld(props.sets, write.isPending);
+  const [draft, setDraft] = useState<SetDraft>(() => startOf(props));
+  const [original, setOriginal] = useState(props.edited);
+  const [tried, setTried] = useState(false);
+  const [opened, setOpened] = useState(false);
+  const body = useRef<HTMLFieldSetElement>(null);
+  const edited = original && sets.find(({ id }) => id === original.id);
+  const owner = typedOwner(draft.name, zone.name);
+  const ownerName = owner.ok ? owner.value : undefined;
+  const present = draft.name.trim() === "" ? undefined : findSet(sets, ownerName, draft.type);
+  // For a new record, the set that it is added to; for a renamed one, the set that already has the new name.
+  const other = present?.id === original?.id ? undefined : present;
+  const joined = original === undefined ? other : undefined;
+  const { faults, change } = checkDraft(joined ? addedTo(joined, draft) : draft, zone.name, sets);
+  const isAsking = draft.values.some((value) => openQuestion(draft.type, value, zone.name) !== undefined);
+  const open = (set: Rrset) => {
+    setOriginal(set);
+    setDraft(openedWith(set, draft));
+    setOpened(true);
+  };
+  useFocusOnValue(opened, body);
+  const families = familiesIn(draft);
+  const startAnother = () => {
+    setDraft(emptyDraft(draft.type));
+    setTried(false);
+    body.current?.querySelector("input")?.focus();
+  };
+  const checked = { zone: zone.name, sets, original, edited, joined, change, ownerName };
+  return {
+    draft,
+    setDraft,
+    sets,
+    original,
+    edited,
+    other,
+    joined,
+    tried,
+    body,
+    write,
+    families,
+    isAsking,
+    open,
+    show: (place: string) => (tried ? faults.get(place) : undefined),
+    save: (then: "close" | "stay") => {
+      setTried(true);
+      if (isAsking) body.current?.querySelector<HTMLElement>(".dot-question")?.focus();
+      if (isAsking || (other && !joined)) return;
+      const wanted = savingOf(checked);
+      if (wanted) write.mutate({ ...wanted, onDone: then === "close" ? props.onClose : startAnother });
+    },
+    saveBoth: () => {
+      setTried(true);
+      const wanted = savingBoth(checked, families?.drafts ?? []);
+      if (wanted) write.mutate({ ...wanted, onDone: props.onClose });
+    },
+  };
+}
+
+/** The button that opened a set had the focus and is gone: the focus goes to the value that was brought along. */
+function useFocusOnValue(opened: boolean, body: RefObject<HTMLFieldSetElement | null>): void {
+  useEffect(() => {
+    if (opened) body.current?.querySelector<HTMLElement>("[data-value] :is(input, textarea)")?.focus();
+  }, [opened, body]);
+}
+
+/** An existing set with what was typed for a new record, without values that are still empty. */
+function openedWith(set: Rrset, draft: SetDraft): SetDraft {
+  const values = addedTo(set, draft).values.filter(({ texts }) => texts.some((text) => text.trim() !== ""));
+  return { ...draftOf(set), values };
+}
+
+const findSet = (sets: readonly Rrset[], name: string | undefined, type: string): Rrset | undefined =>
+  sets.find((set) => set.name === name && set.type === type);
+
+type Checked = {
+  readonly zone: string;
+  readonly sets: readonly Rrset[];
+  readonly original: Rrset | undefined;
+  readonly edited: Rrset | undefined;
+  readonly joined: Rrset | undefined;
+  readonly change: ReturnType<typeof checkDraft>["change"];
+  readonly ownerName: string | undefined;
+};
+
+/** What to send for the form, and what to say about it; undefined while something is wrong with it. */
+function savingOf({ zone, sets, original, edited, joined, change }: Checked) {
+  if (change === undefined) return undefined;
+  const isMoved = edited && (edited.name !== change.name || edited.type !== change.type);
+  const removal = isMoved ? [{ name: edited.name, type: edited.type, delete: true as const }] : [];
+  const verb = original ? "Saved" : joined ? "Added to" : "Added";
+  const from = isMoved ? `, formerly ${setInWords(edited)}` : "";
+  return {
+    ...changesOf(zone, [...removal, change]),
+    known: sets,
+    said: `${verb} ${setInWords(change)}${from}.`,
+  };
+}
+
+/** The same for an A and an AAAA record together. */
+function savingBoth({ zone, sets, ownerName }: Checked, drafts: readonly SetDraft[]) {
+  const changes = drafts.map((each) => {
+    const present = findSet(sets, ownerName, each.type);
+    return checkDraft(present ? addedTo(present, each) : each, zone, sets).change;
+  });
+  const sent = changes.filter((each) => each !== undefined);
+  if (sent.length === 0 || sent.length !== changes.length) return undefined;
+  return { ...changesOf(zone, sent), known: sets, said: `Added ${sent.map(setInWords).join(" and ")}.` };
+}
+
+function ChangedElsewhere(props: { readonly original: Rrset | undefined; readonly edited: Rrset | undefined }) {
+  const { original, edited } = props;
+  if (original === undefined || contentOf(original) === contentOf(edited)) return null;
+  return (
+    <Text size="sm" role="status" className="bad">
+      It was changed elsewhere after you opened it, to: {linesOf(null, edited ?? null).come.join(", ") || "nothing"}.
+      Saving overwrites that.
+    </Text>
+  );
+}
+
+function Labels(props: {
+  readonly draft: SetDraft;
+  readonly onChange: (draft: SetDraft) => void;
+  readonly isOpen: boolean;
+  readonly error: string | undefined;
+}) {
+  const { draft, onChange } = props;
+  return (
+    <details className="more" open={props.isOpen}>
+      <summary>Labels</summary>
+      <TextInput
+        aria-label="Labels"
+        description="Your own notes to filter by, such as team=ops, site=attic"
+        value={draft.labels}
+        onChange={(event) => onChange({ ...draft, labels: event.currentTarget.value })}
+        error={props.error}
+      />
+    </details>
+  );
+}
+
+/** Why the form cannot be saved, apart from what is wrong with a field. */
+const Obstacles = (props: {
+  readonly inSet: string | undefined;
+  readonly isTaken: boolean;
+  readonly isAsking: boolean;
+}) => (
+  <>
+    {props.inSet && <p className="bad">{props.inSet}</p>}
+    {props.isTaken && (
+      <p className="bad">A record set with this name and type already exists. Open it and add the value there.</p>
+    )}
+    {props.isAsking && (
+      <p className="bad" role="alert" style={{ margin: 0 }}>
+        Answer the question about the final dot first.
+      </p>
+    )}
+  </>
+);
 
 /** The value before a write: the event for our own change often arrives before the response, and must not look like another user's change. */
 function useHeld<T>(value: T, isHeld: boolean): T {

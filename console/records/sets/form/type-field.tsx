@@ -8,31 +8,15 @@ import { OptionLine } from "./option-line.tsx";
  * Typing replaces the current type; Enter, Tab and leaving the field choose the first match, by type or by purpose. Text without a match
  * stays in the field, and `FormDialog` does not send the form.
  */
-export function TypeField(
-  props: Pick<SelectProps, "label" | "aria-label" | "w"> & {
-    readonly type: string;
-    readonly onChoose: (type: RecordType) => void;
-    /** For a filter, which may be empty. */
-    readonly onClear?: () => void;
-  },
-) {
+export function TypeField(props: Props) {
   const { type, onChoose, onClear, ...shown } = props;
   const [isOpen, setOpen] = useState(false);
-  const [typed, setTyped] = useState<string>();
-  const types = typesToAdd.filter((each) => each !== "SOA" || type === "SOA" || onClear);
-  const choose = (next: RecordType | undefined) => {
-    if (next === undefined) return;
+  const close = () => setOpen(false);
+  const { types, typed, setTyped, choose, settle, isUnknown } = useTypedType(props, close);
+  const clear = () => {
     setTyped(undefined);
-    setOpen(false);
-    if (next !== type) onChoose(next);
+    onClear?.();
   };
-  const settle = () => {
-    if (typed === undefined) return;
-    if (typed.trim() !== "") return choose(typesFor(typed, types)[0]);
-    setTyped(undefined);
-    if (type !== "") onClear?.();
-  };
-  const isUnknown = typed !== undefined && typed.trim() !== "" && typesFor(typed, types).length === 0;
   return (
     <Select
       {...shown}
@@ -45,7 +29,7 @@ export function TypeField(
       onInput={({ currentTarget }) => setTyped(currentTarget.value)}
       dropdownOpened={isOpen}
       onDropdownOpen={() => setOpen(true)}
-      onDropdownClose={() => setOpen(false)}
+      onDropdownClose={close}
       onBlur={settle}
       // The list selects its first entry a moment after it opens, which is too late for fast typists.
       onKeyDown={(event) => {
@@ -65,14 +49,38 @@ export function TypeField(
       {...(onClear && {
         placeholder: "All types",
         clearable: true,
-        onClear: () => {
-          setTyped(undefined);
-          onClear();
-        },
+        onClear: clear,
         clearButtonProps: { "aria-label": "All types" },
       })}
     />
   );
+}
+
+type Props = Pick<SelectProps, "label" | "aria-label" | "w"> & {
+  readonly type: string;
+  readonly onChoose: (type: RecordType) => void;
+  /** For a filter, which may be empty. */
+  readonly onClear?: () => void;
+};
+
+/** The text in the field while somebody types, and the type that it becomes. */
+function useTypedType({ type, onChoose, onClear }: Props, close: () => void) {
+  const [typed, setTyped] = useState<string>();
+  const types = typesToAdd.filter((each) => each !== "SOA" || type === "SOA" || onClear);
+  const choose = (next: RecordType | undefined) => {
+    if (next === undefined) return;
+    setTyped(undefined);
+    close();
+    if (next !== type) onChoose(next);
+  };
+  const settle = () => {
+    if (typed === undefined) return;
+    if (typed.trim() !== "") return choose(typesFor(typed, types)[0]);
+    setTyped(undefined);
+    if (type !== "") onClear?.();
+  };
+  const isUnknown = typed !== undefined && typed.trim() !== "" && typesFor(typed, types).length === 0;
+  return { types, typed, setTyped, choose, settle, isUnknown };
 }
 
 const byTyped: OptionsFilter = ({ options, search }) => {

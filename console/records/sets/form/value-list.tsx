@@ -28,17 +28,8 @@ type Props = {
 };
 
 /** The records of a set, each with the fields of its type. */
-export function ValueList({ draft, zone, onChange, show, first }: Props) {
-  const fields = fieldsOf(draft.type);
-  const put = (at: number, value: ValueDraft) => onChange({ ...draft, values: draft.values.with(at, value) });
-  const paste = (at: number, event: ClipboardEvent<HTMLInputElement>) => {
-    const { selectionStart, selectionEnd, value } = event.currentTarget;
-    const isWhole = selectionStart === 0 && selectionEnd === value.length;
-    const pasted = withPasted(draft, at, event.clipboardData.getData("text"), isWhole);
-    if (pasted === undefined) return;
-    event.preventDefault();
-    onChange(pasted);
-  };
+export function ValueList(props: Props) {
+  const { draft, onChange } = props;
   const box = useRef<HTMLDivElement>(null);
   const { newest } = draft;
   useEffect(() => {
@@ -48,51 +39,7 @@ export function ValueList({ draft, zone, onChange, show, first }: Props) {
   return (
     <Stack gap="sm" ref={box}>
       {draft.values.map((value, at) => (
-        <Group
-          key={value.key}
-          align="flex-start"
-          gap="xs"
-          role="group"
-          aria-label={`Record ${at + 1}`}
-          data-value={value.key}
-        >
-          {fields.map((field, i) => (
-            <ValueField
-              key={field.name}
-              field={field}
-              kind={kindOf(draft.type, field, i)}
-              choices={choicesFor(draft.type, field.name)}
-              zone={zone}
-              isFocused={i === 0 && (first === undefined ? at === 0 : value.key === first)}
-              isCounted={draft.type === "SOA" && field.name === "serial"}
-              value={value.texts[i] ?? ""}
-              error={show(`${at}.${i}`)}
-              onPaste={(event) => paste(at, event)}
-              onChange={(text) =>
-                put(at, { ...value, texts: fields.map((_, j) => (j === i ? text : (value.texts[j] ?? ""))) })
-              }
-            />
-          ))}
-          <TextInput
-            label="Comment"
-            value={value.comment}
-            onChange={(event) => put(at, { ...value, comment: event.currentTarget.value })}
-            style={{ flex: "1 1 8rem" }}
-          />
-          {draft.values.length > 1 && (
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              mt={26}
-              aria-label={`Remove record ${at + 1}`}
-              onClick={() => onChange({ ...draft, values: draft.values.toSpliced(at, 1) })}
-            >
-              <span aria-hidden>✕</span>
-            </ActionIcon>
-          )}
-          <Meaning type={draft.type} value={value} zone={zone} onChange={(next) => put(at, next)} />
-          <Doubt warning={doubtOf(draft.type, value.texts)} />
-        </Group>
+        <OneValue key={value.key} {...props} value={value} at={at} />
       ))}
       <Group justify="space-between" gap="xs">
         <Text size="xs" c="dimmed" className="breaks">
@@ -107,6 +54,58 @@ export function ValueList({ draft, zone, onChange, show, first }: Props) {
     </Stack>
   );
 }
+
+function OneValue(props: Props & { readonly value: ValueDraft; readonly at: number }) {
+  const { draft, zone, onChange, show, first, value, at } = props;
+  const fields = fieldsOf(draft.type);
+  const put = (next: ValueDraft) => onChange({ ...draft, values: draft.values.with(at, next) });
+  const putText = (i: number, text: string) =>
+    put({ ...value, texts: fields.map((_, j) => (j === i ? text : (value.texts[j] ?? ""))) });
+  const paste = (event: ClipboardEvent<HTMLInputElement>) => {
+    const { selectionStart, selectionEnd, value: before } = event.currentTarget;
+    const isWhole = selectionStart === 0 && selectionEnd === before.length;
+    const pasted = withPasted(draft, at, event.clipboardData.getData("text"), isWhole);
+    if (pasted === undefined) return;
+    event.preventDefault();
+    onChange(pasted);
+  };
+  return (
+    <Group align="flex-start" gap="xs" role="group" aria-label={`Record ${at + 1}`} data-value={value.key}>
+      {fields.map((field, i) => (
+        <ValueField
+          key={field.name}
+          field={field}
+          kind={kindOf(draft.type, field, i)}
+          choices={choicesFor(draft.type, field.name)}
+          zone={zone}
+          isFocused={i === 0 && (first === undefined ? at === 0 : value.key === first)}
+          isCounted={draft.type === "SOA" && field.name === "serial"}
+          value={value.texts[i] ?? ""}
+          error={show(`${at}.${i}`)}
+          onPaste={paste}
+          onChange={(text) => putText(i, text)}
+        />
+      ))}
+      <TextInput
+        label="Comment"
+        value={value.comment}
+        onChange={(event) => put({ ...value, comment: event.currentTarget.value })}
+        style={{ flex: "1 1 8rem" }}
+      />
+      {draft.values.length > 1 && (
+        <RemoveValue at={at} onRemove={() => onChange({ ...draft, values: draft.values.toSpliced(at, 1) })} />
+      )}
+      <Meaning type={draft.type} value={value} zone={zone} onChange={put} />
+      <Doubt warning={doubtOf(draft.type, value.texts)} />
+    </Group>
+  );
+}
+
+const RemoveValue = ({ at, onRemove }: { readonly at: number; readonly onRemove: () => void }) => (
+  <ActionIcon variant="subtle" color="gray" mt={26} aria-label={`Remove record ${at + 1}`} onClick={onRemove}>
+    <span aria-hidden>✕</span>
+  </ActionIcon>
+);
 
 function kindOf(type: RecordType, { name }: FieldWords, at: number) {
   if (type === "TXT") return "text";

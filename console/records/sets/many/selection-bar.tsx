@@ -37,19 +37,9 @@ export default function SelectionBar(props: {
           {counted(chosen.length, "record set")} selected
           {notes.length > 0 && <span className="quiet"> ({notes.join(", ")})</span>}
         </b>
-        <Button size="compact-sm" variant="default" onClick={() => setDialog("ttl")} disabled={isSecondary}>
-          TTL…
-        </Button>
-        <Button size="compact-sm" variant="default" onClick={() => setDialog("label")} disabled={isSecondary}>
-          Labels…
-        </Button>
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => download(`${zone.name}-selection.zone`, printSets(zone, chosen))}
-        >
-          Export
-        </Button>
+        <BarButton text="TTL…" onClick={() => setDialog("ttl")} disabled={isSecondary} />
+        <BarButton text="Labels…" onClick={() => setDialog("label")} disabled={isSecondary} />
+        <BarButton text="Export" onClick={() => download(`${zone.name}-selection.zone`, printSets(zone, chosen))} />
         <SureButton
           key={gone.length}
           size="compact-sm"
@@ -73,5 +63,14 @@ export default function SelectionBar(props: {
       {dialog === "ttl" && <TtlDialog zone={zone} chosen={chosen} onClose={close} onDone={close} />}
       {dialog === "label" && <LabelDialog zone={zone} chosen={chosen} onClose={close} onDone={close} />}
     </section>
+  );
+}
+
+function BarButton(props: { readonly text: string; readonly onClick: () => void; readonly disabled?: boolean }) {
+  const { text, ...button } = props;
+  return (
+    <Button size="compact-sm" variant="default" {...button}>
+      {text}
+    </Button>
   );
 }

@@ -35,25 +35,7 @@ export const SetRow = memo(function SetRow({ set, index, start, size, isSelected
       className={`set-row${isSelected ? " set-selected" : ""}${props.editing?.fault ? " set-faulty" : ""}`}
       style={{ minHeight: size, transform: `translateY(${start}px)` }}
     >
-      <div role="cell" className="set-pick">
-        <label>
-          <input
-            type="checkbox"
-            data-part="pick"
-            tabIndex={tabIndex}
-            checked={isSelected}
-            aria-label={`Select ${name} ${typeName(set.type)}`}
-            onChange={({ nativeEvent }) =>
-              props.act({
-                kind: "select",
-                set,
-                index,
-                isRange: nativeEvent instanceof MouseEvent && nativeEvent.shiftKey,
-              })
-            }
-          />
-        </label>
-      </div>
+      <RowPick set={set} index={index} isSelected={isSelected} tabIndex={tabIndex} act={props.act} />
       <div role="cell" className="set-name">
         <Link
           href={props.href}
@@ -96,6 +78,27 @@ export const SetRow = memo(function SetRow({ set, index, start, size, isSelected
     </div>
   );
 });
+
+function RowPick(props: Pick<Props, "set" | "index" | "isSelected" | "act"> & { readonly tabIndex: number }) {
+  const { set, index, isSelected, tabIndex, act } = props;
+  return (
+    <div role="cell" className="set-pick">
+      <label>
+        <input
+          type="checkbox"
+          data-part="pick"
+          tabIndex={tabIndex}
+          checked={isSelected}
+          aria-label={`Select ${nameToUnicode(set.name)} ${typeName(set.type)}`}
+          onChange={({ nativeEvent }) => {
+            const isRange = nativeEvent instanceof MouseEvent && nativeEvent.shiftKey;
+            act({ kind: "select", set, index, isRange });
+          }}
+        />
+      </label>
+    </div>
+  );
+}
 
 function Value(
   props: Pick<Props, "set" | "mayEdit" | "editing" | "act"> & {

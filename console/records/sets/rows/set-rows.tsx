@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { useSearchParams } from "wouter";
 import type { Rrset, RrsetsZone } from "../../../../src/contract/rrsets.ts";
 import { useKeys } from "../../../shared/keys/keys.tsx";
@@ -36,59 +36,11 @@ type Props = {
 
 /** Only the rows on the screen are rendered. */
 export function SetRows(props: Props) {
-  const { rows, sets, zone, narrow, selected, onSelect } = props;
+  const { rows, zone, narrow, selected, onSelect } = props;
   const box = useRef<HTMLDivElement>(null);
   const [query] = useSearchParams();
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => (narrow ? 58 : 34),
-    overscan: 12,
-    scrollPaddingStart: headHeight,
-  });
-  // Otherwise the rows overlap after a phone is turned.
-  // The heights depend on it.
-  useEffect(() => virtual.measure(), [virtual, narrow]);
-  const focus = useRowFocus(box, rows.length, (row) => virtual.scrollToIndex(row));
-  const inline = useInlineEdit(zone, sets, ({ id }, place) => {
-    const row = rows.findIndex((each) => each.id === id);
-    if (row >= 0) focus.go(row, `value${place}`);
-  });
-  const [menu, setMenu] = useState<OpenMenu>();
+  const { virtual, focus, inline, actions, menu, setMenu, act, onKeyDown } = useRows(props, box);
   const mayWrite = zone.mode !== "secondary";
-  const actions = useRowActions(zone, sets, (row) => focus.go(row, "name"), rows);
-  const [anchor, setAnchor] = useState(0);
-
-  const act = useSteady((done: RowAct) => {
-    if (done.kind === "edit") inline.begin(done.set, done.value);
-    else if (done.kind === "type") inline.type(done.text);
-    else if (done.kind === "save") inline.save();
-    else if (done.kind === "leave") inline.leave();
-    else if (done.kind === "menu") setMenu({ set: done.set, button: done.button });
-    else if (done.kind === "select") {
-      const picked = done.isRange
-        ? takenTogether(rows.slice(Math.min(anchor, done.index), Math.max(anchor, done.index) + 1))
-        : [];
-      setAnchor(done.index);
-      onSelect(withPicked(selected, done.set, picked));
-    }
-  });
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (!(event.target instanceof HTMLElement) || event.target.matches('input:not([type="checkbox"])')) return;
-    const row = Number(event.target.closest("[data-row]")?.getAttribute("data-row") ?? Number.NaN);
-    const set = rows[row];
-    if (focus.onKey(event, Math.max(1, virtual.getVirtualItems().length - 26)) || set === undefined || event.repeat)
-      return;
-    if (event.key === "x") act({ kind: "select", set, index: row, isRange: false });
-    else if (event.key === "Delete" && mayWrite) actions.remove(set);
-  };
-  useKeys([
-    { key: "↑ ↓", does: "Go to another record" },
-    { key: "Enter", does: "Open the record; on a value: edit it there" },
-    { key: "x", does: "Select the record" },
-    { key: "Delete", does: "Delete the record" },
-  ]);
-
   const items = virtual.getVirtualItems();
   const [first] = items;
   const isThere = items.some(({ index }) => index === focus.current);
@@ -129,23 +81,86 @@ export function SetRows(props: Props) {
           })}
         </div>
       </div>
-      {menu && (
-        <RowMenu
-          open={menu}
-          mayWrite={mayWrite}
-          onEdit={() => actions.edit(menu.set)}
-          onDuplicate={() => actions.duplicate(menu.set)}
-          onCopy={() => void actions.copy(menu.set)}
-          onHistory={() => actions.history(menu.set)}
-          onToken={() => actions.token(menu.set)}
-          onDelete={() => actions.remove(menu.set)}
-          onClose={() => {
-            setMenu(undefined);
-            menu.button.focus({ preventScroll: true });
-          }}
-        />
-      )}
+      {menu && <OpenRowMenu menu={menu} mayWrite={mayWrite} actions={actions} onClose={() => setMenu(undefined)} />}
     </>
+  );
+}
+
+/** What the rows do: scroll, move the focus, edit a value, open a menu, select. */
+function useRows({ rows, sets, zone, narrow, selected, onSelect }: Props, box: RefObject<HTMLDivElement | null>) {
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => (narrow ? 58 : 34),
+    overscan: 12,
+    scrollPaddingStart: headHeight,
+  });
+  // Otherwise the rows overlap after a phone is turned: the heights depend on it.
+  useEffect(() => virtual.measure(), [virtual, narrow]);
+  const focus = useRowFocus(box, rows.length, (row) => virtual.scrollToIndex(row));
+  const inline = useInlineEdit(zone, sets, ({ id }, place) => {
+    const row = rows.findIndex((each) => each.id === id);
+    if (row >= 0) focus.go(row, `value${place}`);
+  });
+  const [menu, setMenu] = useState<OpenMenu>();
+  const actions = useRowActions(zone, sets, (row) => focus.go(row, "name"), rows);
+  const [anchor, setAnchor] = useState(0);
+  const act = useSteady((done: RowAct) => {
+    if (done.kind === "edit") inline.begin(done.set, done.value);
+    else if (done.kind === "type") inline.type(done.text);
+    else if (done.kind === "save") inline.save();
+    else if (done.kind === "leave") inline.leave();
+    else if (done.kind === "menu") setMenu({ set: done.set, button: done.button });
+    else if (done.kind === "select") {
+      const picked = done.isRange
+        ? takenTogether(rows.slice(Math.min(anchor, done.index), Math.max(anchor, done.index) + 1))
+        : [];
+      setAnchor(done.index);
+      onSelect(withPicked(selected, done.set, picked));
+    }
+  });
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!(event.target instanceof HTMLElement) || event.target.matches('input:not([type="checkbox"])')) return;
+    const row = Number(event.target.closest("[data-row]")?.getAttribute("data-row") ?? Number.NaN);
+    const set = rows[row];
+    if (focus.onKey(event, Math.max(1, virtual.getVirtualItems().length - 26)) || set === undefined || event.repeat)
+      return;
+    if (event.key === "x") act({ kind: "select", set, index: row, isRange: false });
+    else if (event.key === "Delete" && zone.mode !== "secondary") actions.remove(set);
+  };
+  useKeys(rowKeys);
+  return { virtual, focus, inline, actions, menu, setMenu, act, onKeyDown };
+}
+
+const rowKeys = [
+  { key: "↑ ↓", does: "Go to another record" },
+  { key: "Enter", does: "Open the record; on a value: edit it there" },
+  { key: "x", does: "Select the record" },
+  { key: "Delete", does: "Delete the record" },
+];
+
+function OpenRowMenu(props: {
+  readonly menu: OpenMenu;
+  readonly mayWrite: boolean;
+  readonly actions: ReturnType<typeof useRowActions>;
+  readonly onClose: () => void;
+}) {
+  const { menu, mayWrite, actions } = props;
+  return (
+    <RowMenu
+      open={menu}
+      mayWrite={mayWrite}
+      onEdit={() => actions.edit(menu.set)}
+      onDuplicate={() => actions.duplicate(menu.set)}
+      onCopy={() => void actions.copy(menu.set)}
+      onHistory={() => actions.history(menu.set)}
+      onToken={() => actions.token(menu.set)}
+      onDelete={() => actions.remove(menu.set)}
+      onClose={() => {
+        props.onClose();
+        menu.button.focus({ preventScroll: true });
+      }}
+    />
   );
 }
 
