@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { stringify } from "yaml";
 import { type Schema, sharedTable, typeInWords } from "../src/lib/settings/setting.ts";
 import { configSettings } from "../src/updater/config/config.ts";
 import { configKinds } from "../src/updater/read-config.ts";
@@ -144,22 +143,11 @@ function printTable(
   settings: readonly (readonly [string, Schema])[],
   required: readonly string[],
 ) {
-  const rows = settings.map(([key, schema]) => rowOf(key, schema, required.includes(key)));
-  const head = "| setting | type | default | meaning | example |\n|---|---|---|---|---|";
-  return `## ${title}\n${about.trim() && `\n${about}`}\n${[head, ...rows].join("\n")}\n`;
-}
-
-function rowOf(key: string, schema: Schema, isRequired: boolean): string {
-  const usual = schema.default === undefined ? "" : `\`${words(schema.default)}\``;
-  const example = `\`${key}: ${inline(exampleOf(schema))}\``;
-  const cells = [
-    `\`${key}\``,
-    typeOf(schema),
-    isRequired ? "*required*" : usual,
-    words(schema.description ?? ""),
-    example,
-  ];
-  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  const rows = settings.map(([name, schema]) => {
+    const [setting = "", ...rest] = shortRow(name, schema, required);
+    return [setting, typeOf(schema), ...rest];
+  });
+  return `## ${title}\n${about.trim() && `\n${about}`}\n${table(["setting", "type", "default", "meaning"], rows)}`;
 }
 
 function typeOf(schema: Schema): string {
@@ -183,21 +171,6 @@ const linkTo = (title: string) =>
     .toLowerCase()
     .replaceAll(/[^\w -]/g, "")
     .replaceAll(" ", "-")})`;
-
-/** For a mapping without an example, its required settings are the example. */
-function exampleOf(schema: Schema): unknown {
-  const { examples, anyOf, type, items, additionalProperties } = schema;
-  if (Array.isArray(examples)) return examples[0];
-  if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as Schema);
-  if (type === "array") return [exampleOf(items as Schema)];
-  if (type === "boolean") return true;
-  if (typeof additionalProperties === "object") return { home: exampleOf(additionalProperties as Schema) };
-  const fields = Object.entries(propertiesOf(schema)).filter(([key]) => requiredIn(schema).includes(key));
-  return Object.fromEntries(fields.map(([key, field]) => [key, exampleOf(field)]));
-}
-
-const inline = (value: unknown) => stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 
 const { schema } = configSettings({ sources: new Map(), targets: new Map(), kinds: configKinds }, () => undefined);
 mkdirSync(join(folder, "docs"), { recursive: true });
