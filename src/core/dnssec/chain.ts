@@ -45,80 +45,112 @@ export type ChainSet = {
  * That function returns undefined if the write cannot have changed the set.
  */
 export function* linkingChain(wish: ChainWish): Steps<(draft: Draft) => ChainSet | undefined> {
-  const { zone, denial, ttl, drafts, touched, chain, apexTypes } = wish;
-  const joined = new Map<string, Draft>();
-  const left = new Set<string>();
-  const changed = new Set<Draft>();
-  for (const draft of [...drafts.all()]) {
-    yield;
-    const was = draft.known?.link ?? null;
-    const isStored = draft.link !== null;
-    draft.link = isMember(draft, drafts.standingOf(draft.owner))
-      ? (draft.link ?? linkOf(draft.owner, zone, denial))
-      : null;
-    if (draft.link !== null && (touched.has(draft.owner) || !isStored)) changed.add(draft);
-    if (draft.link !== null && !isStored) joined.set(draft.link, draft);
-    if (draft.link === null && was !== null && isStored) left.add(was);
-  }
-  const fresh = yield* sortInSteps([...joined.keys()], compareTexts);
+  const update = new ChainUpdate(wish);
+  yield* update.collecting();
+  yield* update.closing();
+  return (draft) => update.setOf(draft);
+}
 
-  const stored = (step: Chain["before"], link: string): Link | undefined => {
+class ChainUpdate {
+  readonly #wish: ChainWish;
+  /** The type of the chain's records. */
+  readonly #covers: number;
+  readonly #apexTypeNames: readonly RecordType[];
+  /** Names that this write adds to the chain, by their links; `#fresh` has these links in order. */
+  readonly #joined = new Map<string, Draft>();
+  #fresh: readonly string[] = [];
+  /** The links of names that it removes. */
+  readonly #left = new Set<string>();
+  readonly #changed = new Set<Draft>();
+
+  constructor(wish: ChainWish) {
+    this.#wish = wish;
+    this.#covers = wish.denial === "nsec" ? dnssecTypes.nsec : dnssecTypes.nsec3;
+    this.#apexTypeNames = wish.apexTypes.map(typeNamed);
+  }
+
+  *collecting(): Steps<void> {
+    const { zone, denial, drafts, touched } = this.#wish;
+    for (const draft of [...drafts.all()]) {
+      yield;
+      const was = draft.known?.link ?? null;
+      const isStored = draft.link !== null;
+      draft.link = isMember(draft, drafts.standingOf(draft.owner), denial)
+        ? (draft.link ?? linkOf(draft.owner, zone, denial))
+        : null;
+      if (draft.link !== null && (touched.has(draft.owner) || !isStored)) this.#changed.add(draft);
+      if (draft.link !== null && !isStored) this.#joined.set(draft.link, draft);
+      if (draft.link === null && was !== null && isStored) this.#left.add(was);
+    }
+    this.#fresh = yield* sortInSteps([...this.#joined.keys()], compareTexts);
+  }
+
+  /** The record of the name before one that joined or left changes too. */
+  *closing(): Steps<void> {
+    for (const link of [...this.#left, ...this.#fresh]) {
+      yield;
+      const previous = this.#before(link);
+      if (previous !== undefined) this.#changed.add(this.#wish.drafts.at(previous.owner));
+    }
+  }
+
+  setOf(draft: Draft): ChainSet | undefined {
+    if (!this.#changed.has(draft)) return undefined;
+    const { denial, ttl } = this.#wish;
+    const at = denial === "nsec" ? draft.owner : (draft.link ?? "");
+    const type = typeNamed(this.#covers);
+    const old = draft.known?.made.find((set) => set.owner === at && set.type === type);
+    // Most writes change neither the names nor their types.
+    const isSameChain = this.#left.size === 0 && this.#fresh.length === 0;
+    const isSame = isSameChain && hasSameTypes(draft, this.#apexTypeNames);
+    const text = (isSame ? old?.values[0] : undefined) ?? this.#textFor(draft);
+    const same = old?.values[0] === text && old.ttl === ttl;
+    return { set: { owner: at, type, ttl, values: [text] }, same };
+  }
+
+  #textFor(draft: Draft): string {
+    const { zone, denial, drafts, apexTypes } = this.#wish;
+    const proven = provenTypes(draft, drafts.standingOf(draft.owner), denial);
+    const types = draft.owner === apex ? [...proven, ...apexTypes] : proven;
+    const next = absoluteName((this.#after(draft.link ?? "") ?? draft).owner, zone);
+    return textOfData(this.#covers, denial === "nsec" ? nsecData(next, types) : nsec3Data(hashedName(next), types));
+  }
+
+  /** The closest name before this link: a stored one, or one that this write adds. */
+  #before(link: string): Link | undefined {
+    const mine = this.#fresh[countBefore(this.#fresh, link) - 1] ?? this.#fresh.at(-1);
+    return this.#nearest(this.#stored("before", link), mine, (a, b) => isBetween(b, a, link));
+  }
+
+  #after(link: string): Link | undefined {
+    const mine = this.#fresh[countBefore(this.#fresh, `${link}\u0000`)] ?? this.#fresh[0];
+    return this.#nearest(this.#stored("after", link), mine, (a, b) => isBetween(link, a, b));
+  }
+
+  #stored(way: "before" | "after", link: string): Link | undefined {
+    const step = this.#wish.chain[way];
     const start = step(link);
     let found = start;
-    while (found?.link != null && left.has(found.link)) {
+    while (found?.link != null && this.#left.has(found.link)) {
       found = step(found.link);
       if (found?.link === start?.link) return undefined;
     }
     return found;
-  };
-  /** The closest name before this link: a stored one, or one that this write adds. */
-  const before = (link: string): Link | undefined => {
-    const mine = fresh[countBefore(fresh, link) - 1] ?? fresh.at(-1);
-    return nearest(stored(chain.before, link), mine, (a, b) => isBetween(b, a, link));
-  };
-  const after = (link: string): Link | undefined => {
-    const mine = fresh[countBefore(fresh, `${link}\u0000`)] ?? fresh[0];
-    return nearest(stored(chain.after, link), mine, (a, b) => isBetween(link, a, b));
-  };
-  const nearest = (
+  }
+
+  #nearest(
     found: Link | undefined,
     mine: string | undefined,
     isNearer: (a: string, b: string) => boolean,
-  ): Link | undefined => {
-    const own = mine === undefined ? undefined : joined.get(mine);
+  ): Link | undefined {
+    const own = mine === undefined ? undefined : this.#joined.get(mine);
     if (found?.link == null || own?.link == null) return own ?? found;
     return isNearer(own.link, found.link) ? own : found;
-  };
-
-  for (const link of [...left, ...fresh]) {
-    yield;
-    const previous = before(link);
-    if (previous !== undefined) changed.add(drafts.at(previous.owner));
-  }
-  const covers = denial === "nsec" ? dnssecTypes.nsec : dnssecTypes.nsec3;
-  const type = typeNamed(covers);
-  const isSameChain = left.size === 0 && fresh.length === 0;
-  const textFor = (draft: Draft): string => {
-    const proven = provenTypes(draft, drafts.standingOf(draft.owner), denial);
-    const types = draft.owner === apex ? [...proven, ...apexTypes] : proven;
-    const next = absoluteName((after(draft.link ?? "") ?? draft).owner, zone);
-    return textOfData(covers, denial === "nsec" ? nsecData(next, types) : nsec3Data(hashedName(next), types));
-  };
-  const typesAdded = apexTypes.map(typeNamed);
-  return (draft) => {
-    if (!changed.has(draft)) return undefined;
-    const at = denial === "nsec" ? draft.owner : (draft.link ?? "");
-    const old = draft.known?.made.find((set) => set.owner === at && set.type === type);
-    // Most writes change neither the names nor their types.
-    const text = (isSameChain && hasSameTypes(draft, typesAdded) ? old?.values[0] : undefined) ?? textFor(draft);
-    const same = old?.values[0] === text && old.ttl === ttl;
-    return { set: { owner: at, type, ttl, values: [text] }, same };
-  };
-
-  function isMember(draft: Draft, standing: Standing): boolean {
-    return standing !== "hidden" && (denial === "nsec" ? draft.types.length > 0 : exists(draft));
   }
 }
+
+const isMember = (draft: Draft, standing: Standing, denial: "nsec" | "nsec3"): boolean =>
+  standing !== "hidden" && (denial === "nsec" ? draft.types.length > 0 : exists(draft));
 
 /** The types that a name's NSEC or NSEC3 record lists (RFC 4034 section 4.1.2, RFC 5155 section 7.1). */
 function provenTypes({ types }: Draft, standing: Standing, denial: "nsec" | "nsec3"): ReadonlySet<number> {

@@ -112,6 +112,24 @@ function withZoneTtl<Key extends KeyUse>(life: Life<Key>, { now, highestTtl }: C
   return isHigher ? { ...life, zoneTtl: highestTtl } : undefined;
 }
 
+/** The life at the beginning of a stage. */
+function inStage<Key extends KeyUse>(
+  stage: Stage,
+  { parentSince: _, zoneTtl: __, dsTtl, ignoresSilent, ...rest }: Life<Key>,
+  keys: readonly Key[],
+  { now: since, highestTtl }: Clock<Key>,
+): Life<Key> {
+  return {
+    ...rest,
+    stage,
+    since,
+    keys,
+    ...(stage !== "secure" && ignoresSilent && { ignoresSilent }),
+    ...(stage !== "secure" && dsTtl !== undefined && { dsTtl }),
+    ...(stage === "roll-sign" && { zoneTtl: highestTtl }),
+  };
+}
+
 function stepFrom<Key extends KeyUse>(
   life: Life<Key>,
   parent: ParentView,
@@ -122,18 +140,7 @@ function stepFrom<Key extends KeyUse>(
   const [old, next] = keys;
   const waited = (seconds: number): boolean => now >= since + seconds * 1000 + margin;
   const zoneTtl = Math.max(life.zoneTtl ?? 0, clock.highestTtl);
-  const go = (to: Stage, used: readonly Key[]): Life<Key> => {
-    const { parentSince: _, zoneTtl: __, dsTtl, ignoresSilent, ...rest } = life;
-    return {
-      ...rest,
-      stage: to,
-      since: now,
-      keys: used,
-      ...(to !== "secure" && ignoresSilent && { ignoresSilent }),
-      ...(to !== "secure" && dsTtl !== undefined && { dsTtl }),
-      ...(to === "roll-sign" && { zoneTtl: clock.highestTtl }),
-    };
-  };
+  const go = (to: Stage, used: readonly Key[]): Life<Key> => inStage(to, life, used, clock);
   const fits = wantedOfParent(life, clock.dsOf);
   const isThere = fits !== undefined && everyServer(parent, fits);
   if (old === undefined) return undefined;

@@ -2,9 +2,18 @@ import { absoluteName, apex } from "../names/name.ts";
 import { typeCode } from "../rdata/table.ts";
 import type { RRset } from "../records/rrset.ts";
 import type { Steps } from "../steps.ts";
-import { type Chain, linkingChain } from "./chain.ts";
+import { type Chain, type ChainSet, linkingChain } from "./chain.ts";
 import { type Algorithm, dnssecTypes } from "./codes.ts";
-import { createDrafts, type Draft, generatedIn, madeKey, signaturesIn, signedName } from "./drafts.ts";
+import {
+  createDrafts,
+  type Draft,
+  type Generated,
+  generatedIn,
+  madeKey,
+  type Standing,
+  signaturesIn,
+  signedName,
+} from "./drafts.ts";
 import {
   dataOfText,
   haveSame,
@@ -110,64 +119,14 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     chain: whole === undefined ? names : noChain,
     apexTypes: signing.apexSets.map(({ type }) => type),
   });
-
   const partOf = (draft: Draft): SigningPart => {
-    const { owner, known } = draft;
-    const isStored = whole === undefined && !touched.has(owner);
-    const generated = generatedIn(isStored ? known : undefined);
-    const { sets, signatures } = generated;
-    const toSign: ToSign[] = [];
-    /** Keeps the stored signatures if they are still good. */
-    const sign = (
-      at: string,
-      set: Pick<ToSign, "covers" | "ttl">,
-      dataOf: () => ToSign["data"],
-      same: boolean,
-    ): void => {
-      const key = madeKey(at, set.covers);
-      const keys = keySets.has(set.covers) ? signing.keySetKeys : signing.zoneKeys;
-      const stored = same && known ? signaturesIn(known).get(key) : undefined;
-      if (stored !== undefined && areGood(stored, set.ttl, keys, signing)) {
-        signatures.set(key, stored);
-        return;
-      }
-      signatures.delete(key);
-      const done: ToSign["done"] = (made) =>
-        signatures.set(
-          key,
-          made.map((data) => textOfData(dnssecTypes.rrsig, data)),
-        );
-      toSign.push({ name: absoluteName(at, zone), keys, done, data: dataOf(), ...set });
-    };
-
-    if (touched.has(owner)) {
-      const standing = drafts.standingOf(owner);
-      const { sets: own, changed } = wish.setsAt(owner);
-      for (const { type, ttl, records } of own) {
-        const covers = typeCode(type);
-        if (records.length === 0 || standing === "hidden" || (standing === "cut" && covers !== dnssecTypes.ds))
-          continue;
-        const data = () => records.map(({ rdata }) => dataOfText(type, rdata));
-        sign(owner, { covers, ttl: ttl ?? wish.ttl }, data, !changed.has(type));
-      }
-    }
-    for (const { type: covers, data } of owner === apex ? signing.apexSets : []) {
-      const made = { owner, type: typeNamed(covers), ttl: keyTtl, values: textsOf(covers, data) };
-      const old = known && madeLike(known.made, made);
-      sets.set(madeKey(apex, covers), made);
-      sign(apex, { covers, ttl: keyTtl }, () => data, old !== undefined && sameMade(old, made));
-    }
+    const part = new NamePart(wish, draft);
+    if (touched.has(draft.owner)) part.signOwnSets(drafts.standingOf(draft.owner));
+    if (draft.owner === apex) part.signApexSets();
     const chainSet = chainSetOf(draft);
-    if (chainSet !== undefined) {
-      const { set, same } = chainSet;
-      const covers = typeCode(set.type);
-      sets.set(madeKey(set.owner, covers), set);
-      const data = () => set.values.map((text) => dataOfText(set.type, text));
-      sign(set.owner, { covers, ttl: negativeTtl }, data, same);
-    }
-    return { toSign, change: () => changeOf({ before: known, after: signedName(draft, generated) }) };
+    if (chainSet !== undefined) part.signChainSet(chainSet);
+    return part;
   };
-
   return {
     size: drafts.size(),
     owners: drafts.owners,
@@ -178,6 +137,74 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
         if (!drafts.has(before.owner)) yield { toSign: [], change: () => ({ before, after: undefined }) };
     },
   };
+}
+
+type SetHead = Pick<ToSign, "covers" | "ttl">;
+
+class NamePart implements SigningPart {
+  readonly toSign: ToSign[] = [];
+  readonly #wish: SigningWish;
+  readonly #draft: Draft;
+  readonly #generated: Generated;
+
+  constructor(wish: SigningWish, draft: Draft) {
+    this.#wish = wish;
+    this.#draft = draft;
+    const isStored = wish.whole === undefined && !wish.touched.has(draft.owner);
+    this.#generated = generatedIn(isStored ? draft.known : undefined);
+  }
+
+  readonly change = (): NameChange | undefined =>
+    changeOf({ before: this.#draft.known, after: signedName(this.#draft, this.#generated) });
+
+  signOwnSets(standing: Standing): void {
+    const { owner } = this.#draft;
+    const { sets, changed } = this.#wish.setsAt(owner);
+    for (const { type, ttl, records } of sets) {
+      const covers = typeCode(type);
+      if (records.length === 0 || standing === "hidden" || (standing === "cut" && covers !== dnssecTypes.ds)) continue;
+      const data = () => records.map(({ rdata }) => dataOfText(type, rdata));
+      this.#sign(owner, { covers, ttl: ttl ?? this.#wish.ttl }, data, !changed.has(type));
+    }
+  }
+
+  signApexSets(): void {
+    const { known } = this.#draft;
+    for (const { type: covers, data } of this.#wish.signing.apexSets) {
+      const made = { owner: apex, type: typeNamed(covers), ttl: keyTtl, values: textsOf(covers, data) };
+      const old = known && madeLike(known.made, made);
+      this.#generated.sets.set(madeKey(apex, covers), made);
+      this.#sign(apex, { covers, ttl: keyTtl }, () => data, old !== undefined && sameMade(old, made));
+    }
+  }
+
+  signChainSet({ set, same }: ChainSet): void {
+    const covers = typeCode(set.type);
+    this.#generated.sets.set(madeKey(set.owner, covers), set);
+    const data = () => set.values.map((text) => dataOfText(set.type, text));
+    this.#sign(set.owner, { covers, ttl: this.#wish.negativeTtl }, data, same);
+  }
+
+  /** Keeps the stored signatures if they are still good. */
+  #sign(at: string, set: SetHead, dataOf: () => ToSign["data"], same: boolean): void {
+    const { zone, signing } = this.#wish;
+    const { known } = this.#draft;
+    const { signatures } = this.#generated;
+    const key = madeKey(at, set.covers);
+    const keys = keySets.has(set.covers) ? signing.keySetKeys : signing.zoneKeys;
+    const stored = same && known ? signaturesIn(known).get(key) : undefined;
+    if (stored !== undefined && areGood(stored, set.ttl, keys, signing)) {
+      signatures.set(key, stored);
+      return;
+    }
+    signatures.delete(key);
+    const done: ToSign["done"] = (made) =>
+      signatures.set(
+        key,
+        made.map((data) => textOfData(dnssecTypes.rrsig, data)),
+      );
+    this.toSign.push({ name: absoluteName(at, zone), keys, done, data: dataOf(), ...set });
+  }
 }
 
 /** Cached, because the caller passes the same array from one write to the next. */
