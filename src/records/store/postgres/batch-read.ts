@@ -70,10 +70,7 @@ export async function loadBatch(
     acts + newNumbers > 0 ? run(freshNumbers(acts, newNumbers)) : undefined,
     created.length > 0 ? readNeighbours(run, newZones) : [],
   ]);
-  const placed = (placeRows?.rows ?? []) as (Place & { readonly id: string })[];
-  const places = new Map(placed.map(({ id, zone, owner }) => [id, { zone, owner }]));
-  const known = (names?.rows ?? []) as { name: string; serial: number | null }[];
-  const [numbers] = (fresh?.rows ?? []) as { actions: string[]; zones: string[] }[];
+  const places = placesIn(placeRows?.rows ?? []);
   const ahead = await readAhead(run, new Map(wishes.flatMap((wish) => [...(wish.ahead ?? [])])));
   const owners = ownersToRead(needs, zones, places, ahead);
   const [busy, sets, signed, ended] = await Promise.all([
@@ -102,8 +99,27 @@ export async function loadBatch(
     busy: { zones: busy, names: busyNames },
     keys: (keys?.rows ?? []) as KeptKey[],
     neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),
+    ...namesIn(names?.rows ?? []),
+    ...freshNumbersIn(fresh?.rows ?? []),
+  };
+}
+
+function placesIn(rows: Rows["rows"]): Loaded["places"] {
+  const placed = rows as (Place & { readonly id: string })[];
+  return new Map(placed.map(({ id, zone, owner }) => [id, { zone, owner }]));
+}
+
+function namesIn(rows: Rows["rows"]): Pick<Loaded, "taken" | "departed"> {
+  const known = rows as { name: string; serial: number | null }[];
+  return {
     taken: new Set(known.flatMap(({ name, serial }) => (serial === null ? [name] : []))),
     departed: new Map(known.flatMap(({ name, serial }) => (serial === null ? [] : [[name, serial] as const]))),
+  };
+}
+
+function freshNumbersIn(rows: Rows["rows"]): Pick<Loaded, "freshActions" | "freshZones"> {
+  const [numbers] = rows as { actions: string[]; zones: string[] }[];
+  return {
     freshActions: (numbers?.actions ?? []).map(Number),
     freshZones: (numbers?.zones ?? []).map(Number),
   };

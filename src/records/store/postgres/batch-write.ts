@@ -73,82 +73,16 @@ function statementOf(parts: readonly Part[], isLast: boolean, link: number): Sta
  * zones are inserted before their sets and deleted after them, and ids are deleted before they are inserted.
  */
 function partsOf(outcome: Outcome): readonly Part[] {
-  const place = { zone: "bigint", owner: "text", type: "text" } as const;
   return [
-    {
-      tag: "zones_changed",
-      columns: {
-        number: "bigint",
-        settings: "text",
-        serial: "bigint",
-        modified: "bigint",
-        record_count: "bigint",
-        names_at: "bigint",
-      },
-      rows: outcome.zones.map(zoneRow),
-      text: (rows, numbers) =>
-        "UPDATE zones SET settings = n.settings, serial = n.serial, modified = n.modified, " +
-        "record_count = n.record_count, names_at = n.names_at " +
-        `FROM ${rows} WHERE zones.number = n.number AND zones.number = ANY(${numbers})`,
-    },
-    {
-      tag: "zones_new",
-      columns: {
-        number: "bigint",
-        id: "text",
-        account: "bigint",
-        name: "text",
-        settings: "text",
-        serial: "bigint",
-        record_count: "bigint",
-        created: "bigint",
-        modified: "bigint",
-      },
-      rows: outcome.newZones.map(zoneRow),
-      text: (rows) =>
-        "INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified) " +
-        `SELECT * FROM ${rows}`,
-    },
-    {
-      tag: "sets",
-      columns: { ...place, ttl: "bigint", records: "text", marks: "text" },
-      rows: outcome.sets,
-      text: (rows) =>
-        `INSERT INTO rrsets (zone, owner, type, ttl, records, marks) SELECT * FROM ${rows} ON CONFLICT (zone, owner, type) ` +
-        "DO UPDATE SET ttl = excluded.ttl, records = excluded.records, marks = excluded.marks",
-    },
-    {
-      tag: "sets_gone",
-      columns: place,
-      rows: outcome.goneSets,
-      text: (rows) =>
-        `DELETE FROM rrsets AS r USING ${rows} WHERE (r.zone, r.owner, r.type) = (n.zone, n.owner, n.type)`,
-    },
+    ...zoneParts(outcome),
+    ...setParts(outcome),
     {
       tag: "zones_gone",
       columns: { number: "bigint" },
       rows: outcome.goneZones.map((number) => ({ number })),
       text: (rows) => `DELETE FROM zones USING ${rows} WHERE zones.number = n.number`,
     },
-    {
-      tag: "ids_gone",
-      columns: { id: "text" },
-      rows: outcome.goneIds.map((id) => ({ id })),
-      text: (rows) => `DELETE FROM record_ids USING ${rows} WHERE record_ids.id = n.id`,
-    },
-    {
-      tag: "ids_moved",
-      columns: { id: "text", ...place },
-      rows: outcome.movedIds,
-      text: (rows) =>
-        `UPDATE record_ids SET zone = n.zone, owner = n.owner, type = n.type FROM ${rows} WHERE record_ids.id = n.id`,
-    },
-    {
-      tag: "ids_new",
-      columns: { id: "text", ...place },
-      rows: outcome.newIds,
-      text: (rows) => `INSERT INTO record_ids (id, zone, owner, type) SELECT * FROM ${rows}`,
-    },
+    ...idParts(outcome),
     {
       tag: "departed",
       columns: { name: "text", serial: "bigint" },
@@ -161,6 +95,84 @@ function partsOf(outcome: Outcome): readonly Part[] {
     ...recordParts(outcome),
   ];
 }
+
+const place = { zone: "bigint", owner: "text", type: "text" } as const;
+
+const zoneParts = (outcome: Outcome): readonly Part[] => [
+  {
+    tag: "zones_changed",
+    columns: {
+      number: "bigint",
+      settings: "text",
+      serial: "bigint",
+      modified: "bigint",
+      record_count: "bigint",
+      names_at: "bigint",
+    },
+    rows: outcome.zones.map(zoneRow),
+    text: (rows, numbers) =>
+      "UPDATE zones SET settings = n.settings, serial = n.serial, modified = n.modified, " +
+      "record_count = n.record_count, names_at = n.names_at " +
+      `FROM ${rows} WHERE zones.number = n.number AND zones.number = ANY(${numbers})`,
+  },
+  {
+    tag: "zones_new",
+    columns: {
+      number: "bigint",
+      id: "text",
+      account: "bigint",
+      name: "text",
+      settings: "text",
+      serial: "bigint",
+      record_count: "bigint",
+      created: "bigint",
+      modified: "bigint",
+    },
+    rows: outcome.newZones.map(zoneRow),
+    text: (rows) =>
+      "INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified) " +
+      `SELECT * FROM ${rows}`,
+  },
+];
+
+const setParts = (outcome: Outcome): readonly Part[] => [
+  {
+    tag: "sets",
+    columns: { ...place, ttl: "bigint", records: "text", marks: "text" },
+    rows: outcome.sets,
+    text: (rows) =>
+      `INSERT INTO rrsets (zone, owner, type, ttl, records, marks) SELECT * FROM ${rows} ON CONFLICT (zone, owner, type) ` +
+      "DO UPDATE SET ttl = excluded.ttl, records = excluded.records, marks = excluded.marks",
+  },
+  {
+    tag: "sets_gone",
+    columns: place,
+    rows: outcome.goneSets,
+    text: (rows) => `DELETE FROM rrsets AS r USING ${rows} WHERE (r.zone, r.owner, r.type) = (n.zone, n.owner, n.type)`,
+  },
+];
+
+const idParts = (outcome: Outcome): readonly Part[] => [
+  {
+    tag: "ids_gone",
+    columns: { id: "text" },
+    rows: outcome.goneIds.map((id) => ({ id })),
+    text: (rows) => `DELETE FROM record_ids USING ${rows} WHERE record_ids.id = n.id`,
+  },
+  {
+    tag: "ids_moved",
+    columns: { id: "text", ...place },
+    rows: outcome.movedIds,
+    text: (rows) =>
+      `UPDATE record_ids SET zone = n.zone, owner = n.owner, type = n.type FROM ${rows} WHERE record_ids.id = n.id`,
+  },
+  {
+    tag: "ids_new",
+    columns: { id: "text", ...place },
+    rows: outcome.newIds,
+    text: (rows) => `INSERT INTO record_ids (id, zone, owner, type) SELECT * FROM ${rows}`,
+  },
+];
 
 /** The signed names of zones, and the keys that sign them. */
 function signedParts({ names, goneNames, signingKeys, usedKeys, adopted, leftovers }: Outcome): readonly Part[] {

@@ -23,37 +23,67 @@ export const createWriteAccess =
     return result;
   };
 
-/** Tokens are cached while `isUp` says that notifications arrive, until `forget` is called. */
-export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAccess, isUp: () => boolean) {
-  const cold = createSqlTokens(postgresSql(postgres));
-  const known = new Map<string, Token>();
-  /** Incremented when a read in progress may return outdated data. */
-  let generation = 0;
-  const forget = (): void => {
-    generation += 1;
-    known.clear();
-  };
+export const createPostgresTokens = (postgres: Postgres, writeAccess: WriteAccess, isUp: () => boolean) =>
+  new PostgresTokens(postgres, writeAccess, isUp);
 
-  const read = joinReads<string, Token | undefined>({
-    load: async (hashes) => {
-      const before = generation;
-      const { rows } = await postgres.read({
-        name: "tokens",
-        text:
-          "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
-          "WHERE tokens.hash = ANY($1)",
-        values: [[...new Set(hashes)]],
-      });
-      const found = new Map((rows as TokenRow[]).map((row) => [row.hash, tokenFromRow(row)]));
-      if (known.size >= mostKept) known.clear();
-      // Wrong tokens are not cached: a client could fill the memory with made-up ones.
-      if (before === generation && isUp()) for (const [hash, token] of found) known.set(hash, token);
-      return hashes.map((hash) => found.get(hash));
-    },
+/** Tokens are cached while `isUp` says that notifications arrive, until `forget` is called. */
+class PostgresTokens {
+  readonly store: TokenStore;
+  readonly #postgres: Postgres;
+  readonly #isUp: () => boolean;
+  readonly #cached = new Map<string, Token>();
+  /** Incremented when a read in progress may return outdated data. */
+  #generation = 0;
+  readonly #read = joinReads<string, Token | undefined>({ load: (hashes) => this.#load(hashes) });
+  #writing: Promise<unknown> = Promise.resolve();
+  readonly #uses = createUseCounter((counted) => {
+    // A lost count is harmless; writes that matter report their own errors.
+    this.#writing = Promise.allSettled([this.#writing, this.#writeUses(counted)]);
   });
 
-  const writeUses = (counted: Counted): Promise<unknown> =>
-    postgres.transact(async () => {
+  constructor(postgres: Postgres, writeAccess: WriteAccess, isUp: () => boolean) {
+    this.#postgres = postgres;
+    this.#isUp = isUp;
+    const cold = createSqlTokens(postgresSql(postgres));
+    this.store = {
+      ...cold,
+      noteUse: this.#uses.note,
+      addToken: (token) => writeAccess((sql) => createSqlTokens(sql).addToken(token)),
+      tokenByHash: (hash) => (isUp() ? this.#cached.get(hash) : undefined) ?? this.#read(hash),
+      tokens: async (of) => (await cold.tokens(of)).map((token) => withUses(token, this.#uses.get(token.id))),
+      revokeToken: (id, now) => writeAccess((sql) => createSqlTokens(sql).revokeToken(id, now)),
+    };
+  }
+
+  readonly forget = (): void => {
+    this.#generation += 1;
+    this.#cached.clear();
+  };
+
+  /** Writes the counted uses. */
+  readonly flushUses = async (): Promise<void> => {
+    this.#uses.flush();
+    await this.#writing;
+  };
+
+  async #load(hashes: readonly string[]): Promise<readonly (Token | undefined)[]> {
+    const before = this.#generation;
+    const { rows } = await this.#postgres.read({
+      name: "tokens",
+      text:
+        "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
+        "WHERE tokens.hash = ANY($1)",
+      values: [[...new Set(hashes)]],
+    });
+    const found = new Map((rows as TokenRow[]).map((row) => [row.hash, tokenFromRow(row)]));
+    if (this.#cached.size >= mostKept) this.#cached.clear();
+    // Wrong tokens are not cached: a client could fill the memory with made-up ones.
+    if (before === this.#generation && this.#isUp()) for (const [hash, token] of found) this.#cached.set(hash, token);
+    return hashes.map((hash) => found.get(hash));
+  }
+
+  #writeUses(counted: Counted): Promise<unknown> {
+    return this.#postgres.transact(async () => {
       const all = [...counted];
       const last = {
         name: "uses",
@@ -64,30 +94,5 @@ export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAcces
       };
       return { result: undefined, last };
     });
-  let writing: Promise<unknown> = Promise.resolve();
-  const uses = createUseCounter((counted) => {
-    // A lost count is harmless; writes that matter report their own errors.
-    writing = Promise.allSettled([writing, writeUses(counted)]);
-  });
-
-  const store: TokenStore = {
-    ...cold,
-    noteUse: uses.note,
-    addToken: (token) => writeAccess((sql) => createSqlTokens(sql).addToken(token)),
-    tokenByHash: (hash) => {
-      const token = isUp() ? known.get(hash) : undefined;
-      return token ?? read(hash);
-    },
-    tokens: async (of) => (await cold.tokens(of)).map((token) => withUses(token, uses.get(token.id))),
-    revokeToken: (id, now) => writeAccess((sql) => createSqlTokens(sql).revokeToken(id, now)),
-  };
-  return {
-    store,
-    forget,
-    /** Writes the counted uses. */
-    flushUses: async (): Promise<void> => {
-      uses.flush();
-      await writing;
-    },
-  };
+  }
 }

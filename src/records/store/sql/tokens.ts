@@ -21,13 +21,13 @@ export type TokenStore = Pick<
 >;
 
 /** Accounts, their tokens, and the secrets of the database. */
-export function createSqlTokens({ read, write }: Sql) {
+export const createSqlTokens = (database: Sql) => ({ ...accountTokens(database), ...secrets(database) });
+
+function accountTokens({ read, write }: Sql) {
   const account = async (name: string): Promise<Account | undefined> => {
     const [row] = await read<Account>(sql`SELECT id, name FROM accounts WHERE name = ${name}`);
     return row && { id: row.id, name: row.name };
   };
-  const findSecret = async (name: string): Promise<string | undefined> =>
-    (await read<{ readonly value: string }>(sql`SELECT value FROM secrets WHERE name = ${name}`))[0]?.value;
 
   return {
     account,
@@ -65,7 +65,13 @@ export function createSqlTokens({ read, write }: Sql) {
       const good = sql`UPDATE tokens SET revoked = ${now} WHERE id = ${id} AND revoked IS NULL RETURNING id`;
       return (await write(good)).length === 1;
     },
+  };
+}
 
+function secrets({ read, write }: Sql) {
+  const findSecret = async (name: string): Promise<string | undefined> =>
+    (await read<{ readonly value: string }>(sql`SELECT value FROM secrets WHERE name = ${name}`))[0]?.value;
+  return {
     findSecret,
     replaceSecret: async (name: string, value: string): Promise<void> => {
       await write(sql`INSERT INTO secrets (name, value) VALUES (${name}, ${value})

@@ -11,7 +11,7 @@ import { plainSettings } from "../../model.ts";
 import { signZone } from "../../signing/life/dnssec.ts";
 import { createSigner } from "../../signing/signer.ts";
 import type { RecordStore, WriteRequest } from "../port.ts";
-import { createKnownRows } from "./known-rows.ts";
+import { KnownRows } from "./known-rows.ts";
 import { migrations } from "./schema.ts";
 import { openSqliteStore } from "./store.ts";
 
@@ -185,7 +185,7 @@ describe("the rows a store caches", () => {
       reads.push(id);
       return { id, number: Number(id), name: `${id}.test` };
     };
-    const known = createKnownRows({ zone } as unknown as Parameters<typeof createKnownRows>[0]);
+    const known = new KnownRows({ zone } as unknown as ConstructorParameters<typeof KnownRows>[0], () => undefined);
     const readsFor = (...ids: readonly string[]) => {
       for (const id of ids) known.zone(id);
       return reads.splice(0);

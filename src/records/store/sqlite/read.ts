@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { apex } from "../../../core/names/name.ts";
 import { dname, type Surroundings } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { Zone, ZoneKey } from "../../model.ts";
+import type { PlacedRecord, Zone, ZoneKey } from "../../model.ts";
 import type { SetQuery } from "../port.ts";
 import {
   type ChangeRow,
@@ -16,87 +16,100 @@ import {
   zoneFromRow,
 } from "../rows.ts";
 
-/** The most frequent reads, on statements that are prepared once. Synchronous, because transactions use them. */
-export function prepareReads(database: DatabaseSync) {
-  const selectZone = database.prepare("SELECT * FROM zones WHERE id = ?");
-  const selectNumbered = database.prepare("SELECT * FROM zones WHERE number = ?");
-  const selectNamed = database.prepare("SELECT * FROM zones WHERE name = ?");
-  const selectRecord = database.prepare(
+const prepare = (database: DatabaseSync) => ({
+  zone: database.prepare("SELECT * FROM zones WHERE id = ?"),
+  numberedZone: database.prepare("SELECT * FROM zones WHERE number = ?"),
+  namedZone: database.prepare("SELECT * FROM zones WHERE name = ?"),
+  record: database.prepare(
     `SELECT ${placedColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
       "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
-  );
-  const selectPlace = database.prepare(
+  ),
+  place: database.prepare(
     "SELECT zones.id AS zone, owner FROM record_ids JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
-  );
-  const selectSets = database.prepare("SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ?");
-  const selectTypes = database.prepare("SELECT owner, type FROM rrsets WHERE zone = ?");
-  const selectOwnerSets = database.prepare(
-    "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND owner = ?",
-  );
-  const selectDname = database.prepare(`SELECT 1 FROM rrsets WHERE zone = ? AND owner = ? AND type = '${dname}'`);
-  const selectEnding = database.prepare("SELECT owner FROM rrsets WHERE zone = ? AND substr(owner, ?) = ?");
-  const selectOthers = database.prepare(`SELECT owner FROM rrsets WHERE zone = ? AND owner <> '${apex}'`);
-  const selectRemoval = database.prepare(
+  ),
+  sets: database.prepare("SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ?"),
+  types: database.prepare("SELECT owner, type FROM rrsets WHERE zone = ?"),
+  setsOfOwner: database.prepare("SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND owner = ?"),
+  dname: database.prepare(`SELECT 1 FROM rrsets WHERE zone = ? AND owner = ? AND type = '${dname}'`),
+  ending: database.prepare("SELECT owner FROM rrsets WHERE zone = ? AND substr(owner, ?) = ?"),
+  others: database.prepare(`SELECT owner FROM rrsets WHERE zone = ? AND owner <> '${apex}'`),
+  toRemove: database.prepare(
     "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND (owner = '@' OR instr(marks, '\"locked\":true') > 0)",
-  );
-  const selectMissed = database.prepare("SELECT change FROM changes WHERE zone = ? AND position > ? LIMIT ?");
-  const selectLastChange = database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes");
+  ),
+  missed: database.prepare("SELECT change FROM changes WHERE zone = ? AND position > ? LIMIT ?"),
+  lastChange: database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes"),
+});
 
-  return {
-    zone: (id: string): Zone | undefined => {
-      const row = selectZone.get(id) as ZoneRow | undefined;
-      return row && zoneFromRow(row);
-    },
+/** The most frequent reads, on statements that are prepared once. Synchronous, because transactions use them. */
+export class Reads {
+  readonly #select: ReturnType<typeof prepare>;
 
-    zoneBy: (key: ZoneKey): Zone | undefined => {
-      const row = "name" in key ? selectNamed.get(key.name) : selectNumbered.get(key.number);
-      return row && zoneFromRow(row as ZoneRow);
-    },
+  constructor(database: DatabaseSync) {
+    this.#select = prepare(database);
+  }
 
-    record: (id: string) => {
-      const row = selectRecord.get(id) as PlacedRow | undefined;
-      return row && placedFromRow(row, id);
-    },
+  zone(id: string): Zone | undefined {
+    const row = this.#select.zone.get(id) as ZoneRow | undefined;
+    return row && zoneFromRow(row);
+  }
 
-    /** The set that contains a record. */
-    place: (record: string) => selectPlace.get(record) as { zone: string; owner: string } | undefined,
+  zoneBy(key: ZoneKey): Zone | undefined {
+    const row = "name" in key ? this.#select.namedZone.get(key.name) : this.#select.numberedZone.get(key.number);
+    return row && zoneFromRow(row as ZoneRow);
+  }
 
-    sets: (zone: Zone, { owner, type }: SetQuery): readonly RRset[] => {
-      const rows = owner === undefined ? selectSets.all(zone.number) : selectOwnerSets.all(zone.number, owner);
-      const sets = (rows as SetRow[]).map((row) => setFromRow(row, zone));
-      return type === undefined ? sets : sets.filter((set) => set.type === type);
-    },
+  record(id: string): PlacedRecord | undefined {
+    const row = this.#select.record.get(id) as PlacedRow | undefined;
+    return row && placedFromRow(row, id);
+  }
 
-    /** All sets of a zone, read one by one. */
-    *eachSet(zone: Zone): Generator<RRset, void> {
-      for (const row of selectSets.iterate(zone.number)) yield setFromRow(row as SetRow, zone);
-    },
+  /** The set that contains a record. */
+  place(record: string) {
+    return this.#select.place.get(record) as { zone: string; owner: string } | undefined;
+  }
 
-    /** What is looked at before a large zone is removed: the apex, and protected sets. */
-    setsToRemove: (zone: Zone): readonly RRset[] =>
-      (selectRemoval.all(zone.number) as SetRow[]).map((row) => setFromRow(row, zone)),
+  sets(zone: Zone, { owner, type }: SetQuery): readonly RRset[] {
+    const { sets: all, setsOfOwner } = this.#select;
+    const rows = owner === undefined ? all.all(zone.number) : setsOfOwner.all(zone.number, owner);
+    const sets = (rows as SetRow[]).map((row) => setFromRow(row, zone));
+    return type === undefined ? sets : sets.filter((set) => set.type === type);
+  }
 
-    /** The owners that have changed since a position; of at most `limit` changes. */
-    missed: ({ number }: Zone, position: number, limit: number): ReadonlySet<string> =>
-      ownersIn((selectMissed.all(number, position, limit) as Pick<ChangeRow, "change">[]).map(({ change }) => change)),
+  /** All sets of a zone, read one by one. */
+  *eachSet(zone: Zone): Generator<RRset, void> {
+    for (const row of this.#select.sets.iterate(zone.number)) yield setFromRow(row as SetRow, zone);
+  }
 
-    /** The owner and type of every set, read one by one. */
-    eachType: (zone: Zone) => selectTypes.iterate(zone.number) as Iterable<Pick<RRset, "owner" | "type">>,
+  /** What is looked at before a large zone is removed: the apex, and protected sets. */
+  setsToRemove(zone: Zone): readonly RRset[] {
+    return (this.#select.toRemove.all(zone.number) as SetRow[]).map((row) => setFromRow(row, zone));
+  }
 
-    around: (zone: Zone): Surroundings => ({
-      redirects: (owner) => selectDname.get(zone.number, owner) !== undefined,
+  /** The owners that have changed since a position; of at most `limit` changes. */
+  missed({ number }: Zone, position: number, limit: number): ReadonlySet<string> {
+    const rows = this.#select.missed.all(number, position, limit) as Pick<ChangeRow, "change">[];
+    return ownersIn(rows.map(({ change }) => change));
+  }
+
+  /** The owner and type of every set, read one by one. */
+  eachType(zone: Zone): Iterable<Pick<RRset, "owner" | "type">> {
+    return this.#select.types.iterate(zone.number) as Iterable<Pick<RRset, "owner" | "type">>;
+  }
+
+  around(zone: Zone): Surroundings {
+    const select = this.#select;
+    return {
+      redirects: (owner) => select.dname.get(zone.number, owner) !== undefined,
       *endingWith(owner) {
         const rows =
           owner === apex
-            ? selectOthers.iterate(zone.number)
+            ? select.others.iterate(zone.number)
             : // The length in code points; an owner is ASCII.
-              selectEnding.iterate(zone.number, -owner.length - 1, `.${owner}`);
+              select.ending.iterate(zone.number, -owner.length - 1, `.${owner}`);
         for (const row of rows) yield (row as { readonly owner: string }).owner;
       },
-    }),
+    };
+  }
 
-    lastChange: (): number => (selectLastChange.get() as { position: number }).position,
-  };
+  readonly lastChange = (): number => (this.#select.lastChange.get() as { position: number }).position;
 }
-
-export type Reads = ReturnType<typeof prepareReads>;

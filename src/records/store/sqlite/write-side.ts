@@ -9,150 +9,165 @@ import { AccessEnded, type Command, type NotCreated, type WriteRequest, type Wri
 import { serialAfter } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
 import type { ForeignCommits } from "./foreign-commits.ts";
-import { createKnownRows } from "./known-rows.ts";
+import { KnownRows } from "./known-rows.ts";
 import { prepareNeighbours } from "./neighbours.ts";
-import { prepareReads } from "./read.ts";
-import { prepareSignedNames, type SignedNames } from "./signed/names.ts";
+import { Reads } from "./read.ts";
+import { SignedNames } from "./signed/names.ts";
 import { SigningTogether } from "./signed/together.ts";
-import { prepareSetWriter } from "./write.ts";
+import { prepareSetWriter, type SetWriter } from "./write.ts";
 import type { Edges } from "./write-queue.ts";
 
 /** Up to this many owners are read in one step; if there are more, each takes one step. */
 const fewOwners = 10;
 
-/** Everything that a write reads and writes, on one connection. `mostValues`: as in `WriteView`. Without a signer, no writes are signed together. */
-export function prepareWriteSide(database: DatabaseSync, mostValues?: number, signer?: Signer) {
-  const read = prepareReads(database);
-  let signed: SignedNames | undefined;
-  /** Prepared on first use: most stores have no signed zone. */
-  const signedNames = (): SignedNames => {
-    signed ??= prepareSignedNames(database);
-    return signed;
-  };
-  const known = createKnownRows({ ...read, signedName: (zone, owner) => signedNames().at(zone, owner) });
-  const writer = prepareSetWriter(database, known, signedNames);
-  const neighboursOf = prepareNeighbours(database);
-  const insertZone = database.prepare(
+export const prepareWriteSide = (database: DatabaseSync, mostValues?: number, signer?: Signer): WriteSide =>
+  new WriteSide(database, mostValues, signer);
+
+const prepare = (database: DatabaseSync) => ({
+  insertZone: database.prepare(
     "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-  );
-  const deleteZone = database.prepare("DELETE FROM zones WHERE number = ?");
-  const insertDeparted = database.prepare(
+  ),
+  deleteZone: database.prepare("DELETE FROM zones WHERE number = ?"),
+  insertDeparted: database.prepare(
     "INSERT INTO departed_zones (name, serial) VALUES (?, ?) ON CONFLICT DO UPDATE SET serial = excluded.serial",
-  );
-  const selectToken = database.prepare("SELECT 1 FROM tokens WHERE id = ? AND revoked IS NOT NULL");
-  const selectSession = database.prepare("SELECT 1 FROM console_sessions WHERE id = ?");
-  const selectKey = database.prepare("SELECT 1 FROM transfer_keys WHERE name = ? AND revoked IS NOT NULL");
-  const selectDeparted = database.prepare("SELECT serial FROM departed_zones WHERE name = ?");
+  ),
+  selectDeparted: database.prepare("SELECT serial FROM departed_zones WHERE name = ?"),
+  revokedToken: database.prepare("SELECT 1 FROM tokens WHERE id = ? AND revoked IS NOT NULL"),
+  session: database.prepare("SELECT 1 FROM console_sessions WHERE id = ?"),
+  revokedKey: database.prepare("SELECT 1 FROM transfer_keys WHERE name = ? AND revoked IS NOT NULL"),
+});
 
-  const viewOf = (zone: Zone, sets: readonly RRset[]): WriteView => ({
-    zone,
-    sets,
-    around: read.around(zone),
-    mostValues,
-  });
+/** Everything that a write reads and writes, on one connection. */
+export class WriteSide {
+  readonly database: DatabaseSync;
+  readonly read: Reads;
+  readonly known: KnownRows;
+  readonly writer: SetWriter;
+  readonly together: SigningTogether;
+  readonly actions: ReturnType<typeof prepareActions>;
+  readonly #mostValues: number | undefined;
+  readonly #sql: ReturnType<typeof prepare>;
+  readonly #neighboursOf: ReturnType<typeof prepareNeighbours>;
+  #signedNames: SignedNames | undefined;
 
-  const signedReads = (zone: Zone): SignedReads => ({
-    names: { ...signedNames().chainOf(zone), at: (owner) => known.signedName(zone, owner) },
-    everyName: () => signedNames().every(zone),
-    setsAt: (owner) => known.setsAt(zone, owner),
-    everyType: () => read.eachType(zone),
-  });
-
-  function* viewingAll(zone: Zone): Steps<WriteView> {
-    const sets: RRset[] = [];
-    for (const set of read.eachSet(zone)) {
-      sets.push(set);
-      yield;
-    }
-    return viewOf(zone, sets);
+  /** `mostValues`: as in `WriteView`. Without a signer, no writes are signed together. */
+  constructor(database: DatabaseSync, mostValues?: number, signer?: Signer) {
+    this.database = database;
+    this.#mostValues = mostValues;
+    this.#sql = prepare(database);
+    this.#neighboursOf = prepareNeighbours(database);
+    this.read = new Reads(database);
+    this.known = new KnownRows(this.read, (zone, owner) => this.signedNames().at(zone, owner));
+    this.writer = prepareSetWriter(database, this.known, this.signedNames);
+    this.together = new SigningTogether((zone) => this.signedReads(zone), this.writer, signer);
+    this.actions = prepareActions(database);
   }
 
-  function* viewingOwners(zone: Zone, owners: readonly string[]): Steps<WriteView> {
-    const sets: RRset[] = [];
-    for (const owner of owners) {
-      sets.push(...known.setsAt(zone, owner));
-      yield;
-    }
-    return viewOf(zone, sets);
+  /** Prepared on first use: most stores have no signed zone. */
+  readonly signedNames = (): SignedNames => {
+    this.#signedNames ??= new SignedNames(this.database);
+    return this.#signedNames;
+  };
+
+  signedReads(zone: Zone): SignedReads {
+    return {
+      names: { ...this.signedNames().chainOf(zone), at: (owner) => this.known.signedName(zone, owner) },
+      everyName: () => this.signedNames().every(zone),
+      setsAt: (owner) => this.known.setsAt(zone, owner),
+      everyType: () => this.read.eachType(zone),
+    };
+  }
+
+  view(request: WriteRequest): WriteView | Steps<WriteView> | undefined {
+    const { at } = request;
+    const place = "record" in at ? this.known.place(at.record) : { zone: at.zone, owner: undefined };
+    const zone = place && this.known.zone(place.zone);
+    return zone?.account === request.account ? this.viewInto(zone, request, place?.owner) : undefined;
   }
 
   /** In steps, if it is the whole zone or many owners. */
-  const viewInto = (zone: Zone, request: Pick<WriteRequest, "owners" | "records">, owner?: string) => {
-    if (request.owners === "to-remove" && isLarge(zone)) return viewOf(zone, read.setsToRemove(zone));
-    if (request.owners === "all" || request.owners === "to-remove") return viewingAll(zone);
+  viewInto(
+    zone: Zone,
+    request: Pick<WriteRequest, "owners" | "records">,
+    owner?: string,
+  ): WriteView | Steps<WriteView> {
+    if (request.owners === "to-remove" && isLarge(zone)) return this.#viewOf(zone, this.read.setsToRemove(zone));
+    if (request.owners === "all" || request.owners === "to-remove") return this.#viewingAll(zone);
     const owners = new Set(request.owners(zone));
     if (owner !== undefined) owners.add(owner);
     for (const record of request.records ?? []) {
-      const other = known.place(record);
+      const other = this.known.place(record);
       if (other?.zone === zone.id) owners.add(other.owner);
     }
-    if (owners.size > fewOwners) return viewingOwners(zone, [...owners]);
-    return viewOf(
-      zone,
-      [...owners].flatMap((each) => known.setsAt(zone, each)),
-    );
-  };
+    if (owners.size > fewOwners) return this.#viewingOwners(zone, [...owners]);
+    const sets = [...owners].flatMap((each) => this.known.setsAt(zone, each));
+    return this.#viewOf(zone, sets);
+  }
 
-  return {
-    database,
-    read,
-    known,
-    signedNames,
-    signedReads,
-    writer,
-    together: new SigningTogether(signedReads, writer, signer),
-    actions: prepareActions(database),
-    viewInto,
+  /** Throws if the token, session or transfer key of the command has ended. */
+  expectAccess({ actor }: Command): void {
+    const { revokedToken, session, revokedKey } = this.#sql;
+    const ended =
+      (actor?.token !== undefined && revokedToken.get(actor.token) !== undefined) ||
+      (actor?.session !== undefined && session.get(actor.session) === undefined) ||
+      (actor?.key !== undefined && revokedKey.get(actor.key) !== undefined);
+    if (ended) throw new AccessEnded();
+  }
 
-    view: (request: WriteRequest): WriteView | Steps<WriteView> | undefined => {
-      const { at } = request;
-      const place = "record" in at ? known.place(at.record) : { zone: at.zone, owner: undefined };
-      const zone = place && known.zone(place.zone);
-      return zone?.account === request.account ? viewInto(zone, request, place?.owner) : undefined;
-    },
+  /** Reads from the database, because the cache may be older than what another process committed. */
+  obstacleTo(wish: NewZoneName): NotCreated | undefined {
+    if (this.read.zoneBy({ name: wish.name }) !== undefined) return "name-taken";
+    return refusalOfName(wish, this.#neighboursOf(wish));
+  }
 
-    /** Throws if the token, session or transfer key of the command has ended. */
-    expectAccess: ({ actor }: Command): void => {
-      const ended =
-        (actor?.token !== undefined && selectToken.get(actor.token) !== undefined) ||
-        (actor?.session !== undefined && selectSession.get(actor.session) === undefined) ||
-        (actor?.key !== undefined && selectKey.get(actor.key) !== undefined);
-      if (ended) throw new AccessEnded();
-    },
+  /** Without its sets. */
+  createZone(zone: NewZone): void {
+    const { id, account, name, settings, created: at, sets } = zone;
+    const last = this.#sql.selectDeparted.get(name) as { readonly serial: number } | undefined;
+    const serial = serialAfter(last?.serial, zone);
+    const count = sets.reduce((sum, set) => sum + set.records.length, 0);
+    this.#sql.insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
+  }
 
-    /** Reads from the database, because the cache may be older than what another process committed. */
-    obstacleTo: (wish: NewZoneName): NotCreated | undefined =>
-      read.zoneBy({ name: wish.name }) === undefined ? refusalOfName(wish, neighboursOf(wish)) : "name-taken",
+  /** In the transaction that creates it. */
+  createdZone(id: string): Zone {
+    const made = this.known.zone(id);
+    if (made === undefined) throw new Error("a zone that was just written cannot be read");
+    return made;
+  }
 
-    /** Without its sets. */
-    createZone: (zone: NewZone): void => {
-      const { id, account, name, settings, created: at, sets } = zone;
-      const last = selectDeparted.get(name) as { readonly serial: number } | undefined;
-      const serial = serialAfter(last?.serial, zone);
-      const count = sets.reduce((sum, set) => sum + set.records.length, 0);
-      insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
-    },
+  /** `before`: the zone before this write, which has deleted its sets, unless it is large. */
+  removeZone(zone: Zone, before: Zone): void {
+    this.#sql.insertDeparted.run(zone.name, zone.serial);
+    this.#sql.deleteZone.run(zone.number);
+    if (zone.namesAt !== undefined) this.signedNames().leave(zone.namesAt, "names");
+    if (isLarge(before)) this.signedNames().leave(zone.number, "zone");
+    this.writer.removed(zone);
+  }
 
-    /** In the transaction that creates it. */
-    createdZone: (id: string): Zone => {
-      const made = known.zone(id);
-      if (made === undefined) throw new Error("a zone that was just written cannot be read");
-      return made;
-    },
+  #viewOf(zone: Zone, sets: readonly RRset[]): WriteView {
+    return { zone, sets, around: this.read.around(zone), mostValues: this.#mostValues };
+  }
 
-    /** `before`: the zone before this write, which has deleted its sets, unless it is large. */
-    removeZone: (zone: Zone, before: Zone): void => {
-      insertDeparted.run(zone.name, zone.serial);
-      deleteZone.run(zone.number);
-      if (zone.namesAt !== undefined) signedNames().leave(zone.namesAt, "names");
-      if (isLarge(before)) signedNames().leave(zone.number, "zone");
-      writer.removed(zone);
-    },
-  };
+  *#viewingAll(zone: Zone): Steps<WriteView> {
+    const sets: RRset[] = [];
+    for (const set of this.read.eachSet(zone)) {
+      sets.push(set);
+      yield;
+    }
+    return this.#viewOf(zone, sets);
+  }
+
+  *#viewingOwners(zone: Zone, owners: readonly string[]): Steps<WriteView> {
+    const sets: RRset[] = [];
+    for (const owner of owners) {
+      sets.push(...this.known.setsAt(zone, owner));
+      yield;
+    }
+    return this.#viewOf(zone, sets);
+  }
 }
-
-export type WriteSide = ReturnType<typeof prepareWriteSide>;
 
 /** What a transaction of this connection does to its rows in memory and its log. */
 export const edgesOf = (

@@ -27,119 +27,149 @@ export type SetWriter = {
   readonly logged: () => readonly LoggedRow[];
 };
 
-export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signed: () => SignedNames): SetWriter {
-  const updateZone = database.prepare("UPDATE zones SET serial = ?, modified = ?, record_count = ? WHERE number = ?");
-  const updateSettings = database.prepare("UPDATE zones SET settings = ? WHERE number = ?");
-  const upsertSet = database.prepare(
+export const prepareSetWriter = (database: DatabaseSync, known: KnownRows, signed: () => SignedNames): SetWriter =>
+  new SqliteSetWriter(database, known, signed);
+
+const prepare = (database: DatabaseSync) => ({
+  updateZone: database.prepare("UPDATE zones SET serial = ?, modified = ?, record_count = ? WHERE number = ?"),
+  updateSettings: database.prepare("UPDATE zones SET settings = ? WHERE number = ?"),
+  upsertSet: database.prepare(
     "INSERT INTO rrsets (zone, owner, type, ttl, records, marks) VALUES (?, ?, ?, ?, ?, ?) " +
       "ON CONFLICT DO UPDATE SET ttl = excluded.ttl, records = excluded.records, marks = excluded.marks",
-  );
-  const deleteSet = database.prepare("DELETE FROM rrsets WHERE zone = ? AND owner = ? AND type = ?");
-  const insertId = database.prepare("INSERT INTO record_ids (id, zone, owner, type) VALUES (?, ?, ?, ?)");
-  const deleteId = database.prepare("DELETE FROM record_ids WHERE id = ?");
-  const insertChange = database.prepare(
+  ),
+  deleteSet: database.prepare("DELETE FROM rrsets WHERE zone = ? AND owner = ? AND type = ?"),
+  insertId: database.prepare("INSERT INTO record_ids (id, zone, owner, type) VALUES (?, ?, ?, ?)"),
+  deleteId: database.prepare("DELETE FROM record_ids WHERE id = ?"),
+  insertChange: database.prepare(
     "INSERT INTO changes (account, zone, zone_name, serial, at, actor, change) VALUES (?, ?, ?, ?, ?, ?, ?)",
-  );
+  ),
+});
 
-  let logged: LoggedRow[] = [];
-  const changed = new Map<number, Zone>();
+class SqliteSetWriter implements SetWriter {
+  readonly #database: DatabaseSync;
+  readonly #known: KnownRows;
+  readonly #signed: () => SignedNames;
+  readonly #sql: ReturnType<typeof prepare>;
+  #manyRows: ReturnType<typeof prepareManyRows> | undefined;
+  /** Of this transaction. */
+  #logged: LoggedRow[] = [];
+  readonly #changed = new Map<number, Zone>();
 
-  const log = (row: Omit<LoggedRow, "position">) => {
-    const { account, zone, zoneName, serial, at, actor, change } = row;
-    const added = insertChange.run(account, zone, zoneName, serial, at, actor, JSON.stringify(change));
-    logged.push({ position: Number(added.lastInsertRowid), account, zone, zoneName, serial, at, actor, change });
-  };
-
-  const writeSet = (zone: Zone, { owner, type, after }: Change) => {
-    if (after === null) deleteSet.run(zone.number, owner, type);
-    else upsertSet.run(zone.number, owner, type, after.ttl, JSON.stringify(after.records), marksToText(after));
-  };
-
-  const removeId = (id: string) => {
-    deleteId.run(id);
-    known.removedRecord(id);
-  };
-
-  const writeZone = ({ zone, newSettings, names, keys = [] }: WriteEffect) => {
-    if (newSettings) updateSettings.run(JSON.stringify(zone.settings), zone.number);
-    if (newSettings && names !== undefined) signed().writeKeys(zone, keys);
-    changed.set(zone.number, zone);
-    known.wroteZone(zone);
-  };
-
-  const withMovedNames = (effect: WriteEffect): WriteEffect =>
-    effect.namesMove ? { ...effect, zone: signed().move(effect.zone, effect.namesMove) } : effect;
-
-  /** If the zone is no longer signed, `names` are deleted from where they were. */
-  function* writingNames({ zone: { namesAt }, names }: WriteEffect, before: Zone): Steps<void> {
-    if (names !== undefined && names.length > 0) yield* signed().writing(namesAt ?? before.namesAt ?? 0, names);
+  constructor(database: DatabaseSync, known: KnownRows, signed: () => SignedNames) {
+    this.#database = database;
+    this.#known = known;
+    this.#signed = signed;
+    this.#sql = prepare(database);
   }
 
-  const writeRows = ({ zone, changes, log: rows }: WriteEffect) => {
-    // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
-    for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) removeId(id);
-    for (const change of changes) {
-      writeSet(zone, change);
-      for (const id of idsOnlyIn(change.after, change.before)) insertId.run(id, zone.number, change.owner, change.type);
-    }
-    for (const row of rows) log(row);
+  readonly begun = (): void => {
+    this.#logged = [];
+    this.#changed.clear();
   };
 
-  let manyRows: ReturnType<typeof prepareManyRows> | undefined;
-  function* writingMany(effect: WriteEffect, rows: ManyRows): Steps<void> {
-    manyRows ??= prepareManyRows(database);
-    const next = (yield* manyRows(effect, rows)) - effect.log.length + 1;
+  readonly apply = (planned: WriteEffect, existing: readonly RRset[]): void => {
+    const effect = this.#withMovedNames(planned);
+    this.#writeZone(effect);
+    this.#writeRows(effect);
+    finish(this.#writingNames(effect, planned.zone));
+    this.#known.wroteNames(effect.zone, effect.names ?? []);
+    this.#updateKnown(effect.zone, effect.changes, existing);
+  };
+
+  readonly createSets = (zone: Zone, created: readonly Change[], by: Writer): void =>
+    this.#writeRows(firstEffect(zone, created, by));
+
+  readonly applying = (planned: WriteEffect, rows: ManyRows): Steps<void> => this.#applying(planned, rows);
+
+  readonly creatingSets = (zone: Zone, created: readonly Change[], by: Writer, rows: ManyRows): Steps<void> =>
+    this.#writingMany(firstEffect(zone, created, by), rows);
+
+  readonly removed = (zone: Zone): void => {
+    this.#changed.delete(zone.number);
+    this.#forgetRows();
+  };
+
+  readonly ending = (): void => {
+    for (const { serial, modified, recordCount, number } of this.#changed.values())
+      this.#sql.updateZone.run(serial, modified, recordCount, number);
+  };
+
+  readonly logged = (): readonly LoggedRow[] => this.#logged;
+
+  *#applying(planned: WriteEffect, rows: ManyRows): Steps<void> {
+    const effect = this.#withMovedNames(planned);
+    this.#writeZone(effect);
+    yield* this.#writingMany(effect, rows);
+    yield* this.#writingNames(effect, planned.zone);
+    this.#forgetRows();
+  }
+
+  #withMovedNames(effect: WriteEffect): WriteEffect {
+    return effect.namesMove ? { ...effect, zone: this.#signed().move(effect.zone, effect.namesMove) } : effect;
+  }
+
+  #writeZone({ zone, newSettings, names, keys = [] }: WriteEffect): void {
+    if (newSettings) this.#sql.updateSettings.run(JSON.stringify(zone.settings), zone.number);
+    if (newSettings && names !== undefined) this.#signed().writeKeys(zone, keys);
+    this.#changed.set(zone.number, zone);
+    this.#known.wroteZone(zone);
+  }
+
+  #writeRows({ zone, changes, log }: WriteEffect): void {
+    const { insertId } = this.#sql;
+    // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
+    for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) this.#removeId(id);
+    for (const change of changes) {
+      this.#writeSet(zone, change);
+      for (const id of idsOnlyIn(change.after, change.before)) insertId.run(id, zone.number, change.owner, change.type);
+    }
+    for (const row of log) this.#log(row);
+  }
+
+  #removeId(id: string): void {
+    this.#sql.deleteId.run(id);
+    this.#known.removedRecord(id);
+  }
+
+  #writeSet(zone: Zone, { owner, type, after }: Change): void {
+    const { deleteSet, upsertSet } = this.#sql;
+    if (after === null) deleteSet.run(zone.number, owner, type);
+    else upsertSet.run(zone.number, owner, type, after.ttl, JSON.stringify(after.records), marksToText(after));
+  }
+
+  #log(row: Omit<LoggedRow, "position">): void {
+    const { account, zone, zoneName, serial, at, actor, change } = row;
+    const added = this.#sql.insertChange.run(account, zone, zoneName, serial, at, actor, JSON.stringify(change));
+    const position = Number(added.lastInsertRowid);
+    this.#logged.push({ position, account, zone, zoneName, serial, at, actor, change });
+  }
+
+  *#writingMany(effect: WriteEffect, rows: ManyRows): Steps<void> {
+    this.#manyRows ??= prepareManyRows(this.#database);
+    const next = (yield* this.#manyRows(effect, rows)) - effect.log.length + 1;
     for (const [i, row] of effect.log.entries()) {
-      logged.push({ ...row, position: next + i });
+      this.#logged.push({ ...row, position: next + i });
       yield;
     }
   }
 
+  /** If the zone is no longer signed, `names` are deleted from where they were. */
+  *#writingNames({ zone: { namesAt }, names }: WriteEffect, before: Zone): Steps<void> {
+    if (names !== undefined && names.length > 0) yield* this.#signed().writing(namesAt ?? before.namesAt ?? 0, names);
+  }
+
   /** Zones changed in this transaction are not written to their rows yet, so they must stay cached. */
-  const forgetRows = () => {
-    known.forget();
-    for (const zone of changed.values()) known.wroteZone(zone);
-  };
+  #forgetRows(): void {
+    this.#known.forget();
+    for (const zone of this.#changed.values()) this.#known.wroteZone(zone);
+  }
 
   /** Sets that did not change keep their record ids, even if the caller passed new ones. */
-  const updateKnown = (zone: Zone, changes: readonly Change[], existing: readonly RRset[]) => {
+  #updateKnown(zone: Zone, changes: readonly Change[], existing: readonly RRset[]): void {
     const before = Map.groupBy(existing, (set) => set.owner);
     for (const [owner, own] of Map.groupBy(changes, (change) => change.owner)) {
       const kept = before.get(owner)?.filter((set) => !own.some((change) => change.type === set.type)) ?? [];
-      known.wroteSets(zone, owner, asAllRead([...kept, ...own.flatMap((change) => change.after ?? [])]));
+      this.#known.wroteSets(zone, owner, asAllRead([...kept, ...own.flatMap((change) => change.after ?? [])]));
     }
-  };
-
-  return {
-    apply: (planned, existing) => {
-      const effect = withMovedNames(planned);
-      writeZone(effect);
-      writeRows(effect);
-      finish(writingNames(effect, planned.zone));
-      known.wroteNames(effect.zone, effect.names ?? []);
-      updateKnown(effect.zone, effect.changes, existing);
-    },
-    createSets: (zone, created, by) => writeRows(firstEffect(zone, created, by)),
-    *applying(planned, rows) {
-      const effect = withMovedNames(planned);
-      writeZone(effect);
-      yield* writingMany(effect, rows);
-      yield* writingNames(effect, planned.zone);
-      forgetRows();
-    },
-    creatingSets: (zone, created, by, rows) => writingMany(firstEffect(zone, created, by), rows),
-    removed: (zone) => {
-      changed.delete(zone.number);
-      forgetRows();
-    },
-    begun: () => {
-      logged = [];
-      changed.clear();
-    },
-    ending: () => {
-      for (const { serial, modified, recordCount, number } of changed.values())
-        updateZone.run(serial, modified, recordCount, number);
-    },
-    logged: () => logged,
-  };
+  }
 }
