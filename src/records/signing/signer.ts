@@ -80,50 +80,79 @@ export const renewal = 6 * day;
 
 const p256Prefix = 64;
 
-export function createSigner(keyFile: string): Signer {
-  const opened = new Map<string, KeyObject>();
-  let secret: Buffer | undefined;
+export const createSigner = (keyFile: string): Signer => new KeyFileSigner(keyFile);
 
-  const fileKey = (mayMake: boolean): Buffer => {
-    secret ??= readKeyFile(keyFile) ?? (mayMake ? makeKeyFile(keyFile) : undefined);
-    if (secret === undefined) {
-      throw new KeyFileTrouble(
-        `the key file ${basename(keyFile)} is missing in the data folder of the service, so zones cannot be signed and signed zones cannot be changed; restore your copy of it, or copy it from another node (database backups do not contain it)`,
-      );
-    }
-    return secret;
+class KeyFileSigner implements Signer {
+  readonly #keyFile: string;
+  readonly #opened = new Map<string, KeyObject>();
+  #secret: Buffer | undefined;
+
+  constructor(keyFile: string) {
+    this.#keyFile = keyFile;
+  }
+
+  readonly makeKey: Signer["makeKey"] = (algorithm, now) => {
+    const { privateKey } =
+      algorithm === algorithms.ed25519
+        ? generateKeyPairSync("ed25519")
+        : generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+    const key = describeKey(privateKey, algorithm, now);
+    this.#opened.set(key.id, privateKey);
+    return { key, sealed: this.seal(key.id, privateKey) };
   };
 
-  const seal: Signer["seal"] = (id, key) => {
+  readonly seal: Signer["seal"] = (id, key) => {
     const nonce = randomBytes(12);
-    const cipher = createCipheriv("aes-256-gcm", fileKey(true), nonce).setAAD(Buffer.from(id));
+    const cipher = createCipheriv("aes-256-gcm", this.#fileKey(true), nonce).setAAD(Buffer.from(id));
     const text = Buffer.concat([cipher.update(key.export({ type: "pkcs8", format: "der" })), cipher.final()]);
     return { id, sealed: Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64") };
   };
 
-  const unseal: Signer["unseal"] = ({ id, sealed }) => {
+  readonly unseal: Signer["unseal"] = ({ id, sealed }) => {
     const bytes = Buffer.from(sealed, "base64");
-    const decipher = createDecipheriv("aes-256-gcm", fileKey(false), bytes.subarray(0, 12)).setAAD(Buffer.from(id));
+    const nonce = bytes.subarray(0, 12);
+    const decipher = createDecipheriv("aes-256-gcm", this.#fileKey(false), nonce).setAAD(Buffer.from(id));
     decipher.setAuthTag(bytes.subarray(12, 28));
     try {
       const der = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
       return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
     } catch (error) {
       throw new KeyFileTrouble(
-        `the keys in this store were encrypted with another file than the ${basename(keyFile)} of this service; restore the original file`,
+        `the keys in this store were encrypted with another file than the ${basename(this.#keyFile)} of this service; restore the original file`,
         { cause: error },
       );
     }
   };
 
-  const keyOf = ({ id }: UsedKey): KeyObject => {
-    const key = opened.get(id);
-    if (key === undefined) throw new Error(`the key ${id} was not opened before it was used`);
-    return key;
+  readonly missing: Signer["missing"] = (keys) => keys.map(({ id }) => id).filter((id) => !this.#opened.has(id));
+
+  readonly open: Signer["open"] = (keys) => {
+    for (const key of keys) this.#opened.set(key.id, this.unseal(key));
+  };
+
+  readonly signNow: Signer["signNow"] = (zone, work, at) => {
+    for (const [i, each] of this.#inputs(zone, work, at).entries())
+      work[i]?.done(each.map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])));
+  };
+
+  readonly beside: Signer["beside"] = (givesWay) => {
+    // Started when it is needed: a zone that is unsigned has many names, but no signature to make.
+    let thread: SigningThread | undefined;
+    return {
+      sign: async (zone, work, at) => {
+        if (givesWay) thread ??= startSigningThread();
+        const signAll = thread?.sign ?? signInPool;
+        const all = this.#inputs(zone, work, at);
+        const made = (await signAll(all.flat().map(({ hash, signed, key }) => ({ hash, signed, key })))).values();
+        for (const [i, each] of all.entries())
+          work[i]?.done(each.map(({ start }) => joined([start, made.next().value as Uint8Array])));
+      },
+      end: async () => await thread?.end(),
+    };
   };
 
   /** What is signed together expires together: it will be renewed together, and the index of expiry times changes in one place only. */
-  const inputs = (zone: string, work: readonly ToSign[], { now, until }: SigningTime) => {
+  #inputs(zone: string, work: readonly ToSign[], { now, until }: SigningTime) {
     const at = Math.floor(now / 1000);
     const inception = at - validity.before;
     const [latest, jitter] = [until ?? at + validity.after, until === undefined ? randomInt(validity.jitter) : 0];
@@ -132,47 +161,27 @@ export function createSigner(keyFile: string): Signer {
         const { tag, algorithm } = key;
         const expires = covers === soa ? latest : latest - jitter;
         const head = { covers, ttl, tag, algorithm, zone, expires, inception };
-        return { ...signatureInput(head, { name, data }), ...waysOf(keyOf(key), algorithm) };
+        return { ...signatureInput(head, { name, data }), ...waysOf(this.#openedKey(key), algorithm) };
       }),
     );
-  };
+  }
 
-  return {
-    makeKey: (algorithm, now) => {
-      const { privateKey } =
-        algorithm === algorithms.ed25519
-          ? generateKeyPairSync("ed25519")
-          : generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-      const key = describeKey(privateKey, algorithm, now);
-      opened.set(key.id, privateKey);
-      return { key, sealed: seal(key.id, privateKey) };
-    },
-    seal,
-    unseal,
-    missing: (keys) => keys.map(({ id }) => id).filter((id) => !opened.has(id)),
-    open: (keys) => {
-      for (const key of keys) opened.set(key.id, unseal(key));
-    },
-    signNow: (zone, work, at) => {
-      for (const [i, each] of inputs(zone, work, at).entries())
-        work[i]?.done(each.map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])));
-    },
-    beside: (givesWay) => {
-      // Started when it is needed: a zone that is unsigned has many names, but no signature to make.
-      let thread: SigningThread | undefined;
-      return {
-        sign: async (zone, work, at) => {
-          if (givesWay) thread ??= startSigningThread();
-          const signAll = thread?.sign ?? signInPool;
-          const all = inputs(zone, work, at);
-          const made = (await signAll(all.flat().map(({ hash, signed, key }) => ({ hash, signed, key })))).values();
-          for (const [i, each] of all.entries())
-            work[i]?.done(each.map(({ start }) => joined([start, made.next().value as Uint8Array])));
-        },
-        end: async () => await thread?.end(),
-      };
-    },
-  };
+  #openedKey({ id }: UsedKey): KeyObject {
+    const key = this.#opened.get(id);
+    if (key === undefined) throw new Error(`the key ${id} was not opened before it was used`);
+    return key;
+  }
+
+  #fileKey(mayMake: boolean): Buffer {
+    const file = this.#keyFile;
+    this.#secret ??= readKeyFile(file) ?? (mayMake ? makeKeyFile(file) : undefined);
+    if (this.#secret === undefined) {
+      throw new KeyFileTrouble(
+        `the key file ${basename(file)} is missing in the data folder of the service, so zones cannot be signed and signed zones cannot be changed; restore your copy of it, or copy it from another node (database backups do not contain it)`,
+      );
+    }
+    return this.#secret;
+  }
 }
 
 const signSoon = promisify(sign);

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, bodies, queries } from "../../../contract/rrsets.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { RecordService } from "../../service.ts";
@@ -12,8 +12,6 @@ const tags = ["changes"];
 
 /** Not in the original API: changing many sets in one transaction, the history, and undo. */
 export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService): void {
-  const answerOf = ({ serial }: { readonly serial: number }) => ({ serial });
-
   api.post(
     "/zones/:z/changes",
     {
@@ -44,19 +42,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
         response: { 200: answers.history },
       },
     },
-    async (request, reply) => {
-      const faults: Fault[] = [];
-      const { perPage: limit } = pagingAt(request.query, 100, faults);
-      const before = numberAt(request.query, "before", faults);
-      if (faults.length > 0) return sendFaults(reply, faults);
-      const veil = await service.veilFor(request.actor);
-      const query = { limit, ...(before !== undefined && { before: veil.read(before) }) };
-      const outcome = await service.history(request.actor, zoneAt(request), query);
-      if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
-      const { rows, next, rest = null } = outcome;
-      const meta = { next_before: next === undefined ? null : veil.show(next), rest_of_write: rest };
-      return reply.send({ history: rows.map((row) => changeToWire(row, veil)), meta });
-    },
+    sendHistory(service),
   );
 
   api.post(
@@ -82,5 +68,22 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
     },
   );
 }
+
+const sendHistory =
+  (service: RecordService) => async (request: FastifyRequest<{ Querystring: Query }>, reply: FastifyReply) => {
+    const faults: Fault[] = [];
+    const { perPage: limit } = pagingAt(request.query, 100, faults);
+    const before = numberAt(request.query, "before", faults);
+    if (faults.length > 0) return sendFaults(reply, faults);
+    const veil = await service.veilFor(request.actor);
+    const query = { limit, ...(before !== undefined && { before: veil.read(before) }) };
+    const outcome = await service.history(request.actor, zoneAt(request), query);
+    if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+    const { rows, next, rest = null } = outcome;
+    const meta = { next_before: next === undefined ? null : veil.show(next), rest_of_write: rest };
+    return reply.send({ history: rows.map((row) => changeToWire(row, veil)), meta });
+  };
+
+const answerOf = ({ serial }: { readonly serial: number }) => ({ serial });
 
 const noSuchChange = errorAnswer(404, "not_found", "there is no write with this serial");

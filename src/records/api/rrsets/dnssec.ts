@@ -20,8 +20,6 @@ const tags = ["dnssec"];
 
 /** Not in the original API: how a zone is signed. */
 export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService): void {
-  const answerOf = ({ zone }: { readonly zone: Zone }) => ({ dnssec: signingToWire(zone) });
-
   api.get(
     "/zones/:z/dnssec",
     { schema: { tags, summary: "Read how a zone is signed, and its DS record", response: { 200: answers.dnssec } } },
@@ -31,24 +29,7 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
     },
   );
 
-  /** `run` does what `read` finds in the body. */
-  const action = <Draft>(
-    name: string,
-    summary: string,
-    body: object,
-    { read, run }: { readonly read: ReadKeys<Draft>; readonly run: Run<Draft> },
-  ) =>
-    api.post(
-      `/zones/:z/actions/${name}`,
-      { schema: { tags, summary, body, response: { 201: answers.dnssecAction } } },
-      (request, reply) =>
-        act(request, reply, {
-          read,
-          answerOf,
-          run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked),
-        }),
-    );
-
+  const action = addActions(api);
   action("sign", "Sign a zone; if it has no NS records, it gets the nameservers of the service", bodies.sign, {
     read: (keys, faults) => ({
       algorithm: choiceAt(keys, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
@@ -91,6 +72,28 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
     { read: () => ({}), run: service.ignoreSilentServers },
   );
 }
+
+/** Returns a function that adds an action of a zone. `run` does what `read` finds in the body. */
+const addActions =
+  (api: FastifyInstance) =>
+  <Draft>(
+    name: string,
+    summary: string,
+    body: object,
+    { read, run }: { readonly read: ReadKeys<Draft>; readonly run: Run<Draft> },
+  ) =>
+    api.post(
+      `/zones/:z/actions/${name}`,
+      { schema: { tags, summary, body, response: { 201: answers.dnssecAction } } },
+      (request, reply) =>
+        act(request, reply, {
+          read,
+          answerOf,
+          run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked),
+        }),
+    );
+
+const answerOf = ({ zone }: { readonly zone: Zone }) => ({ dnssec: signingToWire(zone) });
 
 type Run<Draft> = (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => ReturnType<RecordService["signZone"]>;
 

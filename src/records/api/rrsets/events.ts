@@ -31,91 +31,121 @@ export type EventOptions = {
 /** Per node. Keeps one token, or one account with many tokens, from using up the streams of all others. */
 const mostStreams = { all: 1_000, ofToken: 20, ofAccount: 200 };
 
+const schema = {
+  tags: ["changes"],
+  summary: "Stream changes as server-sent events",
+  headers: Type.Object({
+    "last-event-id": Type.Optional(
+      Type.String({
+        description:
+          "continue after this event; default: only new changes. If it or changes after it are no longer stored, the " +
+          "first event is named cut: read the current state again, then continue. It also comes later, if the database " +
+          "loses changes that were sent",
+      }),
+    ),
+  }),
+  response: {
+    200: Type.String({
+      description:
+        'text/event-stream; the data of each event is a Change, except for the event cut, whose data is {"asked": id, "from": id}',
+    }),
+  },
+};
+
 /** Not in the original API: changes as they happen, for every client that may see them. */
 export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): void {
-  const { store, service, noteFailure } = options;
-  const streams = createEventStreams(store, service.maySee, service.turns);
-  const seats = createSeats(mostStreams.all);
-  const open = new Map<AbortController, { readonly request: FastifyRequest; readonly response: ServerResponse }>();
-  const { streams: counted = { open: 0 } } = options;
-  /** Also discards what the client has not received yet. If the check fails now, it is repeated before the next event. */
-  const endIfRevoked = async ({ request, response }: { request: FastifyRequest; response: ServerResponse }) => {
-    const revoked = await options.actorNow(request).then(
-      (actor) => actor === undefined,
-      () => false,
-    );
-    if (revoked) response.destroy();
-  };
-  const stopListening = store.onAccessChange(() => {
-    for (const each of open.values()) void endIfRevoked(each);
-  });
-  api.addHook("preClose", async () => {
-    stopListening();
-    streams.close();
-    for (const stream of open.keys()) stream.abort();
-  });
-
-  const schema = {
-    tags: ["changes"],
-    summary: "Stream changes as server-sent events",
-    headers: Type.Object({
-      "last-event-id": Type.Optional(
-        Type.String({
-          description:
-            "continue after this event; default: only new changes. If it or changes after it are no longer stored, the " +
-            "first event is named cut: read the current state again, then continue. It also comes later, if the database " +
-            "loses changes that were sent",
-        }),
-      ),
-    }),
-    response: {
-      200: Type.String({
-        description:
-          'text/event-stream; the data of each event is a Change, except for the event cut, whose data is {"asked": id, "from": id}',
-      }),
-    },
-  };
+  const readers = new EventReaders(options);
+  api.addHook("preClose", async () => readers.close());
   api.get("/events", { schema, exposeHeadRoute: false }, async (request, reply) => {
     const asked = request.headers["last-event-id"];
     if (asked !== undefined && !/^\d{1,15}$/.test(String(asked))) {
       return sendFaults(reply, [badInput("Last-Event-ID", "must be the id of an event")]);
     }
-    const { actor } = request;
-    const seat = seats.take(holdersOf(actor));
+    return await readers.serve(request, reply, asked === undefined ? undefined : Number(asked));
+  });
+}
+
+type OpenStream = { readonly request: FastifyRequest; readonly response: ServerResponse };
+
+/** The clients that read the stream now. */
+class EventReaders {
+  readonly #options: EventOptions;
+  readonly #streams: ReturnType<typeof createEventStreams>;
+  readonly #seats = createSeats(mostStreams.all);
+  readonly #open = new Map<AbortController, OpenStream>();
+  readonly #stopListening: () => void;
+
+  constructor(options: EventOptions) {
+    const { store, service } = options;
+    this.#options = options;
+    this.#streams = createEventStreams(store, service.maySee, service.turns);
+    this.#stopListening = store.onAccessChange(() => {
+      for (const each of this.#open.values()) void this.#endIfRevoked(each);
+    });
+  }
+
+  close(): void {
+    this.#stopListening();
+    this.#streams.close();
+    for (const stream of this.#open.keys()) stream.abort();
+  }
+
+  /** `asked`: the last event that the client has received. */
+  async serve(request: FastifyRequest, reply: FastifyReply, asked: number | undefined): Promise<FastifyReply> {
+    const seat = this.#seats.take(holdersOf(request.actor));
     if (seat.kind === "full") return sendFull(reply, seat.holder);
     const stream = new AbortController();
-    open.set(stream, { request, response: reply.raw });
-    counted.open = open.size;
+    this.#open.set(stream, { request, response: reply.raw });
+    this.#count();
     const release = () => {
       seat.leave();
-      open.delete(stream);
-      counted.open = open.size;
+      this.#open.delete(stream);
+      this.#count();
     };
     reply.raw.once("close", () => {
       release();
       stream.abort();
     });
-    const veil = await service.veilFor(actor);
+    await this.#follow(request, reply, asked, stream);
+    release();
+    if (stream.signal.aborted) reply.raw.end();
+    // A reader that accepts nothing would not accept a clean end either. If the log cannot be read, the reader should reconnect.
+    // A reader that lost its access must not get what is still buffered.
+    else reply.raw.destroy();
+    return reply;
+  }
+
+  async #follow(request: FastifyRequest, reply: FastifyReply, asked: number | undefined, stream: AbortController) {
+    const { service, store, noteFailure, heartbeat = 15_000, patience = 10_000, actorNow } = this.#options;
+    const veil = await service.veilFor(request.actor);
     const last = await store.lastChange();
-    const after = asked === undefined ? last : veil.read(Number(asked));
+    const after = asked === undefined ? last : veil.read(asked);
     const cut = asked === undefined ? undefined : await cutAfter(store, after, last);
     const from = cut ?? after;
     const response = begin(reply, veil.show(from));
     response.on("error", () => stream.abort());
-    void endIfRevoked({ request, response });
-    if (cut !== undefined) response.write(cutText(Number(asked), veil.show(cut)));
-    const beat = setInterval(() => void pulse(request, response, options), options.heartbeat ?? 15_000);
-    const sink = sinkOf(response, options.patience ?? 10_000, stream.signal);
-    const follower = { account: actor.account, actorNow: () => options.actorNow(request), veil };
-    await streams.follow(follower, from, sink, stream.signal).catch((error) => noteFailure(error, request.id));
+    void this.#endIfRevoked({ request, response });
+    if (asked !== undefined && cut !== undefined) response.write(cutText(asked, veil.show(cut)));
+    const beat = setInterval(() => void pulse(request, response, this.#options), heartbeat);
+    const sink = sinkOf(response, patience, stream.signal);
+    const follower = { account: request.actor.account, actorNow: () => actorNow(request), veil };
+    await this.#streams.follow(follower, from, sink, stream.signal).catch((error) => noteFailure(error, request.id));
     clearInterval(beat);
-    release();
-    if (stream.signal.aborted) response.end();
-    // A reader that accepts nothing would not accept a clean end either. If the log cannot be read, the reader should reconnect.
-    // A reader that lost its access must not get what is still buffered.
-    else response.destroy();
-    return reply;
-  });
+  }
+
+  /** Also discards what the client has not received yet. If the check fails now, it is repeated before the next event. */
+  async #endIfRevoked({ request, response }: OpenStream): Promise<void> {
+    const revoked = await this.#options.actorNow(request).then(
+      (actor) => actor === undefined,
+      () => false,
+    );
+    if (revoked) response.destroy();
+  }
+
+  #count(): void {
+    const { streams } = this.#options;
+    if (streams) streams.open = this.#open.size;
+  }
 }
 
 const holdersOf = ({ token, session, account }: Actor): readonly Holder[] => [

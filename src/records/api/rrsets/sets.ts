@@ -16,14 +16,11 @@ const tags = ["record sets"];
 const one = "/zones/:z/rrsets/:n/:t";
 
 export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): void {
-  /** An SOA set is read again, because the write has changed its serial. */
-  const answerOf = (request: FastifyRequest) => async (done: SetDone) => {
-    const target = { zone: { number: done.zone.number }, name: done.set?.owner ?? "", type: done.set?.type ?? "" };
-    const now = done.set?.type === "SOA" ? await service.set(request.actor, target) : done;
-    const set = now.kind === "done" ? now.set : done.set;
-    return set === undefined ? {} : { rrset: setToWire(set, done.zone.number) };
-  };
+  readingRoutes(api, service);
+  writingRoutes(api, service);
+}
 
+function readingRoutes(api: FastifyInstance, service: RecordService): void {
   api.get<{ Querystring: Query }>(
     "/zones/:z/rrsets",
     {
@@ -47,6 +44,19 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
     },
   );
 
+  api.get(
+    one,
+    { schema: { tags, summary: "Read a record set", response: { 200: answers.rrset } } },
+    async (request, reply) => {
+      const outcome = await service.set(request.actor, setAt(request));
+      if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+      return reply.send(await setAnswer(service, request)(outcome));
+    },
+  );
+}
+
+/** Edits whose answer contains the set. */
+function writingRoutes(api: FastifyInstance, service: RecordService): void {
   api.post(
     "/zones/:z/rrsets",
     { schema: { tags, summary: "Create a record set", body: bodies.set, response: { 201: answers.rrsetAction } } },
@@ -55,61 +65,51 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
         read: setFromKeys,
         run: ({ name, type, ...draft }, asked) =>
           service.editSet(request.actor, { zone: zoneAt(request), name, type }, { kind: "create", draft }, asked),
-        answerOf: answerOf(request),
+        answerOf: setAnswer(service, request),
       }),
   );
 
-  api.get(
-    one,
-    { schema: { tags, summary: "Read a record set", response: { 200: answers.rrset } } },
-    async (request, reply) => {
-      const outcome = await service.set(request.actor, setAt(request));
-      if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
-      return reply.send(await answerOf(request)(outcome));
-    },
+  const labelSchema = {
+    tags,
+    summary: "Replace the labels of a record set",
+    body: bodies.labels,
+    response: { 200: answers.rrset },
+  };
+  api.put(one, { schema: labelSchema }, (request, reply) =>
+    act(request, reply, {
+      read: (keys, faults) => ({ labels: labelsAt(keys, faults), hasRecords: said(keys.records) }),
+      run: async ({ labels, hasRecords }) =>
+        hasRecords
+          ? refused([recordsHere])
+          : await service.editSet(request.actor, setAt(request), { kind: "label", labels }),
+      answerOf: setAnswer(service, request),
+      status: () => 200,
+    }),
   );
 
-  api.put(
-    one,
-    {
-      schema: {
-        tags,
-        summary: "Replace the labels of a record set",
-        body: bodies.labels,
-        response: { 200: answers.rrset },
-      },
-    },
-    (request, reply) =>
-      act(request, reply, {
-        read: (keys, faults) => ({ labels: labelsAt(keys, faults), hasRecords: said(keys.records) }),
-        run: async ({ labels, hasRecords }) =>
-          hasRecords
-            ? refused([recordsHere])
-            : await service.editSet(request.actor, setAt(request), { kind: "label", labels }),
-        answerOf: answerOf(request),
-        status: () => 200,
-      }),
-  );
-
-  api.put(
-    `${one}/records`,
-    {
-      schema: {
-        tags,
-        summary: "Create a record set or replace its records and TTL; not in the original API",
-        body: bodies.put,
-        response: { 200: answers.rrsetAction, 201: answers.rrsetAction },
-      },
-    },
-    (request, reply) =>
-      act(request, reply, {
-        read: draftAt,
-        run: (draft) => service.editSet(request.actor, setAt(request), { kind: "put", draft }),
-        answerOf: answerOf(request),
-        status: ({ made }) => (made ? 201 : 200),
-      }),
+  const putSchema = {
+    tags,
+    summary: "Create a record set or replace its records and TTL; not in the original API",
+    body: bodies.put,
+    response: { 200: answers.rrsetAction, 201: answers.rrsetAction },
+  };
+  api.put(`${one}/records`, { schema: putSchema }, (request, reply) =>
+    act(request, reply, {
+      read: draftAt,
+      run: (draft) => service.editSet(request.actor, setAt(request), { kind: "put", draft }),
+      answerOf: setAnswer(service, request),
+      status: ({ made }) => (made ? 201 : 200),
+    }),
   );
 }
+
+/** An SOA set is read again, because the write has changed its serial. */
+const setAnswer = (service: RecordService, request: FastifyRequest) => async (done: SetDone) => {
+  const target = { zone: { number: done.zone.number }, name: done.set?.owner ?? "", type: done.set?.type ?? "" };
+  const now = done.set?.type === "SOA" ? await service.set(request.actor, target) : done;
+  const set = now.kind === "done" ? now.set : done.set;
+  return set === undefined ? {} : { rrset: setToWire(set, done.zone.number) };
+};
 
 /** Edits whose answer is only the action. */
 export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordService): void {

@@ -22,39 +22,46 @@ const answers = {
   422: PrimaryServerAnswer,
 };
 
+const listed = {
+  schema: {
+    tags,
+    summary: "List primary servers",
+    querystring: Type.Object({ zone_id: Type.Optional(Type.String()) }),
+    response: { 200: PrimaryServersAnswer, 404: PrimaryServersAnswer },
+  },
+};
+const added = {
+  schema: { tags, summary: "Add a primary server to a zone", body: PrimaryServerInput, response: answers },
+};
+const replaced = { schema: { tags, summary: "Replace a primary server", body: PrimaryServerInput, response: answers } };
+const removed = {
+  schema: {
+    tags,
+    summary: "Remove a primary server; a zone that has lost its last one becomes a primary zone",
+    response: { 200: DeletedAnswer, 403: GatewayAnswer, 404: DeletedAnswer },
+  },
+};
+
+type ById = { Params: { id: string } };
+
 export function primaryServerRoutes(api: FastifyInstance, service: RecordService): void {
-  api.get<{ Querystring: Record<string, unknown> }>(
-    "/primary_servers",
-    {
-      schema: {
-        tags,
-        summary: "List primary servers",
-        querystring: Type.Object({ zone_id: Type.Optional(Type.String()) }),
-        response: { 200: PrimaryServersAnswer, 404: PrimaryServersAnswer },
-      },
-    },
-    async (request, reply) => {
-      const { zone_id: zone } = request.query;
-      const servers = await service.primaryServers(request.actor, typeof zone === "string" ? zone : undefined);
-      const error = { message: "no primary server found", code: 404 };
-      if (servers.length === 0) return reply.code(404).send({ primary_servers: [], error });
-      return reply.send({ primary_servers: servers.map(primaryServerToWire) });
-    },
-  );
+  api.get<{ Querystring: Record<string, unknown> }>("/primary_servers", listed, async (request, reply) => {
+    const { zone_id: zone } = request.query;
+    const servers = await service.primaryServers(request.actor, typeof zone === "string" ? zone : undefined);
+    const error = { message: "no primary server found", code: 404 };
+    if (servers.length === 0) return reply.code(404).send({ primary_servers: [], error });
+    return reply.send({ primary_servers: servers.map(primaryServerToWire) });
+  });
 
-  api.post(
-    "/primary_servers",
-    { schema: { tags, summary: "Add a primary server to a zone", body: PrimaryServerInput, response: answers } },
-    async (request, reply) => {
-      const input = readFields(PrimaryServerInput, request.body);
-      const outcome = input.ok
-        ? await service.addPrimaryServer(request.actor, input.value.zone_id, input.value)
-        : refused(input.faults);
-      return send(reply, outcome);
-    },
-  );
+  api.post("/primary_servers", added, async (request, reply) => {
+    const input = readFields(PrimaryServerInput, request.body);
+    const outcome = input.ok
+      ? await service.addPrimaryServer(request.actor, input.value.zone_id, input.value)
+      : refused(input.faults);
+    return send(reply, outcome);
+  });
 
-  api.get<{ Params: { id: string } }>(
+  api.get<ById>(
     "/primary_servers/:id",
     { schema: { tags, summary: "Read a primary server", response: answers } },
     async (request, reply) => {
@@ -65,36 +72,22 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
     },
   );
 
-  api.put<{ Params: { id: string } }>(
-    "/primary_servers/:id",
-    { schema: { tags, summary: "Replace a primary server", body: PrimaryServerInput, response: answers } },
-    async (request, reply) => {
-      const input = readFields(PrimaryServerInput, request.body);
-      const place = primaryServerPlace(request.params.id);
-      const outcome = input.ok
-        ? await service.replacePrimaryServer(request.actor, place, input.value)
-        : refused(input.faults);
-      return send(reply, outcome.kind === "missing" ? missing("primary server") : outcome);
-    },
-  );
+  api.put<ById>("/primary_servers/:id", replaced, async (request, reply) => {
+    const input = readFields(PrimaryServerInput, request.body);
+    const place = primaryServerPlace(request.params.id);
+    const outcome = input.ok
+      ? await service.replacePrimaryServer(request.actor, place, input.value)
+      : refused(input.faults);
+    return send(reply, outcome.kind === "missing" ? missing("primary server") : outcome);
+  });
 
-  api.delete<{ Params: { id: string } }>(
-    "/primary_servers/:id",
-    {
-      schema: {
-        tags,
-        summary: "Remove a primary server; a zone that has lost its last one becomes a primary zone",
-        response: { 200: DeletedAnswer, 403: GatewayAnswer, 404: DeletedAnswer },
-      },
-    },
-    async (request, reply) => {
-      const outcome = await service.deletePrimaryServer(request.actor, primaryServerPlace(request.params.id));
-      if (outcome.kind === "done") return reply.send({ error: {} });
-      return outcome.kind === "missing"
-        ? reply.code(404).send({ error: notFound("primary server") })
-        : sendNotDone(reply, "primary server", outcome);
-    },
-  );
+  api.delete<ById>("/primary_servers/:id", removed, async (request, reply) => {
+    const outcome = await service.deletePrimaryServer(request.actor, primaryServerPlace(request.params.id));
+    if (outcome.kind === "done") return reply.send({ error: {} });
+    return outcome.kind === "missing"
+      ? reply.code(404).send({ error: notFound("primary server") })
+      : sendNotDone(reply, "primary server", outcome);
+  });
 }
 
 const send = (

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   DeletedAnswer,
   GatewayAnswer,
@@ -21,44 +21,23 @@ const answers = { 200: ZoneAnswer, 403: GatewayAnswer, 404: ZoneAnswer, 422: Zon
 /** Seconds. */
 const defaultTtl = 86_400;
 
+const listed = {
+  config: { heavy: true },
+  schema: {
+    tags,
+    summary: "List zones",
+    querystring: ZonesQuery,
+    response: { 200: ZonesAnswer, 404: ZonesAnswer },
+  },
+};
+
 export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
-  api.get<{ Querystring: Record<string, unknown> }>(
-    "/zones",
-    {
-      config: { heavy: true },
-      schema: {
-        tags,
-        summary: "List zones",
-        querystring: ZonesQuery,
-        response: { 200: ZonesAnswer, 404: ZonesAnswer },
-      },
-    },
-    async (request, reply) => {
-      const { name, search_name: search } = request.query;
-      const named = typeof name === "string" && name !== "" ? { name: askedZoneName(name) } : {};
-      // At most one zone has this name, so paging is ignored.
-      const { page, perPage } = pagingOf("name" in named ? {} : request.query, { perPage: 100, most: 100 });
-      const searched = typeof search === "string" && search !== "" ? { search: search.toLowerCase() } : {};
-      const { items, total } = await service.zones(request.actor, { ...named, ...searched, page, perPage });
-      if (total === 0)
-        return reply.code(404).send({ zones: [], meta: { pagination: zeroPagination }, error: notFound("zone") });
-      const zones = items.map((zone) => zoneToWire(zone, service.nameservers));
-      return reply.send({ zones, meta: { pagination: paginationToWire(page, perPage, total) } });
-    },
-  );
+  api.get<{ Querystring: Record<string, unknown> }>("/zones", listed, listZones(service));
 
   api.post(
     "/zones",
     { schema: { tags, summary: "Create a zone", body: ZoneInput, response: answers } },
-    async (request, reply) => {
-      const draft = readFields(ZoneInput, request.body);
-      const outcome = draft.ok
-        ? await service.createZone(request.actor, { ...draft.value, ttl: draft.value.ttl ?? defaultTtl })
-        : refused(draft.faults);
-      // Recordings of the original show 0 in the answer to a create.
-      const uncounted = outcome.kind === "done" ? { ...outcome, zone: { ...outcome.zone, recordCount: 0 } } : outcome;
-      return sendZone(reply, service, uncounted, request.body);
-    },
+    createZone(service),
   );
 
   api.get<{ Params: { id: string } }>(
@@ -101,6 +80,31 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     },
   );
 }
+
+const listZones =
+  (service: RecordService) =>
+  async (request: FastifyRequest<{ Querystring: Record<string, unknown> }>, reply: FastifyReply) => {
+    const { name, search_name: search } = request.query;
+    const named = typeof name === "string" && name !== "" ? { name: askedZoneName(name) } : {};
+    // At most one zone has this name, so paging is ignored.
+    const { page, perPage } = pagingOf("name" in named ? {} : request.query, { perPage: 100, most: 100 });
+    const searched = typeof search === "string" && search !== "" ? { search: search.toLowerCase() } : {};
+    const { items, total } = await service.zones(request.actor, { ...named, ...searched, page, perPage });
+    if (total === 0)
+      return reply.code(404).send({ zones: [], meta: { pagination: zeroPagination }, error: notFound("zone") });
+    const zones = items.map((zone) => zoneToWire(zone, service.nameservers));
+    return reply.send({ zones, meta: { pagination: paginationToWire(page, perPage, total) } });
+  };
+
+const createZone = (service: RecordService) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const draft = readFields(ZoneInput, request.body);
+  const outcome = draft.ok
+    ? await service.createZone(request.actor, { ...draft.value, ttl: draft.value.ttl ?? defaultTtl })
+    : refused(draft.faults);
+  // Recordings of the original show 0 in the answer to a create.
+  const uncounted = outcome.kind === "done" ? { ...outcome, zone: { ...outcome.zone, recordCount: 0 } } : outcome;
+  return sendZone(reply, service, uncounted, request.body);
+};
 
 export const sendZone = (
   reply: FastifyReply,
