@@ -46,73 +46,88 @@ type Place = { readonly member: Member; readonly who: string };
 /** `who` is the user here; `at` is where the session began. */
 export type FoundSession = Session & { readonly at: Place };
 
-export type Entrance = ReturnType<typeof createEntrance>;
+export const createEntrance = (own: Member, shared?: SharedSignIn): Entrance => new Entrance(own, shared);
 
 /** The sign-in of one service, alone or shared. */
-export function createEntrance(own: Member, shared?: SharedSignIn) {
-  shared?.members.push(own);
-  const others = (): readonly Member[] => shared?.members.filter((member) => member !== own) ?? [];
+export class Entrance {
+  readonly #own: Member;
+  readonly #shared: SharedSignIn | undefined;
 
-  const placesOf = async (who: string, from: string): Promise<readonly Place[]> => {
-    const here = { member: own, who };
-    if (who !== (await own.owner(from))) return [here];
-    const elsewhere = others().map(async (member) => ({ member, who: await member.owner(from) }));
+  constructor(own: Member, shared?: SharedSignIn) {
+    this.#own = own;
+    this.#shared = shared;
+    shared?.members.push(own);
+  }
+
+  get service(): string {
+    return this.#own.service;
+  }
+
+  get sessions(): Sessions {
+    return this.#own.sessions;
+  }
+
+  async find({ headers, from }: Caller): Promise<FoundSession | undefined> {
+    const own = this.#own;
+    const session = await sessionAt(own, headers);
+    if (session !== undefined) return { ...session, at: { member: own, who: session.who } };
+    for (const member of this.#others()) {
+      const found = await sessionAt(member, headers);
+      if (found === undefined || found.who !== (await member.owner(from))) continue;
+      const who = await own.owner(from);
+      if (who !== undefined) return { ...found, who, at: { member, who: found.who } };
+    }
+    return undefined;
+  }
+
+  /** The latest first. */
+  async list(who: string, from: string): Promise<readonly (StoredSession & { readonly service: string })[]> {
+    const lists = (await this.#placesOf(who, from)).map(async ({ member, who: its }) =>
+      (await member.sessions.list(its)).map((session) => ({ ...session, service: member.service })),
+    );
+    return (await Promise.all(lists)).flat().toSorted((a, b) => b.seen - a.seen);
+  }
+
+  /** False if the user has no such session. */
+  async end(who: string, from: string, { service, id }: { readonly service: string; readonly id: number }) {
+    const place = (await this.#placesOf(who, from)).find(({ member }) => member.service === service);
+    const ended = place !== undefined && (await place.member.sessions.end(place.who, id));
+    this.#shared?.ended();
+    return ended;
+  }
+
+  async endAll(who: string, from: string): Promise<void> {
+    for (const place of await this.#placesOf(who, from)) await place.member.sessions.endAll(place.who);
+    this.#shared?.ended();
+  }
+
+  /** Ends every session of this browser, at the other services too: any that is left would sign the browser in here again. */
+  async signOut(headers: IncomingHttpHeaders): Promise<void> {
+    for (const member of [this.#own, ...this.#others()]) {
+      const session = await sessionAt(member, headers);
+      if (session !== undefined) await member.sessions.end(session.who, session.id);
+    }
+    this.#shared?.ended();
+  }
+
+  /** Whether the user has a password, here or, for the owner, at another of the services. */
+  async canReturn(who: string, from: string): Promise<boolean> {
+    const places = await this.#placesOf(who, from);
+    const known = places.map(({ member, who: its }) => member.people.describe(its, from));
+    return (await Promise.all(known)).some((person) => person?.hasPassword);
+  }
+
+  #others(): readonly Member[] {
+    return this.#shared?.members.filter((member) => member !== this.#own) ?? [];
+  }
+
+  async #placesOf(who: string, from: string): Promise<readonly Place[]> {
+    const here = { member: this.#own, who };
+    if (who !== (await this.#own.owner(from))) return [here];
+    const elsewhere = this.#others().map(async (member) => ({ member, who: await member.owner(from) }));
     const found = await Promise.all(elsewhere);
     return [here, ...found.flatMap((place) => (place.who === undefined ? [] : [{ ...place, who: place.who }]))];
-  };
-
-  return {
-    service: own.service,
-    sessions: own.sessions,
-
-    find: async ({ headers, from }: Caller): Promise<FoundSession | undefined> => {
-      const session = await sessionAt(own, headers);
-      if (session !== undefined) return { ...session, at: { member: own, who: session.who } };
-      for (const member of others()) {
-        const found = await sessionAt(member, headers);
-        if (found === undefined || found.who !== (await member.owner(from))) continue;
-        const who = await own.owner(from);
-        if (who !== undefined) return { ...found, who, at: { member, who: found.who } };
-      }
-      return undefined;
-    },
-
-    /** The latest first. */
-    list: async (who: string, from: string): Promise<readonly (StoredSession & { readonly service: string })[]> => {
-      const lists = (await placesOf(who, from)).map(async ({ member, who: its }) =>
-        (await member.sessions.list(its)).map((session) => ({ ...session, service: member.service })),
-      );
-      return (await Promise.all(lists)).flat().toSorted((a, b) => b.seen - a.seen);
-    },
-
-    /** False if the user has no such session. */
-    end: async (who: string, from: string, { service, id }: { readonly service: string; readonly id: number }) => {
-      const place = (await placesOf(who, from)).find(({ member }) => member.service === service);
-      const ended = place !== undefined && (await place.member.sessions.end(place.who, id));
-      shared?.ended();
-      return ended;
-    },
-
-    endAll: async (who: string, from: string): Promise<void> => {
-      for (const place of await placesOf(who, from)) await place.member.sessions.endAll(place.who);
-      shared?.ended();
-    },
-
-    /** Ends every session of this browser, at the other services too: any that is left would sign the browser in here again. */
-    signOut: async (headers: IncomingHttpHeaders): Promise<void> => {
-      for (const member of [own, ...others()]) {
-        const session = await sessionAt(member, headers);
-        if (session !== undefined) await member.sessions.end(session.who, session.id);
-      }
-      shared?.ended();
-    },
-
-    /** Whether the user has a password, here or, for the owner, at another of the services. */
-    canReturn: async (who: string, from: string): Promise<boolean> => {
-      const known = (await placesOf(who, from)).map(({ member, who: its }) => member.people.describe(its, from));
-      return (await Promise.all(known)).some((person) => person?.hasPassword);
-    },
-  };
+  }
 }
 
 async function sessionAt({ service, sessions }: Member, headers: IncomingHttpHeaders): Promise<Session | undefined> {

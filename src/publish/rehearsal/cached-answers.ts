@@ -16,101 +16,119 @@ type Seen = {
   readonly ttl: number;
 };
 
-export type CachedAnswers = {
-  /** Asks everything again; call it after each change. */
-  readonly look: (now: Instant) => Promise<void>;
-  /** Checks every combination of answers that caches can hold now. Returns their number, and which are bogus. */
-  readonly check: (now: Instant) => { readonly checked: number; readonly bogus: readonly string[] };
+type Options = {
+  readonly zone: string;
+  readonly questions: readonly Question[];
+  readonly ask: Ask;
+  /** The servers of the zone that resolvers query now, if they are not the parent's. */
+  readonly servers: () => readonly Ask[];
+  /** Other servers of the parent. */
+  readonly moreParents: readonly Ask[];
 };
+
+export const createCachedAnswers = (
+  zone: string,
+  questions: readonly Question[],
+  ask: Ask,
+  servers: Options["servers"] = () => [ask],
+  moreParents: readonly Ask[] = [],
+): CachedAnswers => new CachedAnswers({ zone, questions, ask, servers, moreParents });
 
 /**
  * What validating resolvers can have in their caches, with TTLs that follow the clock that is passed in. A resolver may combine an old DS
  * set with new keys, and old keys with a new answer, so every combination has to be valid (RFC 7583 section 3).
  */
-export function createCachedAnswers(
-  zone: string,
-  questions: readonly Question[],
-  ask: Ask,
-  /** The servers of the zone that resolvers query now, if they are not the parent's. */
-  servers: () => readonly Ask[] = () => [ask],
-  /** Other servers of the parent. */
-  moreParents: readonly Ask[] = [],
-): CachedAnswers {
+class CachedAnswers {
+  readonly #options: Options;
+  readonly #dsQuestion: Question;
+  readonly #keysQuestion: Question;
   /** By question, and by the server that answered it. */
-  const histories = new Map<string, Map<Ask, Seen[]>>();
-  let count = 0;
-  const [dsAsked, keysAsked] = [
-    { name: zone, type: dnssecTypes.ds },
-    { name: zone, type: dnssecTypes.dnskey },
-  ];
-  const historiesOf = ({ name, type }: Question): Map<Ask, Seen[]> => {
+  readonly #histories = new Map<string, Map<Ask, Seen[]>>();
+  /** Whether a combination is bogus, by the ids of its answers. */
+  readonly #verdicts = new Map<string, boolean>();
+  #count = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#dsQuestion = { name: options.zone, type: dnssecTypes.ds };
+    this.#keysQuestion = { name: options.zone, type: dnssecTypes.dnskey };
+  }
+
+  /** Asks everything again; call it after each change. */
+  async look(now: Instant): Promise<void> {
+    const { questions, ask, servers, moreParents } = this.#options;
+    for (const question of [this.#dsQuestion, this.#keysQuestion, ...questions])
+      await this.#ask(question, question === this.#dsQuestion ? [ask, ...moreParents] : servers(), now);
+  }
+
+  /** Checks every combination of answers that caches can hold now. Returns their number, and which are bogus. */
+  check(now: Instant): { readonly checked: number; readonly bogus: readonly string[] } {
+    const keysQuestion = this.#keysQuestion;
+    const bogus: string[] = [];
+    let checked = 0;
+    for (const ds of this.#alive(this.#dsQuestion, now))
+      for (const keys of this.#alive(keysQuestion, now))
+        for (const question of [keysQuestion, ...this.#options.questions])
+          for (const answer of question === keysQuestion ? [keys] : this.#alive(question, now)) {
+            checked += 1;
+            if (this.#isBogus(ds, keys, answer, now)) bogus.push(`${question.name} ${question.type}`);
+          }
+    return { checked, bogus };
+  }
+
+  async #ask(question: Question, servers: readonly Ask[], now: Instant): Promise<void> {
+    const byServer = this.#historiesOf(question);
+    for (const [server, history] of byServer) {
+      const last = history.at(-1);
+      if (last !== undefined && !servers.includes(server)) last.until ??= now;
+    }
+    for (const server of servers) {
+      const history = byServer.get(server) ?? [];
+      byServer.set(server, history);
+      const last = history.at(-1);
+      const next = seenIn(await server(question), now, ++this.#count);
+      if (last?.text === next.text && last.until === undefined) continue;
+      if (last !== undefined) last.until ??= now;
+      history.push(next);
+    }
+  }
+
+  #historiesOf({ name, type }: Question): Map<Ask, Seen[]> {
     const key = `${name} ${type}`;
-    const found = histories.get(key) ?? new Map<Ask, Seen[]>();
-    histories.set(key, found);
+    const found = this.#histories.get(key) ?? new Map<Ask, Seen[]>();
+    this.#histories.set(key, found);
     return found;
-  };
-  const alive = (question: Question, now: Instant): readonly Seen[] =>
-    [...historiesOf(question).values()].flat().filter(({ until, ttl }) => until === undefined || now <= until + ttl);
-  const known = new Map<string, boolean>();
-  const remembered = (key: string, find: () => boolean): boolean => {
-    const value = known.get(key) ?? find();
-    known.set(key, value);
-    return value;
-  };
+  }
 
-  const isBogus = (ds: Seen, keys: Seen, answer: Seen, now: Instant): boolean => {
-    const dsSet = ds.sets.find(({ type }) => type === dnssecTypes.ds);
-    if (dsSet === undefined) return false;
-    const keySet = keys.sets.find(({ type }) => type === dnssecTypes.dnskey);
-    if (keySet === undefined) return true;
-    // RFC 6840 section 5.11: a strict resolver expects signatures of every algorithm that the parent lists.
-    return [...new Set(dsSet.data.map((data) => data[2] ?? 0))].some((algorithm) => {
-      const trusted = keySet.data.filter((key) => dsSet.data.some((data) => refersTo(data, key, zone)));
-      return (
-        !isSignedBy(keySet, zone, algorithm, trusted, now) ||
-        answer.sets.length === 0 ||
-        answer.sets.some((set) => !isSignedBy(set, zone, algorithm, keySet.data, now))
-      );
-    });
-  };
+  #alive(question: Question, now: Instant): readonly Seen[] {
+    const all = [...this.#historiesOf(question).values()].flat();
+    return all.filter(({ until, ttl }) => until === undefined || now <= until + ttl);
+  }
 
-  return {
-    look: async (now) => {
-      for (const question of [dsAsked, keysAsked, ...questions]) {
-        const byServer = historiesOf(question);
-        const asked = question === dsAsked ? [ask, ...moreParents] : servers();
-        for (const [server, history] of byServer) {
-          const last = history.at(-1);
-          if (last !== undefined && !asked.includes(server)) last.until ??= now;
-        }
-        for (const server of asked) {
-          const history = byServer.get(server) ?? [];
-          byServer.set(server, history);
-          const last = history.at(-1);
-          const next = seenIn(await server(question), now, ++count);
-          if (last?.text === next.text && last.until === undefined) continue;
-          if (last !== undefined) last.until ??= now;
-          history.push(next);
-        }
-      }
-    },
-    check: (now) => {
-      const bogus: string[] = [];
-      let checked = 0;
-      // Checking once per hour is enough: signatures are renewed days before they expire.
-      const hour = Math.floor(now / 3_600_000);
-      for (const ds of alive(dsAsked, now))
-        for (const keys of alive(keysAsked, now))
-          for (const question of [keysAsked, ...questions])
-            for (const answer of question === keysAsked ? [keys] : alive(question, now)) {
-              checked += 1;
-              const key = [hour, ds.id, keys.id, answer.id].join(" ");
-              if (remembered(key, () => isBogus(ds, keys, answer, now)))
-                bogus.push(`${question.name} ${question.type}`);
-            }
-      return { checked, bogus };
-    },
-  };
+  #isBogus(ds: Seen, keys: Seen, answer: Seen, now: Instant): boolean {
+    // Checking once per hour is enough: signatures are renewed days before they expire.
+    const hour = Math.floor(now / 3_600_000);
+    const key = [hour, ds.id, keys.id, answer.id].join(" ");
+    const verdict = this.#verdicts.get(key) ?? isBogus(this.#options.zone, ds, keys, answer, now);
+    this.#verdicts.set(key, verdict);
+    return verdict;
+  }
+}
+
+function isBogus(zone: string, ds: Seen, keys: Seen, answer: Seen, now: Instant): boolean {
+  const dsSet = ds.sets.find(({ type }) => type === dnssecTypes.ds);
+  if (dsSet === undefined) return false;
+  const keySet = keys.sets.find(({ type }) => type === dnssecTypes.dnskey);
+  if (keySet === undefined) return true;
+  // RFC 6840 section 5.11: a strict resolver expects signatures of every algorithm that the parent lists.
+  return [...new Set(dsSet.data.map((data) => data[2] ?? 0))].some((algorithm) => {
+    const trusted = keySet.data.filter((key) => dsSet.data.some((data) => refersTo(data, key, zone)));
+    return (
+      !isSignedBy(keySet, zone, algorithm, trusted, now) ||
+      answer.sets.length === 0 ||
+      answer.sets.some((set) => !isSignedBy(set, zone, algorithm, keySet.data, now))
+    );
+  });
 }
 
 function seenIn({ answers, authorities }: Message, from: Instant, id: number): Seen {
