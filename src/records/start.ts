@@ -131,6 +131,49 @@ export type RunningRecords = {
 };
 
 export async function startRecords(options: RecordsOptions): Promise<RunningRecords> {
+  const node = await openNode(options);
+  const { store, outgrown, console: consoleStore } = node.opening;
+  const { health, opened } = node;
+  try {
+    const secured = await createServiceServer(options, node);
+    const { server, caFile, acme, certificates, tls } = secured;
+    // If the server cannot be closed in time, no further request reaches the store, which is closed next.
+    opened.push({ name: "connections", close: () => cutAllConnections(server.server) });
+    opened.push({ name: "record service", close: () => server.close() });
+    const sessions = await serveAll(options, node, secured);
+    const address = await listen(server, options.listen, options.listenOption);
+    const url = urlOf(hereOf(address), options.plainHttp ? "http" : "https");
+    return {
+      url,
+      caFile,
+      ...(tls && { tls }),
+      acme,
+      store,
+      duties: node.ties.duties,
+      createSignInLink: async (account, origin = url) => signInLink(origin, await sessions.makeLink(account)),
+      needsSignInLink: async () => !(await consoleStore.hasAnyPassword()),
+      health,
+      drain: () => {
+        health.stop();
+        giveLastAnswers(server.server);
+      },
+      outgrown,
+      metrics: () => printRecordMetrics({ ...node, ...node.opening, certificates }),
+      close: () => {
+        health.stop();
+        return closeInReverse(opened, options.log);
+      },
+    };
+  } catch (error) {
+    await closeInReverse(opened, options.log);
+    throw error;
+  }
+}
+
+type Node = Awaited<ReturnType<typeof openNode>>;
+
+/** The store, and what this node does without being asked. */
+async function openNode(options: RecordsOptions) {
   const { dataFolder, log, now = Date.now } = options;
   await openDataFolder(dataFolder);
   const place = options.database ?? { kind: "sqlite", path: recordsDatabase(dataFolder) };
@@ -139,10 +182,10 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     log,
     options.recordLimits,
   );
-  const { store, signer, console: consoleStore, look, connect, connections, outgrown, close } = opening;
-  const opened: Opened[] = [{ name: "database", close }];
+  const { store, signer } = opening;
+  const opened: Opened[] = [{ name: "database", close: opening.close }];
   if (place.kind === "sqlite") await lockStore(place.path, opened, log);
-  const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
+  const ties = tieNodes({ connect: opening.connect, perMinute: options.rateLimit, log });
   opened.push({ name: "connections to other nodes", close: ties.close });
   const signing = createSigningState();
   const askParent = createAskParent(options.parents);
@@ -152,101 +195,64 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   opened.push({ name: "deleted zones", close: stopRemoving });
   opened.push({ name: "state of signed zones", close: watchSigned({ store, now, log, state: signing }) });
   const health = createHealth();
-  health.add("store", async () => void (await look()));
+  health.add("store", async () => void (await opening.look()));
   // Without the key file, signed zones are still served, and other zones can be changed.
   health.add("keys", () => checkKeyFile(store, signer), { isNeeded: false });
-  const requests = createRequestCounters();
-  const streams = { open: 0 };
-  try {
-    const http = {
-      bodyLimit,
-      sendBadPath,
-      proxies: options.proxies && trustProxies(options.proxies),
-      counters: options.counted ? requests : undefined,
-    };
-    const { server, caFile, acme, certificates, tls } = options.plainHttp
-      ? { server: createHttpServer(http), caFile: undefined, acme: undefined, certificates: undefined, tls: undefined }
-      : await createTlsServer({ ...options, now }, { http, health, opened, store });
-    // If the server cannot be closed in time, no further request reaches the store, which is closed next.
-    opened.push({ name: "connections", close: () => cutAllConnections(server.server) });
-    opened.push({ name: "record service", close: () => server.close() });
-    leaveHalfTheFiles(server.server, log);
-    const unknownPage = createUnknownPage(options.pages);
-    server.setNotFoundHandler(
-      async (request, reply) => (await unknownPage(request, reply)) ?? sendNoRoute(request, reply),
-    );
-    observeHttp(server, { health, log, accessLog: options.accessLog });
-    await serveDocs(server, options.pages);
-    const { shared, services, updater, passwordCost } = options;
-    const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost });
-    const { guesses } = consoleStore;
-    const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
-    const { nameservers, hostmaster, allowedPrimaries, pages } = options;
-    const service = createRecordService({
-      store,
-      now,
-      nameservers,
-      serviceNames: options.names,
-      hostmaster,
-      allowedPrimaries,
-      signer,
-      mostValues: options.recordLimits?.set,
-    });
-    const { findDelegation = findDelegationBy(systemDns()) } = options;
-    await server.register(
-      serveConsole({
-        store,
-        service,
-        findDelegation,
-        sessions,
-        services,
-        updater,
-        signing,
-        guesses,
-        now,
-        log,
-        readCa,
-        pages,
-      }),
-    );
-    const faces = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
-    await server.register(v1Api(faces), { prefix: "/api/v1" });
-    const events = { streams };
-    await server.register(
-      rrsetsApi({ ...faces, store: withEnds(store, shared), signedIn: sessions.signedIn, events }),
-      {
-        prefix: "/v1",
-      },
-    );
-    await server.register(dyndnsApi(faces));
-    await server.register(acmeChallengeApi(faces));
-    const address = await listen(server, options.listen, options.listenOption);
-    const url = urlOf(hereOf(address), options.plainHttp ? "http" : "https");
-    return {
-      url,
-      caFile,
-      ...(tls && { tls }),
-      acme,
-      store,
-      duties: ties.duties,
-      createSignInLink: async (account, origin = url) => signInLink(origin, await sessions.makeLink(account)),
-      needsSignInLink: async () => !(await consoleStore.hasAnyPassword()),
-      health,
-      drain: () => {
-        health.stop();
-        giveLastAnswers(server.server);
-      },
-      outgrown,
-      metrics: () => printRecordMetrics({ requests, store, connections, streams, certificates, signing, now }),
-      close: () => {
-        health.stop();
-        return closeInReverse(opened, log);
-      },
-    };
-  } catch (error) {
-    await closeInReverse(opened, log);
-    throw error;
-  }
+  return { opening, opened, ties, signing, health, now, requests: createRequestCounters(), streams: { open: 0 } };
+}
+
+async function createServiceServer(options: RecordsOptions, { opening, health, opened, requests, now }: Node) {
+  const http = {
+    bodyLimit,
+    sendBadPath,
+    proxies: options.proxies && trustProxies(options.proxies),
+    counters: options.counted ? requests : undefined,
+  };
+  return options.plainHttp
+    ? { server: createHttpServer(http), caFile: undefined, acme: undefined, certificates: undefined, tls: undefined }
+    : await createTlsServer({ ...options, now }, { http, health, opened, store: opening.store });
+}
+
+/** Adds the pages and APIs to the server. Returns the sessions of the console. */
+async function serveAll(
+  options: RecordsOptions,
+  { opening, ties, signing, health, streams, now }: Node,
+  { server, caFile }: Awaited<ReturnType<typeof createServiceServer>>,
+) {
+  const { log, shared, services, updater, passwordCost, pages } = options;
+  const { store, signer, console: consoleStore } = opening;
+  leaveHalfTheFiles(server.server, log);
+  const unknownPage = createUnknownPage(pages);
+  server.setNotFoundHandler(
+    async (request, reply) => (await unknownPage(request, reply)) ?? sendNoRoute(request, reply),
+  );
+  observeHttp(server, { health, log, accessLog: options.accessLog });
+  await serveDocs(server, pages);
+  const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost });
+  const service = createRecordService({
+    store,
+    now,
+    nameservers: options.nameservers,
+    serviceNames: options.names,
+    hostmaster: options.hostmaster,
+    allowedPrimaries: options.allowedPrimaries,
+    signer,
+    mostValues: options.recordLimits?.set,
+  });
+  const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
+  const { findDelegation = findDelegationBy(systemDns()) } = options;
+  const { guesses } = consoleStore;
+  const links = { services, updater, pages, readCa, findDelegation };
+  await server.register(serveConsole({ ...links, store, service, sessions, signing, guesses, now, log }));
+  const faces = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
+  const { signedIn } = sessions;
+  await server.register(v1Api(faces), { prefix: "/api/v1" });
+  await server.register(rrsetsApi({ ...faces, store: withEnds(store, shared), signedIn, events: { streams } }), {
+    prefix: "/v1",
+  });
+  await server.register(dyndnsApi(faces));
+  await server.register(acmeChallengeApi(faces));
+  return sessions;
 }
 
 const bodyLimit = 1024 * 1024;

@@ -57,17 +57,77 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
   // Not with `import`: that evaluates every export of the module, and one of them loads a WebSocket client of 10 MB.
   const http = process.getBuiltinModule(secure ? "node:https" : "node:http");
   const agent = secure ? await secureAgent(endpoint) : new http.Agent({ keepAlive: true, ...familyOf(endpoint) });
+  return new EndpointClient(endpoint, limits, http, agent);
+}
 
-  const hiders = rememberHider();
+class EndpointClient implements HttpClient {
+  readonly #endpoint: Endpoint;
+  readonly #limits: HttpLimits;
+  readonly #http: Pick<typeof import("node:http"), "request">;
+  readonly #agent: PlainAgent;
+  readonly #hiderFor = rememberHider();
 
-  const attempt = async (request: HttpRequest, signal: AbortSignal): Promise<Attempt> => {
-    const hide = hiders(request);
-    const sent = http.request(target(endpoint.url, request), {
+  constructor(
+    endpoint: Endpoint,
+    limits: HttpLimits,
+    http: Pick<typeof import("node:http"), "request">,
+    agent: PlainAgent,
+  ) {
+    this.#endpoint = endpoint;
+    this.#limits = limits;
+    this.#http = http;
+    this.#agent = agent;
+  }
+
+  readonly send: HttpClient["send"] = async (request, signal) => {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.timeoutMs)]);
+    const first = await this.#attempt(request, limited);
+    // The other side closed an idle connection just as we reused it, before any answer: retry on a new one.
+    if (!first.staleSocket) return first.outcome;
+    const { outcome } = await this.#attempt(request, limited);
+    return outcome.kind === "answer" ? { ...outcome, resent: true } : outcome;
+  };
+
+  readonly stream: HttpClient["stream"] = async (request, listener, signal) => {
+    const { timeoutMs, maxBytes } = this.#limits;
+    const silent = new AbortController();
+    let timer = setTimeout(() => silent.abort(), Math.max(listener.silence, timeoutMs));
+    const sent = this.#request(request, AbortSignal.any([signal, silent.signal]));
+    const hide = this.#hiderFor(request);
+    try {
+      const response = await responseTo(sent, request.body);
+      if (!listener.begin(response.statusCode ?? 0, response.headers)) return { kind: "declined" };
+      clearTimeout(timer);
+      timer = setTimeout(() => silent.abort(), listener.silence);
+      response.setEncoding("utf8");
+      const lines = linesTo((text) => listener.text(hide(text)), maxBytes);
+      for await (const chunk of response as AsyncIterable<string>) {
+        timer.refresh();
+        lines(chunk);
+      }
+    } catch {
+      // The poll that follows reports what is wrong with the other side.
+    } finally {
+      clearTimeout(timer);
+      sent.destroy();
+    }
+    return { kind: "ended" };
+  };
+
+  readonly close = (): void => this.#agent.destroy();
+
+  #request(request: HttpRequest, signal: AbortSignal): ClientRequest {
+    return this.#http.request(target(this.#endpoint.url, request), {
       method: request.method,
       headers: headers(request),
-      agent,
+      agent: this.#agent,
       signal,
     });
+  }
+
+  async #attempt(request: HttpRequest, signal: AbortSignal): Promise<Attempt> {
+    const hide = this.#hiderFor(request);
+    const sent = this.#request(request, signal);
     let begun = false;
     /** Node reports a broken body as an error of the request; the reader of the body sees only that it ended. */
     let broken: unknown;
@@ -77,58 +137,20 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
     try {
       const response = await responseTo(sent, request.body);
       begun = true;
-      return { outcome: await answerOf(response, limits.maxBytes, hide), staleSocket: false };
+      return { outcome: await answerOf(response, this.#limits.maxBytes, hide), staleSocket: false };
     } catch (error) {
       sent.destroy();
       const reset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
       const fault = signal.aborted
-        ? describeStop(signal, endpoint, limits)
-        : describeTransportFault(begun && reset ? (broken ?? cutOff) : error, endpoint, limits);
-      const because = hiderOf(secretsOfUrl(endpoint.url))(hide(fault.because));
+        ? describeStop(signal, this.#endpoint, this.#limits)
+        : describeTransportFault(begun && reset ? (broken ?? cutOff) : error, this.#endpoint, this.#limits);
+      const because = hiderOf(secretsOfUrl(this.#endpoint.url))(hide(fault.because));
       return {
         outcome: { kind: "failed", ...fault, because },
         staleSocket: sent.reusedSocket && reset && !begun && !signal.aborted,
       };
     }
-  };
-
-  return {
-    async send(request, signal) {
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)]);
-      const first = await attempt(request, limited);
-      // The other side closed an idle connection just as we reused it, before any answer: retry on a new one.
-      if (!first.staleSocket) return first.outcome;
-      const { outcome } = await attempt(request, limited);
-      return outcome.kind === "answer" ? { ...outcome, resent: true } : outcome;
-    },
-    async stream(request, listener, signal) {
-      const silent = new AbortController();
-      let timer = setTimeout(() => silent.abort(), Math.max(listener.silence, limits.timeoutMs));
-      const stopped = AbortSignal.any([signal, silent.signal]);
-      const options = { method: request.method, headers: headers(request), agent, signal: stopped };
-      const sent = http.request(target(endpoint.url, request), options);
-      const hide = hiders(request);
-      try {
-        const response = await responseTo(sent, request.body);
-        if (!listener.begin(response.statusCode ?? 0, response.headers)) return { kind: "declined" };
-        clearTimeout(timer);
-        timer = setTimeout(() => silent.abort(), listener.silence);
-        response.setEncoding("utf8");
-        const lines = linesTo((text) => listener.text(hide(text)), limits.maxBytes);
-        for await (const chunk of response as AsyncIterable<string>) {
-          timer.refresh();
-          lines(chunk);
-        }
-      } catch {
-        // The poll that follows reports what is wrong with the other side.
-      } finally {
-        clearTimeout(timer);
-        sent.destroy();
-      }
-      return { kind: "ended" };
-    },
-    close: () => agent.destroy(),
-  };
+  }
 }
 
 /** Keeps the last `Hide`: nearly all requests to an endpoint carry the same credentials. */

@@ -19,36 +19,7 @@ import { zoneToWire } from "./wire.ts";
 const tags = ["hosted zones"];
 
 export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): void {
-  const { nameservers } = service;
-  const toWire = async (zones: readonly Zone[]) => {
-    const statuses = await service.zoneStatuses(zones);
-    return zones.map((zone, i) => zoneToWire(zone, statuses[i] ?? "error", nameservers));
-  };
-  const answerOf = async ({ zone }: { readonly zone: Zone }) => ({ zone: (await toWire([zone]))[0] });
-
-  const listZones = async (request: FastifyRequest, reply: FastifyReply) => {
-    const faults: Fault[] = [];
-    const { keep, owns, ...query } = zoneQueryAt(request.query as Query, faults);
-    if (faults.length > 0) return sendFaults(reply, faults);
-    const owning = owns === undefined ? undefined : await service.zoneOwning(request.actor, owns);
-    const name = owning?.name ?? query.name;
-    const isNone = (owns !== undefined && owning === undefined) || name !== (query.name ?? name);
-    const page = isNone
-      ? { items: [], total: 0 }
-      : await service.zones(request.actor, { ...query, ...(name !== undefined && { name }) }, keep);
-    const zones = await toWire(page.items);
-    return sendPage(request, reply, { zones }, query, page.total);
-  };
-
-  api.get(
-    "/zones",
-    {
-      config: { heavy: true },
-      schema: { tags, summary: "List zones", querystring: queries.zones, response: { 200: answers.zones } },
-    },
-    listZones,
-  );
-
+  readingRoutes(api, service);
   api.post(
     "/zones",
     {
@@ -59,10 +30,35 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       act(request, reply, {
         read: zoneFromKeys,
         run: (draft, asked) => service.createZone(request.actor, draft, asked),
-        answerOf,
+        answerOf: zoneAnswer(service),
       }),
   );
+  const labelSchema = {
+    tags,
+    summary: "Replace the labels of a zone",
+    body: bodies.labels,
+    response: { 200: answers.zone },
+  };
+  api.put("/zones/:z", { schema: labelSchema }, (request, reply) =>
+    act(request, reply, {
+      read: labelsAt,
+      run: (labels) => service.labelZone(request.actor, zoneAt(request), labels),
+      answerOf: zoneAnswer(service),
+      status: () => 200,
+    }),
+  );
+}
 
+function readingRoutes(api: FastifyInstance, service: RecordService): void {
+  const listZones = sendZones(service);
+  api.get(
+    "/zones",
+    {
+      config: { heavy: true },
+      schema: { tags, summary: "List zones", querystring: queries.zones, response: { 200: answers.zones } },
+    },
+    listZones,
+  );
   api.get(
     "/zones/:z",
     { schema: { tags, summary: "Read a zone", response: { 200: answers.zone } } },
@@ -71,52 +67,55 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       // `/zones/`: some scripts request the list this way.
       if ("name" in key && key.name === "") return await listZones(request, reply);
       const zone = await service.zone(request.actor, key);
-      return zone === undefined ? sendError(reply, answerTo(missing("zone"))) : reply.send(await answerOf({ zone }));
+      return zone === undefined
+        ? sendError(reply, answerTo(missing("zone")))
+        : reply.send(await zoneAnswer(service)({ zone }));
     },
   );
-
-  api.put(
-    "/zones/:z",
-    {
-      schema: {
-        tags,
-        summary: "Replace the labels of a zone",
-        body: bodies.labels,
-        response: { 200: answers.zone },
-      },
-    },
-    (request, reply) =>
-      act(request, reply, {
-        read: labelsAt,
-        run: (labels) => service.labelZone(request.actor, zoneAt(request), labels),
-        answerOf,
-        status: () => 200,
-      }),
-  );
-
   api.get(
     "/zones/:z/zonefile",
     {
       config: { heavy: true },
-      schema: {
-        tags,
-        summary: "Read a zone as a zone file",
-        response: { 200: answers.zonefile },
-      },
+      schema: { tags, summary: "Read a zone as a zone file", response: { 200: answers.zonefile } },
     },
-    async (request, reply) => {
-      const zone = await service.openZone(request.actor, zoneAt(request));
-      const faults = zone === undefined ? [] : zoneFaults(zone);
-      if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
-      if (faults.length > 0) return sendFaults(reply, faults);
-      if (isLarge(zone)) await holdFor(request.actor.account, reply, service.turns);
-      const file = await service.exportZone(request.actor, zone, "rrsets");
-      if (file.kind !== "done") return sendError(reply, answerTo(file));
-      const inJson = file.parts.map((part) => JSON.stringify(part).slice(1, -1));
-      return sendParts(reply, "application/json", ['{"zonefile":"', ...inJson, '"}']);
-    },
+    sendZoneFile(service),
   );
 }
+
+const sendZones = (service: RecordService) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const faults: Fault[] = [];
+  const { keep, owns, ...query } = zoneQueryAt(request.query as Query, faults);
+  if (faults.length > 0) return sendFaults(reply, faults);
+  const owning = owns === undefined ? undefined : await service.zoneOwning(request.actor, owns);
+  const name = owning?.name ?? query.name;
+  const isNone = (owns !== undefined && owning === undefined) || name !== (query.name ?? name);
+  const page = isNone
+    ? { items: [], total: 0 }
+    : await service.zones(request.actor, { ...query, ...(name !== undefined && { name }) }, keep);
+  const zones = await zonesToWire(service, page.items);
+  return sendPage(request, reply, { zones }, query, page.total);
+};
+
+const sendZoneFile = (service: RecordService) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const zone = await service.openZone(request.actor, zoneAt(request));
+  const faults = zone === undefined ? [] : zoneFaults(zone);
+  if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
+  if (faults.length > 0) return sendFaults(reply, faults);
+  if (isLarge(zone)) await holdFor(request.actor.account, reply, service.turns);
+  const file = await service.exportZone(request.actor, zone, "rrsets");
+  if (file.kind !== "done") return sendError(reply, answerTo(file));
+  const inJson = file.parts.map((part) => JSON.stringify(part).slice(1, -1));
+  return sendParts(reply, "application/json", ['{"zonefile":"', ...inJson, '"}']);
+};
+
+async function zonesToWire(service: RecordService, zones: readonly Zone[]) {
+  const statuses = await service.zoneStatuses(zones);
+  return zones.map((zone, i) => zoneToWire(zone, statuses[i] ?? "error", service.nameservers));
+}
+
+const zoneAnswer =
+  (service: RecordService) =>
+  async ({ zone }: { readonly zone: Zone }) => ({ zone: (await zonesToWire(service, [zone]))[0] });
 
 /** Writes whose answer is only the action. */
 export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordService): void {

@@ -23,33 +23,18 @@ const tags = ["records"];
 const heavy = { config: { heavy: true } };
 const answers = { 200: RecordAnswer, 403: GatewayAnswer, 404: RecordAnswer, 422: RecordAnswer };
 
+const listed = {
+  ...heavy,
+  schema: {
+    tags,
+    summary: "List records",
+    querystring: RecordsQuery,
+    response: { 200: RecordsAnswer, 404: RecordsAnswer },
+  },
+};
+
 export function recordRoutes(api: FastifyInstance, service: RecordService): void {
-  api.get<{ Querystring: Record<string, unknown> }>(
-    "/records",
-    {
-      ...heavy,
-      schema: {
-        tags,
-        summary: "List records",
-        querystring: RecordsQuery,
-        response: { 200: RecordsAnswer, 404: RecordsAnswer },
-      },
-    },
-    async (request, reply) => {
-      const { name, type } = request.query;
-      const zone = request.query.zone_id ?? (await bareZone(service, request));
-      if (name === undefined && (await service.isLarge(request.actor, textOf(zone))))
-        await holdFor(request.actor.account, reply, service.turns);
-      const outcome = await service.records(request.actor, {
-        ...(typeof zone === "string" && { zone }),
-        ...(typeof name === "string" && { name }),
-        ...(typeof type === "string" && { type }),
-      });
-      if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: notFound("zone") });
-      const page = printingPage(outcome.records, request.query);
-      return sendParts(reply, "application/json", await service.turns.run(request.actor.account, page));
-    },
-  );
+  api.get<{ Querystring: Record<string, unknown> }>("/records", listed, sendRecords(service));
 
   api.post(
     "/records",
@@ -100,6 +85,23 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
     },
   );
 }
+
+const sendRecords =
+  (service: RecordService) =>
+  async (request: FastifyRequest<{ Querystring: Record<string, unknown> }>, reply: FastifyReply) => {
+    const { name, type } = request.query;
+    const zone = request.query.zone_id ?? (await bareZone(service, request));
+    if (name === undefined && (await service.isLarge(request.actor, textOf(zone))))
+      await holdFor(request.actor.account, reply, service.turns);
+    const outcome = await service.records(request.actor, {
+      ...(typeof zone === "string" && { zone }),
+      ...(typeof name === "string" && { name }),
+      ...(typeof type === "string" && { type }),
+    });
+    if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: notFound("zone") });
+    const page = printingPage(outcome.records, request.query);
+    return sendParts(reply, "application/json", await service.turns.run(request.actor.account, page));
+  };
 
 /** ddclient 3.10 requests `/records?<zone id>`, without the key. Other bare keys are ignored, like unknown keys. */
 async function bareZone(service: RecordService, { actor, query }: FastifyRequest): Promise<string | undefined> {

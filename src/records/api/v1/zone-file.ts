@@ -18,71 +18,63 @@ export const largestFile = 16 * 1024 * 1024;
 const raw = { config: { rawBody: true, largeBody: true } };
 const refusals = { 403: GatewayAnswer, 404: ZoneAnswer };
 
+const imported = {
+  ...raw,
+  schema: {
+    tags,
+    summary: "Replace the contents of a zone with a zone file",
+    consumes: ["text/plain"],
+    body: ZoneFileText,
+    response: { 200: ZoneAnswer, ...refusals, 422: ZoneAnswer },
+  },
+};
+const exported = {
+  config: { heavy: true },
+  schema: {
+    tags,
+    summary: "Read a zone as a zone file",
+    response: {
+      200: { description: "A zone file", content: { "text/plain": { schema: Type.String() } } },
+      ...refusals,
+    },
+  },
+};
+const validated = {
+  config: { ...raw.config, storesNothing: true },
+  schema: {
+    tags,
+    summary: "Check a zone file; nothing is stored",
+    consumes: ["text/plain"],
+    body: ZoneFileText,
+    response: { 200: FileCheckAnswer, 422: FileCheckAnswer },
+  },
+};
+
 export function zoneFileRoutes(api: FastifyInstance, service: RecordService): void {
-  api.post<{ Params: { id: string } }>(
-    "/zones/:id/import",
-    {
-      ...raw,
-      schema: {
-        tags,
-        summary: "Replace the contents of a zone with a zone file",
-        consumes: ["text/plain"],
-        body: ZoneFileText,
-        response: { 200: ZoneAnswer, ...refusals, 422: ZoneAnswer },
-      },
-    },
-    async (request, reply) => {
-      const file = readText(request.body);
-      const outcome = file.ok
-        ? await service.importV1File(request.actor, { zone: request.params.id }, file.value)
-        : refused(file.faults);
-      return outcome.kind === "refused"
-        ? sendRefused(reply, { ...resources.zone, error: fileErrorOf(outcome.faults) })
-        : sendZone(reply, service, outcome);
-    },
-  );
+  api.post<{ Params: { id: string } }>("/zones/:id/import", imported, async (request, reply) => {
+    const file = readText(request.body);
+    const outcome = file.ok
+      ? await service.importV1File(request.actor, { zone: request.params.id }, file.value)
+      : refused(file.faults);
+    return outcome.kind === "refused"
+      ? sendRefused(reply, { ...resources.zone, error: fileErrorOf(outcome.faults) })
+      : sendZone(reply, service, outcome);
+  });
 
-  api.get<{ Params: { id: string } }>(
-    "/zones/:id/export",
-    {
-      config: { heavy: true },
-      schema: {
-        tags,
-        summary: "Read a zone as a zone file",
-        response: {
-          200: { description: "A zone file", content: { "text/plain": { schema: Type.String() } } },
-          ...refusals,
-        },
-      },
-    },
-    async (request, reply) => {
-      if (await service.isLarge(request.actor, request.params.id))
-        await holdFor(request.actor.account, reply, service.turns);
-      const outcome = await service.exportZone(request.actor, { zone: request.params.id }, "v1");
-      if (outcome.kind !== "done") return sendZone(reply, service, outcome);
-      return sendParts(reply, "text/plain", outcome.parts);
-    },
-  );
+  api.get<{ Params: { id: string } }>("/zones/:id/export", exported, async (request, reply) => {
+    if (await service.isLarge(request.actor, request.params.id))
+      await holdFor(request.actor.account, reply, service.turns);
+    const outcome = await service.exportZone(request.actor, { zone: request.params.id }, "v1");
+    if (outcome.kind !== "done") return sendZone(reply, service, outcome);
+    return sendParts(reply, "text/plain", outcome.parts);
+  });
 
-  api.post(
-    "/zones/file/validate",
-    {
-      config: { ...raw.config, storesNothing: true },
-      schema: {
-        tags,
-        summary: "Check a zone file; nothing is stored",
-        consumes: ["text/plain"],
-        body: ZoneFileText,
-        response: { 200: FileCheckAnswer, 422: FileCheckAnswer },
-      },
-    },
-    async (request, reply) => {
-      const file = readText(request.body);
-      const checked = file.ok ? await service.validateZoneFile(request.actor, file.value) : file;
-      if (checked.ok) return reply.send({ parsed_records: checked.value, valid_records: [] });
-      return sendRefused(reply, { parsed_records: 0, valid_records: [], error: fileErrorOf(checked.faults) });
-    },
-  );
+  api.post("/zones/file/validate", validated, async (request, reply) => {
+    const file = readText(request.body);
+    const checked = file.ok ? await service.validateZoneFile(request.actor, file.value) : file;
+    if (checked.ok) return reply.send({ parsed_records: checked.value, valid_records: [] });
+    return sendRefused(reply, { parsed_records: 0, valid_records: [], error: fileErrorOf(checked.faults) });
+  });
 }
 
 function readText(body: unknown): Result<string> {

@@ -29,67 +29,84 @@ export type FeedOptions = {
 /** A lost notification is made up for within this time. */
 const lookEvery = 2_000;
 
-/** Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by regular polling. */
-export function createPostgresFeed(options: FeedOptions) {
-  const { postgres, log, start, logEnd, tokensChanged, schemaChanged, guessed } = options;
-  const feed = createChangeFeed();
-  let announced = start;
-  let closed = false;
+export const createPostgresFeed = (options: FeedOptions) => new PostgresFeed(options);
 
-  const announce = (end: LogPlace, rows?: readonly LoggedRow[], places?: AddedPlaces): void => {
-    if (closed) return;
-    announced = end;
-    feed.announce(rows, places);
+/** Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by regular polling. */
+class PostgresFeed {
+  readonly #options: FeedOptions;
+  readonly #feed = createChangeFeed();
+  readonly #listening: ReturnType<typeof listenTo>;
+  readonly #timer: NodeJS.Timeout;
+  #announced: LogPlace;
+  #closed = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#announced = options.start;
+    this.#listening = listenTo({
+      connect: options.postgres.connect,
+      channels: [changesChannel, tokensChannel, schemaChannel, guessesChannel],
+      onNotice: (channel, payload) => this.#noticed(channel, payload),
+      onGap: () => this.#look(),
+      log: options.log,
+    });
+    this.#timer = setInterval(() => this.#look(), lookEvery).unref();
+  }
+
+  readonly listen = this.#feed.listen;
+
+  /** Notifications arrive, so caches that depend on them can be trusted. */
+  readonly isUp = (): boolean => this.#listening.isUp();
+
+  /** Call after one of our own commits; without rows if their positions are unknown. */
+  readonly committed = (rows?: readonly LoggedRow[], places?: AddedPlaces): void => {
+    if (places === undefined) this.#look();
+    else if (places.end.position > this.#announced.position) this.#announce(places.end, rows, places);
+    else if (!samePlace(places.end, this.#announced)) this.#lookAtEnd();
   };
+
+  readonly close = async (): Promise<void> => {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#listening.close();
+  };
+
+  #noticed(channel: string, payload: string): void {
+    const { tokensChanged, schemaChanged, guessed } = this.#options;
+    if (channel === tokensChannel) tokensChanged();
+    else if (channel === schemaChannel) schemaChanged();
+    else if (channel === guessesChannel) guessed(payload);
+    // The answer to one of our own commits may arrive in the same turn, with the rows.
+    else setImmediate(() => this.#noticedEnd(placeIn(payload)));
+  }
+
+  #noticedEnd(end: LogPlace): void {
+    // Our own writes arrive twice, as an answer and as a notification. Notifications may also arrive late.
+    if (end.position < this.#announced.position || samePlace(end, this.#announced)) return;
+    if (end.position === this.#announced.position) this.#lookAtEnd();
+    else this.#announce(end);
+  }
+
+  #look(): void {
+    this.#options.tokensChanged();
+    this.#options.schemaChanged();
+    this.#lookAtEnd();
+  }
+
   // If the log cannot be read now, the next poll tries again; an outage is logged elsewhere.
-  const lookAtEnd = (): void =>
-    void logEnd().then(
+  #lookAtEnd(): void {
+    void this.#options.logEnd().then(
       // It may also be shorter: then the database has lost changes.
-      (end) => samePlace(end, announced) || announce(end),
+      (end) => samePlace(end, this.#announced) || this.#announce(end),
       () => undefined,
     );
-  const noticed = (end: LogPlace): void => {
-    // Our own writes arrive twice, as an answer and as a notification. Notifications may also arrive late.
-    if (end.position < announced.position || samePlace(end, announced)) return;
-    if (end.position === announced.position) lookAtEnd();
-    else announce(end);
-  };
-  const look = (): void => {
-    tokensChanged();
-    schemaChanged();
-    lookAtEnd();
-  };
-  const listening = listenTo({
-    connect: postgres.connect,
-    channels: [changesChannel, tokensChannel, schemaChannel, guessesChannel],
-    onNotice: (channel, payload) => {
-      if (channel === tokensChannel) tokensChanged();
-      else if (channel === schemaChannel) schemaChanged();
-      else if (channel === guessesChannel) guessed(payload);
-      // The answer to one of our own commits may arrive in the same turn, with the rows.
-      else setImmediate(noticed, placeIn(payload));
-    },
-    onGap: look,
-    log,
-  });
-  const timer = setInterval(look, lookEvery).unref();
+  }
 
-  return {
-    listen: feed.listen,
-    /** Notifications arrive, so caches that depend on them can be trusted. */
-    isUp: listening.isUp,
-    /** Call after one of our own commits; without rows if their positions are unknown. */
-    committed: (rows?: readonly LoggedRow[], places?: AddedPlaces): void => {
-      if (places === undefined) look();
-      else if (places.end.position > announced.position) announce(places.end, rows, places);
-      else if (!samePlace(places.end, announced)) lookAtEnd();
-    },
-    close: async (): Promise<void> => {
-      closed = true;
-      clearInterval(timer);
-      await listening.close();
-    },
-  };
+  #announce(end: LogPlace, rows?: readonly LoggedRow[], places?: AddedPlaces): void {
+    if (this.#closed) return;
+    this.#announced = end;
+    this.#feed.announce(rows, places);
+  }
 }
 
 function placeIn(payload: string): LogPlace {

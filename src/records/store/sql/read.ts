@@ -26,20 +26,20 @@ type SqlReads = Pick<
   ReturnType<typeof createSqlHistory>;
 
 /** Lists, and parts of the log. A query for a single zone by name goes to `zoneBy` instead. */
-export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): SqlReads {
-  const { dialect, read } = database;
-  const { anyOf, contains, asJson, unindexed } = dialect;
+export const createSqlReads = (database: Sql, zoneBy: RecordStore["zoneBy"]): SqlReads => ({
+  ...zoneLists(database, zoneBy),
+  ...setLists(database),
+  ...actionLists(database),
+  ...logParts(database),
+  ...createSqlHistory(database),
+  ...createRunningActions(database),
+});
 
-  const page = async <Row, T>(
-    { count, rows, page: nth, perPage }: PageOf,
-    fromRow: (row: Row) => T,
-  ): Promise<Page<T>> => {
-    const [[counted], found] = await Promise.all([
-      read<{ readonly total: number }>(count),
-      read<Row>(sql`${rows} LIMIT ${perPage} OFFSET ${(nth - 1) * perPage}`),
-    ]);
-    return { items: found.map(fromRow), total: Number(counted?.total ?? 0) };
-  };
+function zoneLists(
+  { dialect, read }: Sql,
+  zoneBy: RecordStore["zoneBy"],
+): Pick<SqlReads, "zones" | "zonesAfter" | "zoneHolding"> {
+  const { anyOf, contains, asJson, unindexed } = dialect;
 
   const zonesOf = (account: number, { name, search, within, mode }: ZoneFilter): SqlText => {
     // Look a few names up one by one, rather than scan all zones of the account.
@@ -56,13 +56,6 @@ export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
     return sql`FROM zones WHERE ${allOf(filters)}`;
   };
 
-  const setsOf = (zone: Zone, { owners, types }: SetPageQuery): SqlText => {
-    const filters = [sql`zone = ${zone.number}`];
-    if (owners !== undefined) filters.push(anyOf(sql`owner`, owners));
-    if (types !== undefined) filters.push(anyOf(sql`type`, types));
-    return sql`FROM rrsets WHERE ${allOf(filters)}`;
-  };
-
   return {
     zones: async (account, query) => {
       const { name, search, within, mode, order = [] } = query;
@@ -74,7 +67,7 @@ export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
       const isAll = [name, search, within, mode].every((filter) => filter === undefined);
       const counted = sql`SELECT zones AS total FROM zone_counts WHERE account = ${account}`;
       const rows = sql`SELECT * ${filtered} ORDER BY ${inOrder(order, zoneColumns)}number`;
-      return await page({ ...query, count: isAll ? counted : countOf(filtered), rows }, zoneFromRow);
+      return await readPage(read, { ...query, count: isAll ? counted : countOf(filtered), rows }, zoneFromRow);
     },
     zonesAfter: async (account, after, limit, filter) => {
       const rows = sql`SELECT * ${zonesOf(account, filter)} AND name > ${after} ORDER BY name LIMIT ${limit}`;
@@ -85,52 +78,83 @@ export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
       const [row] = await read<ZoneRow>(sql`SELECT * FROM zones WHERE ${above} ORDER BY length(name) DESC LIMIT 1`);
       return row && zoneFromRow(row);
     },
+  };
+}
 
+function setLists({ dialect: { anyOf }, read }: Sql): Pick<SqlReads, "setPage" | "setsAfter" | "placesAfter"> {
+  const setsOf = (zone: Zone, { owners, types }: SetPageQuery): SqlText => {
+    const filters = [sql`zone = ${zone.number}`];
+    if (owners !== undefined) filters.push(anyOf(sql`owner`, owners));
+    if (types !== undefined) filters.push(anyOf(sql`type`, types));
+    return sql`FROM rrsets WHERE ${allOf(filters)}`;
+  };
+
+  return {
     setPage: async (zone, query) => {
       const filtered = setsOf(zone, query);
       const rows = sql`SELECT ${setColumns} ${filtered} ORDER BY ${setOrder(query.order)}`;
-      return await page({ ...query, count: countOf(filtered), rows }, (row: SetRow): RRset => setFromRow(row, zone));
+      return await readPage(
+        read,
+        { ...query, count: countOf(filtered), rows },
+        (row: SetRow): RRset => setFromRow(row, zone),
+      );
     },
     setsAfter: async (zone, after, limit) => {
       const rows = await read<SetRow>(sql`SELECT ${setColumns} ${partOf(zone, after, limit)}`);
       return rows.map((row) => setFromRow(row, zone));
     },
     placesAfter: (zone, after, limit) => read<SetPlace>(sql`SELECT owner, type ${partOf(zone, after, limit)}`),
-
-    actions: async (account, query) => {
-      const { ids, zone, actor, within, status, now, order = [] } = query;
-      const filters = [sql`account = ${account}`];
-      if (zone !== undefined) filters.push(sql`zone = ${zone}`);
-      if (actor !== undefined) filters.push(sql`actor = ${actor}`);
-      if (ids !== undefined) filters.push(anyOf(sql`id`, ids));
-      if (within !== undefined) filters.push(anyOf(sql`zone_name`, within));
-      if (status !== undefined) filters.push(sql`(${anyOfThese(status.map((each) => isInStatus(each, now)))})`);
-      const filtered = sql`FROM actions WHERE ${allOf(filters)}`;
-      const rows = sql`SELECT * ${filtered} ORDER BY ${inOrder(order, actionColumns)}id`;
-      return await page({ ...query, count: countOf(filtered), rows }, (row: ActionRow) => actionFromRow(row, now));
-    },
-
-    changesAfter: async (position, limit, account) => {
-      const filters = [sql`position > ${position}`, madeBySomebody];
-      if (account !== undefined) filters.push(sql`account = ${account}`);
-      const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position LIMIT ${limit}`;
-      return (await read<ChangeRow>(rows)).map(changeFromRow) as LoggedChange[];
-    },
-    logAfter: async (position, limit) => {
-      const rows = sql`SELECT * FROM changes WHERE position > ${position} ORDER BY position LIMIT ${limit}`;
-      return (await read<ChangeRow>(rows)).map(changeFromRow);
-    },
-    latestChanges: async (account, { before, limit }) => {
-      const filters = [sql`account = ${account}`];
-      if (before !== undefined) filters.push(sql`position < ${before}`);
-      const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position DESC LIMIT ${limit}`;
-      const log = (await read<ChangeRow>(rows)).map(changeFromRow);
-      const changes = log.filter(({ change }) => change.kind !== "signatures") as LoggedChange[];
-      return { changes, next: log.length < limit ? undefined : log.at(-1)?.position };
-    },
-    ...createSqlHistory(database),
-    ...createRunningActions(database),
   };
+}
+
+const actionLists = ({ dialect: { anyOf }, read }: Sql): Pick<SqlReads, "actions"> => ({
+  actions: async (account, query) => {
+    const { ids, zone, actor, within, status, now, order = [] } = query;
+    const filters = [sql`account = ${account}`];
+    if (zone !== undefined) filters.push(sql`zone = ${zone}`);
+    if (actor !== undefined) filters.push(sql`actor = ${actor}`);
+    if (ids !== undefined) filters.push(anyOf(sql`id`, ids));
+    if (within !== undefined) filters.push(anyOf(sql`zone_name`, within));
+    if (status !== undefined) filters.push(sql`(${anyOfThese(status.map((each) => isInStatus(each, now)))})`);
+    const filtered = sql`FROM actions WHERE ${allOf(filters)}`;
+    const rows = sql`SELECT * ${filtered} ORDER BY ${inOrder(order, actionColumns)}id`;
+    return await readPage(read, { ...query, count: countOf(filtered), rows }, (row: ActionRow) =>
+      actionFromRow(row, now),
+    );
+  },
+});
+
+const logParts = ({ read }: Sql): Pick<SqlReads, "changesAfter" | "logAfter" | "latestChanges"> => ({
+  changesAfter: async (position, limit, account) => {
+    const filters = [sql`position > ${position}`, madeBySomebody];
+    if (account !== undefined) filters.push(sql`account = ${account}`);
+    const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position LIMIT ${limit}`;
+    return (await read<ChangeRow>(rows)).map(changeFromRow) as LoggedChange[];
+  },
+  logAfter: async (position, limit) => {
+    const rows = sql`SELECT * FROM changes WHERE position > ${position} ORDER BY position LIMIT ${limit}`;
+    return (await read<ChangeRow>(rows)).map(changeFromRow);
+  },
+  latestChanges: async (account, { before, limit }) => {
+    const filters = [sql`account = ${account}`];
+    if (before !== undefined) filters.push(sql`position < ${before}`);
+    const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position DESC LIMIT ${limit}`;
+    const log = (await read<ChangeRow>(rows)).map(changeFromRow);
+    const changes = log.filter(({ change }) => change.kind !== "signatures") as LoggedChange[];
+    return { changes, next: log.length < limit ? undefined : log.at(-1)?.position };
+  },
+});
+
+async function readPage<Row, T>(
+  read: Sql["read"],
+  { count, rows, page: nth, perPage }: PageOf,
+  fromRow: (row: Row) => T,
+): Promise<Page<T>> {
+  const [[counted], found] = await Promise.all([
+    read<{ readonly total: number }>(count),
+    read<Row>(sql`${rows} LIMIT ${perPage} OFFSET ${(nth - 1) * perPage}`),
+  ]);
+  return { items: found.map(fromRow), total: Number(counted?.total ?? 0) };
 }
 
 const partOf = (zone: Zone, after: SetPlace | undefined, limit: number): SqlText =>
