@@ -7,7 +7,8 @@ import type { Denial } from "../../src/core/dnssec/plan-signing.ts";
 import { noLog } from "../../src/process/log.ts";
 import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
 import { openStore, recordsDatabase } from "../../src/records/open-store.ts";
-import { signZone } from "../../src/records/signing/life/dnssec.ts";
+import { signZone } from "../../test/rig/records/sign.ts";
+import { writeTo } from "../../test/rig/store/write.ts";
 import { clock, type Pause, watchMachine } from "../machine-pauses.ts";
 import { inTurn, median, usageOf } from "../process-usage.ts";
 import type { Table } from "../table.ts";
@@ -61,7 +62,7 @@ async function sign(folder: string, chain: Denial): Promise<Signed> {
     for (let i = 0; going && other; i++) {
       const from = clock();
       const at = { account: other.account, at: { zone: other.id }, owners: () => ["www"], actor: "bench" };
-      await store.write({ ...at, now: Date.now() }, ({ sets }) => ({
+      await writeTo(store, { ...at, now: Date.now() }, ({ sets }) => ({
         wanted: sets.map((set) => ({ ...set, ttl: i % 1000 })),
         result: undefined,
       }));

@@ -13,6 +13,7 @@ import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 import { writtenSets } from "../../test/rig/core/written-sets.suite.ts";
 import { node, repository } from "../../test/rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../../test/rig/started-process.ts";
+import { createZoneIn } from "../../test/rig/store/write.ts";
 
 /** The record service with its nameserver as a process, and cheap clients of both. */
 
@@ -30,7 +31,11 @@ export async function fillZone(folder: string, text: string): Promise<string> {
     records: set.records.map((record) => ({ ...record, id: `r${i}` })),
   }));
   const settings = plainSettings(300);
-  await store.createZone({ account, id: "z", name: benchedZone, settings, serial: 1, created: Date.now(), sets }, "b");
+  await createZoneIn(
+    store,
+    { account, id: "z", name: benchedZone, settings, serial: 1, created: Date.now(), sets },
+    "b",
+  );
   store.close();
   return sets.find((set) => set.owner === "mark")?.records[0]?.id ?? "";
 }
@@ -45,7 +50,7 @@ export async function fillZones(folder: string, count: number): Promise<void> {
   const add = (i: number) => {
     const own = sets.map((set) => ({ ...set, records: set.records.map((each) => ({ ...each, id: newRecordId() })) }));
     const zone = { account, id: `z${i}`, name: `z${i}.example`, settings, serial: 1, created: Date.now(), sets: own };
-    return store.createZone(zone, "bench");
+    return createZoneIn(store, zone, "bench");
   };
   for (let first = 0; first < count; first += 500) {
     await Promise.all(Array.from({ length: Math.min(500, count - first) }, (_, i) => add(first + i)));

@@ -4,11 +4,12 @@ import type { RRset } from "../../src/core/records/rrset.ts";
 import { plainSettings } from "../../src/records/model.ts";
 import { newRecordId, newZoneId } from "../../src/records/new-id.ts";
 import { recordsDatabase, signingKeyFile } from "../../src/records/open-store.ts";
-import { signZone } from "../../src/records/signing/life/dnssec.ts";
 import { createSigner } from "../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { signZone } from "../../test/rig/records/sign.ts";
+import { createZoneIn } from "../../test/rig/store/write.ts";
 
 /** A store with a small account (the victim), a large one that fills the log, and a hostile one. */
 export type Street = {
@@ -83,7 +84,7 @@ async function addZone(
   const soa = aSet("@", "SOA", "ns1.example.net. hostmaster.example.net. 0 86400 10800 3600000 3600");
   const sets = [soa, aSet("@", "NS", "ns1.example.net."), ...owners.map((owner) => aSet(owner, "A", "192.0.2.1"))];
   const [id, settings] = [newZoneId(), { ...plainSettings(60), labels: labelled }];
-  await store.createZone({ account, id, name, settings, serial: 2026010100, created: Date.now(), sets }, "bench");
+  await createZoneIn(store, { account, id, name, settings, serial: 2026010100, created: Date.now(), sets }, "bench");
   return { id, record: sets.at(-1)?.records[0]?.id ?? "" };
 }
 

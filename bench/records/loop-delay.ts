@@ -2,6 +2,7 @@
  * How long the event loop is blocked while 32 writers change records all over a large SQLite store: `node
  * bench/records/loop-delay.ts`. To compare two checkouts, run it in both in turns.
  */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { RRset, ZoneRecord } from "../../src/core/records/rrset.ts";
 import { noLog } from "../../src/process/log.ts";
 import { openStore, recordsDatabase } from "../../src/records/open-store.ts";
+import { writeTo } from "../../test/rig/store/write.ts";
 import { fillStore } from "./store.ts";
 
 const [zoneCount, perZone, seconds, writers] = [3_000, 100, 12, 32];
@@ -33,7 +35,7 @@ try {
       const at = { zone: zones[Math.floor(Math.random() * zones.length)]?.id ?? "" };
       const owner = `h${Math.floor(Math.random() * (perZone - 1))}`;
       const request = { account, at, owners: () => [owner], actor: "bench", now: Date.now() };
-      await store.write(request, ({ sets }) => ({ wanted: sets.map(change), result: true }));
+      await writeTo(store, request, ({ sets }) => ({ wanted: sets.map(change), result: true }));
       written += 1;
     }
   };

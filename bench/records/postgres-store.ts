@@ -8,6 +8,7 @@ import { newRecordId, newZoneId } from "../../src/records/new-id.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { openPostgresStore } from "../../src/records/store/postgres/store.ts";
 import type { PostgresServer } from "../../test/rig/postgres.ts";
+import { createZoneIn } from "../../test/rig/store/write.ts";
 import type { FilledStore, Sample } from "./store.ts";
 
 /** A new database with one zone of this many A records, written by the store. */
@@ -85,7 +86,7 @@ async function addZone(store: RecordStore, account: number, name: string, sets: 
   const id = newZoneId();
   const soa = aSet("@", "SOA", "ns1.example.net. hostmaster.example.net. 0 86400 10800 3600000 3600");
   const zone = { account, id, name, settings: plainSettings(60), serial: 2026010100, created: Date.now() };
-  await store.createZone({ ...zone, sets: [soa, ...sets] }, "bench");
+  await createZoneIn(store, { ...zone, sets: [soa, ...sets] }, "bench");
   return id;
 }
 

@@ -5,6 +5,7 @@ import { plainSettings } from "../../src/records/model.ts";
 import { newRecordId, newZoneId } from "../../src/records/new-id.ts";
 import { recordsDatabase } from "../../src/records/open-store.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { createZoneIn } from "../../test/rig/store/write.ts";
 
 /** A record to read and write; `name` is relative to its zone. */
 export type Sample = { readonly id: string; readonly name: string; readonly zone: string };
@@ -37,7 +38,7 @@ export async function fillStore(folder: string, zones: number, large = false): P
       if (made % every === 0) samples.push({ id: records[0]?.id ?? "", name: owner, zone: id });
     }
     const zone = { account, id, name, settings: plainSettings(60), serial: 2026010100, created: Date.now() };
-    await store.createZone({ ...zone, sets: [soa, ...hosts].map(withId) }, "bench");
+    await createZoneIn(store, { ...zone, sets: [soa, ...hosts].map(withId) }, "bench");
     return id;
   };
 

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { applyChanges } from "../../test/rig/core/apply-changes.ts";
 import { aSet } from "../../test/rig/records/a-set.ts";
+import { createZoneIn } from "../../test/rig/store/write.ts";
 import { setKey } from "../core/records/rrset.ts";
 import type { ShownSet } from "../core/records/zone-view.ts";
 import { plainSettings } from "../records/model.ts";
@@ -61,7 +62,7 @@ it("does not list zones of its own name or below, which it hides", async () => {
   for (const name of names) {
     const sets = [{ ...aSet("@", `${name}. 1`), type: "SOA" as const }];
     const zone = { account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets };
-    expect(await store.createZone(zone, "tester")).toMatchObject({ name });
+    expect(await createZoneIn(store, zone, "tester")).toMatchObject({ name });
   }
   const catalog = openCatalog(store, "catalog.example", 0);
   const targets = (sets: readonly ShownSet[]) =>

@@ -4,6 +4,7 @@ import { writtenSets } from "../../test/rig/core/written-sets.suite.ts";
 import { aSet } from "../../test/rig/records/a-set.ts";
 import { type PostgresRig, startPostgresRig } from "../../test/rig/records/postgres.ts";
 import { saveStandby, standbyTakesOver } from "../../test/rig/records/standby.ts";
+import { createZoneIn, writeTo } from "../../test/rig/store/write.ts";
 import { until } from "../../test/rig/until.ts";
 import { compareSerials } from "../core/records/serial.ts";
 import { setsOfView, wireOf } from "../core/records/zone-view.ts";
@@ -75,7 +76,7 @@ async function create(name: string, store: PostgresStore = nodes[0].store): Prom
   const head = writtenSets(name, "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300");
   const sets = head.map((set) => ({ ...set, records: set.records.map((each) => ({ ...each, id: `soa ${name}` })) }));
   const made = { account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets };
-  expect(await store.createZone(made, "test")).toMatchObject({ name });
+  expect(await createZoneIn(store, made, "test")).toMatchObject({ name });
 }
 
 /** All at one moment, so that only their history tells writes apart. */
@@ -85,7 +86,7 @@ async function write(store: PostgresStore, owner: string, address: string, zone 
   const found = await store.zoneHolding(zone);
   if (found === undefined) throw new Error("no zone");
   const request = { account: found.account, at: { zone: found.id }, owners: () => [owner], actor: "test", now };
-  await store.write(request, () => ({ wanted: [aSet(owner, address)], result: undefined }));
+  await writeTo(store, request, () => ({ wanted: [aSet(owner, address)], result: undefined }));
   return (await store.zoneHolding(zone)) ?? found;
 }
 

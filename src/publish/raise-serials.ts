@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../core/instant.ts";
-import { apex } from "../core/names/name.ts";
-import { compareSerials, nextSerial } from "../core/records/serial.ts";
+import { compareSerials } from "../core/records/serial.ts";
 import { StoreBusy } from "../lib/limits/store-busy.ts";
 import type { Logger } from "../process/log.ts";
+import { raiseSerialRule } from "../records/commands/raise-serial.ts";
 import type { LoggedRow, Zone } from "../records/model.ts";
-import type { Decision, RecordStore } from "../records/store/port.ts";
+import type { RecordStore } from "../records/store/port.ts";
 import type { LostRows } from "./follow-log.ts";
 
 export type RaiseOptions = {
-  readonly store: Pick<RecordStore, "zoneHolding" | "everyZone" | "write">;
+  readonly store: Pick<RecordStore, "zoneHolding" | "everyZone" | "run">;
   readonly log: Logger;
   readonly now: () => Instant;
 };
@@ -159,9 +159,8 @@ export class SerialRaiser {
 
   async #write(zone: Zone, sent: number): Promise<boolean> {
     const { store, now } = this.#options;
-    const at = now();
-    const request = { account: zone.account, at: { zone: zone.id }, owners: () => [apex], actor: "moor", now: at };
-    return (await store.write(request, (view) => raised(view.zone, sent, at))) ?? false;
+    const command = { kind: "raise-serial", account: zone.account, zone: zone.id, sent, now: now() } as const;
+    return (await store.run(command, raiseSerialRule)) ?? false;
   }
 
   /** Tries until it works or the node stops: a zone with an old serial must not be answered from. */
@@ -177,14 +176,4 @@ export class SerialRaiser {
       await sleep(pause, undefined, { signal: this.#closing.signal, ref: false });
     }
   }
-}
-
-/** Nothing, if another node has raised it above what this one has sent. */
-export function raised(zone: Zone, sent: number, now: Instant): Decision & { readonly result: boolean } {
-  const { historySince } = zone.settings;
-  if (historySince !== undefined && compareSerials(historySince, sent) === 1)
-    return { wanted: undefined, result: false };
-  const newest = compareSerials(zone.serial, sent) === 1 ? zone.serial : sent;
-  const serial = nextSerial(newest, now);
-  return { wanted: undefined, serial, settings: { ...zone.settings, historySince: serial }, result: true };
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { writtenSets } from "../../test/rig/core/written-sets.suite.ts";
 import { aSet } from "../../test/rig/records/a-set.ts";
+import { createZoneIn, writeTo } from "../../test/rig/store/write.ts";
 import {
   emptyZoneView,
   placeSets,
@@ -28,7 +29,7 @@ beforeEach(async () => {
   const named = head.map((set) => ({ ...set, records: set.records.map((each) => ({ ...each, id: set.type })) }));
   const sets = [...named, ...Array.from({ length: size }, (_, i) => aSet(`h${i}`, "192.0.2.1"))];
   const settings = plainSettings(60);
-  await store.createZone({ account, id: "z", name: "z.example", settings, serial: 1, created: 1, sets }, "test");
+  await createZoneIn(store, { account, id: "z", name: "z.example", settings, serial: 1, created: 1, sets }, "test");
 });
 afterEach(() => store.close());
 
@@ -46,7 +47,7 @@ it("loads a large zone in parts, current as of the last one", async () => {
       const page = await store.setsAfter(zone, after, limit);
       const request = { account, at: { zone: "z" }, owners: () => ["h0"], actor: "test", now: Date.now() };
       const value = `198.51.100.${parts}`;
-      await store.write(request, () => ({ wanted: [aSet("h0", value)], result: undefined }));
+      await writeTo(store, request, () => ({ wanted: [aSet("h0", value)], result: undefined }));
       return page;
     },
   };
@@ -79,7 +80,7 @@ it.each([
   const owners = Array.from({ length: changes }, (_, i) => `h${i}`);
   const request = { account, at: { zone: "z" }, owners: () => owners, actor: "test", now: Date.now() };
   const wanted = owners.map((owner) => aSet(owner, "198.51.100.1"));
-  await store.write(request, () => ({ wanted, result: undefined }));
+  await writeTo(store, request, () => ({ wanted, result: undefined }));
   await zones.close();
   expect(reported).toEqual(["written", event, "reported"]);
 });
@@ -89,7 +90,7 @@ it("reports what DNS shows of a change, and nothing else", async () => {
   const reported: ZoneEvent[] = [];
   zones.follow((event) => void reported.push(event));
   const request = { account, at: { zone: "z" }, owners: () => ["www"], actor: "test", now: Date.now() };
-  await store.write(request, () => ({ wanted: [aSet("www", "198.51.100.1")], result: undefined }));
+  await writeTo(store, request, () => ({ wanted: [aSet("www", "198.51.100.1")], result: undefined }));
   await zones.close();
   const after = { owner: "www", type: "A", ttl: aSet("www", "").ttl, records: [{ rdata: "198.51.100.1" }] };
   expect(reported.flatMap((event) => (event.kind === "changed" ? event.changes : []))).toEqual([

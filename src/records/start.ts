@@ -45,8 +45,8 @@ import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./o
 import { printRecordMetrics } from "./print-metrics.ts";
 import { removeLeftovers } from "./remove-leftovers.ts";
 import { createRecordService } from "./service.ts";
-import { checkKeyFile } from "./signing/life/dnssec.ts";
 import { keepSigned } from "./signing/life/keep-signed.ts";
+import { checkKeyFile } from "./signing/life/signing-operations.ts";
 import { createSigningState, watchSigned } from "./signing/life/watch-signed.ts";
 import type { RecordStore } from "./store/port.ts";
 import type { RecordLimits } from "./store/record-limits.ts";

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { createZoneIn } from "../../test/rig/store/write.ts";
 import { parseNetwork } from "../core/addresses/network.ts";
 import { wholeAccount } from "../core/may.ts";
 import { StoreBusy } from "../lib/limits/store-busy.ts";
@@ -44,7 +45,7 @@ beforeEach(async () => {
   service = createRecordService({ store, now: () => now, nameservers: ["ns1.example.net"] });
   // In this thread, so that the tests see when the other one starts.
   const zone = { account, id: "z", name: "a.example", settings: plainSettings(60), serial: 1, created: now, sets: [] };
-  await store.createZone(zone, "tester");
+  await createZoneIn(store, zone, "tester");
 });
 afterEach(async () => {
   await store.drain();

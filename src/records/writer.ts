@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { ruleOf } from "./commands/rule-of.ts";
+import { ruleOf } from "./rules.ts";
 import { createSigner } from "./signing/signer.ts";
 import { type WriterStart, writeAsThread } from "./store/sqlite/writer-thread.ts";
 

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { plainSettings } from "../../src/records/model.ts";
+import { createZoneIn } from "../rig/store/write.ts";
 import { dialogHasFocus, type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
@@ -187,7 +188,7 @@ describe("a zone inside another account's zone", () => {
     const { id: account } = await store.ensureAccount("neighbour", 1);
     const name = "alpha.example";
     const zone = { account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] };
-    expect(await store.createZone(zone, "test")).toMatchObject({ name });
+    expect(await createZoneIn(store, zone, "test")).toMatchObject({ name });
     const context = await openContext(browser);
     await signInContext(context, await createSignInLink("stranger"));
     const page = await openPage(context, rig.url);

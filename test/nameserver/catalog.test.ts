@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { actOn } from "../rig/store/write.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
 const catalog = "catalog.moor.invalid";
@@ -27,7 +28,7 @@ describe("the catalog zone", () => {
     expect(second).toBeGreaterThan(first);
     expect(await members(moor)).toEqual(["a.example.", "b.example."]);
     const removal = { account: moor.account, at: { name: "a.example" }, owners: "all", actor: "test", now: 1 } as const;
-    await moor.store.act(removal, () => ({ wanted: undefined, remove: true, result: null }));
+    await actOn(moor.store, removal, () => ({ wanted: undefined, remove: true, result: null }));
     expect(await serialOf(moor)).toBeGreaterThan(second);
     expect(await members(moor)).toEqual(["b.example."]);
     const difference = await moor.dig("+noall", "+answer", catalog, `IXFR=${second}`);

@@ -18,6 +18,7 @@ import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { patience } from "../rig/patience.ts";
+import { createZoneIn, writeTo } from "../rig/store/write.ts";
 
 /** The nameserver in this process, on a store in memory unless a file is given. */
 export type MoorDns = {
@@ -78,7 +79,8 @@ export async function startMoorDns(
       const sets = withIds(writtenSets(name, soaOf(1) + text));
       const all = { ...plainSettings(600), ...settings };
       const owner = await store.ensureAccount(of, Date.now());
-      const zone = await store.createZone(
+      const zone = await createZoneIn(
+        store,
         { account: owner.id, id: name, name, settings: all, serial: 1, created: Date.now(), sets },
         "test",
       );
@@ -87,7 +89,7 @@ export async function startMoorDns(
     },
     write: async ({ id, name }, text) => {
       const request = { account, at: { zone: id }, owners: "all", actor: "test", now: Date.now() } as const;
-      await store.write(request, ({ sets }) => {
+      await writeTo(store, request, ({ sets }) => {
         const soa = sets.filter((set) => set.type === "SOA");
         return { wanted: [...soa, ...withIds(writtenSets(name, text))], result: undefined };
       });

@@ -16,7 +16,6 @@ import { startResolver } from "../../src/publish/rehearsal/resolver.ts";
 import { tellUnbound } from "../../src/publish/rehearsal/unbound.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
 import { recordsDatabase, signingKeyFile } from "../../src/records/open-store.ts";
-import { signZone } from "../../src/records/signing/life/dnssec.ts";
 import { createSigningRound } from "../../src/records/signing/life/keep-signed.ts";
 import { createSigningState, lookAtSigned } from "../../src/records/signing/life/watch-signed.ts";
 import { openTerminal } from "../rig/cli/terminal.ts";
@@ -25,7 +24,9 @@ import { freePort } from "../rig/free-port.ts";
 import { isLongRun } from "../rig/long-run.ts";
 import { repository } from "../rig/namespace.ts";
 import { realPause } from "../rig/real-pause.ts";
+import { signZone } from "../rig/records/sign.ts";
 import { startProcess } from "../rig/started-process.ts";
+import { writeTo } from "../rig/store/write.ts";
 import { until } from "../rig/until.ts";
 import { everyone, type MoorDns, run, startMoorDns } from "./moor-dns.ts";
 import { cachedFor, startUnboundWith } from "./signing-servers.ts";
@@ -83,7 +84,7 @@ export async function startMovingRig() {
     const values = ds.map((text) => text.replace(/.* DS /, ""));
     const lines = [`${owner} 3600 NS ns1.${zone}.`, ...values.map((value) => `${owner} 86400 DS ${value}`)];
     const request = { account: dns.account, at: { zone: parent.id }, owners: () => [owner], actor: "registrar" };
-    await dns.store.write({ ...request, now: Date.now() }, () => ({
+    await writeTo(dns.store, { ...request, now: Date.now() }, () => ({
       wanted: writtenSets(parentName, lines.join("\n")).map((set) => ({
         ...set,
         records: set.records.map((record) => ({ ...record, id: newRecordId() })),

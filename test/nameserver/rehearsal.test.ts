@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
 import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.ts";
 import { createParentZone, createRegistry } from "../../src/publish/rehearsal/registry.ts";
-import { continueLife, signZone, unsignNow } from "../../src/records/signing/life/dnssec.ts";
+import { continueLife } from "../../src/records/signing/life/continue-life.ts";
 import { parentWith } from "../rig/records/parent-with.ts";
+import { signZone, unsignNow } from "../rig/records/sign.ts";
 import { type MoorDns, startMoorDns } from "./moor-dns.ts";
 
 let moor: MoorDns;

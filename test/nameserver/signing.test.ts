@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RRset } from "../../src/core/records/rrset.ts";
 import type { Zone } from "../../src/records/model.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
-import { changeDenial, signZone, unsignNow } from "../../src/records/signing/life/dnssec.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
 import { isLongRun } from "../rig/long-run.ts";
 import { testLimit } from "../rig/patience.ts";
 import { createRandom, pick } from "../rig/random.ts";
+import { changeDenial, signZone, unsignNow } from "../rig/records/sign.ts";
 import { seed } from "../rig/seed.ts";
+import { writeTo } from "../rig/store/write.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
 import { type Follower, startFollower } from "./following-servers.ts";
 import { everyone, type MoorDns, run, startMoorDns } from "./moor-dns.ts";
@@ -114,7 +115,7 @@ async function changeSomething({ id, name }: Zone): Promise<void> {
   // Delegations of a wildcard and of the apex are not valid.
   if (set === undefined || (/^[@*]/.test(owner) && ["NS", "DS"].includes(set.type))) return;
   const request = { account: moor.account, at: { zone: id }, owners: () => [owner], actor: "test", now: Date.now() };
-  await moor.store.write(request, ({ sets }) => {
+  await writeTo(moor.store, request, ({ sets }) => {
     const others = sets.filter(({ type }) => type !== set.type);
     const wanted = random(10) < 6 ? [...others, withIds(set)] : others;
     // The APIs refuse a DS record without a delegation: BIND's resolver rejects all names below it.

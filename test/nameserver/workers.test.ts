@@ -15,6 +15,7 @@ import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
 import { node } from "../rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
+import { createZoneIn } from "../rig/store/write.ts";
 import { addressesIn, askOverUdp } from "./ask-over-udp.ts";
 import { run } from "./moor-dns.ts";
 
@@ -51,7 +52,7 @@ async function fill(): Promise<void> {
     records: set.records.map((record) => ({ ...record, id: `r${i}` })),
   }));
   const settings = plainSettings(300);
-  await store.createZone({ account, id: "z", name: zone, settings, serial: 1, created: 1, sets }, "test");
+  await createZoneIn(store, { account, id: "z", name: zone, settings, serial: 1, created: 1, sets }, "test");
   store.close();
 }
 

@@ -13,13 +13,14 @@ import { type RunningDns, startDns } from "../../src/publish/start.ts";
 import { plainSettings, type Zone } from "../../src/records/model.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
 import { type OpenStore, openStore } from "../../src/records/open-store.ts";
-import { rollKey, signZone } from "../../src/records/signing/life/dnssec.ts";
 import { createSigningRound } from "../../src/records/signing/life/keep-signed.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { node as nodeProgram } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
 import { type PostgresServer, startPostgres } from "../rig/postgres.ts";
 import { addressOf } from "../rig/records/postgres.ts";
+import { rollKey, signZone } from "../rig/records/sign.ts";
+import { createZoneIn } from "../rig/store/write.ts";
 import { until } from "../rig/until.ts";
 import type { Step, Stepped } from "./signing-node.ts";
 
@@ -75,7 +76,7 @@ async function makeZone(now: number, name: string): Promise<Zone> {
     records: set.records.map((record) => ({ ...record, id: newRecordId() })),
   }));
   const zone = { account, id: name, name, settings: plainSettings(3_600), serial: 1, created: now, sets };
-  const made = await store.createZone(zone, "test");
+  const made = await createZoneIn(store, zone, "test");
   if (typeof made === "string") throw new Error(made);
   return made;
 }

@@ -32,15 +32,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // What a caller sees.
     queries: ["store", "model.ts"],
     // What each write means; the thread that writes needs no more of the service.
-    commands: [
-      "commands/edit",
-      "commands/zones",
-      "queries",
-      "signing",
-      "signing/life/renew.ts",
-      "store",
-      ...recordsBasics,
-    ],
+    commands: ["commands/edit", "commands/zones", "queries", "signing", "store", ...recordsBasics],
     // Of the commands, only the types of requests.
     "commands/edit": ["commands/requests.ts", "store", "model.ts"],
     "commands/zones": ["commands", "commands/edit", "queries", "store", ...recordsBasics],

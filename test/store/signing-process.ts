@@ -1,9 +1,10 @@
 import { signingKeyFile } from "../../src/records/open-store.ts";
-import { continueLife, rollKey, signZone, unsignZone } from "../../src/records/signing/life/dnssec.ts";
+import { continueLife } from "../../src/records/signing/life/continue-life.ts";
 import { createSigner } from "../../src/records/signing/signer.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { dsAt, parentWith } from "../rig/records/parent-with.ts";
+import { rollKey, signZone, unsignZone } from "../rig/records/sign.ts";
 
 /**
  * Takes a zone from stage to stage without pause, again and again, and prints each stage. The parent acts on every CDS record, and the

@@ -1,8 +1,9 @@
 import { signingKeyFile } from "../../src/records/open-store.ts";
-import { signZone, unsignNow } from "../../src/records/signing/life/dnssec.ts";
 import { createSigner } from "../../src/records/signing/signer.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { signZone, unsignNow } from "../rig/records/sign.ts";
+import { writeTo } from "../rig/store/write.ts";
 
 /**
  * Signs a large zone, changes its TTL and unsigns it, again and again, and prints what it begins with.
@@ -21,13 +22,13 @@ for (;;) {
   process.stdout.write(`${dnssec === undefined ? "sign" : ttl === 60 ? "ttl" : "unsign"}\n`);
   if (dnssec === undefined) await signZone(by, zone, { algorithm: 13, denial: "nsec" }, signer);
   else if (ttl === 60)
-    await store.write(request, ({ zone: { settings } }) => ({
+    await writeTo(store, request, ({ zone: { settings } }) => ({
       ...{ wanted: undefined, result: undefined },
       settings: { ...settings, ttl: 120 },
     }));
   else {
     await unsignNow(by, zone);
-    await store.write(request, ({ zone: { settings } }) => ({
+    await writeTo(store, request, ({ zone: { settings } }) => ({
       ...{ wanted: undefined, result: undefined },
       settings: { ...settings, ttl: 60 },
     }));

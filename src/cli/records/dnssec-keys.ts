@@ -2,15 +2,14 @@ import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import { asNewFile, readFileIfThere, replaceFile } from "../../process/data-folder.ts";
-import type { ZoneSigning } from "../../records/model.ts";
-import { publishOthers, withdrawOthers } from "../../records/signing/life/dnssec.ts";
+import type { Zone } from "../../records/model.ts";
 import { type PublicKey, readDnskeys } from "../../records/signing/other-keys.ts";
 import { printKeyState, printPrivateKey, type ReadKey, readPrivateKey } from "../../records/signing/private-key.ts";
 import { mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsText } from "../../records/signing/signing-texts.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { failed, withZone } from "./with-zone.ts";
+import { changeAndSay, failed, signingIn, withZone } from "./with-zone.ts";
 
 /** The public part of BIND's key, with its flags, is in a file next to it. */
 export async function readKeyFile(path: string): Promise<Result<ReadKey>> {
@@ -42,28 +41,30 @@ const noFile = (path: string): Fault => ({
   todo: "check the path",
 });
 
-export const dnssecPublish = (typed: string, given: string, options: DatabaseOptions, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, by) => {
-    const keys = await readPublicKeys([given], io);
-    const done = keys.ok ? await publishOthers(by, zone, keys.value) : keys;
-    if (!done.ok) return failed(done, io);
-    io.out(forOtherServer(zone.name, done.value));
-    return 0;
-  });
+export async function dnssecPublish(typed: string, given: string, options: DatabaseOptions, io: CommandIo) {
+  const keys = await readPublicKeys([given], io);
+  if (!keys.ok) return failed(keys, io);
+  return await changeAndSay(
+    { typed, options, io },
+    (service, operator, at) => service.publishKeys(operator, at, keys.value),
+    forOtherServer,
+  );
+}
 
 export const dnssecWithdraw = (typed: string, tag: number | undefined, options: DatabaseOptions, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, by) => {
-    const done = await withdrawOthers(by, zone, tag === undefined ? [] : [tag]);
-    if (!done.ok) return failed(done, io);
-    const left = done.value.others?.map(({ tag }) => tag) ?? [];
-    io.out(
-      `${zone.name} ${left.length === 0 ? "no longer publishes keys of another server" : `still publishes these keys of the other server: ${left.join(", ")}`}.\n`,
-    );
-    return 0;
-  });
+  changeAndSay(
+    { typed, options, io },
+    (service, operator, at) => service.withdrawKeys(operator, at, tag === undefined ? [] : [tag]),
+    (zone) => {
+      const left = signingIn(zone).others?.map((other) => other.tag) ?? [];
+      return `${zone.name} ${left.length === 0 ? "no longer publishes keys of another server" : `still publishes these keys of the other server: ${left.join(", ")}`}.\n`;
+    },
+  );
 
 /** What the other server must publish, so that resolvers can query either server. */
-export function forOtherServer(zone: string, { keys, others = [] }: ZoneSigning): string {
+export function forOtherServer(signed: Zone): string {
+  const { name: zone } = signed;
+  const { keys, others = [] } = signingIn(signed);
   const shown = keys.filter((key) => key.shown);
   const parent = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
   return [
@@ -79,7 +80,7 @@ const tagsText = (keys: readonly { readonly tag: number }[]): string =>
   `the ${keys.length === 1 ? "key" : "keys"} ${keys.map(({ tag }) => tag).join(", ")}`;
 
 export const dnssecExport = (typed: string, options: DatabaseOptions & { readonly to?: string }, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, { store }, signer) => {
+  withZone(typed, options, io, async (zone, { store, signer }) => {
     const { dnssec } = zone.settings;
     if (dnssec === undefined) return refuse(1, `${zone.name} is not signed.`, io);
     const sealed = await store.sealedKeys(zone);

@@ -8,9 +8,10 @@ import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { isLongRun } from "../../../test/rig/long-run.ts";
 import { testLimit } from "../../../test/rig/patience.ts";
 import { dsAt, parentWith } from "../../../test/rig/records/parent-with.ts";
+import { createZoneIn } from "../../../test/rig/store/write.ts";
 import { plainSettings, type Zone } from "../../records/model.ts";
 import { recordsDatabase, signingKeyFile } from "../../records/open-store.ts";
-import { continueLife, noteParentFault } from "../../records/signing/life/dnssec.ts";
+import { continueLife, noteParentFault } from "../../records/signing/life/continue-life.ts";
 import { createSigner } from "../../records/signing/signer.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
@@ -36,7 +37,7 @@ async function makeZone(name: string, text: string): Promise<void> {
     ...set,
     records: set.records.map((record) => ({ ...record, id: `${name} ${i}` })),
   }));
-  await store.createZone({ account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets }, "a");
+  await createZoneIn(store, { account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets }, "a");
   store.close();
 }
 

@@ -1,17 +1,7 @@
 import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
 import type { Denial } from "../../core/dnssec/plan-signing.ts";
-import { nameserverSet } from "../../records/commands/zones/first-sets.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
-import {
-  changeDenial,
-  ignoreSilentServers,
-  keepZoneSigned,
-  rollKey,
-  signZone,
-  unsignNow,
-  unsignZone,
-} from "../../records/signing/life/dnssec.ts";
 import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
@@ -21,8 +11,7 @@ import { minute, printTable } from "../io/print-table.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withStore } from "../store/with-store.ts";
 import { forOtherServer, readKeyFile, readPublicKeys } from "./dnssec-keys.ts";
-import { readPublisher } from "./publisher.ts";
-import { failed, withZone } from "./with-zone.ts";
+import { changeAndSay, changeSigning, failed, signingIn, withZone } from "./with-zone.ts";
 
 export type DnssecOn = DatabaseOptions & {
   readonly algorithm: string;
@@ -36,24 +25,24 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
   if (key?.ok === false) return failed(key, io);
   const others = await readPublicKeys(options.alsoPublish, io);
   if (!others.ok) return failed(others, io);
-  return await withZone(typed, options, io, async (zone, by, signer) => {
+  return await withZone(typed, options, io, async (zone, { service }) => {
     const algorithm = algorithmChoices[options.algorithm] ?? algorithms.ecdsap256;
     const denial = options.nsec3 ? ("nsec3" as const) : ("nsec" as const);
     const choice = { algorithm, denial, key: key?.value, others: others.value };
-    const servers = nameserverSet(await readPublisher(resolve(io.cwd, options.data)), by.now);
-    const signed = await signZone(by, zone, choice, signer, servers);
-    if (!signed.ok) return failed(signed, io);
+    const done = await changeSigning(zone, (operator, at) => service.signZone(operator, at, choice));
+    if (!done.ok) return failed(done, io);
+    const { keys, stage, others: published } = signingIn(done.value);
     io.out(
       key === undefined
         ? `${zone.name} is signed. Resolvers validate it once the parent has this DS record:\n\n`
         : `${zone.name} is signed with the given key. If the parent has DS records but not the one below, the other server signs with a different key: give that one instead.\n\n`,
     );
-    for (const each of signed.value.keys) io.out(`${dsText(each, zone.name)}\n`);
+    for (const each of keys) io.out(`${dsText(each, zone.name)}\n`);
     io.out(
-      `\n${signed.value.stage === "new" ? "Give it to your registrar when the stage is new-parent; until then, resolvers may still have unsigned records cached.\n" : ""}` +
+      `\n${stage === "new" ? "Give it to your registrar when the stage is new-parent; until then, resolvers may still have unsigned records cached.\n" : ""}` +
         `${io.program} dnssec status ${sameStore(options, io)} ${zone.name} shows the stage, and the DS record in every form that registrars ask for.\n`,
     );
-    if (signed.value.others) io.out(`\n${forOtherServer(zone.name, signed.value)}`);
+    if (published) io.out(`\n${forOtherServer(done.value)}`);
     return 0;
   });
 }
@@ -61,52 +50,52 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
 type DnssecOff = DatabaseOptions & { readonly now?: boolean; readonly cancel?: boolean };
 
 export const dnssecOff = (typed: string, options: DnssecOff, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, by) => {
-    if (options.cancel) {
-      const kept = await keepZoneSigned(by, zone);
-      if (!kept.ok) return failed(kept, io);
-      io.out(`${zone.name} stays signed: ${stageInWords(kept.value)}.\n`);
-      return 0;
-    }
-    const done = options.now ? await unsignNow(by, zone) : await unsignZone(by, zone);
-    if (!done.ok) return failed(done, io);
-    io.out(
-      options.now
-        ? `${zone.name} is no longer signed.\n`
-        : `${zone.name} asks its parent to remove the DS record (CDS). If the registry does not act on CDS records, remove it at your registrar. ` +
-            "The zone stays signed until the DS record has expired from caches.\n",
-    );
-    return 0;
-  });
+  changeAndSay(
+    { typed, options, io },
+    (service, operator, at) =>
+      options.cancel ? service.keepSigned(operator, at) : service.unsignZone(operator, at, options.now ?? false),
+    (zone) => {
+      if (options.cancel) return `${zone.name} stays signed: ${stageInWords(signingIn(zone))}.\n`;
+      if (options.now) return `${zone.name} is no longer signed.\n`;
+      return (
+        `${zone.name} asks its parent to remove the DS record (CDS). If the registry does not act on CDS records, remove it at your registrar. ` +
+        "The zone stays signed until the DS record has expired from caches.\n"
+      );
+    },
+  );
 
-export const dnssecRoll = (typed: string, options: DatabaseOptions & { readonly algorithm?: string }, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, by, signer) => {
-    const algorithm = options.algorithm === undefined ? undefined : algorithmChoices[options.algorithm];
-    const done = await rollKey(by, zone, algorithm, signer);
-    if (!done.ok) return failed(done, io);
-    io.out(`The key of ${zone.name} is being replaced: ${stageInWords(done.value)}.\n`);
-    if (done.value.others) io.out(forOtherServer(zone.name, done.value));
-    return 0;
-  });
+export const dnssecRoll = (
+  typed: string,
+  options: DatabaseOptions & { readonly algorithm?: string },
+  io: CommandIo,
+) => {
+  const algorithm = options.algorithm === undefined ? undefined : algorithmChoices[options.algorithm];
+  return changeAndSay(
+    { typed, options, io },
+    (service, operator, at) => service.rollKey(operator, at, algorithm),
+    (zone) => {
+      const signing = signingIn(zone);
+      const others = signing.others ? forOtherServer(zone) : "";
+      return `The key of ${zone.name} is being replaced: ${stageInWords(signing)}.\n${others}`;
+    },
+  );
+};
 
 export const dnssecDenial = (typed: string, denial: Denial, options: DatabaseOptions, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, by) => {
-    const done = await changeDenial(by, zone, denial);
-    if (!done.ok) return failed(done, io);
-    io.out(`${zone.name} now uses ${denial.toUpperCase()}. It stays signed with the same keys.\n`);
-    return 0;
-  });
+  changeAndSay(
+    { typed, options, io },
+    (service, operator, at) => service.changeDenial(operator, at, denial),
+    ({ name }) => `${name} now uses ${denial.toUpperCase()}. It stays signed with the same keys.\n`,
+  );
 
 export const dnssecIgnoreSilent = (typed: string, options: DatabaseOptions, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, by) => {
-    const done = await ignoreSilentServers(by, zone);
-    if (!done.ok) return failed(done, io);
-    io.out(
-      `${zone.name} no longer waits for servers of the parent that do not answer, until it is secure or unsigned. ` +
-        "If such a server still gives resolvers the old DS record, they reject the zone.\n",
-    );
-    return 0;
-  });
+  changeAndSay(
+    { typed, options, io },
+    (service, operator, at) => service.ignoreSilentServers(operator, at),
+    ({ name }) =>
+      `${name} no longer waits for servers of the parent that do not answer, until it is secure or unsigned. ` +
+      "If such a server still gives resolvers the old DS record, they reject the zone.\n",
+  );
 
 export async function dnssecStatus(
   typed: string | undefined,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
+import { createZoneIn } from "../../../test/rig/store/write.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { plainSettings } from "../../records/model.ts";
 import { recordsDatabase } from "../../records/open-store.ts";
@@ -44,7 +45,7 @@ const create = (account: string, name: string, reserved?: "public-suffix") =>
       sets: [],
       reserved,
     };
-    const made = await store.createZone(zone, "a");
+    const made = await createZoneIn(store, zone, "a");
     return typeof made === "string" ? made : made.name;
   });
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
+import { createZoneIn } from "../../../test/rig/store/write.ts";
 import { hashSecret } from "../../access/secret.ts";
 import { plainSettings } from "../../records/model.ts";
 import { recordsDatabase } from "../../records/open-store.ts";
@@ -127,7 +128,7 @@ describe("moor token", () => {
       created: 0,
       sets: [],
     };
-    await store.createZone(zone, "tester");
+    await createZoneIn(store, zone, "tester");
     store.close();
     await moor("token", "add", "--new", "--zone", "here.example", "--set", "www.here.example A");
     await moor("token", "add", "--new", "--set", "www A", "--set", "a.b A");

@@ -125,3 +125,11 @@ const badCharacter = (where: string): Fault => ({
   message: "the text is not valid Unicode",
   todo: "send the text as UTF-8, or a byte as \\DDD",
 });
+
+/** One or more quoted strings, with blanks only between them. */
+export function isQuoted(value: string): boolean {
+  if (!value.startsWith('"') || !value.endsWith('"')) return false;
+  const tokens = tokenize(value, "value");
+  // Unbalanced quotes are reported by the TXT parser.
+  return !tokens.ok || tokens.value.every((token) => token.quoted);
+}

@@ -3,12 +3,16 @@ import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import { removeDs } from "../../core/dnssec/records.ts";
 import { textOfData } from "../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../core/instant.ts";
+import { wholeAccount } from "../../core/may.ts";
 import { apex, enclosing, ownerOf } from "../../core/names/name.ts";
 import { parseRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
+import type { SetEdit } from "../../records/commands/requests.ts";
+import { createdBy, createZoneRule } from "../../records/commands/zones/create-delete.ts";
 import { plainSettings, type Zone } from "../../records/model.ts";
 import { newRecordId } from "../../records/new-id.ts";
+import { createRecordService } from "../../records/service.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { Ask } from "./ask-all.ts";
 
@@ -32,7 +36,7 @@ export async function createParentZone(
     setOf(name, ownerOf(child.name, name) ?? "", "NS", 3_600, nameservers),
   ];
   const zone = { account, id: `parent ${name}`, name, settings: plainSettings(3_600), serial: 1, created: now, sets };
-  const made = await store.createZone(zone, "rehearsal");
+  const made = await store.run(createdBy("rehearsal", zone), createZoneRule);
   if (typeof made === "string") throw new Error(`the parent zone ${name} could not be created: ${made}`);
   return made;
 }
@@ -66,14 +70,13 @@ export function createRegistry(store: RecordStore, parent: Zone, child: string, 
     | undefined;
   const publish = async (values: readonly string[], now: Instant): Promise<void> => {
     if (isDeepStrictEqual(values, has)) return;
-    const request = { account: parent.account, at: { zone: parent.id }, owners: () => [owner], actor: "registry", now };
-    await store.write(request, ({ sets }) => {
-      const others = sets.filter(({ type }) => type !== "DS");
-      return {
-        wanted: values.length === 0 ? others : [...others, setOf(parent.name, owner, "DS", dsTtl, values)],
-        result: undefined,
-      };
-    });
+    const actor = { account: parent.account, label: "registry", scope: wholeAccount };
+    const target = { zone: { number: parent.number }, name: owner, type: "DS" };
+    const records = values.map((value) => ({ value, comment: "" }));
+    const edit: SetEdit = values.length === 0 ? { kind: "delete" } : { kind: "put", draft: { records, ttl: dsTtl } };
+    const service = createRecordService({ store, nameservers: ["ns.invalid"], now: () => now });
+    const changed = await service.editSet(actor, target, edit);
+    if (changed.kind !== "done") throw new Error(`the parent zone ${parent.name} could not be changed`);
     has = values;
   };
   return {

@@ -5,15 +5,18 @@ import { type Algorithm, algorithms, dnssecTypes } from "../../core/dnssec/codes
 import type { Stage } from "../../core/dnssec/lifecycle.ts";
 import type { Denial } from "../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../core/instant.ts";
+import { wholeAccount } from "../../core/may.ts";
 import { apex } from "../../core/names/name.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import { failAll, ok, type Result } from "../../core/result.ts";
 import { createAskParent } from "../../lib/dns/delegation.ts";
 import { closeInReverse, type Opened } from "../../process/lifecycle.ts";
 import { createLog } from "../../process/log.ts";
+import { createdBy, createZoneRule } from "../../records/commands/zones/create-delete.ts";
 import { plainSettings, type Zone, type ZoneSigning } from "../../records/model.ts";
 import { newRecordId } from "../../records/new-id.ts";
-import { rollKey, signZone, unsignZone } from "../../records/signing/life/dnssec.ts";
+import type { NotDone } from "../../records/queries/sight.ts";
+import { createRecordService } from "../../records/service.ts";
 import { createSigningRound } from "../../records/signing/life/keep-signed.ts";
 import { createSigner, type Signer } from "../../records/signing/signer.ts";
 import type { RecordStore } from "../../records/store/port.ts";
@@ -121,15 +124,24 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
     nameservers.map(({ rdata }) => rdata),
     now,
   );
-  const by = () => ({ store, actor: "rehearsal", now });
-  const parentSigned = await signZone(by(), parent, { algorithm: algorithms.ecdsap256, denial: "nsec" }, signer);
-  if (!parentSigned.ok) return parentSigned;
+  // The zone that is copied has nameservers; these are not used.
+  const service = createRecordService({
+    store,
+    signer,
+    nameservers: ["ns.invalid"],
+    now: () => now,
+    answerAfter: Number.POSITIVE_INFINITY,
+  });
+  const operator = { account: zone.account, label: "rehearsal", scope: wholeAccount };
+  const first = { algorithm: algorithms.ecdsap256, denial: "nsec" } as const;
+  const parentSigned = await service.signZone(operator, { number: parent.number }, first);
+  if (parentSigned.kind !== "done") return notSigned(parentSigned);
   const dns = await startDns({ listen: [{ host: "127.0.0.1", port: 0 }], store, nameservers: [], log });
   opened.push({ name: "nameserver", close: dns.close });
   const port = dns.addresses[0]?.port ?? 0;
   const ask = createAsk(port, signal);
   const questions = questionsFor(zone.name, play.sets);
-  const [key] = parentSigned.value.keys;
+  const [key] = parentSigned.zone.settings.dnssec?.keys ?? [];
   const dnskey = `257 3 ${key?.algorithm} ${key?.publicKey}`;
   const place = { folder, port, parent: { name: parent.name, dnskey }, zone: zone.name, path: play.path, signal };
   const resolver = await startResolver(play.resolvers, place);
@@ -198,28 +210,33 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   };
   const isSecure = (dnssec: ZoneSigning | undefined) => dnssec?.stage === "secure";
   const other = algorithm === algorithms.ed25519 ? algorithms.ecdsap256 : algorithms.ed25519;
-  const current = async () => (await store.zoneHolding(zone.name)) ?? zone;
+  const at = { number: zone.number };
 
   const endLoad = resolver?.isQuick ? keepAsking(questions, (question) => askOne(resolver, question)) : undefined;
   if (endLoad) opened.push({ name: "questions", close: endLoad });
   await visit();
   const acts = [
-    async () => signZone(by(), zone, { algorithm, denial }, signer),
-    async () => rollKey(by(), await current(), undefined, signer),
-    async () => rollKey(by(), await current(), other, signer),
-    async () => unsignZone(by(), await current()),
+    () => service.signZone(operator, at, { algorithm, denial }),
+    () => service.rollKey(operator, at, undefined),
+    () => service.rollKey(operator, at, other),
+    () => service.unsignZone(operator, at, false),
   ];
   for (const [i, act] of acts.entries()) {
     now += step;
     second.setDelay(delays[i] ?? 0);
     const begun = await act();
-    if (!begun.ok) return fail(...begun.faults);
+    if (begun.kind !== "done") return notSigned(begun);
     await passUntil(i === acts.length - 1 ? (dnssec) => dnssec === undefined : isSecure);
   }
   for (const end = now + longestTtl * 1000; now < end; now += 6 * step) await visit();
   await endLoad?.();
   return ok({ ...counts, took: now - began, examples });
 }
+
+const notSigned = (because: NotDone): Result<never> => {
+  if (because.kind === "refused") return failAll(because.faults);
+  throw new Error("the zone of a rehearsal has disappeared");
+};
 
 async function copyZone({ store, zone, sets }: Opening, created: Instant): Promise<Zone> {
   const { id: account } = await store.ensureAccount("rehearsal", created);
@@ -231,10 +248,8 @@ async function copyZone({ store, zone, sets }: Opening, created: Instant): Promi
   }));
   const settings = plainSettings(Math.min(zone.settings.ttl, longestTtl));
   const { name, serial } = zone;
-  const made = await store.createZone(
-    { account, id: "zone", name, settings, serial, created, sets: copied },
-    "rehearsal",
-  );
+  const copy = { account, id: "zone", name, settings, serial, created, sets: copied };
+  const made = await store.run(createdBy("rehearsal", copy), createZoneRule);
   if (typeof made === "string") throw new Error(`the copy of ${name} could not be created: ${made}`);
   return made;
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type MoorDns, startMoorDns } from "../../../test/nameserver/moor-dns.ts";
+import { writeTo } from "../../../test/rig/store/write.ts";
 import { acmeProofs } from "./acme-proof.ts";
 
 let moor: MoorDns;
@@ -81,7 +82,7 @@ describe("proofs over DNS", () => {
     const at = { zone: zone.id };
     const request = { account: moor.account, at, owners: "all", actor: "test", now: Date.now() } as const;
     await proofs().publish("dns.example.org", ["one"]);
-    await moor.store.write(request, ({ sets }) => ({
+    await writeTo(moor.store, request, ({ sets }) => ({
       wanted: sets.map((set) => ({ ...set, locked: set.type === "TXT" })),
       result: undefined,
     }));

@@ -2,9 +2,10 @@ import type { Instant } from "../../core/instant.ts";
 import { absoluteName, ownerOf } from "../../core/names/name.ts";
 import { operatorAccount, type Zone } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
-import type { DecideAct, RecordStore } from "../store/port.ts";
+import type { RecordStore, WriteRule } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { placed, setAt, withDraft } from "./edit/set.ts";
+import { noChange } from "./write.ts";
 
 /** Marks our records, so that those of other ACME clients at the same name are left alone. */
 const comment = "ACME challenge of this service";
@@ -45,25 +46,42 @@ export function acmeProofs(store: RecordStore, now: () => Instant, awaitServed: 
       const place = await placeOf(name);
       // The zone was deleted meanwhile, and our records with it.
       if (place === undefined) return;
-      const at = { owner: place.owner, type: "TXT" } as const;
-      const stamp = { now: now(), newId: newRecordIds() };
-      const decide: DecideAct<readonly string[]> = (view) => {
-        const set = setAt(view.sets, at);
-        const others = set?.records.filter((record) => record.comment !== comment) ?? [];
-        const records = [...others, ...values.map((value) => ({ value: `"${value}"`, comment }))];
-        const draft = { records, ttl: set?.ttl ?? ttl };
-        const edited = withDraft({ zone: view.zone, place: at, set, stamp }, draft);
-        if (!edited.ok) return { wanted: undefined, result: edited.faults.map(({ message }) => message) };
-        const wanted = placed(view.sets, at, records.length === 0 ? undefined : edited.value);
-        const faults = checkWrite(view, wanted).map(({ message }) => message);
-        return { wanted: faults.length > 0 ? undefined : wanted, result: faults };
-      };
-      const { zone } = place;
-      const request = { account: zone.account, at: { number: zone.number }, owners: () => [at.owner] };
-      const acted = await store.act({ ...request, actor: "ACME", now: stamp.now }, decide);
-      if (typeof acted !== "string" && acted.result.length > 0)
-        throw new Error(`the record _acme-challenge.${name} cannot be written: ${acted.result.join("; ")}`);
-      if (values.length > 0) await awaitServed(absoluteName(at.owner, zone.name), values);
+      const { zone, owner } = place;
+      const command = { account: zone.account, zone: zone.id, owner, values, now: now() };
+      const faults = (await store.run({ kind: "acme-challenge", ...command }, acmeChallengeRule)) ?? [];
+      if (faults.length > 0)
+        throw new Error(`the record _acme-challenge.${name} cannot be written: ${faults.join("; ")}`);
+      if (values.length > 0) await awaitServed(absoluteName(owner, zone.name), values);
+    },
+  };
+}
+
+export type AcmeChallenge = {
+  readonly kind: "acme-challenge";
+  readonly account: number;
+  readonly zone: string;
+  readonly owner: string;
+  readonly values: readonly string[];
+  readonly now: Instant;
+};
+
+/** The result lists what is wrong. */
+export function acmeChallengeRule({ account, zone, owner, values, now }: AcmeChallenge): WriteRule<readonly string[]> {
+  const at = { owner, type: "TXT" } as const;
+  const stamp = { now, newId: newRecordIds() };
+  return {
+    kind: "write",
+    request: { account, at: { zone }, owners: () => [owner], actor: "ACME", now },
+    decide: (view) => {
+      const set = setAt(view.sets, at);
+      const others = set?.records.filter((record) => record.comment !== comment) ?? [];
+      const records = [...others, ...values.map((value) => ({ value: `"${value}"`, comment }))];
+      const draft = { records, ttl: set?.ttl ?? ttl };
+      const edited = withDraft({ zone: view.zone, place: at, set, stamp }, draft);
+      if (!edited.ok) return noChange(edited.faults.map(({ message }) => message));
+      const wanted = placed(view.sets, at, records.length === 0 ? undefined : edited.value);
+      const faults = checkWrite(view, wanted).map(({ message }) => message);
+      return { wanted: faults.length > 0 ? undefined : wanted, result: faults };
     },
   };
 }

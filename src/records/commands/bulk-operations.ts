@@ -2,7 +2,7 @@ import type { Fault } from "../../core/result.ts";
 import type { Turns } from "../../lib/limits/turns.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, missing, plainActor, refused, type Sight } from "../queries/sight.ts";
+import { type Actor, missing, refused, type Sight } from "../queries/sight.ts";
 import { inParts } from "./edit/in-parts.ts";
 import {
   type ChangedEntry,
@@ -23,9 +23,8 @@ export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sigh
     /** All or none, in one transaction. */
     createRecords: async (actor: Actor, entries: readonly OrFaults<NewEntry>[]): Promise<readonly BulkOutcome[]> => {
       const ids = entries.map(newRecordId);
-      const rule = createRecordsRule({ kind: "create-records", actor: plainActor(actor), entries, ids, now: now() });
-      await actor.expectAccess?.();
-      return await store.writeAll(rule.requests, rule.decide);
+      const by = { actor, now: now(), parts: entries.length };
+      return await store.run({ kind: "create-records", ...by, entries, ids }, createRecordsRule);
     },
 
     /** Replaces the valid ones, one transaction per zone; none if an entry names a zone that its record is not in. */
@@ -33,7 +32,7 @@ export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sigh
       actor: Actor,
       entries: readonly OrFaults<ChangedEntry>[],
     ): Promise<readonly BulkOutcome[]> => {
-      const by = { actor: plainActor(actor), now: now() };
+      const by = { actor, now: now() };
       const { numbered, repeated } = withoutRepeats(entries);
       const places = await inParts(
         numbered,
@@ -49,11 +48,9 @@ export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sigh
         const refusals: Outcomes = new Map(strays.map(({ place }) => [place, refused([zoneStays])]));
         return outcomesOf(entries, refusals, unprocessed);
       }
-      await actor.expectAccess?.();
-      const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) => {
-        const rule = replaceRecordsRule({ kind: "replace-records", ...by, zone, entries: mine });
-        return store.writeAll(rule.requests, rule.decide);
-      });
+      const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) =>
+        store.run({ kind: "replace-records", ...by, parts: mine.length, zone, entries: mine }, replaceRecordsRule),
+      );
       return outcomesOf(entries, new Map([...repeated, ...written.flat()]), missing("record"));
     },
   };

@@ -2,7 +2,7 @@ import { enclosing, ownerOf } from "../../core/names/name.ts";
 import type { Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, plainActor, type Sight } from "../queries/sight.ts";
+import { type Actor, type Sight } from "../queries/sight.ts";
 import { type PlacedHost, plainAddresses, pointHostsRule } from "./point-hosts.ts";
 import type { Host, HostOutcome, WantedAddresses } from "./requests.ts";
 
@@ -39,15 +39,8 @@ export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Si
       await Promise.all(
         byZone.map(async ([zone, mine]) => {
           const mineHere = mine.map(({ place, owner, ids }) => ({ place, owner, ids }));
-          const rule = pointHostsRule({
-            kind: "point-hosts",
-            actor: plainActor(actor),
-            zone,
-            hosts: mineHere,
-            now: at,
-            wanted: plainAddresses(wanted),
-          });
-          const written = await store.write(rule.request, rule.decide);
+          const by = { actor, zone, hosts: mineHere, now: at, wanted: plainAddresses(wanted) };
+          const written = await store.run({ kind: "point-hosts", ...by }, pointHostsRule);
           for (const { place, outcome } of written ?? []) outcomes[place] = outcome;
         }),
       );

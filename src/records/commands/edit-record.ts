@@ -1,6 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import type { PlacedRecord } from "../model.ts";
-import { type NotDone, type PlainActor, permissionsAt } from "../queries/sight.ts";
+import { type Actor, type NotDone, permissionsAt } from "../queries/sight.ts";
 import type { WriteRule } from "../store/port.ts";
 import { deleteRecord, editRecord, holds } from "./edit/record.ts";
 import { ownersOf, recordRules } from "./record-rules.ts";
@@ -9,7 +9,7 @@ import { noChange, writtenBy } from "./write.ts";
 
 export type Written = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;
 
-type By = { readonly actor: PlainActor; readonly now: Instant };
+type By = { readonly actor: Actor; readonly now: Instant };
 export type CreateRecord = By & {
   readonly kind: "create-record";
   readonly zone: string;
@@ -24,7 +24,7 @@ export function createRecordRule(command: CreateRecord): WriteRule<Written> {
   const rules = recordRules(permissionsAt(() => now));
   return {
     kind: "write",
-    request: { ...writtenBy(actor, now), at: { zone }, owners: ownersOf([draft]), command },
+    request: { ...writtenBy(actor, now), at: { zone }, owners: ownersOf([draft]) },
     decide: (view) => {
       const read = rules.newContent(actor, view.zone, draft);
       return read.kind === "content" ? editRecord(view, { id, content: read.content }, now) : noChange(read);
@@ -37,7 +37,7 @@ export function replaceRecordRule(command: ReplaceRecord): WriteRule<Written> {
   const rules = recordRules(permissionsAt(() => now));
   return {
     kind: "write",
-    request: { ...writtenBy(actor, now), at: { record: id }, owners: ownersOf([next.draft]), command },
+    request: { ...writtenBy(actor, now), at: { record: id }, owners: ownersOf([next.draft]) },
     decide: (view) => {
       const set = view.sets.find((each) => holds(each, id));
       const read = rules.nextContent(actor, view.zone, set, next);
@@ -51,7 +51,7 @@ export function deleteRecordRule(command: DeleteRecord): WriteRule<{ kind: "done
   const rules = recordRules(permissionsAt(() => now));
   return {
     kind: "write",
-    request: { ...writtenBy(actor, now), at: { record: id }, owners: () => [], command },
+    request: { ...writtenBy(actor, now), at: { record: id }, owners: () => [] },
     decide: (view) => {
       const set = view.sets.find((each) => holds(each, id));
       const obstacle = rules.obstacle(actor, view.zone, set);

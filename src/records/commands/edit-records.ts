@@ -1,16 +1,16 @@
 import type { Instant } from "../../core/instant.ts";
 import type { Steps } from "../../core/steps.ts";
-import { missing, type PlainActor, permissionsAt, refused } from "../queries/sight.ts";
+import { type Actor, missing, permissionsAt, refused } from "../queries/sight.ts";
 import type { Decision, WriteAllRule, WriteRequest, WriteView } from "../store/port.ts";
 import { editingMany } from "./edit/many.ts";
 import { ownersOf, type RecordRules, recordRules } from "./record-rules.ts";
 import type { BulkOutcome, OrFaults, PlacedDraft } from "./requests.ts";
-import { ifSmall, writtenBy } from "./write.ts";
+import { writtenBy } from "./write.ts";
 
 export type NewEntry = PlacedDraft;
 export type ChangedEntry = PlacedDraft & { readonly id: string };
 
-type By = { readonly actor: PlainActor; readonly now: Instant };
+type By = { readonly actor: Actor; readonly now: Instant; readonly parts: number };
 
 export type CreateRecords = By & {
   readonly kind: "create-records";
@@ -32,10 +32,9 @@ export function createRecordsRule(command: CreateRecords): WriteAllRule<readonly
     "faults" in entry ? [] : [{ place, id: ids[place] ?? "", ...entry }],
   );
   const zones = [...Map.groupBy(numbered, (entry) => entry.zoneId)];
-  const small = ifSmall(command, entries);
   return {
     kind: "write-all",
-    requests: zones.map(([zone, mine]) => ({ ...requestFor(command, zone, mine), ...small })),
+    requests: zones.map(([zone, mine]) => requestFor(command, zone, mine)),
     *decide(views) {
       const found: Outcomes = new Map();
       const decisions: Decision[] = [];
@@ -60,7 +59,7 @@ export function replaceRecordsRule(command: ReplaceRecords): WriteAllRule<readon
   const records = entries.map((entry) => entry.id);
   return {
     kind: "write-all",
-    requests: [{ ...requestFor(command, zone, entries), records, ...ifSmall(command, entries) }],
+    requests: [{ ...requestFor(command, zone, entries), records }],
     *decide([view]) {
       const outcomes: Outcomes = new Map();
       if (view === undefined) return { decisions: [], result: [] };
@@ -72,7 +71,11 @@ export function replaceRecordsRule(command: ReplaceRecords): WriteAllRule<readon
   };
 }
 
-const requestFor = ({ actor, now }: By, zone: string, entries: readonly Numbered[]): WriteRequest => ({
+const requestFor = (
+  { actor, now }: Pick<By, "actor" | "now">,
+  zone: string,
+  entries: readonly Numbered[],
+): WriteRequest => ({
   ...writtenBy(actor, now),
   at: { zone },
   owners: ownersOf(entries.map((entry) => entry.draft)),

@@ -3,11 +3,11 @@ import type { Result } from "../../core/result.ts";
 import type { Zone } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
 import {
+  type Actor,
   denied,
   missing,
   type NotDone,
   type Permissions,
-  type PlainActor,
   permissionsAt,
   refused,
 } from "../queries/sight.ts";
@@ -20,7 +20,7 @@ import { noChange, writtenBy } from "./write.ts";
 
 export type EditSet = Asked & {
   readonly kind: "edit-set";
-  readonly actor: PlainActor;
+  readonly actor: Actor;
   readonly target: SetTarget;
   readonly edit: SetEdit;
   readonly now: Instant;
@@ -53,7 +53,7 @@ export function editSetRule(command: EditSet): ActRule<SetDone | NotDone> {
     const place = readPlace(target.name, target.type, name);
     return place.ok ? [place.value.owner] : [];
   };
-  const request = { ...writtenBy(actor, now), at: target.zone, owners, command, ...(once && { once }) };
+  const request = { ...writtenBy(actor, now), at: target.zone, owners, ...(once && { once }) };
   return { kind: "act", request, decide };
 }
 
@@ -80,7 +80,7 @@ const passesLock: ReadonlySet<EditKind> = new Set(["lock", "label"]);
 
 function obstacleTo(
   sight: Permissions,
-  actor: PlainActor,
+  actor: Actor,
   zone: Zone,
   place: Result<Place>,
   { kind }: SetEdit,

@@ -22,7 +22,7 @@ import { signingOf } from "../signing/signing-of.ts";
 import { signatures } from "../store/kept-actions.ts";
 import { AccessEnded, type ActRule, type Decision, type RecordStore, type WriteView } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
-import { ifSmall, noChange } from "./write.ts";
+import { noChange } from "./write.ts";
 
 /** One DNS UPDATE message, and who sent it. */
 export type DnsUpdate = {
@@ -55,11 +55,14 @@ export async function updateFromDns(store: RecordStore, update: DnsUpdate): Prom
   const plain = { ...update, key: { name, scope } };
   const ids = update.updates.map(newRecordId);
   const { account, number } = zone;
-  const rule = dnsUpdateRule({ kind: "dns-update", account, number, actor: { key: name }, update: plain, ids });
-  const acted = await store.act(rule.request, rule.decide).catch((error: unknown) => {
-    if (error instanceof AccessEnded || error instanceof TooManyRecords) return { result: { kind: "denied" } as const };
-    throw error;
-  });
+  const by = { account, number, actor: { key: name }, parts: ids.length };
+  const acted = await store
+    .run({ kind: "dns-update", ...by, update: plain, ids }, dnsUpdateRule)
+    .catch((error: unknown) => {
+      if (error instanceof AccessEnded || error instanceof TooManyRecords)
+        return { result: { kind: "denied" } as const };
+      throw error;
+    });
   return typeof acted === "string" ? { kind: "not-ours" } : acted.result;
 }
 
@@ -74,6 +77,7 @@ export type UpdateByDns = {
   readonly update: PlainUpdate;
   /** For new records. */
   readonly ids: readonly string[];
+  readonly parts: number;
 };
 
 export function dnsUpdateRule(command: UpdateByDns): ActRule<DnsUpdated> {
@@ -83,7 +87,7 @@ export function dnsUpdateRule(command: UpdateByDns): ActRule<DnsUpdated> {
   const by = { actor: `key ${update.key.name}`, now: update.now, once };
   return {
     kind: "act",
-    request: { account, at: { number }, owners: () => owners, ...by, ...ifSmall(command, update.updates) },
+    request: { account, at: { number }, owners: () => owners, ...by },
     decide: (view) => {
       const decision = decide(update, view, ids);
       return { ...decision, remember: decision.result.kind === "done" };

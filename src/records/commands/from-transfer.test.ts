@@ -24,7 +24,7 @@ const parameters = line("@", "TYPE51", "\\# 5 0100000000");
 type Sets = Parameters<ReturnType<typeof transferRule>["decide"]>[0]["sets"];
 
 const stored = (content: TransferredContent, sets: Sets = []) =>
-  transferRule({ kind: "transfer", account: 1, zone: "z", content, now: 5 }).decide({
+  transferRule({ kind: "transfer", account: 1, zone: "z", content, parts: 1, now: 5 }).decide({
     zone,
     sets,
     around: nothingAround,

@@ -10,7 +10,6 @@ import type { Fault } from "../../core/result.ts";
 import { TooManyRecords, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordStore, WriteRule } from "../store/port.ts";
-import { ifSmall } from "./write.ts";
 
 /** What a primary server sent for a secondary zone. */
 export type TransferredContent =
@@ -30,9 +29,10 @@ export async function storeTransfer(
   content: TransferredContent,
   now: Instant,
 ): Promise<StoredTransfer> {
-  const rule = transferRule({ kind: "transfer", account, zone: id, content, now });
+  const parts = content.kind === "whole" ? content.lines.length : linesIn(content.steps);
   try {
-    return (await store.write(rule.request, rule.decide)) ?? { kind: "does-not-fit" };
+    const stored = await store.run({ kind: "transfer", account, zone: id, content, parts, now }, transferRule);
+    return stored ?? { kind: "does-not-fit" };
   } catch (error) {
     if (!(error instanceof TooManyRecords)) throw error;
     return { kind: "refused", faults: [{ code: "too-many-records", where: "zone", message: error.message }] };
@@ -44,15 +44,17 @@ export type Transfer = {
   readonly account: number;
   readonly zone: string;
   readonly content: TransferredContent;
+  readonly parts: number;
   readonly now: Instant;
 };
+
+const linesIn = (steps: readonly ZoneStep[]): number =>
+  steps.reduce((sum, { removed, added }) => sum + removed.length + added.length, 0);
 
 export function transferRule(command: Transfer): WriteRule<StoredTransfer> {
   const { account, zone: id, content, now } = command;
   const owners = content.kind === "whole" ? ("all" as const) : () => ownersIn(content.steps);
-  const lines =
-    content.kind === "whole" ? content.lines : content.steps.flatMap((step) => [...step.removed, ...step.added]);
-  const request = { account, at: { zone: id }, owners, actor: "transfer", now, ...ifSmall(command, lines) };
+  const request = { account, at: { zone: id }, owners, actor: "transfer", now };
   const decide: WriteRule<StoredTransfer>["decide"] = ({ zone, sets }) => {
     const how = { now, newId: newRecordId };
     const fits = zone.settings.mode === "secondary" && (content.kind === "whole" || zone.serial === content.since);

@@ -3,6 +3,7 @@ import { wholeAccount } from "../../core/may.ts";
 import { inSteps, type Steps } from "../../core/steps.ts";
 import type { Actor } from "../queries/sight.ts";
 import { createRecordService, type RecordService } from "../service.ts";
+import type { Rule } from "../store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
 
 const owner: Actor = { account: 1, label: "owner", scope: wholeAccount };
@@ -20,8 +21,7 @@ beforeEach(async () => {
   mostRead = 0;
   const counting: SqliteStore = {
     ...store,
-    writeAll: (requests, decide) => store.writeAll(requests, counted(decide)),
-    act: (request, decide) => store.act(request, counted(decide)),
+    run: (command, rule) => store.run(command, (given) => withCount(rule(given))),
     historyOf: async (zone, query) => {
       const rows = await store.historyOf(zone, query);
       mostRead = Math.max(mostRead, rows.length);
@@ -34,6 +34,11 @@ beforeEach(async () => {
   zoneId = made.zone.id;
 });
 afterEach(() => store.close());
+
+function withCount<R extends Rule>(rule: R): R {
+  if (rule.kind === "write-all") return { ...rule, decide: counted(rule.decide) };
+  return rule.kind === "act" ? { ...rule, decide: counted(rule.decide) } : rule;
+}
 
 const counted = <View, Decided extends object>(decide: (view: View) => Decided | Steps<Decided>) =>
   function* (view: View): Steps<Decided> {

@@ -2,7 +2,7 @@ import type { Network } from "../../core/addresses/network.ts";
 import type { Instant } from "../../core/instant.ts";
 import { isMadeFor } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { type PlainActor, permissionsAt } from "../queries/sight.ts";
+import { type Actor, permissionsAt } from "../queries/sight.ts";
 import type { WriteRule, WriteView } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { type NewIds, pointHost } from "./edit/dyndns.ts";
@@ -34,7 +34,7 @@ const addressesFrom = ({ ipv4, ipv6 }: PlainAddresses): WantedAddresses => ({
 
 export type PointHosts = {
   readonly kind: "point-hosts";
-  readonly actor: PlainActor;
+  readonly actor: Actor;
   readonly zone: string;
   readonly hosts: readonly PlacedHost[];
   readonly wanted: PlainAddresses;
@@ -48,7 +48,7 @@ export function pointHostsRule(command: PointHosts): WriteRule<readonly Pointed[
   const wanted = addressesFrom(command.wanted);
   return {
     kind: "write",
-    request: { ...writtenBy(actor, now), at: { zone }, owners: () => hosts.map(({ owner }) => owner), command },
+    request: { ...writtenBy(actor, now), at: { zone }, owners: () => hosts.map(({ owner }) => owner) },
     decide: (view) => {
       let { sets } = view;
       const result = hosts.map((host): Pointed => {

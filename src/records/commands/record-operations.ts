@@ -5,8 +5,8 @@ import { largeZone, type PlacedRecord, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { allZones } from "../queries/all-zones.ts";
-import { type Actor, missing, type NotDone, plainActor, type Sight } from "../queries/sight.ts";
-import type { RecordStore, WriteRule } from "../store/port.ts";
+import { type Actor, missing, type NotDone, type Sight } from "../queries/sight.ts";
+import type { RecordStore } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
 import { createRecordRule, deleteRecordRule, replaceRecordRule, type Written } from "./edit-record.ts";
 import type { PlacedDraft, RecordDraft } from "./requests.ts";
@@ -14,7 +14,6 @@ import type { PlacedDraft, RecordDraft } from "./requests.ts";
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
 
 export function recordOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {
-  const run = <T>({ request, decide }: WriteRule<T>) => store.write(request, decide);
   return {
     /** Whether the answer for a whole zone, or for all zones if none is named, may be long. */
     isLarge: async ({ account }: Actor, zone: string | undefined): Promise<boolean> =>
@@ -37,23 +36,23 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
     createRecord: async (actor: Actor, zone: string, draft: RecordDraft): Promise<Written> => {
       const command = {
         kind: "create-record",
-        actor: plainActor(actor),
+        actor,
         zone,
         id: newRecordId(),
         draft,
         now: now(),
       } as const;
-      return (await run(createRecordRule(command))) ?? missing("zone");
+      return (await store.run(command, createRecordRule)) ?? missing("zone");
     },
 
     replaceRecord: async (actor: Actor, id: string, next: PlacedDraft): Promise<Written> => {
-      const command = { kind: "replace-record", actor: plainActor(actor), id, next, now: now() } as const;
-      return (await run(replaceRecordRule(command))) ?? missing("record");
+      const command = { kind: "replace-record", actor, id, next, now: now() } as const;
+      return (await store.run(command, replaceRecordRule)) ?? missing("record");
     },
 
     deleteRecord: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
-      const command = { kind: "delete-record", actor: plainActor(actor), id, now: now() } as const;
-      return (await run(deleteRecordRule(command))) ?? missing("record");
+      const command = { kind: "delete-record", actor, id, now: now() } as const;
+      return (await store.run(command, deleteRecordRule)) ?? missing("record");
     },
   };
 }

@@ -10,9 +10,7 @@ import {
   missing,
   type NotDone,
   type Permissions,
-  type PlainActor,
   permissionsAt,
-  plainActor,
   refused,
 } from "../queries/sight.ts";
 import type { ActRule, DecideAct, WriteView } from "../store/port.ts";
@@ -20,7 +18,7 @@ import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { placed, setAt, withDraft } from "./edit/set.ts";
 import { readPlace } from "./edit/values.ts";
 import type { Asked, Done, SetChange, Written } from "./requests.ts";
-import { ifSmall, noChange, writtenBy, writtenIn } from "./write.ts";
+import { noChange, writtenBy, writtenIn } from "./write.ts";
 
 type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?: number | undefined };
 
@@ -28,9 +26,8 @@ type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?
 export function changesOperations({ store, now }: RecordServiceOptions) {
   return {
     changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, asked: Asked = {}): Promise<Written> => {
-      const by = { actor: plainActor(actor), now: now(), ...asked };
-      const rule = changeSetsRule({ kind: "change-sets", ...by, zone: key, ...wanted });
-      return writtenIn<Done>(await store.act(rule.request, rule.decide));
+      const by = { actor, now: now(), parts: wanted.changes.length, ...asked };
+      return writtenIn<Done>(await store.run({ kind: "change-sets", ...by, zone: key, ...wanted }, changeSetsRule));
     },
   };
 }
@@ -38,9 +35,10 @@ export function changesOperations({ store, now }: RecordServiceOptions) {
 export type ChangeSets = Asked &
   Wanted & {
     readonly kind: "change-sets";
-    readonly actor: PlainActor;
+    readonly actor: Actor;
     readonly zone: ZoneKey;
     readonly now: Instant;
+    readonly parts: number;
   };
 
 export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
@@ -62,7 +60,7 @@ export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
     if ("kind" in after) return noChange(after);
     return { wanted: after, command: "change_rrsets", result: { kind: "done" } };
   };
-  const request = { ...writtenBy(actor, now), at: key, owners, ...(once && { once }), ...ifSmall(command, changes) };
+  const request = { ...writtenBy(actor, now), at: key, owners, ...(once && { once }) };
   return { kind: "act", request, decide };
 }
 

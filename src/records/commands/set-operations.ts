@@ -5,7 +5,7 @@ import { createTurns, type Turns } from "../../lib/limits/turns.ts";
 import { isLarge, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { pageOfSets } from "../queries/page-of-sets.ts";
-import { type Actor, missing, type NotDone, plainActor, refused, type Sight } from "../queries/sight.ts";
+import { type Actor, missing, type NotDone, refused, type Sight } from "../queries/sight.ts";
 import type { Page, SetPageQuery, SetPlace } from "../store/port.ts";
 import { zoneFaults } from "./edit/check-write.ts";
 import { readPlace } from "./edit/values.ts";
@@ -64,8 +64,8 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
     },
 
     editSet: async (actor: Actor, target: SetTarget, edit: SetEdit, asked: Asked = {}): Promise<Written<SetDone>> => {
-      const rule = editSetRule({ kind: "edit-set", actor: plainActor(actor), target, edit, now: now(), ...asked });
-      return writtenIn<SetDone>(await store.act(rule.request, rule.decide));
+      const command = { kind: "edit-set", actor, target, edit, now: now(), ...asked } as const;
+      return writtenIn<SetDone>(await store.run(command, editSetRule));
     },
   };
 }

@@ -10,16 +10,16 @@ const now = Date.now;
 async function slowService() {
   const store = openSqliteStore(":memory:");
   const gate = Promise.withResolvers<void>();
-  const act: typeof store.act = async (request, decide) => {
+  const run: typeof store.run = async (...command) => {
     await gate.promise;
-    return await store.act(request, decide);
+    return await store.run(...command);
   };
   const options = { now, nameservers: ["ns1.example.net"] as const, answerAfter: 1 };
   const { id: account } = await store.ensureAccount("main", 1);
   const actor = { account, label: "tester", scope: wholeAccount };
   const name = "slow.example";
   await createRecordService({ store, ...options }).createZone(actor, { name, ttl: 60 });
-  const service = createRecordService({ store: { ...store, act }, ...options });
+  const service = createRecordService({ store: { ...store, run }, ...options });
   const statusOf = async (id: number | undefined) =>
     (await service.actions(actor, { ids: [id ?? 0], page: 1, perPage: 1 })).items[0];
   return { service, actor, at: { name }, statusOf, goOn: gate.resolve, fail: gate.reject };

@@ -9,11 +9,10 @@ import {
   missing,
   type NotDone,
   type Permissions,
-  type PlainActor,
   refused,
   type Sight,
 } from "../queries/sight.ts";
-import type { Acted, ActRequest, Command, DecideAct, RecordStore, RunningAction } from "../store/port.ts";
+import type { Acted, ActRule, Command, Once, RecordStore, RunningAction } from "../store/port.ts";
 import type { Asked, Done, Written } from "./requests.ts";
 
 /** The actor and time of a write, as the store needs them. */
@@ -22,13 +21,6 @@ export const writtenBy = ({ account, label }: Pick<Actor, "account" | "label">, 
   actor: label,
   now,
 });
-
-/** A command with more parts than this is not sent to the thread that writes: it would be a large write, and copying it takes long. */
-const mostParts = 1_000;
-
-/** The command of a request, if its parts are few. */
-export const ifSmall = (command: Command, parts: readonly unknown[]): { readonly command?: Command } =>
-  parts.length > mostParts ? {} : { command };
 
 /** A decision to change nothing. */
 export const noChange = <T>(result: T) => ({ wanted: undefined, result });
@@ -50,9 +42,23 @@ export async function writtenBefore(
   now: Instant,
 ): Promise<Written> {
   if (once === undefined) return missing("zone");
-  const request = { ...writtenBy(actor, now), at, owners: () => [], once };
-  return writtenIn<Done>(await store.act<Done | NotDone>(request, () => noChange(missing("zone"))));
+  return writtenIn<Done>(await store.run({ kind: "repeat", actor, at, now, once }, repeatRule));
 }
+
+/** Asks for the answer to an earlier request. */
+export type Repeat = {
+  readonly kind: "repeat";
+  readonly actor: Actor;
+  readonly at: ZoneKey;
+  readonly now: Instant;
+  readonly once: Once;
+};
+
+export const repeatRule = ({ actor, at, now, once }: Repeat): ActRule<Done | NotDone> => ({
+  kind: "act",
+  request: { ...writtenBy(actor, now), at, owners: () => [], once },
+  decide: () => noChange(missing("zone")),
+});
 
 export const keyTaken: Fault = {
   code: "key-taken",
@@ -62,7 +68,7 @@ export const keyTaken: Fault = {
 };
 
 /** Why this actor may not change the whole zone. */
-export function writeObstacle(sight: Permissions, actor: PlainActor, { name: zone }: Zone): NotDone | undefined {
+export function writeObstacle(sight: Permissions, actor: Actor, { name: zone }: Zone): NotDone | undefined {
   if (!sight.allows(actor, { kind: "read-zone", zone })) return missing("zone");
   const refusal = sight.refusal(actor, { kind: "write-zone", zone });
   return refusal && denied(refusal);
@@ -84,20 +90,28 @@ const [lease, extendEvery] = [120_000, 30_000];
 
 type Watching = Pick<RecordServiceOptions, "store" | "now" | "answerAfter">;
 
-/** A write that may take long. `command`: the name of its action; without one, the answer waits for the end of the write. */
-export async function actWatched(
+/** A command that may take long. */
+type LongCommand = Command & {
+  readonly actor: Pick<Actor, "account" | "label">;
+  readonly at: ZoneKey;
+  /** The name of its action; without one, the answer waits for the end of the write. */
+  readonly action?: string | undefined;
+};
+
+export async function runWatched<C extends LongCommand>(
   { store, now, answerAfter = soon }: Watching,
-  request: ActRequest,
-  decide: DecideAct<Done | NotDone>,
-  command: string | undefined,
+  command: C,
+  rule: (command: C) => ActRule<Done | NotDone>,
 ): Promise<Written> {
   const running: RunningAction = {};
-  const acting = store.act({ ...request, running }, decide).then((acted) => writtenIn<Done>(acted));
-  if (command === undefined || (await endsWithin(acting, answerAfter))) return await acting;
-  const zone = await store.zoneBy(request.account, request.at);
+  const { actor, at, action: name } = command;
+  const acting = store.run(command, rule, running).then((acted) => writtenIn<Done>(acted));
+  if (name === undefined || answerAfter === Number.POSITIVE_INFINITY) return await acting;
+  if (await endsWithin(acting, answerAfter)) return await acting;
+  const zone = await store.zoneBy(actor.account, at);
   if (zone === undefined) return await acting;
-  const [actor, started] = [request.actor, now()];
-  const action = await store.startAction(zone, command, { actor, now: started, until: started + lease });
+  const started = now();
+  const action = await store.startAction(zone, name, { actor: actor.label, now: started, until: started + lease });
   running.id = action.id;
   watch({ store, now }, acting, action.id);
   return { kind: "done", action, serial: zone.serial };

@@ -1,7 +1,7 @@
 import type { LatestWrite, MovingName } from "../../contract/overview.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { shownValue } from "../commands/edit/values.ts";
+import { shownValue } from "../api/rrsets/wire.ts";
 import type { LoggedChange } from "../model.ts";
 import { isByHand } from "./actor-label.ts";
 

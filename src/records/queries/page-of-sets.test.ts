@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aSet } from "../../../test/rig/records/a-set.ts";
+import { createZoneIn } from "../../../test/rig/store/write.ts";
 import { wholeAccount } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { largeZone, plainSettings } from "../model.ts";
@@ -26,7 +27,8 @@ const sets = [
 beforeEach(async () => {
   store = openSqliteStore(":memory:");
   account = (await store.ensureAccount("main", 1)).id;
-  await store.createZone(
+  await createZoneIn(
+    store,
     { account, id: "z", ...key, settings: plainSettings(60), serial: 1, created: 1, sets },
     "test",
   );

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aSet } from "../../../test/rig/records/a-set.ts";
 import { dropZone } from "../../../test/rig/records/drop-zone.ts";
+import { createZoneIn, writeTo } from "../../../test/rig/store/write.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { largeZone, plainSettings, type Zone } from "../model.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
@@ -23,12 +24,13 @@ beforeEach(async () => {
   const { id: account } = await store.ensureAccount("main", 1);
   const sets = [soa, ...Array.from({ length: size }, (_, i) => aSet(`h${i}`, "192.0.2.1"))];
   const made = { account, id: "z", name: "z.example", settings: plainSettings(60), serial: 1, created: 1, sets };
-  zone = (await store.createZone(made, "test")) as Zone;
+  zone = (await createZoneIn(store, made, "test")) as Zone;
 });
 afterEach(() => store.close());
 
 const put = (owner: string, ...sets: readonly RRset[]) =>
-  store.write(
+  writeTo(
+    store,
     { account: zone.account, at: { zone: "z" }, owners: () => [owner], actor: "test", now: Date.now() },
     () => ({ wanted: sets, result: undefined }),
   );

@@ -8,7 +8,7 @@ import type { RecordStore, SetQuery } from "../store/port.ts";
 import { eachSetOfTypes } from "./page-of-sets.ts";
 import { readZone } from "./read-zone.ts";
 
-/** Who calls, from where, and what they may do. */
+/** Who calls, from where, and what they may do. Plain data, because commands contain it. */
 export type Actor = {
   readonly account: number;
   /** The number of the token; absent for actors without one. */
@@ -19,23 +19,7 @@ export type Actor = {
   readonly label: string;
   readonly scope: Scope;
   readonly from?: string;
-  /** Rejects if the token or session has ended since the request began. Called after long work, before a write. */
-  readonly expectAccess?: () => Promise<void>;
 };
-
-/** An actor as plain data, for a command. */
-export type PlainActor = Omit<Actor, "expectAccess">;
-
-export function plainActor({ account, token, session, label, scope, from }: Actor): PlainActor {
-  return {
-    account,
-    label,
-    scope,
-    ...(token !== undefined && { token }),
-    ...(session !== undefined && { session }),
-    ...(from !== undefined && { from }),
-  };
-}
 
 /** A zone by its id in the v1 API, or by its key in the record-set API. */
 export type AnyZoneKey = ZoneKey | { readonly zone: string };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
+import { createZoneIn } from "../../../test/rig/store/write.ts";
 import { plainSettings } from "../model.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import { zoneStatuses } from "./status.ts";
@@ -12,7 +13,8 @@ async function zoneOf(mode: "primary" | "secondary") {
   const { id: account } = await store.ensureAccount("main", made);
   const sets = writtenSets("a.example", "@ 60 SOA ns1 hostmaster 1 7200 900 600 300");
   const settings = { ...plainSettings(600), mode };
-  const zone = await store.createZone(
+  const zone = await createZoneIn(
+    store,
     { account, id: "a", name: "a.example", settings, serial: 1, created: made, sets },
     "test",
   );

@@ -57,8 +57,6 @@ export type RecordStore = StoreParts & {
   readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
   /** In the order of names, after the given one, to read any number of zones in parts (`allZones`). */
   readonly zonesAfter: (account: number, after: string, limit: number, filter: ZoneFilter) => Promise<readonly Zone[]>;
-  /** Whether the name may become a zone is decided inside the transaction (core/names/zone-neighbours.ts). */
-  readonly createZone: (zone: NewZone, actor: string, command?: Command) => Promise<Zone | NotCreated>;
   /** Why such a zone cannot be created at the moment. */
   readonly obstacleTo: (wish: NewZoneName) => Promise<NotCreated | undefined>;
 
@@ -70,25 +68,19 @@ export type RecordStore = StoreParts & {
   readonly placesAfter: (zone: Zone, after: SetPlace | undefined, limit: number) => Promise<readonly SetPlace[]>;
   /** In one query, which takes longer the larger the zone is: a large one is read in parts (`pageOfSets`). */
   readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
-  /** Undefined if the account has no such zone or record; otherwise the result of `decide`. */
-  readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;
-  /** Writes to several zones in one transaction, all or nothing. No two requests may be for the same zone. */
-  readonly writeAll: <T>(requests: readonly WriteRequest[], decide: DecideAll<T>) => Promise<T>;
-
   /**
-   * A write that is recorded as an action, in the same transaction. `"no-zone"` if the account has no such zone. With
-   * `once`, returns the earlier result for that key, or `"key-taken"` if the key was used for another request.
+   * The only way to change zones. `rule` says what the command means; a thread that writes gets only the command, and finds the rule
+   * by its kind. `running` is for a command that may take long.
    */
-  readonly act: <T>(request: ActRequest, decide: DecideAct<T>) => Promise<Acted<T> | "no-zone" | "key-taken">;
-  readonly actCreateZone: (
-    zone: NewZone,
-    act: NewAction,
-    command?: Command,
-  ) => Promise<Acted<Zone> | NotCreated | "key-taken">;
+  readonly run: <C extends Command, R extends Rule>(
+    command: C,
+    rule: (command: C) => R,
+    running?: RunningAction,
+  ) => Promise<ResultOf<R>>;
   /** Actions are dropped after a week, or earlier if there are very many newer ones. */
   readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
   /** Stores an action of a write that takes long. It counts as interrupted after `until`, unless that is extended. */
-  readonly startAction: (zone: Zone, command: string, by: NewRunning) => Promise<Action>;
+  readonly startAction: (zone: Zone, command: string, by: Writer & { readonly until: Instant }) => Promise<Action>;
   readonly extendAction: (id: number, until: Instant) => Promise<unknown>;
   /** Without an error: it was successful. */
   readonly endAction: (id: number, now: Instant, error?: string) => Promise<unknown>;
@@ -173,7 +165,7 @@ export type SetQuery = {
   readonly type?: RecordType;
 };
 
-export type WriteRequest = {
+export type WriteRequest = Writer & {
   readonly account: number;
   /** The zone to write to, or the zone that contains this record. */
   readonly at: { readonly zone: string } | { readonly record: string };
@@ -184,38 +176,53 @@ export type WriteRequest = {
   readonly owners: "all" | "to-remove" | ((zone: Zone) => readonly string[]);
   /** Further records: their current owners are included too. */
   readonly records?: readonly string[];
-  readonly actor: string;
-  readonly now: Instant;
-  /** The same write as plain data. A store with a thread that writes runs it there. */
-  readonly command?: Command;
 };
 
-/** What a caller wants, as plain data. The service knows the kinds, and which rule each becomes. */
+/** What a caller wants, as plain data. `records/rules.ts` has all kinds. */
 export type Command = {
   readonly kind: string;
   /** If the token, session or transfer key has ended when the command is decided, it is rejected with `AccessEnded`. */
   readonly actor?: { readonly token?: number; readonly session?: number; readonly key?: string };
+  /** How many sets, records or lines it contains; absent: a few. */
+  readonly parts?: number;
 };
 
 /** What a command means: what has to be read, and the rule that decides. */
-export type Rule<T> = WriteRule<T> | WriteAllRule<T> | ActRule<T> | CreateRule;
+export type Rule = WriteRule<unknown> | WriteAllRule<unknown> | ActRule<unknown> | CreateRule | ActCreateRule;
 
+/** A write to one zone. The result is undefined if the account has no such zone or record. */
 export type WriteRule<T> = { readonly kind: "write"; readonly request: WriteRequest; readonly decide: Decide<T> };
+
+/** Writes to several zones in one transaction, all or nothing. No two requests may be for the same zone. */
 export type WriteAllRule<T> = {
   readonly kind: "write-all";
   readonly requests: readonly WriteRequest[];
   readonly decide: DecideAll<T>;
 };
-/** `act`: if it is stored as an action. */
-export type CreateRule = {
-  readonly kind: "create";
-  readonly zone: NewZone;
-  readonly actor: string;
-  readonly act?: NewAction;
-};
+
+/**
+ * A write that is recorded as an action, in the same transaction. The result is `"no-zone"` if the account has no such zone. With
+ * `once`, it is the earlier result for that key, or `"key-taken"` if the key was used for another request.
+ */
 export type ActRule<T> = { readonly kind: "act"; readonly request: ActRequest; readonly decide: DecideAct<T> };
 
-export type RuleOf = (command: Command) => Rule<unknown>;
+/** Whether the name may become a zone is decided inside the transaction (core/names/zone-neighbours.ts). */
+export type CreateRule = { readonly kind: "create"; readonly zone: NewZone; readonly actor: string };
+/** The same as an action. */
+export type ActCreateRule = { readonly kind: "act-create"; readonly zone: NewZone; readonly act: NewAction };
+
+export type ResultOf<R extends Rule> =
+  R extends WriteRule<infer T>
+    ? T | undefined
+    : R extends WriteAllRule<infer T>
+      ? T
+      : R extends ActRule<infer T>
+        ? Acted<T> | "no-zone" | "key-taken"
+        : R extends ActCreateRule
+          ? Acted<Zone> | NotCreated | "key-taken"
+          : Zone | NotCreated;
+
+export type RuleOf = (command: Command) => Rule;
 
 /**
  * The rule of one write. It sees the zone inside the transaction and returns what the sets of the requested owners
@@ -224,10 +231,7 @@ export type RuleOf = (command: Command) => Rule<unknown>;
  */
 export type Decide<T> = (view: WriteView) => Decision & { readonly result: T };
 
-/**
- * One decision per request, in the same order, and in steps if it takes long. The view is undefined if the account has
- * no such zone or record.
- */
+/** One decision per request, in the same order, and in steps if it takes long. The view is undefined if there is no such zone or record. */
 export type DecideAll<T> = (views: readonly (WriteView | undefined)[]) => AllDecided<T> | Steps<AllDecided<T>>;
 
 export type AllDecided<T> = { readonly decisions: readonly Decision[]; readonly result: T };
@@ -255,15 +259,13 @@ export type Decision = {
 };
 
 /** `owners` and `records` as in `WriteRequest`. */
-export type ActRequest = NewAct &
-  Pick<WriteRequest, "account" | "owners" | "records" | "command"> & { readonly at: ZoneKey };
-
-type NewRunning = { readonly actor: string; readonly now: Instant; readonly until: Instant };
+export type ActRequest = NewAct & Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: ZoneKey };
 
 /** Filled in when the action of a write was stored while the write goes on. The write then ends this action. */
 export type RunningAction = { id?: number };
 
-type NewAct = { readonly actor: string; readonly now: Instant; readonly once?: Once; readonly running?: RunningAction };
+type Writer = { readonly actor: string; readonly now: Instant };
+type NewAct = Writer & { readonly once?: Once };
 export type NewAction = NewAct & { readonly command: string };
 
 /** The same key with the same fingerprint is the same request, repeated within a day. Keys are separate per actor. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { type PostgresRig, startPostgresRig } from "../../../test/rig/records/postgres.ts";
+import { actOn, createZoneIn, writeAllTo, writeTo } from "../../../test/rig/store/write.ts";
 import { until } from "../../../test/rig/until.ts";
 import { plainSettings, TooManyRecords } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
@@ -33,7 +34,7 @@ describe.each(stores)("%s: a limit of records", (_, open) => {
     const create: Create = async (name, hosts) => {
       const settings = plainSettings(60);
       const sets = setsOf(name, hosts);
-      return await store.createZone({ account, id: name, name, settings, serial: 1, created: 1, sets }, "tester");
+      return await createZoneIn(store, { account, id: name, name, settings, serial: 1, created: 1, sets }, "tester");
     };
     await work(store, create);
     await store.close();
@@ -43,7 +44,7 @@ describe.each(stores)("%s: a limit of records", (_, open) => {
   const write = async (store: RecordStore, zone: string, hosts: number) => {
     const { id: account } = await store.ensureAccount("main", 1);
     const request = { account, at: { zone }, owners: "all" as const, actor: "tester", now: 1 };
-    return await store.write(request, () => ({ wanted: setsOf(zone, hosts), result: "done" }));
+    return await writeTo(store, request, () => ({ wanted: setsOf(zone, hosts), result: "done" }));
   };
 
   it("holds for a zone: it can be filled, but not beyond, and always be emptied", () =>
@@ -69,17 +70,17 @@ describe.each(stores)("%s: a limit of records", (_, open) => {
         () => ["h0"],
         () => setsOf("one.example", 20).map(({ owner }) => owner),
       ] as const) {
-        await store.write({ ...by, at: { zone: "one.example" }, owners }, ({ mostValues }) => {
+        await writeTo(store, { ...by, at: { zone: "one.example" }, owners }, ({ mostValues }) => {
           told.push(mostValues);
           return { wanted: undefined, result: "seen" };
         });
-        await store.act({ ...by, at: { name: "one.example" }, owners }, ({ mostValues }) => {
+        await actOn(store, { ...by, at: { name: "one.example" }, owners }, ({ mostValues }) => {
           told.push(mostValues);
           return { wanted: undefined, result: "seen" };
         });
       }
       const request = { ...by, at: { zone: "one.example" }, owners: () => ["h0"] };
-      await store.writeAll([request], ([view]) => {
+      await writeAllTo(store, [request], ([view]) => {
         told.push(view?.mostValues);
         return { decisions: [{ wanted: undefined }], result: "seen" };
       });

@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { patience } from "../../../test/rig/patience.ts";
 import { aRecord, at } from "../../../test/rig/records/a-set.ts";
 import { fillStore } from "../../../test/rig/records/filled-store.ts";
+import { writeTo } from "../../../test/rig/store/write.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import { backupSqlite, backupTables, placeNew, restoreSqlite, takePlace } from "./backup.ts";
@@ -71,7 +72,7 @@ describe("a backup", () => {
     const request = { account, at: { zone: zone?.id ?? "" }, owners: "all", actor: "x", now: at } as const;
     const records = ["\\# 3 016100", "\\# 3 016200"].map((value) => aRecord("d", value));
     const dnames: RRset = { owner: "d", type: "TYPE39", ttl: null, records };
-    await store.write(request, ({ sets }) => ({ wanted: [...sets, dnames], result: undefined }));
+    await writeTo(store, request, ({ sets }) => ({ wanted: [...sets, dnames], result: undefined }));
     store.close();
     expect(await backup()).toMatchObject({ kind: "done" });
     rmSync(path);

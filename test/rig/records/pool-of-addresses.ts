@@ -1,15 +1,16 @@
 import type { RRset, ZoneRecord } from "../../../src/core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
 import type { RecordStore, WriteRequest } from "../../../src/records/store/port.ts";
+import { createZoneIn, writeTo } from "../store/write.ts";
 
 const at = Date.UTC(2026, 10, 15, 12);
 const firstSerial = 2026111500;
 
 /** One set that many writers add to: a lost or duplicate write shows in its records and its serial. */
-export async function makePool(store: Pick<RecordStore, "ensureAccount" | "createZone">, name = "pool.example") {
+export async function makePool(store: Pick<RecordStore, "ensureAccount" | "run">, name = "pool.example") {
   const account = (await store.ensureAccount("main", at)).id;
   const identity = { account, id: `id-${name}`, name, settings: plainSettings(600), created: at };
-  const zone = await store.createZone({ ...identity, serial: firstSerial, sets: [] }, "tester");
+  const zone = await createZoneIn(store, { ...identity, serial: firstSerial, sets: [] }, "tester");
   if (typeof zone === "string") throw new Error(zone);
   return poolOf(zone);
 }
@@ -22,13 +23,13 @@ export function poolOf(zone: Zone) {
     actor: "tester",
     now: at,
   };
-  const add = (store: Pick<RecordStore, "write">, value: string) =>
-    store.write(request, ({ sets }) => ({
+  const add = (store: Pick<RecordStore, "run">, value: string) =>
+    writeTo(store, request, ({ sets }) => ({
       wanted: [{ ...emptySet, records: [...(sets[0]?.records ?? []), aRecord(value)] }],
       result: value,
     }));
   /** Its values, the number of writes, and the rows of the log. */
-  const look = async (store: Pick<RecordStore, "sets" | "zone" | "changesAfter">) => {
+  const look = async (store: Pick<RecordStore, "changesAfter" | "sets" | "zone">) => {
     const [now, [set], log] = await Promise.all([
       store.zone(zone.account, zone.id),
       store.sets(zone, { owner: "pool" }),

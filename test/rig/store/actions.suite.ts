@@ -6,6 +6,7 @@ import { type NewZone, plainSettings, type Zone } from "../../../src/records/mod
 import { signatures } from "../../../src/records/store/kept-actions.ts";
 import type { ActRequest, Once, RecordStore } from "../../../src/records/store/port.ts";
 import { AccessEnded } from "../../../src/records/store/port.ts";
+import { actCreateZoneIn, actOn, createZoneIn } from "./write.ts";
 
 /** What every RecordStore does with actions, idempotency keys and pages. */
 export function describeActions(name: string, open: () => Promise<RecordStore>): void {
@@ -30,7 +31,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       sets: [aSet("@", "SOA", `ns1.${zoneName}. admin.example.net. 0 2 3 4 5`)],
     });
     const makeZone = async (zoneName: string): Promise<Zone> => {
-      const made = await store.createZone(newZone(zoneName), "tester");
+      const made = await createZoneIn(store, newZone(zoneName), "tester");
       if (typeof made === "string") throw new Error(made);
       return made;
     };
@@ -42,8 +43,10 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       now: at,
       ...overrides,
     });
-    const put = (value: string, overrides: Partial<ActRequest> = {}) =>
-      store.act(request(overrides), () => ({ wanted: [aSet("www", "A", value)], command: "put", result: value }));
+    const put = (value: string, overrides: Partial<ActRequest> = {}, how: Parameters<typeof actOn>[3] = {}) => {
+      const decision = { wanted: [aSet("www", "A", value)], command: "put", result: value };
+      return actOn(store, request(overrides), () => decision, how);
+    };
     const all = { now: at, page: 1, perPage: 100 };
     const commands = async (query = {}) =>
       (await store.actions(account, { ...all, ...query })).items.map((action) => action.command);
@@ -63,11 +66,11 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
     });
 
     it("stores no action for a write that was refused, or threw, or found no zone", async () => {
-      const refused = await store.act(request(), () => ({ wanted: undefined, result: "no" }));
+      const refused = await actOn(store, request(), () => ({ wanted: undefined, result: "no" }));
       expect(refused).toEqual({ result: "no", action: undefined, serial: 2026111500 });
       expect(await put("192.0.2.1", { at: { name: "two.example" } })).toBe("no-zone");
       expect(await put("192.0.2.1", { account: account + 1 })).toBe("no-zone");
-      const bug = store.act(request(), () => {
+      const bug = actOn(store, request(), () => {
         throw new Error("a bug in a rule");
       });
       await expect(bug).rejects.toThrow(/bug/);
@@ -80,34 +83,34 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
         await store.addToken({ ...newToken, hash: "1" }),
         await store.addToken({ ...newToken, hash: "2" }),
       ];
-      const by = (token: number) => ({ command: { kind: "put", actor: { token } } });
+      const by = (token: number) => ({ by: { token } });
       await store.revokeToken(one.id, at);
-      await expect(put("192.0.2.1", by(one.id))).rejects.toBeInstanceOf(AccessEnded);
-      await expect(store.createZone(newZone("two.example"), "tester", by(one.id).command)).rejects.toBeInstanceOf(
+      await expect(put("192.0.2.1", {}, by(one.id))).rejects.toBeInstanceOf(AccessEnded);
+      await expect(createZoneIn(store, newZone("two.example"), "tester", by(one.id).by)).rejects.toBeInstanceOf(
         AccessEnded,
       );
       expect([await commands(), await store.zoneBy(account, { name: "two.example" })]).toEqual([[], undefined]);
-      expect(await put("192.0.2.2", by(two.id))).toMatchObject({ result: "192.0.2.2" });
+      expect(await put("192.0.2.2", {}, by(two.id))).toMatchObject({ result: "192.0.2.2" });
     });
 
     it("keeps the actions of a zone that was created and deleted", async () => {
-      const made = await store.actCreateZone(newZone("two.example"), { command: "make", actor: "tester", now: at });
+      const made = await actCreateZoneIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at });
       expect(made).toMatchObject({ result: { name: "two.example" }, action: { command: "make" } });
-      expect(await store.actCreateZone(newZone("two.example"), { command: "make", actor: "tester", now: at })).toBe(
+      expect(await actCreateZoneIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at })).toBe(
         "name-taken",
       );
       const drop = request({ at: { name: "two.example" }, owners: "all" });
-      const dropped = await store.act(drop, () => ({ wanted: undefined, remove: true, command: "drop", result: 0 }));
+      const dropped = await actOn(store, drop, () => ({ wanted: undefined, remove: true, command: "drop", result: 0 }));
       expect(dropped).toMatchObject({ serial: 2026111501 });
       expect(await store.zoneBy(account, { name: "two.example" })).toBeUndefined();
-      expect(await store.act(drop, () => ({ wanted: undefined, result: 0 }))).toBe("no-zone");
+      expect(await actOn(store, drop, () => ({ wanted: undefined, result: 0 }))).toBe("no-zone");
       expect(await commands()).toEqual(["make", "drop"]);
     });
 
     it("sees the effect of earlier writes in the same transaction", async () => {
       const seen = await Promise.all(
         [{ name: "one.example" }, { number: zone.number }, { name: "one.example" }].map((key, i) =>
-          store.act(request({ at: key }), (view) => ({
+          actOn(store, request({ at: key }), (view) => ({
             wanted: [aSet("www", "A", `192.0.2.${i}`)],
             result: view.zone.serial,
           })),
@@ -121,13 +124,13 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       await makeZone("two.example");
       for (const [i, zoneName] of ["one.example", "two.example", "one.example"].entries()) {
         const decision = { wanted: undefined, command: `c${3 - i}`, result: 0 };
-        await store.act(request({ at: { name: zoneName }, now: at + i }), () => decision);
+        await actOn(store, request({ at: { name: zoneName }, now: at + i }), () => decision);
       }
       const { items } = await store.actions(account, all);
       const id = items[1]?.id ?? 0;
       expect(await commands({ zone: zone.number })).toEqual(["c3", "c1"]);
       expect(await commands({ within: ["two.example"] })).toEqual(["c2"]);
-      await store.act(request({ actor: "somebody else" }), () => ({ wanted: undefined, command: "c9", result: 0 }));
+      await actOn(store, request({ actor: "somebody else" }), () => ({ wanted: undefined, command: "c9", result: 0 }));
       expect(await commands({ actor: "somebody else" })).toEqual(["c9"]);
       expect(await commands({ actor: "tester" })).toEqual(["c3", "c2", "c1"]);
       expect(await commands({ ids: [id, 999] })).toEqual(["c2"]);
@@ -152,7 +155,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       expect(await states(at + 11)).toEqual(["error", "error", "error"]);
       await store.extendAction(third.id, at + 20);
       await store.endAction(second.id, at + 5, "no");
-      const written = await put("192.0.2.1", { running: { id: first.id } });
+      const written = await put("192.0.2.1", {}, { running: { id: first.id } });
       expect(written).toMatchObject({ action: { id: first.id } });
       expect(await states(at + 11)).toEqual(["success", "error", "running"]);
       expect(await states(at + 11, { status: ["running", "error"] })).toEqual(["error", "running"]);
@@ -176,7 +179,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
 
       it("makes the same request count once, even if simultaneous", async () => {
         const add = () =>
-          store.act(request({ once }), ({ sets }) => ({
+          actOn(store, request({ once }), ({ sets }) => ({
             wanted: [aSet("www", "A", "192.0.2.1"), ...sets.map((set) => ({ ...set, type: "TXT" as const }))],
             command: "add",
             result: { sets: sets.length },
@@ -199,7 +202,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       });
 
       it("is not used up by a write that was refused", async () => {
-        await store.act(request({ once }), () => ({ wanted: undefined, result: "refused" }));
+        await actOn(store, request({ once }), () => ({ wanted: undefined, result: "refused" }));
         expect(await put("192.0.2.1", { once: { ...once, fingerprint: "other" } })).toMatchObject({
           result: "192.0.2.1",
         });
@@ -207,7 +210,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
 
       it("is stored without an action if requested", async () => {
         const put = (rdata: string) =>
-          store.act(request({ once }), () => ({ wanted: [aSet("www", "A", rdata)], remember: true, result: rdata }));
+          actOn(store, request({ once }), () => ({ wanted: [aSet("www", "A", rdata)], remember: true, result: rdata }));
         const first = await put("192.0.2.1");
         expect(first).toMatchObject({ result: "192.0.2.1" });
         expect(await put("192.0.2.2")).toEqual(first);
@@ -218,7 +221,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       it("for a signature expires after a quarter of an hour; others stay", async () => {
         const signed = { key: "s", fingerprint: signatures.fingerprint };
         const put = (one: Once, now = at) =>
-          store.act(request({ once: one, now }), () => ({ wanted: undefined, remember: true, result: now }));
+          actOn(store, request({ once: one, now }), () => ({ wanted: undefined, remember: true, result: now }));
         await put(signed);
         await put(once);
         const late = at + signatures.kept + 1;
@@ -231,7 +234,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
 
       it("creates a zone once", async () => {
         const make = () =>
-          store.actCreateZone(newZone("two.example"), { command: "make", actor: "tester", now: at, once });
+          actCreateZoneIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at, once });
         const first = await make();
         expect(await make()).toEqual(first);
       });
@@ -245,7 +248,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
         aSet("a", "A", "192.0.2.1"),
       ];
       beforeEach(() =>
-        store.act(request({ owners: () => ["a", "b"] }), () => ({ wanted: sets, command: "put", result: 0 })),
+        actOn(store, request({ owners: () => ["a", "b"] }), () => ({ wanted: sets, command: "put", result: 0 })),
       );
 
       it.each([

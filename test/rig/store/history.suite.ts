@@ -7,6 +7,7 @@ import type { WritesWish } from "../../../src/records/queries/writes.ts";
 import { createRecordService } from "../../../src/records/service.ts";
 import type { ChangeMatch, RecordStore } from "../../../src/records/store/port.ts";
 import { aSet, at } from "../records/a-set.ts";
+import { createZoneIn, writeTo } from "./write.ts";
 
 const minute = 60_000;
 const [first, token] = ["main (console)", "token 7 (router)"];
@@ -40,7 +41,7 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
     const makeZone = async (zoneName: string): Promise<Zone> => {
       const identity = { account: actor.account, id: `id-${zoneName}`, name: zoneName, settings: plainSettings(600) };
       const soa = { ...aSet("@", `${zoneName}. host. 1`), type: "SOA" } as const;
-      const made = await store.createZone({ ...identity, created: at, serial: 2026111500, sets: [soa] }, first);
+      const made = await createZoneIn(store, { ...identity, created: at, serial: 2026111500, sets: [soa] }, first);
       if (typeof made === "string") throw new Error(made);
       return made;
     };
@@ -51,7 +52,8 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
       sets: readonly RRset[],
       owners = sets.map(({ owner }) => owner),
     ) =>
-      store.write(
+      writeTo(
+        store,
         { account: actor.account, at: { zone: id }, owners: () => owners, actor: by, now: at + minutes * minute },
         () => ({ wanted: sets, result: "written" }),
       );

@@ -4,6 +4,7 @@ import { type LoggedRow, plainSettings, type Zone } from "../../../src/records/m
 import type { RecordStore, WriteRequest } from "../../../src/records/store/port.ts";
 import { aSet, at } from "../records/a-set.ts";
 import { dropZone } from "../records/drop-zone.ts";
+import { createZoneIn, writeAllTo, writeTo } from "./write.ts";
 
 /** What every RecordStore does with writes to many records and zones. `open` returns a new, empty store each time. */
 export function describeManyWrites(name: string, open: () => Promise<RecordStore>): void {
@@ -22,7 +23,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
 
     const makeZone = async (zone: string): Promise<Zone> => {
       const identity = { account, id: `id-${zone}`, name: zone, settings: plainSettings(600), created: at };
-      const made = await store.createZone({ ...identity, serial: 2026111500, sets: [] }, "tester");
+      const made = await createZoneIn(store, { ...identity, serial: 2026111500, sets: [] }, "tester");
       if (typeof made === "string") throw new Error(made);
       return made;
     };
@@ -37,7 +38,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       (await store.zones(account, { page: 1, perPage: 9 })).items.map((zone) => zone.serial - 2026111500);
 
     it("writes to several zones in one transaction, with one new serial per zone", async () => {
-      const result = await store.writeAll([request(one, ["a"]), request(two, ["b"])], (views) => ({
+      const result = await writeAllTo(store, [request(one, ["a"]), request(two, ["b"])], (views) => ({
         decisions: [{ wanted: [aSet("a", "1"), aSet("b", "2")] }, { wanted: [aSet("b", "3")] }],
         result: views.map((view) => view?.zone.name),
       }));
@@ -52,10 +53,10 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       const before = await store.lastChange();
       const many = Array.from({ length: 6_000 }, (_, i) => aSet(`h${i}`, `${i}`));
       const identity = { account, id: "large", name: "large.example", settings: plainSettings(600), created: at };
-      const zone = await store.createZone({ ...identity, serial: 2026111500, sets: many }, "tester");
+      const zone = await createZoneIn(store, { ...identity, serial: 2026111500, sets: many }, "tester");
       if (typeof zone === "string") throw new Error(zone);
       // One third is deleted, one third moves with its ids, one third stays.
-      await store.write({ ...request(zone, []), owners: "all" }, ({ sets }) => ({
+      await writeTo(store, { ...request(zone, []), owners: "all" }, ({ sets }) => ({
         wanted: sets.flatMap((set) => {
           const way = Number(set.owner.slice(1)) % 3;
           return way === 0 ? [] : way === 1 ? [{ ...set, owner: `moved-${set.owner}` }] : [set];
@@ -80,13 +81,13 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
     it("keeps both a large write and small ones to the same zone that arrive meanwhile", async () => {
       const many = Array.from({ length: 3_000 }, (_, i) => aSet(`h${i}`, `${i}`));
       let planned = 0;
-      const large = store.write({ ...request(one, []), owners: "all" }, ({ sets }) => {
+      const large = writeTo(store, { ...request(one, []), owners: "all" }, ({ sets }) => {
         planned += 1;
         return { wanted: [...sets, ...many], result: sets.map((set) => set.owner) };
       });
       const small = [];
       for (const owner of ["a", "b"]) {
-        small.push(store.write(request(one, [owner]), () => ({ wanted: [aSet(owner, "1")], result: 0 })));
+        small.push(writeTo(store, request(one, [owner]), () => ({ wanted: [aSet(owner, "1")], result: 0 })));
         await new Promise(setImmediate);
       }
       const [seen] = await Promise.all([large, ...small]);
@@ -102,7 +103,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
 
     it("gives every write to a zone its own serial, even if another zone is deleted in between", async () => {
       const write = (owner: string) =>
-        store.write(request(one, [owner]), () => ({ wanted: [aSet(owner, "1")], result: 0 }));
+        writeTo(store, request(one, [owner]), () => ({ wanted: [aSet(owner, "1")], result: 0 }));
       await Promise.all([write("a"), dropZone(store, account, two, at), write("b")]);
       const log = await store.historyOf(one, { limit: 9 });
       expect(log.map((row) => row.serial - 2026111500)).toEqual([2, 1]);
@@ -112,8 +113,8 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
     it("reads the sets of a zone in parts, in the order of owners and types", async () => {
       const owners = ["b", "a", "*.c", "_d", "xn--9ca", "a.b"];
       const wanted = owners.map((owner) => aSet(owner, "1"));
-      await store.write(request(one, owners), () => ({ wanted, result: undefined }));
-      await store.write(request(two, ["a"]), () => ({ wanted: [aSet("a", "2")], result: undefined }));
+      await writeTo(store, request(one, owners), () => ({ wanted, result: undefined }));
+      await writeTo(store, request(two, ["a"]), () => ({ wanted: [aSet("a", "2")], result: undefined }));
       const found: string[] = [];
       for (let last: RRset | undefined; ; ) {
         const part = await store.setsAfter(one, last, 2);
@@ -127,7 +128,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
 
     it("has no view of a missing zone, and still writes to the others", async () => {
       const nowhere = { ...request(one, []), at: { zone: "none" } };
-      const seen = await store.writeAll([nowhere, request(two, ["b"])], (views) => ({
+      const seen = await writeAllTo(store, [nowhere, request(two, ["b"])], (views) => ({
         decisions: [{ wanted: [aSet("a", "1")] }, { wanted: [aSet("b", "2")] }],
         result: views.map((view) => view?.zone.name),
       }));
@@ -137,7 +138,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
 
     it("writes nothing to any zone if one of them fails", async () => {
       // The same record id in two zones is not allowed.
-      const twice = store.writeAll([request(one, ["a"]), request(two, ["a"])], () => ({
+      const twice = writeAllTo(store, [request(one, ["a"]), request(two, ["a"])], () => ({
         decisions: [{ wanted: [aSet("a", "1")] }, { wanted: [aSet("a", "1")] }],
         result: 0,
       }));
@@ -147,13 +148,13 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
     });
 
     it("shows the writer the sets of further records, even after they have moved", async () => {
-      await store.write(request(one, ["a", "b"]), () => ({ wanted: [aSet("a", "1"), aSet("b", "2")], result: 0 }));
-      await store.write(request(two, ["c"]), () => ({ wanted: [aSet("c", "3")], result: 0 }));
-      const moving = store.write(request(one, ["a", "z"]), () => ({
+      await writeTo(store, request(one, ["a", "b"]), () => ({ wanted: [aSet("a", "1"), aSet("b", "2")], result: 0 }));
+      await writeTo(store, request(two, ["c"]), () => ({ wanted: [aSet("c", "3")], result: 0 }));
+      const moving = writeTo(store, request(one, ["a", "z"]), () => ({
         wanted: [{ ...aSet("a", "1"), owner: "z" }],
         result: 0,
       }));
-      const seen = store.write({ ...request(one, []), records: ["a-1", "b-2", "c-3", "none"] }, ({ sets }) => ({
+      const seen = writeTo(store, { ...request(one, []), records: ["a-1", "b-2", "c-3", "none"] }, ({ sets }) => ({
         wanted: undefined,
         result: sets.map((set) => set.owner),
       }));

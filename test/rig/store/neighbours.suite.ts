@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Reserved } from "../../../src/core/names/zone-neighbours.ts";
 import { plainSettings } from "../../../src/records/model.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
+import { actCreateZoneIn, actOn, createZoneIn } from "./write.ts";
 
 /** Zones of one account inside and above those of others. */
 export function describeNeighbours(name: string, open: () => Promise<RecordStore>): void {
@@ -22,7 +23,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
     /** The result: the zone's name, or why it was not created. */
     const create = async (account: number, named: string, reserved?: Reserved) => {
       const expected = await store.obstacleTo({ account, name: named, reserved });
-      const made = await store.createZone(zone(account, named, reserved), "a");
+      const made = await createZoneIn(store, zone(account, named, reserved), "a");
       expect(typeof made === "string" ? made : undefined).toBe(expected);
       return typeof made === "string" ? made : made.name;
     };
@@ -32,7 +33,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       store.addGrant({ zone: await numberOf(owner, of), account: to, name: named, actor: "a", created: 5 });
     const remove = async (account: number, named: string) => {
       const request = { account, at: { name: named }, owners: "all", actor: "a", now: 30 } as const;
-      await store.act(request, () => ({ wanted: undefined, remove: true, result: null }));
+      await actOn(store, request, () => ({ wanted: undefined, remove: true, result: null }));
     };
 
     it("are refused inside and above, and created beside", async () => {
@@ -49,9 +50,11 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
     it("are refused as an action too, which does not use up its idempotency key", async () => {
       await create(theirs, "alpha.test");
       const act = { command: "create_zone", actor: "a", now: 5, once: { key: "k", fingerprint: "f" } };
-      expect(await store.actCreateZone(zone(ours, "www.alpha.test"), act)).toBe("inside-foreign-zone");
+      expect(await actCreateZoneIn(store, zone(ours, "www.alpha.test"), act)).toBe("inside-foreign-zone");
       expect(await store.zoneHolding("www.alpha.test")).toMatchObject({ name: "alpha.test" });
-      expect(await store.actCreateZone(zone(ours, "beta.test"), act)).toMatchObject({ result: { name: "beta.test" } });
+      expect(await actCreateZoneIn(store, zone(ours, "beta.test"), act)).toMatchObject({
+        result: { name: "beta.test" },
+      });
     });
 
     it("are created inside and above the account's own zones, no matter who owns zones further away", async () => {
@@ -81,10 +84,10 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
 
     it("are created by only one of several accounts at the same time", async () => {
       const made = await Promise.all([
-        store.createZone(zone(ours, "alpha.test"), "a"),
-        store.createZone(zone(theirs, "www.alpha.test"), "a"),
-        store.createZone(zone(thirds, "a.www.alpha.test"), "a"),
-        store.createZone(zone(ours, "own.alpha.test"), "a"),
+        createZoneIn(store, zone(ours, "alpha.test"), "a"),
+        createZoneIn(store, zone(theirs, "www.alpha.test"), "a"),
+        createZoneIn(store, zone(thirds, "a.www.alpha.test"), "a"),
+        createZoneIn(store, zone(ours, "own.alpha.test"), "a"),
       ]);
       expect(made.map((each) => (typeof each === "string" ? each : each.name))).toEqual([
         "alpha.test",
@@ -98,7 +101,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       await create(theirs, "alpha.test");
       const [, made] = await Promise.all([
         remove(theirs, "alpha.test"),
-        store.createZone(zone(ours, "www.alpha.test"), "a"),
+        createZoneIn(store, zone(ours, "www.alpha.test"), "a"),
       ]);
       expect(made).toMatchObject({ name: "www.alpha.test" });
     });

@@ -3,6 +3,7 @@ import type { RRset, ZoneRecord } from "../../../src/core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
 import type { RecordStore, WriteView } from "../../../src/records/store/port.ts";
 import { aRecord, aSet, at } from "../records/a-set.ts";
+import { createZoneIn, writeTo } from "./write.ts";
 
 /** What every RecordStore does with the ids of records. `open` returns a new, empty store each time. */
 export function describeRecordIds(name: string, open: () => Promise<RecordStore>): void {
@@ -14,7 +15,7 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
       store = await open();
       account = (await store.ensureAccount("main", at)).id;
       const identity = { account, id: "zone-1", name: "example.org", settings: plainSettings(600), created: at };
-      const made = await store.createZone({ ...identity, serial: 2026111500, sets: [] }, "tester");
+      const made = await createZoneIn(store, { ...identity, serial: 2026111500, sets: [] }, "tester");
       if (typeof made === "string") throw new Error(made);
       zone = made;
     });
@@ -22,14 +23,15 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
 
     /** Replaces all sets of the owners of the given sets. */
     const put = (sets: readonly RRset[], owners = sets.map((set) => set.owner)) =>
-      store.write({ account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now: at }, () => ({
+      writeTo(store, { account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now: at }, () => ({
         wanted: sets,
         result: "written",
       }));
 
     it("a write sees DNAME sets above its names, and names below them, as they are stored", async () => {
       const seen = (owners: readonly string[], look: (around: WriteView["around"]) => unknown) =>
-        store.write(
+        writeTo(
+          store,
           { account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now: at },
           ({ around }) => ({
             wanted: undefined,

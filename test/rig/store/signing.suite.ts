@@ -15,13 +15,14 @@ import { finish } from "../../../src/core/steps.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/new-id.ts";
 import { readShownZone } from "../../../src/records/queries/read-zone.ts";
-import { signZone, unsignNow } from "../../../src/records/signing/life/dnssec.ts";
 import { createSigner, KeyFileTrouble, type Signer } from "../../../src/records/signing/signer.ts";
 import { signingOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { createZoneView, writtenSets } from "../core/written-sets.suite.ts";
 import { createRandom, pick } from "../random.ts";
+import { signZone, unsignNow } from "../records/sign.ts";
 import { seed } from "../seed.ts";
+import { actOn, createZoneIn, writeTo } from "./write.ts";
 
 const random = createRandom(seed);
 const now = Date.now();
@@ -43,7 +44,8 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       store = await open(new Proxy(signer, { get: (_, key) => signer[key as keyof Signer] }));
       const { id: account } = await store.ensureAccount("main", now);
       const sets = withIds("@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1");
-      const made = await store.createZone(
+      const made = await createZoneIn(
+        store,
         { account, id: name, name, settings: plainSettings(600), serial: 1, created: now, sets },
         "tester",
       );
@@ -56,7 +58,8 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
     });
 
     const put = (owner: string, set: RRset, isGone: boolean) =>
-      store.write(
+      writeTo(
+        store,
         { account: zone.account, at: { zone: zone.id }, owners: () => [owner], actor: "tester", now },
         ({ sets }) => {
           const others = sets.filter(({ type }) => type !== set.type);
@@ -163,7 +166,8 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       const [due] = await store.expiringNames(now + soon, 100);
       expect(due).toMatchObject({ zone: { name }, owners: expect.arrayContaining(["@", "ns1"]) });
       const renewAt = (at: number) =>
-        store.write(
+        writeTo(
+          store,
           { account: zone.account, at: { zone: zone.id }, owners: () => ["ns1"], actor: "moor", now: at },
           () => ({ wanted: undefined, renew: ["ns1"], result: undefined }),
         );
@@ -188,7 +192,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
         expect(await store.sealedKeys(zone)).toHaveLength(1);
         if (end === "unsigned") await unsignNow(by, zone);
         else
-          await store.act({ account: zone.account, at: { name }, owners: "all", actor: "tester", now }, () => ({
+          await actOn(store, { account: zone.account, at: { name }, owners: "all", actor: "tester", now }, () => ({
             wanted: undefined,
             remove: true,
             result: undefined,
@@ -199,7 +203,8 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
 
     it("links names that exist only because of a name below them, in a zone of which a write reads a part", async () => {
       const write = (owner: string, sets: readonly RRset[]) =>
-        store.write(
+        writeTo(
+          store,
           { account: zone.account, at: { zone: zone.id }, owners: () => [owner], actor: "tester", now },
           () => ({ wanted: sets, result: undefined }),
         );
@@ -215,9 +220,9 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       await signZone({ store, actor: "tester", now }, zone, { algorithm: 15, denial: "nsec" }, signer);
       const keyFile = join(folder, "key");
       const plain = { account: zone.account, settings: plainSettings(600), serial: 1, created: now };
-      await store.createZone({ ...plain, id: "plain.example", name: "plain.example", sets: [] }, "tester");
+      await createZoneIn(store, { ...plain, id: "plain.example", name: "plain.example", sets: [] }, "tester");
       const write = (id: string) =>
-        store.write({ account: zone.account, at: { zone: id }, owners: () => ["a"], actor: "tester", now }, () => ({
+        writeTo(store, { account: zone.account, at: { zone: id }, owners: () => ["a"], actor: "tester", now }, () => ({
           wanted: withIds("a 60 A 192.0.2.1"),
           result: "done",
         }));
@@ -238,7 +243,8 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       const many = (value: string) =>
         withIds(Array.from({ length: 1_500 }, (_, i) => `h${i} 60 TXT "${value}"`).join("\n"));
       const writeAll = (sets: readonly RRset[]) =>
-        store.write(
+        writeTo(
+          store,
           { account: zone.account, at: { zone: zone.id }, owners: "all", actor: "tester", now },
           ({ sets: old }) => ({
             wanted: [...old.filter(({ owner }) => !owner.startsWith("h")), ...sets],

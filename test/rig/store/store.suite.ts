@@ -10,6 +10,7 @@ import {
 import type { RecordStore, SetQuery, WriteRequest, ZoneFilter, ZoneQuery } from "../../../src/records/store/port.ts";
 import { aRecord, aSet, at } from "../records/a-set.ts";
 import { dropZone } from "../records/drop-zone.ts";
+import { actOn, createZoneIn, writeTo } from "./write.ts";
 
 /** What every RecordStore does. `open` returns a new, empty store each time. */
 export function describeStore(name: string, open: () => Promise<RecordStore>): void {
@@ -23,7 +24,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
     afterEach(() => store.close());
 
     const makeZone = async (overrides: Partial<NewZone> = {}): Promise<Zone> => {
-      const zone = await store.createZone({ ...exampleZone(account), ...overrides }, "tester");
+      const zone = await createZoneIn(store, { ...exampleZone(account), ...overrides }, "tester");
       if (typeof zone === "string") throw new Error(zone);
       return zone;
     };
@@ -36,9 +37,9 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
     });
     /** Replaces all sets of the owners of the given sets. */
     const put = (zone: Zone, sets: readonly RRset[], owners = sets.map((set) => set.owner)) =>
-      store.write(request(zone, owners), () => ({ wanted: sets, result: "written" }));
+      writeTo(store, request(zone, owners), () => ({ wanted: sets, result: "written" }));
     const remove = (zone: Zone, actor = "tester", whose = account) =>
-      store.act({ account: whose, at: { number: zone.number }, owners: "all", actor, now: at + 9 }, () => ({
+      actOn(store, { account: whose, at: { number: zone.number }, owners: "all", actor, now: at + 9 }, () => ({
         wanted: undefined,
         remove: true,
         result: "removed",
@@ -61,7 +62,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
       it("has each name once, across all accounts", async () => {
         await makeZone();
         const other = await store.ensureAccount("other", at);
-        expect(await store.createZone({ ...exampleZone(other.id), id: "z2" }, "tester")).toBe("name-taken");
+        expect(await createZoneIn(store, { ...exampleZone(other.id), id: "z2" }, "tester")).toBe("name-taken");
       });
 
       it("shows an account nothing of another account", async () => {
@@ -72,9 +73,9 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.record(other.id, "soa-example.org")).toBeUndefined();
         expect(await remove(zone, "tester", other.id)).toBe("no-zone");
         const write = { ...request(zone, ["www"]), account: other.id };
-        expect(await store.write(write, () => ({ wanted: [aSet("www", "1")], result: 1 }))).toBeUndefined();
+        expect(await writeTo(store, write, () => ({ wanted: [aSet("www", "1")], result: 1 }))).toBeUndefined();
         const byRecord = { ...write, at: { record: "soa-example.org" } };
-        expect(await store.write(byRecord, () => ({ wanted: [], result: 1 }))).toBeUndefined();
+        expect(await writeTo(store, byRecord, () => ({ wanted: [], result: 1 }))).toBeUndefined();
         expect(await store.sets(zone, {})).toHaveLength(1);
       });
 
@@ -160,14 +161,14 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.setPage(zone, { ...all, owners: ["\0"] })).toEqual({ items: [], total: 0 });
         for (const place of [{ zone: "\0" }, { record: "\0" }]) {
           const write = { ...request(zone, []), at: place };
-          expect(await store.write(write, () => ({ wanted: [], result: 1 }))).toBeUndefined();
+          expect(await writeTo(store, write, () => ({ wanted: [], result: 1 }))).toBeUndefined();
         }
       });
 
       it("changes the settings of a zone under a new serial, but not if they are the same", async () => {
         const zone = await makeZone();
         const settings = { ...zone.settings, ttl: 66, labels: { team: "ops" } };
-        const set = () => store.write(request(zone, []), () => ({ wanted: undefined, settings, result: 0 }));
+        const set = () => writeTo(store, request(zone, []), () => ({ wanted: undefined, settings, result: 0 }));
         await set();
         await set();
         expect(await store.zone(account, zone.id)).toMatchObject({ settings, serial: 2026111501 });
@@ -203,12 +204,15 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
       it("shows the writer only the sets of the requested owners", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1"), aSet("mail", "192.0.2.2")]);
-        const seen = await store.write(request(zone, ["www", "none", "www"]), ({ sets }) => ({
+        const seen = await writeTo(store, request(zone, ["www", "none", "www"]), ({ sets }) => ({
           wanted: undefined,
           result: sets.map((set) => set.owner),
         }));
         expect(seen).toEqual(["www"]);
-        const all = await store.write(request(zone, "all"), ({ sets }) => ({ wanted: undefined, result: sets.length }));
+        const all = await writeTo(store, request(zone, "all"), ({ sets }) => ({
+          wanted: undefined,
+          result: sets.length,
+        }));
         expect(all).toBe(3);
       });
 
@@ -221,7 +225,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
           recordCount: 3,
         });
         const tomorrow = at + 86_400_000;
-        await store.write(request(zone, ["c"], tomorrow), () => ({ wanted: [aSet("c", "192.0.2.3")], result: 0 }));
+        await writeTo(store, request(zone, ["c"], tomorrow), () => ({ wanted: [aSet("c", "192.0.2.3")], result: 0 }));
         expect((await store.zone(account, zone.id))?.serial).toBe(2026111600);
       });
 
@@ -230,7 +234,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         await put(zone, [aSet("www", "192.0.2.1")]);
         const before = [await store.zone(account, zone.id), await log()];
         await put(zone, [aSet("www", "192.0.2.1")]);
-        await store.write(request(zone, ["www"]), () => ({ wanted: undefined, result: 0 }));
+        await writeTo(store, request(zone, ["www"]), () => ({ wanted: undefined, result: 0 }));
         expect([await store.zone(account, zone.id), await log()]).toEqual(before);
       });
 
@@ -263,13 +267,13 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1"), aSet("mail", "192.0.2.2"), aSet("ftp", "192.0.2.3")]);
         const beside = { ...request(zone, ["mail"]), at: { record: "www-192.0.2.1" } };
-        const seen = await store.write(beside, (view) => ({
+        const seen = await writeTo(store, beside, (view) => ({
           wanted: undefined,
           result: view.sets.map((set) => set.owner).sort((a, b) => a.localeCompare(b)),
         }));
         expect(seen).toEqual(["mail", "www"]);
         const nowhere = { ...request(zone, ["mail"]), at: { record: "none" } };
-        expect(await store.write(nowhere, () => ({ wanted: [], result: 1 }))).toBeUndefined();
+        expect(await writeTo(store, nowhere, () => ({ wanted: [], result: 1 }))).toBeUndefined();
       });
 
       it("stores labels and the lock of a set, and notices when they change", async () => {
@@ -340,7 +344,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         const zone = await makeZone();
         const outcomes = await Promise.allSettled([
           put(zone, [aSet("one", "192.0.2.1")]),
-          store.write(request(zone, ["bad"]), () => {
+          writeTo(store, request(zone, ["bad"]), () => {
             throw new Error("a bug in a rule");
           }),
           put(zone, [aSet("two", "192.0.2.2")]),
@@ -353,7 +357,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
       it("loses and duplicates nothing with many writers on one set", async () => {
         const zone = await makeZone();
         const add = (i: number) =>
-          store.write(request(zone, ["pool"]), ({ sets }) => ({
+          writeTo(store, request(zone, ["pool"]), ({ sets }) => ({
             wanted: [{ ...aSet("pool"), records: [...(sets[0]?.records ?? []), aRecord("pool", `192.0.2.${i}`)] }],
             result: i,
           }));
@@ -388,11 +392,6 @@ const soaOf = (zone: string): RRset => {
 };
 
 const exampleZone = (account: number): NewZone => ({
-  account,
-  id: "zone-1",
-  name: "example.org",
-  settings: plainSettings(600),
-  serial: 2026111500,
-  created: at,
-  sets: [soaOf("example.org")],
+  ...{ account, id: "zone-1", name: "example.org", serial: 2026111500, created: at },
+  ...{ settings: plainSettings(600), sets: [soaOf("example.org")] },
 });

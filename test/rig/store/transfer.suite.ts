@@ -3,6 +3,7 @@ import { wholeAccount } from "../../../src/core/may.ts";
 import { plainSettings } from "../../../src/records/model.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
+import { actOn, createZoneIn, writeTo } from "./write.ts";
 
 /** What every store keeps for other nameservers. */
 export function describeTransferKeys(name: string, open: () => Promise<RecordStore>): void {
@@ -27,7 +28,8 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
     const zone = async (named: string, mode: "primary" | "secondary" = "primary") => {
       const sets = withId(writtenSets(named, "@ 3600 SOA ns1 hostmaster 7 7200 900 1209600 300"), named);
       const settings = { ...plainSettings(60), mode };
-      const made = await store.createZone(
+      const made = await createZoneIn(
+        store,
         { account, id: named, name: named, settings, serial: 7, created: 1, sets },
         "a",
       );
@@ -86,7 +88,7 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
         soa: expect.stringMatching(/^ns1\.\S* \S+ \d+ \d+ /),
       });
       const removal = { account, at: { name: "b.example" }, owners: "all", actor: "a", now: 30 } as const;
-      await store.act(removal, () => ({ wanted: undefined, remove: true, result: null }));
+      await actOn(store, removal, () => ({ wanted: undefined, remove: true, result: null }));
       expect(await state()).toBeUndefined();
       await store.noteSecondary(second, { checked: 40, serial: 4 });
       expect(await state()).toBeUndefined();
@@ -96,7 +98,7 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
       const made = await zone("b.example", "secondary");
       const request = { account, at: { zone: made.id }, owners: "all", actor: "transfer", now: 50 } as const;
       const wanted = writtenSets("b.example", "@ 60 SOA ns9 hostmaster 3 7200 900 1209600 300");
-      await store.write(request, () => ({ wanted: withId(wanted, "new"), serial: 3, result: undefined }));
+      await writeTo(store, request, () => ({ wanted: withId(wanted, "new"), serial: 3, result: undefined }));
       expect(await store.zone(account, made.id)).toMatchObject({ serial: 3 });
       expect((await store.historyOf(made, { serial: 3, limit: 9 })).map((row) => row.actor)).toEqual(["transfer"]);
     });

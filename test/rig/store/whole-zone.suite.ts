@@ -6,10 +6,11 @@ import { headOfSignature, type SignedName } from "../../../src/core/dnssec/signe
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/new-id.ts";
-import { signZone, unsignNow } from "../../../src/records/signing/life/dnssec.ts";
 import { createSigner, type Signer } from "../../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
+import { signZone, unsignNow } from "../records/sign.ts";
+import { actOn, createZoneIn, writeTo } from "./write.ts";
 
 const now = Date.now();
 /** `MOOR_LONG` is for the sizes of the real thing. */
@@ -44,7 +45,8 @@ export function describeWholeZones(title: string, { open, faults }: WholeZoneRig
         name,
         `@ - SOA ns1 hostmaster 1 7200 900 1209600 300\n@ - NS ns1\nns1 - A 192.0.2.1\n${hosts}`,
       );
-      const made = await store.createZone(
+      const made = await createZoneIn(
+        store,
         { account, id: name, name, settings: plainSettings(60), serial: 1, created: now, sets: sets.map(withIds) },
         "tester",
       );
@@ -61,7 +63,7 @@ export function describeWholeZones(title: string, { open, faults }: WholeZoneRig
       await signZone({ store, actor: "tester", now }, await current(), { algorithm: 15, denial }, signer);
     const request = (at: Zone) => ({ account: at.account, at: { zone: at.id }, actor: "tester", now });
     const changeTtl = (ttl: number) =>
-      store.write({ ...request(zone), owners: () => [] }, ({ zone: { settings } }) => ({
+      writeTo(store, { ...request(zone), owners: () => [] }, ({ zone: { settings } }) => ({
         wanted: undefined,
         settings: { ...settings, ttl },
         result: "changed",
@@ -69,15 +71,15 @@ export function describeWholeZones(title: string, { open, faults }: WholeZoneRig
     const put = (at: Zone, text: string) => {
       const [set] = writtenSets(at.name, text);
       if (set === undefined) throw new Error("no set");
-      return store.write({ ...request(at), owners: () => [set.owner] }, () => ({
+      return writeTo(store, { ...request(at), owners: () => [set.owner] }, () => ({
         wanted: [withIds(set)],
         result: undefined,
       }));
     };
     const removeAt = (at: Zone, owner: string) =>
-      store.write({ ...request(at), owners: () => [owner] }, () => ({ wanted: [], result: undefined }));
+      writeTo(store, { ...request(at), owners: () => [owner] }, () => ({ wanted: [], result: undefined }));
     const remove = () =>
-      store.act({ ...request(zone), at: { name: zone.name }, owners: "to-remove" }, ({ sets }) => ({
+      actOn(store, { ...request(zone), at: { name: zone.name }, owners: "to-remove" }, ({ sets }) => ({
         wanted: undefined,
         remove: !sets.some(({ locked }) => locked),
         command: "delete_zone",
@@ -202,7 +204,7 @@ export function describeWholeZones(title: string, { open, faults }: WholeZoneRig
     });
 
     it("is not deleted while one of its sets is protected", async () => {
-      await store.write({ ...request(zone), owners: () => ["h3"] }, ({ sets }) => ({
+      await writeTo(store, { ...request(zone), owners: () => ["h3"] }, ({ sets }) => ({
         wanted: sets.map((set) => ({ ...set, locked: true })),
         result: undefined,
       }));

@@ -4,6 +4,7 @@ import { aSet } from "../../../../test/rig/records/a-set.ts";
 import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { saveStandby, standbyTakesOver } from "../../../../test/rig/records/standby.ts";
+import { createZoneIn } from "../../../../test/rig/store/write.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { type Scope, wholeAccount } from "../../../core/may.ts";
 import { createTurns } from "../../../lib/limits/turns.ts";
@@ -98,7 +99,7 @@ describe("event streams", () => {
     const { id: account } = await store.ensureAccount("busy", 1);
     const sets = Array.from({ length: changes }, (_, i) => aSet(`h${i}`, "192.0.2.1"));
     const zone = { account, id: "z", name: "busy.example", settings: plainSettings(60), serial: 1, created: 1, sets };
-    await store.createZone(zone, "test");
+    await createZoneIn(store, zone, "test");
     const read = { rows: 0, times: 0 };
     const counted: typeof store = {
       ...store,

@@ -5,7 +5,7 @@ import { wholeAccount } from "../../../core/may.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { updateFromDns } from "../../commands/from-dns-update.ts";
 import type { TransferKey } from "../../model.ts";
-import { continueLife, noteParentFault } from "../../signing/life/dnssec.ts";
+import { continueLife, noteParentFault } from "../../signing/life/continue-life.ts";
 
 const { call, callV1, newToken, store } = rrsetsService();
 

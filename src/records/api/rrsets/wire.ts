@@ -1,9 +1,10 @@
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../../contract/change-events.ts";
 import type { Rrset, RrsetsGrant, RrsetsZone, WireAction } from "../../../contract/rrsets.ts";
 import type { Instant } from "../../../core/instant.ts";
-import type { RRset } from "../../../core/records/rrset.ts";
+import type { RecordType } from "../../../core/rdata/table.ts";
+import { isQuoted } from "../../../core/rdata/tokens.ts";
+import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { utcText } from "../../../core/utc-text.ts";
-import { shownValue } from "../../commands/edit/values.ts";
 import type { Action, Grant, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../../model.ts";
 import type { ZoneStatus } from "../../queries/status.ts";
 import type { Veil } from "../../queries/veiled-numbers.ts";
@@ -117,3 +118,7 @@ export function timeText(instant: Instant): string {
   const { day, time } = utcText(instant);
   return `${day}T${time}Z`;
 }
+
+/** The value that this API shows. TXT values written through the v1 API may be unquoted. */
+export const shownValue = (type: RecordType, { value, rdata }: ZoneRecord): string =>
+  type === "TXT" && !isQuoted(value) ? rdata : value;

@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../../core/may.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Turns } from "../../../lib/limits/turns.ts";
-import { AccessEnded } from "../../store/port.ts";
 import { slowToParse } from "./json-shape.ts";
 import { type MaybeLater, whenKnown } from "./maybe-later.ts";
 
@@ -67,20 +66,12 @@ export type StillAdmitted = {
  * may be closed already.
  */
 export function takeTurns(api: FastifyInstance, turns: Turns, { stillGood, refuse }: StillAdmitted): void {
-  const expectAccess = async (request: FastifyRequest) => {
-    if (!(await stillGood(request))) throw new AccessEnded();
-  };
   api.addHook("onRoute", (route) => {
     const isHeavy = route.config?.heavy === true;
-    const goOn = (request: FastifyRequest, reply: FastifyReply, isGood: boolean) => {
-      if (!isGood) return refuse(reply);
-      if (hasLargeBody(request)) request.actor = { ...request.actor, expectAccess: () => expectAccess(request) };
-      return undefined;
-    };
     const check = (request: FastifyRequest, reply: FastifyReply) => {
       if (request.raw.socket.destroyed) return reply.hijack();
       const hasWaited = isHeavy || sizeOf(request.raw) > 0;
-      return whenKnown(!hasWaited || stillGood(request), (isGood) => goOn(request, reply, isGood));
+      return whenKnown(!hasWaited || stillGood(request), (isGood) => (isGood ? undefined : refuse(reply)));
     };
     route.preHandler = hook((request, reply) =>
       isHeavy ? turns.next(request.actor.account).then(() => check(request, reply)) : check(request, reply),

@@ -1,8 +1,7 @@
 import { parseOwner } from "../../../core/names/name.ts";
 import { parseRdata } from "../../../core/rdata/rdata.ts";
 import { isRecordType, type RecordType } from "../../../core/rdata/table.ts";
-import { tokenize } from "../../../core/rdata/tokens.ts";
-import type { ZoneRecord } from "../../../core/records/rrset.ts";
+import { isQuoted } from "../../../core/rdata/tokens.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
@@ -56,18 +55,6 @@ function readValue(type: RecordType, { value, comment }: ValueDraft, zone: ZoneN
   // The serial is always the zone's, whatever the client sent.
   const soa = withSerial(rdata.value.text, zone.serial);
   return ok({ value: soa, rdata: soa, comment });
-}
-
-/** The value that this API shows. TXT values written through the v1 API may be unquoted. */
-export const shownValue = (type: RecordType, { value, rdata }: ZoneRecord): string =>
-  type === "TXT" && !isQuoted(value) ? rdata : value;
-
-/** One or more quoted strings, with blanks only between them. */
-function isQuoted(value: string): boolean {
-  if (!value.startsWith('"') || !value.endsWith('"')) return false;
-  const tokens = tokenize(value, "value");
-  // Unbalanced quotes are reported by the TXT parser.
-  return !tokens.ok || tokens.value.every((token) => token.quoted);
 }
 
 export const duplicateValue = (value: string, i: number): Fault => ({

@@ -1,37 +1,56 @@
 import type { Instant } from "../../../core/instant.ts";
-import type { Fault } from "../../../core/result.ts";
-import type { NewZone, ZoneKey } from "../../model.ts";
+import { apex } from "../../../core/names/name.ts";
+import { type RRset, setKey } from "../../../core/records/rrset.ts";
+import { withSerial } from "../../../core/records/serial.ts";
+import { type Fault, failAll, ok, type Result } from "../../../core/result.ts";
+import { mapInSteps, type Steps } from "../../../core/steps.ts";
+import type { ZoneFile } from "../../../core/zone-file/parse.ts";
+import type { NewZone, Zone, ZoneKey } from "../../model.ts";
+import { newRecordId, newRecordIds } from "../../new-id.ts";
+import type { Publisher } from "../../options.ts";
 import {
+  type Actor,
   denied,
   missing,
   type NotDone,
   type Permissions,
-  type PlainActor,
   permissionsAt,
   refused,
 } from "../../queries/sight.ts";
-import type { ActRule, CreateRule, NewAction, WriteView } from "../../store/port.ts";
-import type { Asked, Done } from "../requests.ts";
+import type { ActCreateRule, ActRule, CreateRule, NewAction, WriteView } from "../../store/port.ts";
+import { withValues } from "../edit/set.ts";
+import { readPlace, readValues } from "../edit/values.ts";
+import type { Asked, Done, SetDraft } from "../requests.ts";
 import { noChange, writtenBy } from "../write.ts";
 
-export type CreateZone = {
-  readonly kind: "create-zone";
-  readonly actor: PlainActor;
+type New = {
+  readonly actor: Pick<Actor, "label" | "token" | "session">;
   readonly zone: NewZone;
-  /** If it is stored as an action. */
-  readonly act?: NewAction;
+  readonly parts: number;
 };
+export type CreateZone = New & { readonly kind: "create-zone" };
+/** The same as an action. */
+export type ActCreateZone = New & { readonly kind: "act-create-zone"; readonly act: NewAction };
 
-export const createZoneRule = ({ actor, zone, act }: CreateZone): CreateRule => ({
+/** A zone that is not created by a caller of an API. */
+export const createdBy = (label: string, zone: NewZone): CreateZone => ({
+  kind: "create-zone",
+  actor: { label },
+  zone,
+  parts: zone.sets.length,
+});
+
+export const createZoneRule = ({ actor, zone }: CreateZone): CreateRule => ({
   kind: "create",
   zone,
   actor: actor.label,
-  ...(act && { act }),
 });
+
+export const actCreateZoneRule = ({ zone, act }: ActCreateZone): ActCreateRule => ({ kind: "act-create", zone, act });
 
 export type DeleteZone = Asked & {
   readonly kind: "delete-zone";
-  readonly actor: PlainActor;
+  readonly actor: Actor;
   readonly at: ZoneKey;
   readonly isAction: boolean;
   readonly now: Instant;
@@ -42,7 +61,7 @@ export function deleteZoneRule(command: DeleteZone): ActRule<Done | NotDone> {
   const sight = permissionsAt(() => now);
   return {
     kind: "act",
-    request: { ...writtenBy(actor, now), at, owners: "to-remove", command, ...(once && { once }) },
+    request: { ...writtenBy(actor, now), at, owners: "to-remove", ...(once && { once }) },
     decide: (view) => {
       const obstacle = removalObstacle(sight, actor, view);
       if (obstacle) return noChange(obstacle);
@@ -52,7 +71,7 @@ export function deleteZoneRule(command: DeleteZone): ActRule<Done | NotDone> {
 }
 
 /** Why this actor cannot delete the zone. A protected set also prevents the deletion of its zone. */
-function removalObstacle(sight: Permissions, actor: PlainActor, { zone, sets }: WriteView): NotDone | undefined {
+function removalObstacle(sight: Permissions, actor: Actor, { zone, sets }: WriteView): NotDone | undefined {
   if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
   const refusal = sight.refusal(actor, { kind: "delete-zone", zone: zone.name });
   if (refusal) return denied(refusal);
@@ -73,3 +92,72 @@ export const setsLocked: Fault = {
   message: "some record sets of the zone are protected against changes",
   todo: "remove their protection first",
 };
+
+type At = { readonly serial: number; readonly now: Instant };
+
+/** Adds the SOA set of a new zone, and the NS set if it is served from here, unless they are given. */
+export function firstSets(
+  given: readonly RRset[],
+  publisher: Publisher,
+  isServed: boolean,
+  { serial, now }: At,
+): readonly RRset[] {
+  const has = (type: string) => given.some((set) => set.owner === apex && set.type === type);
+  const soa = has("SOA") ? [] : [firstSoa(publisher, serial, now)];
+  if (!isServed || has("NS")) return soa;
+  return [...soa, nameserverSet(publisher, now)];
+}
+
+export function nameserverSet({ nameservers }: Publisher, now: Instant): RRset {
+  const values = nameservers.map((server) => ({ value: `${server}.`, rdata: `${server}.`, comment: "" }));
+  return withValues({ owner: apex, type: "NS" }, undefined, values, { now, newId: newRecordIds() });
+}
+
+/** With the timers of existing zones of the v1 API. */
+function firstSoa({ nameservers, hostmaster }: Publisher, serial: number, now: Instant): RRset {
+  const [nameserver] = nameservers;
+  const rdata = `${nameserver}. ${hostmaster ?? `hostmaster.${nameserver}`}. ${serial} 86400 10800 3600000 3600`;
+  const record = { id: newRecordId(), name: apex, value: rdata, rdata, comment: "", created: now, modified: now };
+  return { owner: apex, type: "SOA", ttl: null, records: [record] };
+}
+
+type Drafts = readonly (SetDraft & { readonly name: string; readonly type: string })[];
+
+/** Reports all faults of all sets. */
+export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }: At): Result<readonly RRset[]> {
+  const faults: Fault[] = [];
+  const sets = drafts.flatMap(({ name, type, records, ttl = null, labels, locked }, i) => {
+    const where = `rrsets[${i}].`;
+    const place = readPlace(name, type, zoneName, where);
+    const values = place.ok ? readValues(place.value.type, records, { name: zoneName, serial }, where) : place;
+    if (!place.ok || !values.ok) {
+      faults.push(...(values.ok ? [] : values.faults));
+      return [];
+    }
+    const set = withValues(place.value, undefined, values.value, { now, newId: newRecordIds() });
+    return [{ ...set, ttl, ...(labels && { labels }), ...(locked && { locked }) }];
+  });
+  return faults.length > 0 ? failAll(faults) : ok(sets);
+}
+
+/** The contents of a file as sets. Records that the zone already has keep their spelling. */
+export function* importedSets(
+  { zone, sets }: { readonly zone: Pick<Zone, "serial">; readonly sets: readonly RRset[] },
+  file: ZoneFile,
+  { now, newId }: { readonly now: Instant; readonly newId: (i: number) => string },
+): Steps<readonly RRset[]> {
+  const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
+  let made = 0;
+  return yield* mapInSteps(file.sets, ({ owner, type, ttl, records }): RRset => {
+    const old = before.get(setKey(owner, type));
+    const spelled = new Map(old?.records.map((record) => [record.rdata, record.value]));
+    const values = records.map(({ value, rdata, comment }) => {
+      const soa = type === "SOA" ? withSerial(rdata, zone.serial) : undefined;
+      return { value: soa ?? spelled.get(rdata) ?? value, rdata: soa ?? rdata, comment };
+    });
+    const first = made;
+    made += values.length;
+    const set = withValues({ owner, type }, old, values, { now, newId: (i) => newId(first + i) });
+    return { owner, type, ttl, records: set.records };
+  });
+}

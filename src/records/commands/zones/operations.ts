@@ -30,17 +30,22 @@ import {
   denied,
   missing,
   type NotDone,
-  plainActor,
   refused,
   type Sight,
 } from "../../queries/sight.ts";
 import { zoneStatuses } from "../../queries/status.ts";
 import type { Page, ZoneQuery } from "../../store/port.ts";
 import type { Asked, Done, NewZoneDraft, ServerDraft, Written } from "../requests.ts";
-import { ifSmall, keyTaken, withZone, writtenIn } from "../write.ts";
-import { type CreateZone, deleteZoneRule } from "./create-delete.ts";
-import { firstSets, importedSets, setsFromDrafts } from "./first-sets.ts";
-import type { ChangeSettings, SettingsRule } from "./settings.ts";
+import { keyTaken, withZone, writtenIn } from "../write.ts";
+import {
+  actCreateZoneRule,
+  createZoneRule,
+  deleteZoneRule,
+  firstSets,
+  importedSets,
+  setsFromDrafts,
+} from "./create-delete.ts";
+import { type ChangeSettings, patch } from "./settings.ts";
 import { reservedName, zoneNotCreated } from "./zone-names.ts";
 
 type CreatedZone = { readonly kind: "done"; readonly zone: Zone; readonly action: Action | undefined } | NotDone;
@@ -134,13 +139,11 @@ export function zoneOperations(
       const reserved = await reservedFor(actor.account, name.value);
       const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
       const zone = { ...identity, settings, serial, created, sets };
-      await actor.expectAccess?.();
       const act = asked && { command: "create_zone", actor: actor.label, now: created, ...asked };
-      const wish: CreateZone = { kind: "create-zone", actor: plainActor(actor), zone, ...(act && { act }) };
-      const { command } = ifSmall(wish, sets);
+      const command = { actor, zone, parts: sets.length };
       const made = act
-        ? await store.actCreateZone(zone, act, command)
-        : await store.createZone(zone, actor.label, command);
+        ? await store.run({ kind: "act-create-zone", ...command, act }, actCreateZoneRule)
+        : await store.run({ kind: "create-zone", ...command }, createZoneRule);
       if (made === "key-taken") return refused([keyTaken]);
       if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);
       return "result" in made
@@ -152,9 +155,8 @@ export function zoneOperations(
     deleteZone: async (actor: Actor, key: AnyZoneKey, asked?: Asked): Promise<Written> => {
       const at = await sight.keyForWriting(actor, key);
       if (at === undefined) return missing("zone");
-      const by = { actor: plainActor(actor), at, isAction: asked !== undefined, now: now(), ...asked };
-      const rule = deleteZoneRule({ kind: "delete-zone", ...by });
-      return writtenIn<Done>(await store.act(rule.request, rule.decide));
+      const by = { actor, at, isAction: asked !== undefined, now: now(), ...asked };
+      return writtenIn<Done>(await store.run({ kind: "delete-zone", ...by }, deleteZoneRule));
     },
 
     labelZone: async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {
@@ -162,40 +164,31 @@ export function zoneOperations(
         sight,
         actor,
         key,
-        await changeSettings(actor, key, labels === undefined ? {} : { labels }),
+        await changeSettings(actor, key, patch(labels === undefined ? {} : { labels })),
       );
     },
 
     changeZoneTtl: (actor: Actor, key: ZoneKey, ttl: number, asked?: Asked) =>
-      changeSettings(actor, key, { ttl }, { command: "change_ttl", ...asked }),
+      changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...asked }),
 
     lockZone: (actor: Actor, key: ZoneKey, locked: boolean | undefined, asked?: Asked) =>
-      changeSettings(actor, key, locked === undefined ? {} : { locked }, { command: "change_protection", ...asked }),
+      changeSettings(actor, key, patch(locked === undefined ? {} : { locked }), {
+        action: "change_protection",
+        ...asked,
+      }),
 
     changePrimaries: (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], asked?: Asked) => {
-      const primaries = serversFrom(servers, now());
-      const faults = faultsOf(servers);
-      const rule: SettingsRule = ({ settings }) => {
-        if (settings.mode === "primary") return refused([zoneIsPrimary]);
-        return faults.length > 0 ? refused(faults) : { ...settings, primaries };
-      };
-      return changeSettings(actor, key, rule, { command: "change_primary_nameservers", ...asked });
+      const edit = { kind: "servers", primaries: serversFrom(servers, now()), faults: faultsOf(servers) } as const;
+      return changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...asked });
     },
 
     /** The name must be the current one, because zones cannot be renamed. Without a TTL the zone keeps its own. */
     changeZone: async (
       actor: Actor,
       key: AnyZoneKey,
-      draft: { readonly name: string; readonly ttl?: number | null },
-    ) => {
-      const rule: SettingsRule = (zone) => {
-        const name = parseZoneName(draft.name);
-        if (!name.ok) return refused(name.faults);
-        if (name.value !== zone.name) return refused([nameStays(zone.name)]);
-        return { ...zone.settings, ttl: draft.ttl ?? zone.settings.ttl };
-      };
-      return await withZone(sight, actor, key, await changeSettings(actor, key, rule));
-    },
+      { name, ttl }: { readonly name: string; readonly ttl?: number | null },
+    ) =>
+      await withZone(sight, actor, key, await changeSettings(actor, key, { kind: "ttl", name, ttl: ttl ?? undefined })),
   };
 }
 
@@ -216,8 +209,8 @@ function* readingContent(
   if (!file.ok) return refused(file.faults);
   const faults = [...lowTtls(file.value, lowestTtl), ...(yield* findingClashes(file.value.sets))];
   if (faults.length > 0) return refused(faults);
-  const newIds = file.value.sets.map(newRecordIds);
-  const sets = yield* importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });
+  const stamp = { now: at.now, newId: newRecordIds() };
+  const sets = yield* importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, stamp);
   return { sets, ttl: file.value.ttl };
 }
 
@@ -232,17 +225,3 @@ function* checkingFirst(
 
 const serversFrom = (drafts: readonly ServerDraft[], now: number): readonly PrimaryServer[] =>
   drafts.map((draft) => ({ id: newZoneId(), ...draft, created: now, modified: now }));
-
-const zoneIsPrimary: Fault = {
-  code: "zone-is-primary",
-  where: "zone",
-  message: "the zone is in primary mode, so it has no primary servers",
-  todo: "create a zone in secondary mode",
-};
-
-const nameStays = (name: string): Fault => ({
-  code: "name-stays",
-  where: "name",
-  message: `a zone cannot be renamed; this one is ${name}`,
-  todo: "create a zone with the new name and move the records there",
-});

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { fillStore } from "../../../../test/rig/records/filled-store.ts";
 import { dsAt, parentWith, wrongDsAt } from "../../../../test/rig/records/parent-with.ts";
+import { ignoreSilentServers, publishOthers, rollKey, signZone } from "../../../../test/rig/records/sign.ts";
+import { actOn, writeTo } from "../../../../test/rig/store/write.ts";
 import type { ParentView } from "../../../core/dnssec/parent-view.ts";
 import { headOfSignature } from "../../../core/dnssec/signed-name.ts";
 import { longestExpire } from "../../../core/dnssec/soa-expire.ts";
@@ -14,7 +16,6 @@ import type { Zone } from "../../model.ts";
 import { migrations } from "../../store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
 import { createSigner, type Signer } from "../signer.ts";
-import { ignoreSilentServers, publishOthers, rollKey, signZone } from "./dnssec.ts";
 import { createSigningRound } from "./keep-signed.ts";
 import { createSigningState, lookAtSigned } from "./watch-signed.ts";
 
@@ -53,10 +54,10 @@ it("a zone that cannot be signed is reported, and does not delay the others", as
   if (bad === undefined || good === undefined) throw new Error("two zones are needed");
   const broken = {
     ...store,
-    write: ((request, decide) =>
-      "zone" in request.at && request.at.zone === bad.id
+    run: ((...[command, rule]) =>
+      "zone" in command && command.zone === bad.id
         ? Promise.reject(new Error("no key"))
-        : store.write(request, decide)) as typeof store.write,
+        : store.run(command, rule)) as typeof store.run,
     // The bad zone alone has as many names as are renewed at a time.
     expiringNames: ((before, _, except) => store.expiringNames(before, 1, except)) as typeof store.expiringNames,
   };
@@ -100,7 +101,8 @@ it("a DS record for another key is reported until it is replaced or the zone is 
   const mismatched = () => [...state.parentFaults].flatMap(([zone, { kind }]) => (kind === "wrong-ds" ? [zone] : []));
   expect(mismatched().sort()).toEqual(zones.map(({ name }) => name).sort());
   const [first] = zones;
-  await store.act(
+  await actOn(
+    store,
     { account: first?.account ?? 0, at: { number: first?.number ?? 0 }, owners: "all", actor: "test", now },
     () => ({ wanted: undefined, remove: true, result: undefined }),
   );
@@ -192,7 +194,7 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
       created: at,
       modified: at,
     };
-    await store.write(request, () => ({
+    await writeTo(store, request, () => ({
       wanted: [{ owner: "jump", type: "TXT", ttl: 60, records: [record] }],
       result: undefined,
     }));
@@ -378,7 +380,7 @@ it("a zone that was signed with a long SOA expire gets a shorter one when its si
       rdata: record.rdata.replace(` ${longestExpire} `, " 3600000 "),
     })),
   });
-  await store.write(request, ({ sets }) => ({ wanted: sets.map(lengthen), result: undefined }));
+  await writeTo(store, request, ({ sets }) => ({ wanted: sets.map(lengthen), result: undefined }));
   expect(await expire()).toBe(3_600_000);
   const round = createSigningRound({ store, askParent: async () => [], now: () => now + 9 * day, log });
   await round(AbortSignal.timeout(60_000));

@@ -9,9 +9,10 @@ import type { Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { clockTolerance, madeAt, renewal } from "../signer.ts";
 import { stageInWords } from "../signing-texts.ts";
-import { continueLife, highestTtlIn } from "./dnssec.ts";
+import { continueLife } from "./continue-life.ts";
 import { type LastFaults, noteParent } from "./note-parent.ts";
 import { renewNamesRule } from "./renew.ts";
+import { highestTtlIn } from "./signing-operations.ts";
 
 export type KeepSignedOptions = {
   readonly store: RecordStore;
@@ -87,8 +88,7 @@ async function renewSignatures(
 
 /** Signs these names again. */
 function renew(store: RecordStore, zone: Zone, owners: readonly string[], now: Instant): Promise<unknown> {
-  const rule = renewNamesRule({ kind: "renew-names", account: zone.account, zone: zone.id, owners, now });
-  return store.write(rule.request, rule.decide);
+  return store.run({ kind: "renew-names", account: zone.account, zone: zone.id, owners, now }, renewNamesRule);
 }
 
 async function visitZones(options: KeepSignedOptions, seen: Seen, signal: AbortSignal): Promise<void> {
@@ -136,7 +136,7 @@ async function visitZone(
   seen: Seen,
 ): Promise<void> {
   await mendAfterClock({ store, now, log }, zone, seen.mended);
-  const by = { store, actor: "moor", now: now() };
+  const by = { store, now: now() };
   // The rest would work with settings that are now stale.
   if (await noteParent(by, zone, parent, seen.faults, log)) return;
   const { dnssec } = zone.settings;

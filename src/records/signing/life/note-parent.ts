@@ -3,7 +3,7 @@ import type { Logger } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";
 import { expectationOf } from "../signing-of.ts";
 import { stageInWords } from "../signing-texts.ts";
-import { noteParentFault, type SigningWriter } from "./dnssec.ts";
+import { noteParentFault, type SigningWriter } from "./continue-life.ts";
 
 /** What the last visit of each zone found at its parent, by zone number. */
 export type LastFaults = Map<number, string>;
@@ -42,8 +42,7 @@ export async function noteParent(
   last.set(zone.number, fault?.text ?? "");
   if (fault?.kind === stored?.kind && fault?.text === stored?.text) return false;
   if (fault !== undefined && !isRepeated && !(urgent.has(fault.kind) && fault.kind !== stored?.kind)) return false;
-  const noted = await noteParentFault(by, zone, fault);
-  if (!noted.ok) return false;
+  if (!(await noteParentFault(by, zone, fault))) return false;
   const { stage, since } = dnssec;
   const facts = {
     zone: zone.name,

@@ -15,7 +15,7 @@ export function renewNamesRule(command: RenewNames): WriteRule<undefined> {
   const { account, zone, owners, now } = command;
   return {
     kind: "write",
-    request: { account, at: { zone }, owners: () => owners, actor: "moor", now, command },
+    request: { account, at: { zone }, owners: () => owners, actor: "moor", now },
     decide: ({ sets }) => {
       // A zone may have been signed by a version that left the SOA record as it was.
       const fitting = withFittingExpire(sets);

@@ -1,142 +1,172 @@
-import type { Algorithm } from "../../../core/dnssec/codes.ts";
+import { longNameFault, longNames } from "../../../core/dnssec/check-signed-zone.ts";
+import { type Algorithm, algorithms } from "../../../core/dnssec/codes.ts";
+import { beginLife } from "../../../core/dnssec/lifecycle.ts";
+import { leftOutTypes } from "../../../core/dnssec/made-types.ts";
 import type { Denial } from "../../../core/dnssec/plan-signing.ts";
-import { apex } from "../../../core/names/name.ts";
-import { type Fault, fail } from "../../../core/result.ts";
-import type { Asked, Done, Written } from "../../commands/requests.ts";
-import { actWatched, noChange, withZone, writeObstacle, writtenBefore, writtenBy } from "../../commands/write.ts";
-import { nameserverSet } from "../../commands/zones/first-sets.ts";
+import type { Instant } from "../../../core/instant.ts";
+import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
+import type { Asked, Written } from "../../commands/requests.ts";
+import { type ChangedZone, runWatched, withZone, writeObstacle, writtenBefore } from "../../commands/write.ts";
+import { nameserverSet } from "../../commands/zones/create-delete.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import type { RecordServiceOptions } from "../../options.ts";
+import { readZone } from "../../queries/read-zone.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
-import type { DecideAct, WriteRequest } from "../../store/port.ts";
+import type { RecordStore } from "../../store/port.ts";
 import type { PublicKey } from "../other-keys.ts";
-import type { Signer } from "../signer.ts";
-import {
-  checkKeyFile,
-  denialRule,
-  highestTtlIn,
-  ignoringSilentRule,
-  keepingRule,
-  leavingRule,
-  longNameIn,
-  ownersToSign,
-  publishingRule,
-  rollingRule,
-  type SigningChoice,
-  type SigningRule,
-  signingDecision,
-  signingRule,
-  unsigningRule,
-  withdrawingRule,
-} from "./dnssec.ts";
+import type { ReadKey } from "../private-key.ts";
+import { describeKey, type Signer } from "../signer.ts";
+import { type ChangeSigning, changeSigningRule, type SigningEdit } from "./change-signing.ts";
 
-/** Signing a zone, with the permissions of a change of its settings. */
+export type SigningChoice = {
+  readonly algorithm: Algorithm;
+  readonly denial: Denial;
+  /** The key that the zone used at another server, instead of a new one. */
+  readonly key?: ReadKey | undefined;
+  /** Keys of another server that also signs the zone; published from the beginning. */
+  readonly others?: readonly PublicKey[];
+};
+
+/** `owners` as in the command. */
+type Wanted = SigningEdit & { readonly owners?: ChangeSigning["owners"] };
+
+/** Signing a zone, with the permissions of a change of its settings. The APIs and `moor dnssec` both call these. */
 export function signingOperations(options: RecordServiceOptions, sight: Sight) {
   const { store, now, signer } = options;
 
-  type Change = {
-    readonly command: string;
-    readonly ruleFor: (zone: Zone) => SigningRule | Promise<SigningRule>;
-    readonly ownersFor?: (zone: Zone) => Promise<WriteRequest["owners"]>;
-  };
-  const change = async (actor: Actor, key: ZoneKey, { command, ruleFor, ownersFor }: Change, asked: Asked) => {
-    const zone = await sight.openZone(actor, key);
-    if (zone === undefined) return missingOr(await writtenBefore(store, actor, key, asked, now()));
+  const change = async (
+    actor: Actor,
+    at: ZoneKey,
+    action: string,
+    editFor: (zone: Zone) => Promise<Result<Wanted>>,
+    asked: Asked,
+  ): Promise<ChangedZone> => {
+    const zone = await sight.openZone(actor, at);
+    if (zone === undefined) return missingOr(await writtenBefore(store, actor, at, asked, now()));
     const obstacle = writeObstacle(sight, actor, zone);
     if (obstacle) return obstacle;
-    const [rule, owners] = [await ruleFor(zone), (await ownersFor?.(zone)) ?? (() => [apex])];
-    const decide: DecideAct<Done | NotDone> = (view) => {
-      const refusal = writeObstacle(sight, actor, view.zone);
-      if (refusal) return noChange(refusal);
-      const planned = rule(view);
-      if (!planned.ok) return noChange(refused(planned.faults));
-      return { ...signingDecision(view, planned.value), command, result: { kind: "done" } };
-    };
-    const request = { ...writtenBy(actor, now()), at: key, owners, ...asked };
-    return await withZone(sight, actor, key, await actWatched(options, request, decide, command));
+    const wanted = await editFor(zone);
+    if (!wanted.ok) return refused(wanted.faults);
+    const { owners = "apex", ...edit } = wanted.value;
+    const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...asked } as const;
+    return await withZone(sight, actor, at, await runWatched(options, command, changeSigningRule));
   };
-  const withSigner = async (rule: (signer: Signer) => SigningRule): Promise<SigningRule> => {
-    if (signer === undefined) return () => fail(noSigner);
+  /** For changes that need no new key. */
+  const plain = (actor: Actor, at: ZoneKey, action: string, edit: SigningEdit, asked: Asked) =>
+    change(actor, at, action, async () => ok(edit), asked);
+  const withSigner = async (edit: (signer: Signer) => Promise<Wanted>): Promise<Result<Wanted>> => {
+    if (signer === undefined) return fail(noSigner);
     await checkKeyFile(store, signer);
-    return rule(signer);
+    return ok(await edit(signer));
   };
 
   return {
-    publishKeys: (actor: Actor, key: ZoneKey, others: readonly PublicKey[], asked: Asked = {}) =>
-      change(actor, key, { command: "publish_keys", ruleFor: () => publishingRule(others, now()) }, asked),
+    publishKeys: (actor: Actor, at: ZoneKey, others: readonly PublicKey[], asked: Asked = {}) =>
+      plain(actor, at, "publish_keys", { kind: "publish", others }, asked),
 
     /** Without tags, withdraws all keys of other servers. */
-    withdrawKeys: (actor: Actor, key: ZoneKey, tags: readonly number[], asked: Asked = {}) =>
-      change(actor, key, { command: "withdraw_keys", ruleFor: () => withdrawingRule(tags) }, asked),
+    withdrawKeys: (actor: Actor, at: ZoneKey, tags: readonly number[], asked: Asked = {}) =>
+      plain(actor, at, "withdraw_keys", { kind: "withdraw", tags }, asked),
 
     /** A zone without NS records gets those of this service. */
-    signZone: (actor: Actor, key: ZoneKey, choice: Omit<SigningChoice, "key">, asked: Asked = {}) =>
-      change(
-        actor,
-        key,
-        {
-          command: "sign_zone",
-          ruleFor: async (zone) => {
-            const long = await longNameIn(store, zone, choice.denial);
-            if (long !== undefined) return () => fail(long);
-            const noted = { ...choice, zoneTtl: await highestTtlIn(store, zone) };
-            return await withSigner((own) => signingRule(noted, own, now(), nameserverSet(options, now())));
-          },
-          ownersFor: (zone) => ownersToSign(store, zone),
-        },
-        asked,
-      ),
+    signZone: (actor: Actor, at: ZoneKey, choice: SigningChoice, asked: Asked = {}) => {
+      const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
+        const long = await longNameIn(store, zone, choice.denial);
+        if (long !== undefined) return fail(long);
+        return await withSigner(async (own) => ({
+          kind: "sign",
+          ...firstKey(choice, own, now(), await highestTtlIn(store, zone)),
+          servers: nameserverSet(options, now()),
+          owners: await ownersToSign(store, zone),
+        }));
+      };
+      return change(actor, at, "sign_zone", editFor, asked);
+    },
 
-    rollKey: (actor: Actor, key: ZoneKey, algorithm: Algorithm | undefined, asked: Asked = {}) =>
-      change(
-        actor,
-        key,
-        {
-          command: "roll_key",
-          ruleFor: async (zone) => {
-            const zoneTtl = await highestTtlIn(store, zone);
-            return await withSigner((own) => rollingRule(zone, algorithm, own, now(), zoneTtl));
-          },
-        },
-        asked,
-      ),
+    /** Without `algorithm`, the new key uses that of the old one. */
+    rollKey: (actor: Actor, at: ZoneKey, algorithm: Algorithm | undefined, asked: Asked = {}) => {
+      const editFor = (zone: Zone) =>
+        withSigner(async (own) => {
+          const { keys = [], others = [] } = zone.settings.dnssec ?? {};
+          const chosen = algorithm ?? keys[0]?.algorithm ?? algorithms.ecdsap256;
+          const made = newKey(own, chosen, now(), [...keys, ...others]);
+          return { kind: "roll", ...made, zoneTtl: await highestTtlIn(store, zone) };
+        });
+      return change(actor, at, "roll_key", editFor, asked);
+    },
 
     /** Changes between NSEC and NSEC3. */
-    changeDenial: (actor: Actor, key: ZoneKey, denial: Denial, asked: Asked = {}) =>
-      change(
-        actor,
-        key,
-        {
-          command: "change_denial",
-          ruleFor: async (zone) => {
-            const long = await longNameIn(store, zone, denial);
-            return long === undefined ? denialRule(denial) : () => fail(long);
-          },
-        },
-        asked,
-      ),
+    changeDenial: (actor: Actor, at: ZoneKey, denial: Denial, asked: Asked = {}) => {
+      const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
+        const long = await longNameIn(store, zone, denial);
+        return long === undefined ? ok({ kind: "denial", denial }) : fail(long);
+      };
+      return change(actor, at, "change_denial", editFor, asked);
+    },
 
     /** `isImmediate`: does not wait for the parent, so resolvers reject the zone while the parent has a DS record. */
-    unsignZone: (actor: Actor, key: ZoneKey, isImmediate: boolean, asked: Asked = {}) =>
-      change(
-        actor,
-        key,
-        { command: "unsign_zone", ruleFor: () => (isImmediate ? unsigningRule : leavingRule(now())) },
-        asked,
-      ),
+    unsignZone: (actor: Actor, at: ZoneKey, isImmediate: boolean, asked: Asked = {}) =>
+      plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "leave" }, asked),
 
     /** Does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
-    ignoreSilentServers: (actor: Actor, key: ZoneKey, _: object, asked: Asked = {}) =>
-      change(actor, key, { command: "ignore_silent_servers", ruleFor: () => ignoringSilentRule }, asked),
+    ignoreSilentServers: (actor: Actor, at: ZoneKey, _: object = {}, asked: Asked = {}) =>
+      plain(actor, at, "ignore_silent_servers", { kind: "ignore-silent" }, asked),
 
     /** Cancels `unsignZone` while it waits for the parent. */
-    keepSigned: (actor: Actor, key: ZoneKey, _: object, asked: Asked = {}) =>
-      change(actor, key, { command: "keep_signed", ruleFor: () => keepingRule(now()) }, asked),
+    keepSigned: (actor: Actor, at: ZoneKey, _: object = {}, asked: Asked = {}) =>
+      plain(actor, at, "keep_signed", { kind: "keep" }, asked),
   };
 }
 
 /** A repeated request gets its original answer, but there is no zone to show with it. */
 const missingOr = (before: Written): NotDone => (before.kind === "done" ? missing("zone") : before);
+
+/**
+ * Throws `KeyFileTrouble` if the key file is missing, or is not the one that the keys in the store are encrypted with. Call it before making a
+ * key: with a second file, no node could use all keys.
+ */
+export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<undefined> {
+  const [signed] = await store.signedZones(0, 1);
+  for (const key of signed ? await store.sealedKeys(signed) : []) signer.unseal(key);
+}
+
+/** A name that the zone must not have with NSEC3. */
+async function longNameIn(store: RecordStore, zone: Zone, denial: Denial): Promise<Fault | undefined> {
+  if (denial !== "nsec3") return undefined;
+  const [owner] = longNames(zone.name, await readZone(store, zone, async () => undefined));
+  return owner === undefined ? undefined : longNameFault(zone.name, owner);
+}
+
+export async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
+  const sets = await readZone(store, zone, async () => undefined);
+  return sets.reduce((most, { ttl }) => Math.max(most, ttl ?? 0), zone.settings.ttl);
+}
+
+async function ownersToSign(store: RecordStore, zone: Zone): Promise<ChangeSigning["owners"]> {
+  const { total } = await store.setPage(zone, { types: leftOutTypes, page: 1, perPage: 1 });
+  return total > 0 ? "all" : "apex";
+}
+
+/** `zoneTtl`: the highest TTL in the zone before it is signed. */
+function firstKey(choice: SigningChoice, signer: Signer, now: Instant, zoneTtl: number) {
+  const { algorithm, denial, key: brought, others = [] } = choice;
+  const { key, sealed } = brought ? bring(brought, signer, now) : newKey(signer, algorithm, now, others);
+  const life = beginLife(key, now, brought !== undefined || others.length > 0);
+  return { dnssec: { denial, ...life, ...(life.stage === "new" && { zoneTtl }) }, sealed, others };
+}
+
+/** Its tag differs from those in use: with equal tags, resolvers try each key, and people cannot tell the DS records apart. */
+function newKey(signer: Signer, algorithm: Algorithm, now: Instant, used: readonly { readonly tag: number }[]) {
+  for (;;) {
+    const made = signer.makeKey(algorithm, now);
+    if (!used.some(({ tag }) => tag === made.key.tag)) return made;
+  }
+}
+
+function bring({ key: privateKey, algorithm }: ReadKey, signer: Signer, now: Instant) {
+  const key = describeKey(privateKey, algorithm, now);
+  return { key, sealed: signer.seal(key.id, privateKey) };
+}
 
 const noSigner: Fault = {
   code: "dnssec",

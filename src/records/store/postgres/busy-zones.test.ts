@@ -2,6 +2,7 @@ import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
+import { actOn, createZoneIn, writeAllTo, writeTo } from "../../../../test/rig/store/write.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { plainSettings } from "../../model.ts";
@@ -91,7 +92,7 @@ describe("while a zone is locked by another transaction", () => {
 
   it("a write to it and to another zone waits as a whole", async () => {
     await lockZone();
-    const both = store.writeAll([free.request, locked.request], (views) => ({
+    const both = writeAllTo(store, [free.request, locked.request], (views) => ({
       decisions: views.map(() => ({ wanted: undefined })),
       result: views.length,
     }));
@@ -104,11 +105,11 @@ describe("while a zone is locked by another transaction", () => {
     await locked.add(store, "192.0.2.1");
     await lockZone();
     const write = (record: string) =>
-      store.write({ ...locked.request, at: { record } }, () => ({ wanted: [], result: "gone" }));
+      writeTo(store, { ...locked.request, at: { record } }, () => ({ wanted: [], result: "gone" }));
     const waiting = write("pool-192.0.2.1");
     expect(await write("nothing")).toBeUndefined();
     const nowhere = { ...locked.request, at: { zone: "nothing" } };
-    expect(await store.write(nowhere, () => ({ wanted: [], result: 1 }))).toBeUndefined();
+    expect(await writeTo(store, nowhere, () => ({ wanted: [], result: 1 }))).toBeUndefined();
     await unlock();
     expect(await waiting).toBe("gone");
   });
@@ -116,7 +117,7 @@ describe("while a zone is locked by another transaction", () => {
   it("a zone of another account is not waited for", async () => {
     await lockZone();
     const foreign = { ...locked.request, account: locked.request.account + 1 };
-    expect(await store.write(foreign, () => ({ wanted: [], result: 1 }))).toBeUndefined();
+    expect(await writeTo(store, foreign, () => ({ wanted: [], result: 1 }))).toBeUndefined();
     await unlock();
   });
 });
@@ -137,7 +138,7 @@ describe("other locks", () => {
       created: 1,
       sets: [],
     };
-    const made = store.createZone(zone, "tester");
+    const made = createZoneIn(store, zone, "tester");
     await addMany(free, store, 5);
     expect(await store.zone(account, "n")).toBeUndefined();
     await release();
@@ -147,7 +148,7 @@ describe("other locks", () => {
   it("a request that is still running delays only its repetition", async () => {
     await hold("key tester k");
     const once = { key: "k", fingerprint: "f" };
-    const act = store.act({ ...free.request, at: { number: free.zone.number }, once }, () => ({
+    const act = actOn(store, { ...free.request, at: { number: free.zone.number }, once }, () => ({
       wanted: undefined,
       result: 7,
       remember: true,

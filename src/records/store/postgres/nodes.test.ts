@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
+import { actCreateZoneIn, createZoneIn, writeAllTo } from "../../../../test/rig/store/write.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { plainSettings } from "../../model.ts";
@@ -38,7 +39,7 @@ describe("two stores on one database", () => {
     });
     for (let i = 0; i < 40; i += 1) {
       const [outer, inner] = [zone(ours.id, `z${i}.test`), zone(theirs.id, `a.b.z${i}.test`)];
-      const made = await Promise.all([one.createZone(outer, "a"), two.createZone(inner, "a")]);
+      const made = await Promise.all([createZoneIn(one, outer, "a"), createZoneIn(two, inner, "a")]);
       expect(made.filter((each) => typeof each !== "string")).toHaveLength(1);
     }
   });
@@ -59,7 +60,7 @@ describe("two stores on one database", () => {
     const both = Array.from({ length: 60 }, (_, i) => {
       const [a, b] = [pools[i % 6], pools[(i * 5 + 1) % 6]];
       if (a === undefined || b === undefined || a === b) return Promise.resolve(0);
-      return (i % 2 === 0 ? one : two).writeAll([a.request, b.request], (views) => ({
+      return writeAllTo(i % 2 === 0 ? one : two, [a.request, b.request], (views) => ({
         decisions: views.map(() => ({ wanted: undefined })),
         result: 1,
       }));
@@ -151,12 +152,12 @@ describe("two stores on one database", () => {
     const once = { key: "k", fingerprint: "f" };
     const made = await Promise.all(
       [one, two, one, two].map((store, i) =>
-        store.actCreateZone({ ...wish, account, id: `id ${i}` }, { command: "make", actor: "a", now: 1, once }),
+        actCreateZoneIn(store, { ...wish, account, id: `id ${i}` }, { command: "make", actor: "a", now: 1, once }),
       ),
     );
     expect(new Set(made.map((each) => JSON.stringify(each))).size).toBe(1);
     const others = [one, two].map((store, i) =>
-      store.createZone({ ...wish, account, id: `other ${i}`, name: "b.example" }, "a"),
+      createZoneIn(store, { ...wish, account, id: `other ${i}`, name: "b.example" }, "a"),
     );
     expect((await Promise.all(others)).filter((each) => each === "name-taken")).toHaveLength(1);
   });

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
+import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Statement, toQuery } from "../../../lib/postgres/statement.ts";
 import { plainSettings } from "../../model.ts";
@@ -15,7 +16,15 @@ import { readObstacle } from "./neighbours.ts";
 import type { Write } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresSql } from "./sql.ts";
-import { createWrites } from "./writes.ts";
+import { createRun } from "./writes.ts";
+
+const writing = (writes: Write<unknown>[]) => {
+  const add = <T>(write: Write<T>): Promise<T> => {
+    writes.push(write);
+    return new Promise(() => undefined);
+  };
+  return { run: createRun({ add }) };
+};
 
 const few = [0, 100, 200, 300, 400];
 const account = 1;
@@ -42,7 +51,7 @@ async function fill(zones: number, sets: number): Promise<void> {
     created: 1,
     sets: Array.from({ length: sets }, (_, i) => aSet(`h${i}`, `z${z}-h${i}`)),
   });
-  await Promise.all(Array.from({ length: zones }, (_, z) => store.createZone(zone(z), "tester")));
+  await Promise.all(Array.from({ length: zones }, (_, z) => createZoneIn(store, zone(z), "tester")));
   client = await store.connect();
   await store.close();
 }
@@ -130,13 +139,11 @@ describe.each([
     );
     await looksAtFew(async ({ run, explain }) => {
       const writes: Write<unknown>[] = [];
-      const store = createWrites((write) => {
-        writes.push(write);
-        return new Promise(() => undefined);
-      });
+      const store = writing(writes);
       const names = ["in.z0.example", "beside.example", "z0.example", "g7.example"];
       for (const name of names)
-        void store.createZone(
+        void createZoneIn(
+          store,
           { account: 2, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
           "t",
         );
@@ -192,13 +199,10 @@ describe.each([
     await fill(zones, sets);
     await looksAtFew(async ({ run, explain }) => {
       const writes: Write<unknown>[] = [];
-      const store = createWrites((write) => {
-        writes.push(write);
-        return new Promise(() => undefined);
-      });
+      const store = writing(writes);
       for (const place of places) {
         const request: WriteRequest = { account, at: atOf(place), owners: () => [place.owner], actor: "t", now: 2 };
-        void store.write(request, () => ({ wanted: [aSet(place.owner, place.id, "192.0.2.9")], result: true }));
+        void writeTo(store, request, () => ({ wanted: [aSet(place.owner, place.id, "192.0.2.9")], result: true }));
       }
       const batch = new Batch(await loadBatch(run, writes, { lock, signer: undefined }));
       expect(writes.map((write) => write.run(batch))).toEqual(places.map(() => true));

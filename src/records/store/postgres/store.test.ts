@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writtenSets } from "../../../../test/rig/core/written-sets.suite.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
+import { signZone } from "../../../../test/rig/records/sign.ts";
 import { describeActions } from "../../../../test/rig/store/actions.suite.ts";
 import { describeHistory } from "../../../../test/rig/store/history.suite.ts";
 import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
@@ -13,10 +14,10 @@ import { describeSigning } from "../../../../test/rig/store/signing.suite.ts";
 import { describeStore } from "../../../../test/rig/store/store.suite.ts";
 import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
 import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
+import { createZoneIn } from "../../../../test/rig/store/write.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { plainSettings } from "../../model.ts";
 import { createRecordService } from "../../service.ts";
-import { signZone } from "../../signing/life/dnssec.ts";
 import { createSigner } from "../../signing/signer.ts";
 
 let rig: PostgresRig;
@@ -69,7 +70,7 @@ describe("a PostgreSQL database", () => {
       { owner: "www", type: "A" as const, ttl: null, records: [{ ...record, id: `r${i}` }] },
     ];
     const many = Array.from({ length: 1_200 }, (_, i) => ({ ...zone(i), created: 1, sets: sets(i) }));
-    await Promise.all(many.map((each) => store.createZone(each, "tester")));
+    await Promise.all(many.map((each) => createZoneIn(store, each, "tester")));
     const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.net"] });
     for (const scope of [wholeAccount, { ...wholeAccount, sets: [{ owner: "www" }, { owner: "mail" }] }]) {
       const listed = await service.records({ account, label: "tester", scope }, {});
@@ -90,7 +91,7 @@ describe("a PostgreSQL database", () => {
       records: set.records.map((record) => ({ ...record, id: `r${i}` })),
     }));
     const wish = { account, id: "z", name: "left.example", settings: plainSettings(60), serial: 1, created: 1, sets };
-    const zone = await store.createZone(wish, "tester");
+    const zone = await createZoneIn(store, wish, "tester");
     if (typeof zone === "string") throw new Error(zone);
     const client = await rig.server.connect(new URL(url).pathname.slice(1));
     const row = "(zone, owner, link, expires, children, types, made) VALUES ($1, $2, $2, 1, 0, '[1]', '[]')";

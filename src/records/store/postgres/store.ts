@@ -36,7 +36,7 @@ import { createAheadStore } from "./signed/ahead.ts";
 import { createSigningAhead } from "./signed/signing-ahead.ts";
 import { countWrites, postgresSql } from "./sql.ts";
 import { createPostgresTokens, createWriteAccess } from "./tokens.ts";
-import { createWrites } from "./writes.ts";
+import { createRun } from "./writes.ts";
 
 export type PostgresStoreOptions = {
   readonly address: PostgresAddress;
@@ -139,7 +139,11 @@ async function openOn(
     ...lists,
     ...reads,
     ...logReads,
-    ...createWrites(signingAhead.add, recordLimits && new RoomForRecords(recordLimits, sql), recordLimits?.set),
+    run: createRun({
+      add: signingAhead.add,
+      room: recordLimits && new RoomForRecords(recordLimits, sql),
+      mostValues: recordLimits?.set,
+    }),
     obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,
     onAccessChange: access.listen,

@@ -1,126 +1,149 @@
 import { finish, inSteps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
-import type { Acted, ActRequest, Command, DecideAct, NewAction, Once, RecordStore, WriteView } from "../port.ts";
+import type {
+  Acted,
+  ActRule,
+  Command,
+  NewAction,
+  NotCreated,
+  Once,
+  RecordStore,
+  ResultOf,
+  Rule,
+  RunningAction,
+  WriteAllRule,
+  WriteRule,
+  WriteView,
+} from "../port.ts";
 import type { RoomForRecords } from "../record-limits.ts";
 import type { Wanted, Writer } from "../write-effect.ts";
 import type { Batch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 
-type Writes = Pick<RecordStore, "createZone" | "write" | "writeAll" | "act" | "actCreateZone">;
-type By = Pick<NewAction, "actor" | "now" | "once" | "running">;
-type Kept = By & { readonly command: string | undefined };
+type By = Pick<NewAction, "actor" | "now" | "once">;
+type Kept = By & { readonly command: string | undefined; readonly running?: RunningAction | undefined };
 
-/** Every write, as what it needs to see and what it does. `mostValues`: as in `WriteView`. */
-export function createWrites(
-  add: <T>(write: Write<T>) => Promise<T>,
-  room?: RoomForRecords,
-  mostValues?: number,
-): Writes {
-  const viewIn = (batch: Batch, request: Parameters<Batch["view"]>[0]): WriteView | undefined => {
-    const view = batch.view(request);
-    return view && { ...view, mostValues };
-  };
-  /** Plans a write; throws if it adds too many records. */
-  const replace = (batch: Batch, view: WriteView, wanted: Wanted, by: Writer) => {
-    const planned = batch.replace(view, wanted, by);
-    room?.expect(planned.zone, view.zone.recordCount);
-    return planned;
-  };
-  const create = (batch: Batch, zone: NewZone, actor: string) => {
-    const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
-    room?.expect({ ...zone, recordCount }, 0);
-    return batch.create(zone, actor);
-  };
+type RunOptions = {
+  readonly add: <T>(write: Write<T>) => Promise<T>;
+  /** Absent: no limits. */
+  readonly room?: RoomForRecords | undefined;
+  /** As in `WriteView`. */
+  readonly mostValues?: number | undefined;
+};
 
-  return {
-    createZone: (zone, actor, command) =>
-      add({
-        needs: [],
-        creates: zone,
-        acts: false,
-        ...byOf(command),
-        run: (batch) => {
-          batch.expectAccess(command?.actor);
-          return create(batch, zone, actor);
-        },
-      }),
-
-    write: (request, decide) =>
-      add({
-        needs: [request],
-        acts: false,
-        ...byOf(request.command),
-        run: (batch) => {
-          batch.expectAccess(request.command?.actor);
-          const view = viewIn(batch, request);
-          if (view === undefined) return undefined;
-          const { wanted, result, ...decision } = decide(view);
-          replace(batch, view, { ...decision, sets: wanted }, request).apply();
-          return result;
-        },
-      }),
-
-    writeAll: (requests, decide) =>
-      add({
-        needs: requests,
-        acts: false,
-        ...byOf(requests[0]?.command),
-        run: (batch) => {
-          batch.expectAccess(requests[0]?.command?.actor);
-          const views = requests.map((request) => viewIn(batch, request));
-          const { decisions, result } = finish(inSteps(decide(views)));
-          const planned = requests.flatMap((request, i) => {
-            const [view, decision] = [views[i], decisions[i]];
-            if (view === undefined || decision === undefined) return [];
-            const { wanted, ...rest } = decision;
-            return [replace(batch, view, { ...rest, sets: wanted }, request)];
-          });
-          for (const { apply } of planned) apply();
-          return result;
-        },
-      }),
-
-    act: <T>(request: ActRequest, decide: DecideAct<T>) =>
-      add<Acted<T> | "no-zone" | "key-taken">({
-        needs: [request],
-        ...onceOf(request),
-        acts: true,
-        ...byOf(request.command),
-        run: (batch) => {
-          batch.expectAccess(request.command?.actor);
-          const known = knownAct<T>(batch, request);
-          if (known !== undefined) return known;
-          const view = viewIn(batch, request);
-          if (view === undefined) return "no-zone";
-          const { command, remember, remove, result, wanted, ...decision } = finish(inSteps(decide(view)));
-          const planned = remove ? undefined : replace(batch, view, { ...decision, sets: wanted }, request);
-          planned?.apply();
-          const after = planned?.zone ?? batch.remove(view, request);
-          return command === undefined && !remember
-            ? { result, action: undefined, serial: after.serial }
-            : keepAct(batch, after, { ...request, command }, result);
-        },
-      }),
-
-    actCreateZone: (zone, act, command) =>
-      add({
-        needs: [],
-        creates: zone,
-        ...onceOf(act),
-        acts: true,
-        ...byOf(command),
-        run: (batch) => {
-          batch.expectAccess(command?.actor);
-          const known = knownAct<Zone>(batch, act);
-          if (known !== undefined) return known;
-          const made = create(batch, zone, act.actor);
-          return typeof made === "string" ? made : keepAct(batch, made, act, made);
-        },
-      }),
+/** Every rule, as what it needs to see and what it does. */
+export function createRun(options: RunOptions): RecordStore["run"] {
+  return <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
+    const { run, ...wish } = writeOf(rule(command), options, running);
+    return options.add({
+      ...wish,
+      ...(command.actor && { by: command.actor }),
+      run: (batch) => {
+        batch.expectAccess(command.actor);
+        return run(batch);
+      },
+    }) as Promise<ResultOf<R>>;
   };
 }
 
-const byOf = (command: Command | undefined) => (command?.actor === undefined ? {} : { by: command.actor });
+function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undefined): Write<unknown> {
+  switch (rule.kind) {
+    case "write":
+      return { needs: [rule.request], acts: false, run: (batch) => runOne(batch, rule, options) };
+    case "write-all":
+      return { needs: rule.requests, acts: false, run: (batch) => runAll(batch, rule, options) };
+    case "act":
+      return {
+        needs: [rule.request],
+        acts: true,
+        ...onceOf(rule.request),
+        run: (batch) => runAct(batch, rule, options, running),
+      };
+    case "create": {
+      const { zone, actor } = rule;
+      return { needs: [], creates: zone, acts: false, run: (batch) => create(batch, zone, actor, options) };
+    }
+    case "act-create": {
+      const { zone, act } = rule;
+      return {
+        needs: [],
+        creates: zone,
+        acts: true,
+        ...onceOf(act),
+        run: (batch) => {
+          const known = knownAct<Zone>(batch, act);
+          if (known !== undefined) return known;
+          const made = create(batch, zone, act.actor, options);
+          return typeof made === "string" ? made : keepAct(batch, made, act, made);
+        },
+      };
+    }
+    default:
+      return rule satisfies never;
+  }
+}
+
+function runOne<T>(batch: Batch, { request, decide }: WriteRule<T>, options: RunOptions): T | undefined {
+  const view = viewIn(batch, request, options);
+  if (view === undefined) return undefined;
+  const { wanted, result, ...decision } = decide(view);
+  replace(batch, view, { ...decision, sets: wanted }, request, options).apply();
+  return result;
+}
+
+function runAll<T>(batch: Batch, { requests, decide }: WriteAllRule<T>, options: RunOptions): T {
+  const views = requests.map((request) => viewIn(batch, request, options));
+  const { decisions, result } = finish(inSteps(decide(views)));
+  const planned = requests.flatMap((request, i) => {
+    const [view, decision] = [views[i], decisions[i]];
+    if (view === undefined || decision === undefined) return [];
+    const { wanted, ...rest } = decision;
+    return [replace(batch, view, { ...rest, sets: wanted }, request, options)];
+  });
+  for (const { apply } of planned) apply();
+  return result;
+}
+
+function runAct<T>(
+  batch: Batch,
+  { request, decide }: ActRule<T>,
+  options: RunOptions,
+  running: RunningAction | undefined,
+): Acted<T> | "no-zone" | "key-taken" {
+  const known = knownAct<T>(batch, request);
+  if (known !== undefined) return known;
+  const view = viewIn(batch, request, options);
+  if (view === undefined) return "no-zone";
+  const { command, remember, remove, result, wanted, ...decision } = finish(inSteps(decide(view)));
+  const planned = remove ? undefined : replace(batch, view, { ...decision, sets: wanted }, request, options);
+  planned?.apply();
+  const after = planned?.zone ?? batch.remove(view, request);
+  return command === undefined && !remember
+    ? { result, action: undefined, serial: after.serial }
+    : keepAct(batch, after, { ...request, command, running }, result);
+}
+
+function viewIn(
+  batch: Batch,
+  request: Parameters<Batch["view"]>[0],
+  { mostValues }: RunOptions,
+): WriteView | undefined {
+  const view = batch.view(request);
+  return view && { ...view, mostValues };
+}
+
+/** Plans a write; throws if it adds too many records. */
+function replace(batch: Batch, view: WriteView, wanted: Wanted, by: Writer, { room }: RunOptions) {
+  const planned = batch.replace(view, wanted, by);
+  room?.expect(planned.zone, view.zone.recordCount);
+  return planned;
+}
+
+function create(batch: Batch, zone: NewZone, actor: string, { room }: RunOptions): Zone | NotCreated {
+  const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
+  room?.expect({ ...zone, recordCount }, 0);
+  return batch.create(zone, actor);
+}
 
 const onceOf = ({ actor, once }: By): { readonly once?: Once & { readonly actor: string } } =>
   once === undefined ? {} : { once: { ...once, actor } };

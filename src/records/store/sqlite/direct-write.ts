@@ -15,7 +15,7 @@ export type Direct<T> = (on: WriteSide) => { readonly result: T } | undefined;
 type Room = RoomForRecords | undefined;
 
 /** The rules of everyday writes. */
-export function directRule(rule: Rule<unknown>, room: Room): Direct<unknown> | undefined {
+export function directRule(rule: Rule, room: Room): Direct<unknown> | undefined {
   if (rule.kind === "write") return (on) => writeDirectly(on, room, rule.request, rule.decide);
   return rule.kind === "act" ? (on) => actDirectly(on, room, rule.request, rule.decide) : undefined;
 }
@@ -24,7 +24,7 @@ export function directRule(rule: Rule<unknown>, room: Room): Direct<unknown> | u
  * The everyday write: it reads the sets of a few names, and changes some of them. What it changes in a signed zone is signed when the
  * transaction ends. Anything else is planned first (`plan-writes.ts`).
  */
-export function writeDirectly<T>(on: WriteSide, room: Room, request: WriteRequest, decide: Decide<T>) {
+function writeDirectly<T>(on: WriteSide, room: Room, request: WriteRequest, decide: Decide<T>) {
   if (request.owners === "all") return undefined;
   const view = on.view(request);
   if (view === undefined) return { result: undefined };
@@ -34,7 +34,7 @@ export function writeDirectly<T>(on: WriteSide, room: Room, request: WriteReques
 }
 
 /** The same for a write that is stored as an action. */
-export function actDirectly<T>(
+function actDirectly<T>(
   on: WriteSide,
   room: Room,
   request: ActRequest,

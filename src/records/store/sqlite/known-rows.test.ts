@@ -5,10 +5,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dropZone } from "../../../../test/rig/records/drop-zone.ts";
+import { signZone } from "../../../../test/rig/records/sign.ts";
+import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import { faultsIn } from "../../../../test/store/store-files.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { plainSettings } from "../../model.ts";
-import { signZone } from "../../signing/life/dnssec.ts";
 import { createSigner } from "../../signing/signer.ts";
 import type { RecordStore, WriteRequest } from "../port.ts";
 import { KnownRows } from "./known-rows.ts";
@@ -61,17 +62,17 @@ const without = (sets: readonly RRset[], id: string): readonly RRset[] =>
 
 async function take(store: RecordStore, at: Step): Promise<unknown> {
   if (at.kind === "delete")
-    return await store.write(request, ({ sets }) => ({ wanted: without(sets, at.id), result: 1 }));
+    return await writeTo(store, request, ({ sets }) => ({ wanted: without(sets, at.id), result: 1 }));
   if (at.kind === "throw") {
     // The index of ids refuses this write, so its whole group is rolled back, and the other writes in it are repeated.
     const twice = [record("r1", at.owner, 1), record("r1", at.owner, 2)];
     const wanted = [{ owner: at.owner, type: "TXT" as const, ttl: null, records: twice }];
-    return await store
-      .write(request, ({ sets }) => ({ wanted: [...sets, ...wanted], result: 1 }))
-      .catch(() => "refused");
+    return await writeTo(store, request, ({ sets }) => ({ wanted: [...sets, ...wanted], result: 1 })).catch(
+      () => "refused",
+    );
   }
   const { id, owner, value, mark } = at;
-  return await store.write(request, ({ sets }) => {
+  return await writeTo(store, request, ({ sets }) => {
     const rest = without(sets, id);
     const home = rest.find((set) => set.owner === owner && set.type === "A");
     const records = [...(home?.records ?? []), record(id, owner, value)];
@@ -109,7 +110,7 @@ describe("the rows a store caches", () => {
         const path = join(mkdtempSync(join(tmpdir(), "moor-known-")), "records.sqlite");
         const stores = [openSqliteStore(path), openSqliteStore(path)] as const;
         await stores[0].ensureAccount("main", 1);
-        await stores[0].createZone(newZone(zoneId), "test");
+        await createZoneIn(stores[0], newZone(zoneId), "test");
         await Promise.all(stores.map(seen));
         const done = [];
         for (const { step: next, other, wait } of all) {
@@ -131,9 +132,9 @@ describe("the rows a store caches", () => {
     const path = join(mkdtempSync(join(tmpdir(), "moor-known-")), "records.sqlite");
     const [store, other] = [openSqliteStore(path), openSqliteStore(path)];
     await store.ensureAccount("main", 1);
-    await store.createZone(newZone(zoneId), "test");
+    await createZoneIn(store, newZone(zoneId), "test");
     await dropZone(other, account, { name: "home.test" }, 5);
-    await other.createZone(newZone("z2"), "test");
+    await createZoneIn(other, newZone("z2"), "test");
     await nextTurn();
     expect(await store.zoneBy(account, { name: "home.test" })).toMatchObject({ id: "z2" });
     for (const each of [store, other]) each.close();
@@ -153,12 +154,12 @@ describe("the rows a store caches", () => {
       records: [{ ...record("ns", "@", 1), rdata: "ns.test." }],
     };
     const { sets, ...wish } = newZone(zoneId);
-    const zone = await store.createZone({ ...wish, sets: [...sets, ns] }, "test");
+    const zone = await createZoneIn(store, { ...wish, sets: [...sets, ns] }, "test");
     if (typeof zone === "string") throw new Error(zone);
     const now = Date.now();
     await signZone({ store, actor: "test", now }, zone, { algorithm: 13, denial: "nsec" }, signer);
     const put = (by: RecordStore, owner: string, value: number) =>
-      by.write({ ...request, owners: () => [owner], now }, ({ sets: there }) => ({
+      writeTo(by, { ...request, owners: () => [owner], now }, ({ sets: there }) => ({
         wanted: [
           ...there.filter(({ type }) => type !== "A"),
           { owner, type: "A", ttl: null, records: [record(`${owner}${value}`, owner, value)] },

@@ -95,6 +95,8 @@ const open = (left: number) => {
 };
 afterEach(() => writes?.close());
 
+const command = { kind: "test" };
+
 const planning = (steps: number): Planning<string> =>
   function* () {
     for (let i = 0; i < steps; i++) yield;
@@ -104,16 +106,16 @@ const planning = (steps: number): Planning<string> =>
 it("a pause delays large writes only, and ends when the store is closed", async () => {
   const store = open(29_000);
   const large = [one, one].map((account) =>
-    store.commit(account, { planning: planning(9_999) }).catch((error: Error) => error.message),
+    store.commit(account, { command, planning: planning(9_999) }).catch((error: Error) => error.message),
   );
-  expect(await store.commit(one, { planning: planning(9) })).toBe("done");
+  expect(await store.commit(one, { command, planning: planning(9) })).toBe("done");
   store.close();
   expect(await Promise.all(large)).toEqual(["the store is closed", "the store is closed"]);
 });
 
 it("a large write is refused if the pause is too long to wait for", async () => {
   const refusal = await open(45_500)
-    .commit(one, { planning: planning(9_999) })
+    .commit(one, { command, planning: planning(9_999) })
     .catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(StoreBusy);
   expect(refusal).toMatchObject({ retryAfter: 46 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { aSet, at } from "../../../../test/rig/records/a-set.ts";
+import { actOn, createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import { plainSettings } from "../../model.ts";
 import type { WriteRequest } from "../port.ts";
 import { openSqliteStore, type SqliteStore } from "./store.ts";
@@ -18,7 +19,7 @@ beforeEach(async () => {
   account = (await store.ensureAccount("main", at)).id;
   for (const name of ["one", "two"]) {
     const zone = { account, id: name, name: `${name}.example`, settings: plainSettings(60), created: at };
-    await store.createZone({ ...zone, serial: 1, sets: [] }, "tester");
+    await createZoneIn(store, { ...zone, serial: 1, sets: [] }, "tester");
   }
 });
 afterEach(() => {
@@ -34,9 +35,10 @@ const request = (zone: string, owners: WriteRequest["owners"]): WriteRequest => 
   actor: "tester",
   now: at,
 });
-const large = (value: string) => store.write(request("one", "all"), () => ({ wanted: many(value), result: value }));
+const large = (value: string) => writeTo(store, request("one", "all"), () => ({ wanted: many(value), result: value }));
 const small = (owner: string) =>
-  store.write(
+  writeTo(
+    store,
     request("two", () => [owner]),
     () => ({ wanted: [aSet(owner, "1")], result: owner }),
   );
@@ -109,7 +111,8 @@ it("a large write gives way to other requests even if its zone changes all the t
     if (isLocked()) gaveWay = true;
     else
       others.push(
-        store.write(
+        writeTo(
+          store,
           request("one", () => ["h0"]),
           decide,
         ),
@@ -137,7 +140,7 @@ it.each([
 it("a large write is done once if it is requested twice with the same key, for different zones", async () => {
   const once = { key: "k", fingerprint: "f" };
   const act = (number: number, value: string) =>
-    store.act({ account, at: { number }, owners: "all", actor: "tester", now: at, once }, () => ({
+    actOn(store, { account, at: { number }, owners: "all", actor: "tester", now: at, once }, () => ({
       wanted: many(value),
       command: "import",
       result: value,
@@ -162,7 +165,8 @@ it("does two large writes to one zone one after the other, with a gapless log", 
 });
 
 it("writes nothing of a large write whose record ids are taken, and accepts the next one", async () => {
-  await store.write(
+  await writeTo(
+    store,
     request("two", () => ["h9"]),
     () => ({ wanted: [aSet("h9", "x-9")], result: 0 }),
   );

@@ -49,10 +49,10 @@ export type Plan<T> = {
 /** It must be pure: it is called again if the transaction is repeated. */
 export type Planning<T> = (on: WriteSide, ahead?: AheadOfWrite) => Steps<Plan<T>>;
 
-/** `command`: the same write as plain data, if it can be sent to the thread that writes. `ahead`: what was signed for it. */
+/** `command`: the same write as plain data, for the thread that writes. `ahead`: what was signed for it. */
 export type LargeOrSmall<T> = {
   readonly planning: Planning<T>;
-  readonly command?: Command | undefined;
+  readonly command: Command;
   /** Tried first, if there is one. */
   readonly direct?: Direct<T> | undefined;
   readonly ahead?: AheadByZone | undefined;
@@ -86,6 +86,8 @@ const part = 5;
 const partOfPlan = 3;
 /** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
 const cache = 16 * 1024;
+/** A command with more parts is not sent to the thread that writes: it is a large write, and copying it takes long. */
+const mostParts = 1_000;
 /** Large writes of one account. */
 const mostWaiting = 100;
 /** Milliseconds. If the account's pause takes longer, the write is refused. */
@@ -107,7 +109,7 @@ export function createLargeWrites(options: LargeWritesOptions) {
   const small = <T>(write: LargeOrSmall<T>, isOnly: boolean) =>
     queue.commit(
       () => planSmall(write, main, isOnly ? undefined : most),
-      write.ahead ? undefined : write.command && { kind: "command", command: write.command },
+      write.ahead || (write.command.parts ?? 0) > mostParts ? undefined : { kind: "command", command: write.command },
     );
 
   const ready = async (account: number, write: PlannedWrite): Promise<ReadyWrite> => ({
@@ -129,12 +131,7 @@ export function createLargeWrites(options: LargeWritesOptions) {
   };
 
   /** Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under the write lock. */
-  const written = <T>(
-    account: number,
-    side: WriteSide,
-    command: Command | undefined,
-    plans: () => Promise<ReadyPlan<T>>,
-  ) =>
+  const written = <T>(account: number, side: WriteSide, command: Command, plans: () => Promise<ReadyPlan<T>>) =>
     queue.apart(async () => {
       const { database, known, writer } = side;
       const begun = process.threadCpuUsage();
@@ -142,7 +139,7 @@ export function createLargeWrites(options: LargeWritesOptions) {
         database.exec(`BEGIN IMMEDIATE; PRAGMA cache_size = -${cache}`);
         // What was read for the plan may be outdated.
         known.forget();
-        if (command !== undefined) side.expectAccess(command);
+        side.expectAccess(command);
         const { plan, writes } = await plans();
         if (!isCurrent(plan, side)) return undefined;
         writer.begun();
@@ -248,7 +245,7 @@ export function planSmall<T>(
   on: WriteSide,
   limits: typeof most | undefined,
 ): { readonly result: T } | undefined {
-  if (command !== undefined) on.expectAccess(command);
+  on.expectAccess(command);
   const done = direct?.(on);
   if (done !== undefined) return done;
   const plan = limits ? planWithin(limits.steps, () => planning(on, ahead)) : finish(planning(on, "none"));

@@ -6,15 +6,13 @@ import type { Signer } from "../../signing/signer.ts";
 import { type AheadOfWrite, concernsSigning, mostMissed, planningSignatures } from "../plan-signatures.ts";
 import type {
   Acted,
-  ActRequest,
-  Decide,
-  DecideAct,
-  DecideAll,
+  ActRule,
   Decision,
-  NewAction,
   NotCreated,
   Rule,
-  WriteRequest,
+  RunningAction,
+  WriteAllRule,
+  WriteRule,
   WriteView,
 } from "../port.ts";
 import type { RoomForRecords } from "../record-limits.ts";
@@ -30,88 +28,85 @@ export type PlannerOptions = {
   readonly room?: RoomForRecords | undefined;
 };
 
-/** Turns each kind of write into what it does to the rows. */
+/** Turns rules into what they do to the rows. */
 export function createPlanner(options: PlannerOptions) {
-  const write = <T>(request: WriteRequest, decide: Decide<T>): Planning<T | undefined> =>
-    function* (on, ahead) {
-      const view = yield* inSteps(on.view(request));
-      if (view === undefined) return { writes: [], finish: () => undefined };
-      const decision = decide(view);
-      return {
-        writes: yield* planningWrite({ ...options, ahead }, on, request, view, decision),
-        finish: () => decision.result,
-      };
-    };
-
-  const writeAll = <T>(requests: readonly WriteRequest[], decide: DecideAll<T>): Planning<T> =>
-    function* (on, ahead) {
-      const views = [];
-      for (const request of requests) views.push(yield* inSteps(on.view(request)));
-      const { decisions, result } = yield* inSteps(decide(views));
-      const writes = [];
-      for (const [i, request] of requests.entries()) {
-        const [view, decision] = [views[i], decisions[i]];
-        if (view !== undefined && decision !== undefined)
-          writes.push(...(yield* planningWrite({ ...options, ahead }, on, request, view, decision)));
-      }
-      return { writes, finish: () => result };
-    };
-
-  const act = <T>(request: ActRequest, decide: DecideAct<T>): Planning<Acted<T> | "no-zone" | "key-taken"> =>
-    function* (on, ahead): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
-      const before = on.actions.known<T>(request);
-      const zone = on.known.zoneBy(request.at);
-      if (before !== undefined || zone?.account !== request.account)
-        return { writes: [], finish: () => before ?? "no-zone" };
-      const view = yield* inSteps(on.viewInto(zone, request));
-      const { command, remember, remove, result, ...decision } = yield* inSteps(decide(view));
-      const its = { ...options, ahead };
-      const writes = yield* planningWrite(its, on, request, view, remove ? { wanted: [] } : decision, remove);
-      const after = writes[0]?.after ?? zone;
-      return {
-        writes,
-        isCurrent: (side) => side.actions.known(request) === undefined,
-        finish: (side) => {
-          if (remove) side.removeZone(after, zone);
-          return command === undefined && !remember
-            ? { result, action: undefined, serial: after.serial }
-            : side.actions.keep(after, command, request, result);
-        },
-      };
-    };
-
-  const createZone = (zone: NewZone, actor: string): Planning<Zone | NotCreated> =>
-    creating(zone, { actor, now: zone.created }, options.room, { keep: (_, made) => made });
-
-  const actCreateZone = (zone: NewZone, given: NewAction): Planning<Acted<Zone> | NotCreated | "key-taken"> =>
-    creating<Acted<Zone> | "key-taken">(zone, { actor: given.actor, now: zone.created }, options.room, {
-      known: (on) => on.actions.known<Zone>(given),
-      keep: (on, made) => on.actions.keep(made, given.command, given, made),
-    });
-
+  const { room } = options;
   return {
-    write,
-    writeAll,
-    act,
-    createZone,
-    actCreateZone,
-    /** Whatever the rule is. */
-    rule: (rule: Rule<unknown>): Planning<unknown> => {
+    rule: (rule: Rule, running?: RunningAction): Planning<unknown> => {
       switch (rule.kind) {
         case "write":
-          return write(rule.request, rule.decide);
+          return planningOne(options, rule);
         case "write-all":
-          return writeAll(rule.requests, rule.decide);
+          return planningAll(options, rule);
         case "act":
-          return act(rule.request, rule.decide);
+          return planningAct(options, rule, running);
         case "create":
-          return rule.act ? actCreateZone(rule.zone, rule.act) : createZone(rule.zone, rule.actor);
+          return creating(rule.zone, { actor: rule.actor, now: rule.zone.created }, room, { keep: (_, made) => made });
+        case "act-create": {
+          const { zone, act } = rule;
+          return creating<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, room, {
+            known: (on) => on.actions.known<Zone>(act),
+            keep: (on, made) => on.actions.keep(made, act.command, act, made),
+          });
+        }
         default:
           return rule satisfies never;
       }
     },
   };
 }
+
+const planningOne = <T>(options: PlannerOptions, { request, decide }: WriteRule<T>): Planning<T | undefined> =>
+  function* (on, ahead) {
+    const view = yield* inSteps(on.view(request));
+    if (view === undefined) return { writes: [], finish: () => undefined };
+    const decision = decide(view);
+    return {
+      writes: yield* planningWrite({ ...options, ahead }, on, request, view, decision),
+      finish: () => decision.result,
+    };
+  };
+
+const planningAll = <T>(options: PlannerOptions, { requests, decide }: WriteAllRule<T>): Planning<T> =>
+  function* (on, ahead) {
+    const views = [];
+    for (const request of requests) views.push(yield* inSteps(on.view(request)));
+    const { decisions, result } = yield* inSteps(decide(views));
+    const writes = [];
+    for (const [i, request] of requests.entries()) {
+      const [view, decision] = [views[i], decisions[i]];
+      if (view !== undefined && decision !== undefined)
+        writes.push(...(yield* planningWrite({ ...options, ahead }, on, request, view, decision)));
+    }
+    return { writes, finish: () => result };
+  };
+
+const planningAct = <T>(
+  options: PlannerOptions,
+  { request, decide }: ActRule<T>,
+  running: RunningAction | undefined,
+): Planning<Acted<T> | "no-zone" | "key-taken"> =>
+  function* (on, ahead): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
+    const before = on.actions.known<T>(request);
+    const zone = on.known.zoneBy(request.at);
+    if (before !== undefined || zone?.account !== request.account)
+      return { writes: [], finish: () => before ?? "no-zone" };
+    const view = yield* inSteps(on.viewInto(zone, request));
+    const { command, remember, remove, result, ...decision } = yield* inSteps(decide(view));
+    const its = { ...options, ahead };
+    const writes = yield* planningWrite(its, on, request, view, remove ? { wanted: [] } : decision, remove);
+    const after = writes[0]?.after ?? zone;
+    return {
+      writes,
+      isCurrent: (side) => side.actions.known(request) === undefined,
+      finish: (side) => {
+        if (remove) side.removeZone(after, zone);
+        return command === undefined && !remember
+          ? { result, action: undefined, serial: after.serial }
+          : side.actions.keep(after, command, { ...request, ...(running && { running }) }, result);
+      },
+    };
+  };
 
 type SigningOptions = PlannerOptions & { readonly ahead: AheadOfWrite };
 

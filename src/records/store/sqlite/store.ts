@@ -8,7 +8,7 @@ import type { Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
-import type { RecordStore } from "../port.ts";
+import { type Command, type RecordStore, type ResultOf, type Rule, type RunningAction } from "../port.ts";
 import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
 import { signAhead } from "../sign-ahead.ts";
 import { createSqlGrants } from "../sql/grants.ts";
@@ -16,7 +16,7 @@ import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
-import { actDirectly, writeDirectly } from "./direct-write.ts";
+import { directRule } from "./direct-write.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createLargeWrites } from "./large-writes.ts";
@@ -160,28 +160,14 @@ export function openSqliteStore(
       return revoked;
     },
 
-    createZone: (zone, actor, command) =>
-      large.commit(zone.account, { planning: planner.createZone(zone, actor), command }),
     obstacleTo: async (wish) => main.obstacleTo(wish),
-    write: (request, decide) =>
-      large.commit(request.account, {
-        planning: planner.write(request, decide),
-        command: request.command,
-        direct: (on) => writeDirectly(on, room, request, decide),
-      }),
-    writeAll: (requests, decide) =>
-      large.commit(requests[0]?.account ?? 0, {
-        planning: planner.writeAll(requests, decide),
-        command: requests[0]?.command,
-      }),
-    act: (request, decide) =>
-      large.commit(request.account, {
-        planning: planner.act(request, decide),
-        command: request.command,
-        direct: (on) => actDirectly(on, room, request, decide),
-      }),
-    actCreateZone: (zone, act, command) =>
-      large.commit(zone.account, { planning: planner.actCreateZone(zone, act), command }),
+    run: <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
+      const meaning = rule(command);
+      // What may take long is not an everyday write.
+      const direct = running ? undefined : directRule(meaning, room);
+      const write = { command, planning: planner.rule(meaning, running), direct };
+      return large.commit(accountOf(meaning), write) as Promise<ResultOf<R>>;
+    },
 
     drain: async () => {
       tokens.flushUses();
@@ -199,6 +185,12 @@ export function openSqliteStore(
       database.close();
     },
   };
+}
+
+/** Whose zones the rule writes to. */
+function accountOf(rule: Rule): number {
+  if ("zone" in rule) return rule.zone.account;
+  return "request" in rule ? rule.request.account : (rule.requests[0]?.account ?? 0);
 }
 
 /** Milliseconds. */

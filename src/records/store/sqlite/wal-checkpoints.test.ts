@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
+import { writeTo } from "../../../../test/rig/store/write.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { createLog } from "../../../process/log.ts";
 import { openStore } from "../../open-store.ts";
@@ -19,7 +20,7 @@ it("checkpoints many changes while they happen, and does not delay closing", asy
   const change = (value: string) => {
     const record = { id: "r", name: "pool", value, rdata: value, comment: "", created: 1, modified: 1 };
     const wanted = [{ owner: "pool", type: "TXT" as const, ttl: null, records: [record] }];
-    return store.write(request, () => ({ wanted, result: value }));
+    return writeTo(store, request, () => ({ wanted, result: value }));
   };
   let made = 0;
   const storm = async () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { patience } from "../../../../test/rig/patience.ts";
 import { dropZone } from "../../../../test/rig/records/drop-zone.ts";
+import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import type { Scope } from "../../../core/may.ts";
 import { parseRdata } from "../../../core/rdata/rdata.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
@@ -54,7 +55,8 @@ async function makeZone(
     ...each,
     records: each.records.map((record) => ({ ...record, id: `${name} ${id++}` })),
   }));
-  await store.createZone(
+  await createZoneIn(
+    store,
     { account: account.id, id: name, name, settings, serial: 2026111500, created: now, sets: all },
     "test",
   );
@@ -180,15 +182,19 @@ describe("export, import, export", () => {
       const first = await exported(one, account);
       const zone = await one.zoneBy(account.id, { name: "example.org" });
       if (zone === undefined) throw new Error("no zone");
-      await one.write({ account: account.id, at: { zone: zone.id }, owners: "all", actor: "x", now }, ({ sets }) => ({
-        wanted: [...sets.filter((each) => each.type === "SOA"), set("new", "A", [{ rdata: "192.0.2.9" }])].map(
-          (each) => ({
-            ...each,
-            records: each.records.map((record) => ({ ...record, id: record.id || "new" })),
-          }),
-        ),
-        result: undefined,
-      }));
+      await writeTo(
+        one,
+        { account: account.id, at: { zone: zone.id }, owners: "all", actor: "x", now },
+        ({ sets }) => ({
+          wanted: [...sets.filter((each) => each.type === "SOA"), set("new", "A", [{ rdata: "192.0.2.9" }])].map(
+            (each) => ({
+              ...each,
+              records: each.records.map((record) => ({ ...record, id: record.id || "new" })),
+            }),
+          ),
+          result: undefined,
+        }),
+      );
       expect(await imported(one, account, first)).toEqual(["replaced"]);
       const after = await exported(one, account);
       expect(after.get("zones/example.org.zone")).not.toEqual(first.get("zones/example.org.zone"));

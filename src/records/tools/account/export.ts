@@ -5,9 +5,9 @@ import { finish } from "../../../core/steps.ts";
 import { parseZoneFile } from "../../../core/zone-file/parse.ts";
 import { printingZoneFile } from "../../../core/zone-file/print.ts";
 import type { FileRecord } from "../../../core/zone-file/sets.ts";
-import type { Account, PrimaryServer, Zone } from "../../model.ts";
+import type { Account, PrimaryServer } from "../../model.ts";
 import { allZones } from "../../queries/all-zones.ts";
-import type { RecordStore, WriteView } from "../../store/port.ts";
+import type { RecordStore } from "../../store/port.ts";
 import {
   type Manifest,
   manifestFile,
@@ -16,6 +16,7 @@ import {
   type SetBeyond,
   type ZoneEntry,
 } from "./manifest.ts";
+import { readWholeRule, type WholeZone } from "./read-whole.ts";
 
 export type Exported = { readonly zones: number; readonly records: number; readonly tokens: number };
 
@@ -35,7 +36,7 @@ export async function exportAccount(
   let records = 0;
   for await (const zone of allZones(store, account.id)) {
     signal.throwIfAborted();
-    const view = await viewOf(store, zone, now);
+    const view = await store.run({ kind: "read-whole", account: account.id, zone: zone.id, now }, readWholeRule);
     // Deleted since it was listed.
     if (view === undefined) continue;
     const files = filesOf(view);
@@ -53,18 +54,12 @@ export async function exportAccount(
 const plain = (scope: Scope): Manifest["tokens"][number]["scope"] =>
   structuredClone(scope) as Manifest["tokens"][number]["scope"];
 
-const viewOf = (store: RecordStore, zone: Zone, now: number): Promise<WriteView | undefined> =>
-  store.write({ account: zone.account, at: { zone: zone.id }, owners: "all", actor: "export", now }, (view) => ({
-    wanted: undefined,
-    result: view,
-  }));
-
 type File = { readonly path: string; readonly text: string; readonly sets: readonly RRset[] };
 
 /** Well below the size limit of the zone-file parser. */
 const longestFile = 4 * 1024 * 1024;
 
-function filesOf({ zone, sets }: WriteView): readonly File[] {
+function filesOf({ zone, sets }: WholeZone): readonly File[] {
   return partsOf(sets.toSorted(bySet)).map((part, i) => ({
     path: `zones/${fileName(zone.name)}${i === 0 ? "" : `.${i + 1}`}.zone`,
     text: finish(printingZoneFile({ name: zone.name, ttl: zone.settings.ttl, sets: part }, "rrsets")),
@@ -93,7 +88,7 @@ function fileName(zone: string): string {
   return name.length <= 200 ? name : `${name.slice(0, 150)}-${hash("sha256", zone, "hex").slice(0, 16)}`;
 }
 
-function entryOf({ zone, sets }: WriteView, files: readonly File[]): ZoneEntry {
+function entryOf({ zone, sets }: WholeZone, files: readonly File[]): ZoneEntry {
   const { mode, ttl, labels, locked, primaries, dnssec } = zone.settings;
   const beyond = new Map(files.flatMap((file) => beyondFile(file, zone.name)));
   return {

@@ -1,23 +1,22 @@
 import { hash } from "node:crypto";
 import type { Network } from "../../../core/addresses/network.ts";
-import { checkSignedZone } from "../../../core/dnssec/check-signed-zone.ts";
-import { withFittingExpire } from "../../../core/dnssec/soa-expire.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { apex, enclosing, parseZoneName } from "../../../core/names/name.ts";
 import { checkNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkZone } from "../../../core/records/check-zone.ts";
-import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
-import { compareSerials, serialOf, withSerial } from "../../../core/records/serial.ts";
+import { type RRset, setKey } from "../../../core/records/rrset.ts";
+import { serialOf } from "../../../core/records/serial.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../../core/result.ts";
 import { parseZoneFile } from "../../../core/zone-file/parse.ts";
 import { type FileSet, placeInFile } from "../../../core/zone-file/sets.ts";
-import { signedStaysPrimary } from "../../commands/edit/check-write.ts";
+import { createdBy, createZoneRule } from "../../commands/zones/create-delete.ts";
 import { reservedName, zoneNotCreated } from "../../commands/zones/zone-names.ts";
-import type { Account, Zone, ZoneSettings } from "../../model.ts";
-import { newRecordIds, newZoneId } from "../../new-id.ts";
-import type { NotCreated, RecordStore, WriteView } from "../../store/port.ts";
+import type { Account, Zone } from "../../model.ts";
+import { newZoneId } from "../../new-id.ts";
+import type { NotCreated, RecordStore } from "../../store/port.ts";
 import { fileFault, manifestFile, readManifest, type SetBeyond, type ZoneEntry } from "./manifest.ts";
 import { faultsOfZones, type NamedScope, readTokens } from "./meaning.ts";
+import { firstContent, type ImportedZone, importer, replaceZoneRule } from "./replace-zone.ts";
 
 /**
  * What prevents the import: existing zones of other accounts, existing zones of this account unless `replace` is set, and names that
@@ -86,25 +85,10 @@ export async function importZone(
 ): Promise<Imported> {
   const there = await store.zoneBy(account.id, { name: zone.entry.name });
   if (there !== undefined) return await replaceZone(store, there, zone, now);
-  const { entry, serial, sets } = zone;
-  const newId = newRecordIds();
-  let next = 0;
-  const made = await store.createZone(
-    {
-      account: account.id,
-      id: newZoneId(),
-      name: entry.name,
-      serial,
-      created: now,
-      reserved: await reservedName(entry.name),
-      settings: settingsFrom(entry, undefined, entry.primaries.map(newZoneId), now),
-      sets: sets.map((set) => ({
-        ...set,
-        records: set.records.map((record) => newRecord(record, newId(next++), now)),
-      })),
-    },
-    actor,
-  );
+  const { entry } = zone;
+  const reserved = await reservedName(entry.name);
+  const created = { account: account.id, id: newZoneId(), reserved, ...firstContent(zone, now) };
+  const made = await store.run(createdBy(importer, created), createZoneRule);
   if (typeof made !== "string") return "made";
   return made === "name-taken" ? takenMeanwhile(entry.name) : notAllowed(entry.name, made);
 }
@@ -112,89 +96,15 @@ export async function importZone(
 const takenMeanwhile = (name: string): Fault =>
   taken(name, "it was created or deleted by someone else during the import", "run the import again");
 
-/** The name of the import in the change log. */
-const actor = "import";
-
 async function replaceZone(store: RecordStore, { account, id }: Zone, zone: ReadZone, now: Instant): Promise<Imported> {
-  const newId = newRecordIds();
-  const serverIds = zone.entry.primaries.map(newZoneId);
-  const request = { account, at: { zone: id }, owners: "all", actor, now } as const;
-  const before = await store.write<number | Fault>(request, (view) => {
-    const sets = view.zone.settings.dnssec ? withFittingExpire(zone.sets) : zone.sets;
-    const fault = signedFault(view, { ...zone, sets });
-    if (fault) return { wanted: undefined, result: fault };
-    const newer = compareSerials(zone.serial, view.zone.serial) === 1 ? zone.serial : undefined;
-    return {
-      wanted: mergedSets(view, sets, newId, now),
-      settings: settingsFrom(zone.entry, view.zone.settings, serverIds, now),
-      serial: newer,
-      result: view.zone.serial,
-    };
-  });
+  const { name, mode, ttl, labels, locked, primaries } = zone.entry;
+  const wanted = { ...zone, entry: { name, mode, ttl, labels, locked, primaries } };
+  const command = { account, zone: id, wanted, parts: zone.sets.length, now };
+  const before = await store.run({ kind: "replace-zone", ...command }, replaceZoneRule);
   if (typeof before === "object") return before;
   const after = await store.zone(account, id);
   if (before === undefined || after === undefined) return takenMeanwhile(zone.entry.name);
   return after.serial === before ? "same" : "replaced";
-}
-
-/** A signed zone stays signed with its keys, whatever the files say. */
-function signedFault({ zone, sets: before }: WriteView, { entry, sets }: ReadZone): Fault | undefined {
-  const { name, settings } = zone;
-  if (settings.dnssec === undefined) return undefined;
-  const fault =
-    entry.mode === "secondary"
-      ? signedStaysPrimary(name)
-      : checkSignedZone({ zone: name, denial: settings.dnssec.denial }, before, sets)[0];
-  return fault && { ...fault, where: `zone ${name}` };
-}
-
-/** Existing records keep their ids, and unchanged ones also keep their times. */
-function mergedSets(
-  { zone, sets }: WriteView,
-  wanted: readonly RRset[],
-  newId: (i: number) => string,
-  now: Instant,
-): readonly RRset[] {
-  const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
-  let made = 0;
-  return wanted.map((set) => {
-    const known = new Map(before.get(setKey(set.owner, set.type))?.records.map((record) => [record.rdata, record]));
-    const records = set.records.map((record) => {
-      const rdata = set.type === "SOA" ? withSerial(record.rdata, zone.serial) : record.rdata;
-      const next = set.type === "SOA" ? { ...record, rdata, value: rdata } : record;
-      const old = known.get(rdata);
-      const created = newRecord(next, newId(made++), now);
-      if (old === undefined) return created;
-      const same = old.value === next.value && old.comment === next.comment && old.name === next.name;
-      return same ? old : { ...created, id: old.id, created: old.created };
-    });
-    return { ...set, records };
-  });
-}
-
-const newRecord = (record: ZoneRecord, id: string, now: Instant): ZoneRecord => ({
-  ...record,
-  id,
-  created: now,
-  modified: now,
-});
-
-/** An existing primary server keeps its id, its times and its key, which is not in the files. */
-function settingsFrom(
-  entry: ReadZone["entry"],
-  before: ZoneSettings | undefined,
-  serverIds: readonly string[],
-  now: Instant,
-): ZoneSettings {
-  const { mode, ttl, labels, locked } = entry;
-  const primaries = entry.primaries.map(({ address, port, tsig }, i) => {
-    const old = before?.primaries.find(
-      (each) => each.address === address && each.port === port && each.tsig?.algorithm === tsig?.algorithm,
-    );
-    const key = tsig && { tsig: { algorithm: tsig.algorithm, key: "" } };
-    return old ?? { id: serverIds[i] ?? newZoneId(), address, port, ...key, created: now, modified: now };
-  });
-  return { ttl, mode, labels, locked, primaries, ...(before?.dnssec && { dnssec: before.dnssec }) };
 }
 
 /** The account to be imported. Records have no ids and no times yet. */
@@ -203,7 +113,7 @@ export type ReadAccount = {
   readonly tokens: readonly NamedScope[];
 };
 
-export type ReadZone = { readonly entry: ZoneEntry; readonly serial: number; readonly sets: readonly RRset[] };
+export type ReadZone = ImportedZone & { readonly entry: ZoneEntry };
 
 /** The text of a file, undefined if it does not exist. */
 export type ReadFile = (path: string) => Promise<string | undefined>;

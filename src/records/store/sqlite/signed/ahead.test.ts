@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { writtenSets } from "../../../../../test/rig/core/written-sets.suite.ts";
+import { signZone } from "../../../../../test/rig/records/sign.ts";
+import { createZoneIn, writeTo } from "../../../../../test/rig/store/write.ts";
 import { faultsIn } from "../../../../../test/store/store-files.ts";
 import { headOfSignature, type SignedName } from "../../../../core/dnssec/signed-name.ts";
 import { plainSettings, type Zone } from "../../../model.ts";
 import { newRecordId } from "../../../new-id.ts";
-import { signZone } from "../../../signing/life/dnssec.ts";
 import { createSigner, type Signer } from "../../../signing/signer.ts";
 import { migrations } from "../schema.ts";
 import { openSqliteStore, type SqliteStore } from "../store.ts";
@@ -41,7 +42,8 @@ async function createZone(name: string, hosts: string): Promise<Zone> {
     ...set,
     records: set.records.map((record) => ({ ...record, id: newRecordId() })),
   }));
-  const made = await store.createZone(
+  const made = await createZoneIn(
+    store,
     { account, id: name, name, settings: plainSettings(60), serial: 1, created: now, sets },
     "tester",
   );
@@ -64,7 +66,7 @@ function isAhead(): boolean {
 }
 
 const remove = (at: Zone, owner: string) =>
-  store.write({ account: at.account, at: { zone: at.id }, owners: () => [owner], actor: "tester", now }, () => ({
+  writeTo(store, { account: at.account, at: { zone: at.id }, owners: () => [owner], actor: "tester", now }, () => ({
     wanted: [],
     result: undefined,
   }));

@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { writtenSets } from "../../../../../test/rig/core/written-sets.suite.ts";
+import { signZone } from "../../../../../test/rig/records/sign.ts";
+import { actOn, createZoneIn, writeTo } from "../../../../../test/rig/store/write.ts";
 import { faultsIn } from "../../../../../test/store/store-files.ts";
 import { plainSettings, type Zone } from "../../../model.ts";
 import { newRecordId } from "../../../new-id.ts";
-import { signZone } from "../../../signing/life/dnssec.ts";
 import { createSigner, type Signer } from "../../../signing/signer.ts";
 import { migrations } from "../schema.ts";
 import { openSqliteStore, type SqliteStore } from "../store.ts";
@@ -28,7 +29,8 @@ beforeEach(async () => {
   const { id: account } = await store.ensureAccount("main", now);
   const name = "z.example";
   const text = `@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1\n${hosts(10)}`;
-  const made = await store.createZone(
+  const made = await createZoneIn(
+    store,
     { account, id: name, name, settings: plainSettings(60), serial: 1, created: now, sets: setsIn(text) },
     "tester",
   );
@@ -53,7 +55,8 @@ const setsIn = (text: string) =>
 const put = (...lines: string[]) => {
   const wanted = setsIn(lines.join("\n"));
   const owners = wanted.map(({ owner }) => owner);
-  return store.write(
+  return writeTo(
+    store,
     { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now },
     () => ({ wanted, result: undefined }),
   );
@@ -88,7 +91,7 @@ it("signs what came before a write that has to be planned, and before the zone i
     put("h0 60 A 192.0.2.7"),
     put("h1 60 NS elsewhere.example."),
     put("h2 60 A 192.0.2.7"),
-    store.act(request, () => ({ remove: true, wanted: undefined, result: undefined })),
+    actOn(store, request, () => ({ remove: true, wanted: undefined, result: undefined })),
   ]);
   expect((await logged(start)).slice(0, 7)).toEqual([
     [1, "replace"],
@@ -104,7 +107,8 @@ it("signs what came before a write that has to be planned, and before the zone i
 });
 
 it("a write that fails does not take the others with it", async () => {
-  const failing = store.write(
+  const failing = writeTo(
+    store,
     { account: zone.account, at: { zone: zone.id }, owners: () => ["h1"], actor: "tester", now },
     () => {
       throw new Error("no");

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { plainSettings, type Zone } from "../records/model.ts";
-import { raised } from "./raise-serials.ts";
+import { nothingAround } from "../../core/records/dname.ts";
+import { plainSettings, type Zone } from "../model.ts";
+import { raiseSerialRule } from "./raise-serial.ts";
 
 const now = Date.UTC(2026, 10, 18);
 const zoneAt = (serial: number, historySince?: number): Zone => ({
@@ -28,6 +29,16 @@ it.for([
   ],
   ["another node has raised it above what this one has sent", zoneAt(2026111809, 2026111808), 2026111807, undefined],
 ] as const)("the new serial is newer than everything sent out: %s", ([, zone, sent, serial]) => {
-  const { settings, result, ...decision } = raised(zone, sent, now);
+  const { settings, result, ...decision } = raiseSerialRule({
+    kind: "raise-serial",
+    account: 1,
+    zone: "z",
+    sent,
+    now,
+  }).decide({
+    zone,
+    sets: [],
+    around: nothingAround,
+  });
   expect([decision.serial, settings?.historySince, result]).toEqual([serial, serial, serial !== undefined]);
 });

@@ -1,0 +1,121 @@
+import { lowestTtl } from "../../../contract/rrsets-limits.ts";
+import { withFittingExpire } from "../../../core/dnssec/soa-expire.ts";
+import type { Instant } from "../../../core/instant.ts";
+import { lostServers } from "../../../core/names/lost-servers.ts";
+import { apex } from "../../../core/names/name.ts";
+import { checkingNewSets } from "../../../core/records/check-new-sets.ts";
+import { checkSoaExists } from "../../../core/records/check-zone.ts";
+import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
+import { withSerial } from "../../../core/records/serial.ts";
+import type { Fault } from "../../../core/result.ts";
+import { mapInSteps, type Steps } from "../../../core/steps.ts";
+import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
+import type { ZoneFile } from "../../../core/zone-file/parse.ts";
+import { placeInFile } from "../../../core/zone-file/sets.ts";
+import type { ZoneKey } from "../../model.ts";
+import { newRecordIds } from "../../new-id.ts";
+import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/sight.ts";
+import type { ActDecision, ActRule, WriteView } from "../../store/port.ts";
+import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
+import type { Asked, Done } from "../requests.ts";
+import { noChange, writeObstacle, writtenBy } from "../write.ts";
+import { importedSets, setsLocked } from "./create-delete.ts";
+
+/** How one of the APIs turns a zone file into sets. `nameservers`: a zone that has them must not lose them; undefined: it may. */
+export type ImportManner =
+  | { readonly kind: "v1" }
+  | { readonly kind: "rrsets"; readonly nameservers: readonly string[] | undefined };
+
+/** Makes a zone equal to a file that has been read. */
+export type ImportFile = Asked & {
+  readonly kind: "import-file";
+  readonly actor: Actor;
+  readonly at: ZoneKey;
+  readonly manner: ImportManner;
+  readonly file: ZoneFile;
+  /** Sets of the file that cannot coexist. */
+  readonly clashes: readonly Fault[];
+  /** The name of the action, if it is one. */
+  readonly action: string | undefined;
+  readonly parts: number;
+  readonly now: Instant;
+};
+
+type ImportStamp = { readonly now: Instant; readonly newId: (i: number) => string };
+
+export function importFileRule(command: ImportFile): ActRule<Done | NotDone> {
+  const { actor, at, manner, file, action, now, once } = command;
+  const permissions = permissionsAt(() => now);
+  const stamp = { now, newId: newRecordIds() };
+  const [setsOf, findingFaults] =
+    manner.kind === "v1" ? [keptSets, findingV1Faults] : ([importedSets, findingRrsetsFaults] as const);
+  return {
+    kind: "act",
+    request: { ...writtenBy(actor, now), at, owners: "all", ...(once && { once }) },
+    *decide(view): Steps<ActDecision<Done | NotDone>> {
+      const obstacle = writeObstacle(permissions, actor, view.zone);
+      if (obstacle) return noChange(obstacle);
+      const sets = yield* setsOf(view, file, stamp);
+      const wanted = view.zone.settings.dnssec ? withFittingExpire(sets) : sets;
+      const faults = yield* findingFaults(view, wanted, command);
+      if (faults.length > 0) return noChange(refused(faults));
+      const settings = { ...view.zone.settings, ttl: file.ttl ?? view.zone.settings.ttl };
+      return { wanted, settings, ...(action && { command: action }), result: { kind: "done" } };
+    },
+  };
+}
+
+function* findingV1Faults(
+  { zone, sets }: WriteView,
+  wanted: readonly RRset[],
+  { file, clashes }: ImportFile,
+): Steps<readonly Fault[]> {
+  const refusals = yield* checkingNewSets(sets, wanted);
+  const ofZone = [...zoneFaults(zone), ...lockFaults(sets, wanted), ...signingFaults(zone, sets, wanted)];
+  const others = [...ofZone, ...clashes, ...checkSoaExists(wanted)];
+  return placeInFile([...others, ...refusals], file.sets);
+}
+
+function* findingRrsetsFaults(
+  { zone, sets: before }: WriteView,
+  wanted: readonly RRset[],
+  { manner, file, clashes }: ImportFile,
+): Steps<readonly Fault[]> {
+  const refusals = yield* checkingNewSets(before, wanted);
+  const servers = manner.kind === "rrsets" ? manner.nameservers : undefined;
+  return [
+    ...zoneFaults(zone),
+    ...(before.some((set) => set.locked) ? [setsLocked] : []),
+    ...lowTtls(file, lowestTtl),
+    ...(servers ? lostServers(serversNamed(before), serversNamed(wanted), servers) : []),
+    ...placeInFile(
+      [...clashes, ...checkSoaExists(wanted), ...signingFaults(zone, before, wanted), ...refusals],
+      file.sets,
+    ),
+  ];
+}
+
+/** Existing records keep their ids, times and spelling. If the file has no SOA record, the zone keeps its own. */
+function* keptSets({ zone, sets }: WriteView, file: ZoneFile, { now, newId }: ImportStamp): Steps<readonly RRset[]> {
+  const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
+  let made = 0;
+  const wanted = yield* mapInSteps(file.sets, (set): RRset => {
+    const old = before.get(setKey(set.owner, set.type));
+    const known = new Map(old?.records.map((record) => [record.rdata, record]));
+    const records = set.records.map(({ value, rdata, comment }): ZoneRecord => {
+      const data = set.type === "SOA" ? withSerial(rdata, zone.serial) : rdata;
+      const same = known.get(data);
+      if (same !== undefined && (comment === "" || comment === same.comment)) return same;
+      if (same !== undefined) return { ...same, comment, modified: now };
+      const text = set.type === "SOA" ? data : value;
+      made += 1;
+      return { id: newId(made), name: set.owner, value: text, rdata: data, comment, created: now, modified: now };
+    });
+    return { ...old, owner: set.owner, type: set.type, ttl: set.ttl, records };
+  });
+  const soa = before.get(setKey(apex, "SOA"));
+  return soa === undefined || wanted.some((set) => set.type === "SOA") ? wanted : [soa, ...wanted];
+}
+
+const serversNamed = (sets: readonly RRset[]): readonly string[] =>
+  sets.filter((set) => set.owner === "@" && set.type === "NS").flatMap((set) => set.records.map((r) => r.rdata));

@@ -1,0 +1,97 @@
+import { type AcmeChallenge, acmeChallengeRule } from "./commands/acme-proof.ts";
+import {
+  type CreateRecord,
+  createRecordRule,
+  type DeleteRecord,
+  deleteRecordRule,
+  type ReplaceRecord,
+  replaceRecordRule,
+} from "./commands/edit-record.ts";
+import {
+  type CreateRecords,
+  createRecordsRule,
+  type ReplaceRecords,
+  replaceRecordsRule,
+} from "./commands/edit-records.ts";
+import { type EditSet, editSetRule } from "./commands/edit-set.ts";
+import { dnsUpdateRule, type UpdateByDns } from "./commands/from-dns-update.ts";
+import { type Transfer, transferRule } from "./commands/from-transfer.ts";
+import { type PointHosts, pointHostsRule } from "./commands/point-hosts.ts";
+import { type RaiseSerial, raiseSerialRule } from "./commands/raise-serial.ts";
+import { type ChangeSets, changeSetsRule } from "./commands/set-changes.ts";
+import { type UndoChanges, undoChangesRule } from "./commands/undo.ts";
+import { type Repeat, repeatRule } from "./commands/write.ts";
+import {
+  type ActCreateZone,
+  actCreateZoneRule,
+  type CreateZone,
+  createZoneRule,
+  type DeleteZone,
+  deleteZoneRule,
+} from "./commands/zones/create-delete.ts";
+import { type ImportFile, importFileRule } from "./commands/zones/import-file.ts";
+import { type EditSettings, editSettingsRule } from "./commands/zones/settings.ts";
+import { type ChangeSigning, changeSigningRule } from "./signing/life/change-signing.ts";
+import { type RenewNames, renewNamesRule } from "./signing/life/renew.ts";
+import type { Command, Rule, RuleOf } from "./store/port.ts";
+import { type ReadWhole, readWholeRule } from "./tools/account/read-whole.ts";
+import { type ReplaceZone, replaceZoneRule } from "./tools/account/replace-zone.ts";
+
+type AnyCommand =
+  | EditSet
+  | ChangeSets
+  | CreateRecord
+  | ReplaceRecord
+  | DeleteRecord
+  | CreateRecords
+  | ReplaceRecords
+  | PointHosts
+  | UpdateByDns
+  | UndoChanges
+  | Repeat
+  | CreateZone
+  | ActCreateZone
+  | DeleteZone
+  | EditSettings
+  | ImportFile
+  | ReplaceZone
+  | ReadWhole
+  | RaiseSerial
+  | ChangeSigning
+  | RenewNames
+  | AcmeChallenge
+  | Transfer;
+
+type Rules = { readonly [Kind in AnyCommand["kind"]]: (command: Extract<AnyCommand, { kind: Kind }>) => Rule };
+
+const rules: Rules = {
+  "edit-set": editSetRule,
+  "change-sets": changeSetsRule,
+  "create-record": createRecordRule,
+  "replace-record": replaceRecordRule,
+  "delete-record": deleteRecordRule,
+  "create-records": createRecordsRule,
+  "replace-records": replaceRecordsRule,
+  "point-hosts": pointHostsRule,
+  "dns-update": dnsUpdateRule,
+  "undo-changes": undoChangesRule,
+  repeat: repeatRule,
+  "create-zone": createZoneRule,
+  "act-create-zone": actCreateZoneRule,
+  "delete-zone": deleteZoneRule,
+  "edit-settings": editSettingsRule,
+  "import-file": importFileRule,
+  "replace-zone": replaceZoneRule,
+  "read-whole": readWholeRule,
+  "raise-serial": raiseSerialRule,
+  "change-signing": changeSigningRule,
+  "renew-names": renewNamesRule,
+  "acme-challenge": acmeChallengeRule,
+  transfer: transferRule,
+};
+
+/** What each command means. In the thread that writes, this is the whole service. */
+export const ruleOf: RuleOf = (command: Command): Rule => {
+  const rule = rules[command.kind as AnyCommand["kind"]] as (given: Command) => Rule;
+  return rule(command);
+};

@@ -1,0 +1,41 @@
+import type { NewZone } from "../../../src/records/model.ts";
+import type {
+  ActCreateRule,
+  ActRequest,
+  ActRule,
+  Command,
+  CreateRule,
+  Decide,
+  DecideAct,
+  DecideAll,
+  NewAction,
+  RecordStore,
+  RunningAction,
+  WriteAllRule,
+  WriteRequest,
+  WriteRule,
+} from "../../../src/records/store/port.ts";
+
+type Runner = Pick<RecordStore, "run">;
+
+/** A command of the tests, which is not in the table of commands. It is too large for the thread that writes, which would not find its rule. */
+const ofTests = { kind: "test", parts: Number.POSITIVE_INFINITY };
+
+export const writeTo = <T>(store: Runner, request: WriteRequest, decide: Decide<T>): Promise<T | undefined> =>
+  store.run(ofTests, (): WriteRule<T> => ({ kind: "write", request, decide })) as Promise<T | undefined>;
+
+export const writeAllTo = <T>(store: Runner, requests: readonly WriteRequest[], decide: DecideAll<T>): Promise<T> =>
+  store.run(ofTests, (): WriteAllRule<T> => ({ kind: "write-all", requests, decide })) as Promise<T>;
+
+type How = { readonly by?: Command["actor"]; readonly running?: RunningAction };
+
+export const actOn = <T>(store: Runner, request: ActRequest, decide: DecideAct<T>, { by, running }: How = {}) =>
+  store.run(commandOf(by), (): ActRule<T> => ({ kind: "act", request, decide }), running);
+
+const commandOf = (actor: Command["actor"]): Command => (actor ? { ...ofTests, actor } : ofTests);
+
+export const createZoneIn = (store: Runner, zone: NewZone, actor: string, by?: Command["actor"]) =>
+  store.run(commandOf(by), (): CreateRule => ({ kind: "create", zone, actor }));
+
+export const actCreateZoneIn = (store: Runner, zone: NewZone, given: NewAction) =>
+  store.run(ofTests, (): ActCreateRule => ({ kind: "act-create", zone, act: given }));
