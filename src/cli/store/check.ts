@@ -2,11 +2,11 @@ import { checkStore } from "../../records/tools/check/check.ts";
 import { readTables } from "../../records/tools/tables/open.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { faultText, printFaults } from "../io/print-faults.ts";
+import { printFaults } from "../io/print-faults.ts";
 import { dataFlag } from "../io/try-lines.ts";
 import { showProgress } from "./progress.ts";
 import { readPlace, readStorePlace } from "./read-store-place.ts";
-import { counted, countsInWords, faultsInWords } from "./words.ts";
+import { countsInWords, faultsInWords } from "./words.ts";
 
 /** Checks the store, or the given file. */
 export async function storeCheck(file: string | undefined, options: DatabaseOptions, io: CommandIo): Promise<number> {
@@ -14,7 +14,7 @@ export async function storeCheck(file: string | undefined, options: DatabaseOpti
   const place = file === undefined ? readStorePlace(options, io) : readPlace(file, options, io);
   const tables = await readTables(place, "look", io.signal);
   const whereTo = place.kind === "sqlite" ? `${dataFlag(options)} --move-aside` : "--database NEW-DATABASE";
-  let [faults, warnings] = [0, 0];
+  let faults = 0;
   try {
     const counts = await checkStore(tables, {
       fault: (fault) => {
@@ -22,19 +22,12 @@ export async function storeCheck(file: string | undefined, options: DatabaseOpti
         progress.end();
         printFaults([fault], io);
       },
-      warning: (warning) => {
-        warnings += 1;
-        progress.end();
-        io.err(`warning: ${faultText(warning)}\n`);
-      },
       progress: progress.tell,
       signal: io.signal,
     });
     progress.end();
     if (faults === 0) {
-      io.out(
-        `${tables.name} has no faults: ${countsInWords(counts)}${warnings > 0 ? `; ${counted(warnings, "warning")}` : ""}.\n`,
-      );
+      io.out(`${tables.name} has no faults: ${countsInWords(counts)}.\n`);
       return 0;
     }
     io.err(`${tables.name} has ${faultsInWords(faults)}.\n`);

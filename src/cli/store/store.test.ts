@@ -103,23 +103,6 @@ describe("moor store", () => {
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/\/records\.sqlite has 2 faults\.\n$/) });
   });
 
-  it("check warns about a zone inside another account's zone, and reports no faults", async () => {
-    const zone =
-      "UPDATE zones SET account = 2 WHERE name = 'again.example.org'; UPDATE actions SET account = 2 WHERE zone = 3";
-    change(`INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); ${zone}; INSERT INTO zone_counts VALUES (2, 1);
-      UPDATE zone_counts SET zones = 1`);
-    const { code, out, err } = await moor("store check --data data");
-    expect({ code, out, err }).toEqual({
-      code: 0,
-      out: expect.stringMatching(/ changes; 1 warning\.\n$/),
-      err:
-        "warning: zone again.example.org: it belongs to other but is inside example.org, a zone of another account, and there is no " +
-        "grant; if this is intended, run moor grant add again.example.org --account other; if not, delete the zone\n",
-    });
-    expect(await moor("store backup b.sqlite --data data")).toMatchObject({ code: 0 });
-    expect(await moor("store restore b.sqlite --data other")).toMatchObject({ code: 0 });
-  });
-
   it("check lists every fault, with what to do", async () => {
     change("UPDATE zones SET record_count = record_count + 1; UPDATE actions SET account = 7 WHERE id = 1");
     const { code, out, err } = await moor("store check --data data");

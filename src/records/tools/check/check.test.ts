@@ -26,19 +26,13 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function checked(): Promise<{ readonly faults: readonly Fault[]; readonly warnings: readonly Fault[] }> {
+async function faultsOf(): Promise<readonly Fault[]> {
   const tables = readSqliteTables(path);
-  const [faults, warnings]: [Fault[], Fault[]] = [[], []];
-  await checkStore(tables, {
-    fault: (fault) => void faults.push(fault),
-    warning: (warning) => void warnings.push(warning),
-    signal: AbortSignal.timeout(patience),
-  });
+  const faults: Fault[] = [];
+  await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(patience) });
   await tables.close();
-  return { faults, warnings };
+  return faults;
 }
-
-const faultsOf = async () => (await checked()).faults;
 
 function change(...statements: readonly string[]): void {
   const database = new DatabaseSync(path);
@@ -287,57 +281,6 @@ describe("the check of a signed zone", () => {
     const found = (await faultsOf()).filter((fault) => fault.code === code);
     expect(found[0]?.where).toMatch(where);
     expect(found[0]?.todo).toBeTruthy();
-  });
-});
-
-describe("zones without the grant they need", () => {
-  const zone = (number: number, account: number, name: string) =>
-    "INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified) " +
-    `VALUES (${number}, 'z${number}', ${account}, '${name}', '{}', 1, 0, 1, 1)`;
-  const grant = (from: string, account: number, name: string) =>
-    `INSERT INTO zone_grants (zone, account, name, actor, created) VALUES (${from}, ${account}, '${name}', 'a', 1)`;
-  const other = "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1)";
-  const inside = "www.example.org";
-
-  it("are reported as warnings, not faults, with their owner and what to do", async () => {
-    expect((await checked()).warnings).toEqual([]);
-    change(other, zone(90, 2, inside), zone(91, 2, `own.${inside}`), zone(92, 2, "co.jp"));
-    const { warnings, faults } = await checked();
-    expect(faults.filter(({ code }) => code === "zone-not-granted")).toEqual([]);
-    const todo = (name: string) =>
-      `if this is intended, run moor grant add ${name} --account other; if not, delete the zone`;
-    expect(warnings).toEqual([
-      {
-        code: "zone-not-granted",
-        where: `zone ${inside}`,
-        message: "it belongs to other but is inside example.org, a zone of another account, and there is no grant",
-        todo: todo(inside),
-      },
-      {
-        code: "zone-not-granted",
-        where: "zone co.jp",
-        message: "it belongs to other, but co.jp is a public suffix: many owners have names below it",
-        todo: todo("co.jp"),
-      },
-    ]);
-  });
-
-  it.each([
-    ["the owner above", grant("1", 2, inside)],
-    ["the owner above, for all of the zone", grant("1", 2, "example.org")],
-    ["the operator", grant("NULL", 2, inside)],
-    ["the operator, to the zone above", grant("NULL", 1, "example.org")],
-    ["the owner below", grant("90", 1, "example.org")],
-  ])("are not reported if the grant is by %s", async (_, statement) => {
-    change(other, zone(90, 2, inside), statement);
-    expect((await checked()).warnings).toEqual([]);
-  });
-
-  it("a grant of the operator may come before the first zone", async () => {
-    path = join(folder, "new.sqlite");
-    openSqliteStore(path).close();
-    change(other, grant("NULL", 2, inside));
-    expect(await checked()).toEqual({ faults: [], warnings: [] });
   });
 });
 

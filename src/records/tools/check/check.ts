@@ -1,6 +1,5 @@
 import type { Fault } from "../../../core/result.ts";
 import { everyTable, storeTables, type Tables, type ToolProgress } from "../tables/table.ts";
-import { checkNeighbours } from "./neighbours.ts";
 import { checkCounter, checkReferences, checkTexts, checkZoneCounts } from "./references.ts";
 import { restoreIt, type Step } from "./step.ts";
 import { checkZones } from "./zones.ts";
@@ -9,8 +8,6 @@ export type CheckCounts = { readonly zones: number; readonly records: number; re
 
 export type CheckTellers = {
   readonly fault: (fault: Fault) => void;
-  /** Left out when the caller only wants to know whether the store is intact. */
-  readonly warning?: (warning: Fault) => void;
   readonly progress?: (progress: ToolProgress) => void;
   readonly signal: AbortSignal;
 };
@@ -31,16 +28,13 @@ export async function checkStore(tables: Tables, tellers: CheckTellers): Promise
   await checkTexts(tables, step);
   await checkZoneCounts(tables, step);
   for (const table of everyTable) if (table.counted) await checkCounter(tables, table, step);
-  const records = await checkZones(tables, step);
-  if (tellers.warning) await checkNeighbours(tables, step);
-  return { zones, records, changes };
+  return { zones, records: await checkZones(tables, step), changes };
 }
 
-function stepThrough(total: number, { fault, warning = () => undefined, progress, signal }: CheckTellers): Step {
+function stepThrough(total: number, { fault, progress, signal }: CheckTellers): Step {
   let done = 0;
   return {
     fault: (code, where, message, todo = restoreIt) => fault({ code, where, message, todo }),
-    warning,
     read: (rows) => {
       signal.throwIfAborted();
       done += rows;

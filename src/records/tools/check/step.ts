@@ -1,12 +1,9 @@
-import type { Fault } from "../../../core/result.ts";
 import type { Row, Table } from "../tables/table.ts";
 
 /** What every part of the check receives. */
 export type Step = {
   /** Called for each fault as it is found, because there may be very many. `todo` defaults to `restoreIt`. */
   readonly fault: (code: string, where: string, message: string, todo?: string) => void;
-  /** Something that is intact but may not be what the operator wants. */
-  readonly warning: (warning: Fault) => void;
   /** Called after each part that was read; throws when the check is aborted. */
   readonly read: (rows: number) => void;
 };

@@ -62,22 +62,6 @@ describe("a database of another version", () => {
   });
 });
 
-it("zones without the grant they need are found in PostgreSQL too", async () => {
-  await query(
-    "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); INSERT INTO zones (number, id, account, name, settings, serial, " +
-      "record_count, created, modified) VALUES (90, 'z', 2, 'www.example.org', '{}', 1, 0, 1, 1)",
-  );
-  const tables = await readPostgresTables(addressOf(url), "look");
-  const warnings: string[] = [];
-  await checkStore(tables, {
-    fault: () => undefined,
-    warning: ({ where }) => warnings.push(where),
-    signal: AbortSignal.timeout(patience),
-  });
-  await tables.close();
-  expect(warnings).toEqual(["zone www.example.org"]);
-});
-
 it("a TTL that was changed by hand is found in PostgreSQL too", async () => {
   expect(await faultsAt(url)).toEqual([]);
   await query("UPDATE zones SET settings = replace(settings, '3600', '1') WHERE name = 'again.example.org'");

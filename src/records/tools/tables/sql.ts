@@ -39,21 +39,18 @@ export function tablesOver(connection: SqlConnection): WritableTables {
     return all(`SELECT ${columnsOf(table)} FROM ${table.name} ${wanted}ORDER BY ${tuple} LIMIT ${limit}`, values);
   };
 
-  /** `(a, b) IN (VALUES (?, ?), …)` */
-  const among = (table: Table, keys: readonly Row[], values: Value[], names = keyNames(table)) => {
-    const rows = keys.map(
-      (key) => `(${names.map((name, i) => mark(values.push(key[i] ?? null), kindOf(table, name))).join(", ")})`,
-    );
-    return `(${names.join(", ")}) IN (VALUES ${rows.join(", ")})`;
-  };
-
   return {
     name: connection.name,
     read,
-    find: async (table, keys, by) => {
+    find: async (table, keys) => {
       if (keys.length === 0) return [];
+      const names = keyNames(table);
       const values: Value[] = [];
-      return await all(`SELECT ${columnsOf(table)} FROM ${table.name} WHERE ${among(table, keys, values, by)}`, values);
+      const tuples = keys.map(
+        (key) => `(${names.map((name, i) => mark(values.push(key[i] ?? null), kindOf(table, name))).join(", ")})`,
+      );
+      const isAmong = `(${names.join(", ")}) IN (VALUES ${tuples.join(", ")})`;
+      return await all(`SELECT ${columnsOf(table)} FROM ${table.name} WHERE ${isAmong}`, values);
     },
     count: async (table) => Number((await all(`SELECT count(*) FROM ${table.name}`, []))[0]?.[0]),
     lastNumber: connection.lastNumber,

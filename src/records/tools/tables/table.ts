@@ -7,8 +7,8 @@ export type Tables = {
   readonly name: string;
   /** Rows after `after` (values of the columns `by`), in the order of these columns (default: the key). */
   readonly read: (table: Table, part: TablePart) => Promise<readonly Row[]>;
-  /** The existing rows with these values in `by` (default: the key), in any order. */
-  readonly find: (table: Table, keys: readonly Row[], by?: readonly string[]) => Promise<readonly Row[]>;
+  /** The existing rows with these keys, in any order. */
+  readonly find: (table: Table, keys: readonly Row[]) => Promise<readonly Row[]>;
   readonly count: (table: Table) => Promise<number>;
   /** The last number that was assigned as key of a counted table; 0 for none. It is never assigned again. */
   readonly lastNumber: (table: Table) => Promise<number>;
