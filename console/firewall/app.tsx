@@ -8,7 +8,6 @@ import { InterfacePage } from "./interface-page.tsx";
 import type { WireReport } from "./report.ts";
 
 const UserPage = lazyPart(() => import("./user-page.tsx"));
-const GroupPage = lazyPart(() => import("./group-page.tsx"));
 const AuditPage = lazyPart(() => import("./audit-page.tsx"));
 const AccountPage = lazyPart(() => import("../shared/session/account-page.tsx"));
 
@@ -20,7 +19,6 @@ const words = {
 
 const managing = [
   { to: "/users", name: "Users" },
-  { to: "/groups", name: "Groups" },
   { to: "/audit", name: "Audit" },
 ] as const;
 
@@ -36,7 +34,7 @@ function SignedIn() {
   const { session } = useSession();
   const may = (privilege: string): boolean =>
     session.privileges?.some((held) => held === "all" || held === privilege) ?? false;
-  const [sees, manages] = [may("interface-status"), may("user-management")];
+  const [sees, manages] = [may("interface-status"), may("all")];
   const [report, setReport] = useState<WireReport>();
   const live = useLive({
     path: sees ? "/console/events" : undefined,
@@ -48,15 +46,10 @@ function SignedIn() {
     <SignedInFrame service="firewall" title={words.title} places={places} live={live}>
       <Route path="/">{() => <InterfacePage report={report} sees={sees} />}</Route>
       <Route path="/users">{() => (manages ? <UserPage /> : <NoPrivilege />)}</Route>
-      <Route path="/groups">{() => (manages ? <GroupPage /> : <NoPrivilege />)}</Route>
       <Route path="/audit">{() => (manages ? <AuditPage /> : <NoPrivilege />)}</Route>
       <Route path="/account">{() => <AccountPage service="firewall" nameLabel="User" />}</Route>
     </SignedInFrame>
   );
 }
 
-const NoPrivilege = () => (
-  <p>
-    Managing users needs the privilege <b>user-management</b>. Ask an administrator for it.
-  </p>
-);
+const NoPrivilege = () => <p>Only an administrator can manage users.</p>;

@@ -3,7 +3,7 @@ import type { ConsolePeople, UserField } from "../../src/contract/console-firewa
 import { type Method, RequestProblem } from "../shared/live/request.ts";
 import { useSession } from "../shared/session/session.tsx";
 
-/** All users, groups and privileges: few enough to load without paging. */
+/** All users and privileges: few enough to load without paging. */
 export function usePeople() {
   const { request } = useSession();
   return useQuery({ queryKey: ["people"], queryFn: () => request<ConsolePeople>("GET", "/console/people") });

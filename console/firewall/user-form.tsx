@@ -21,20 +21,22 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
   const [name, setName] = useState(edited?.name);
   const [fullName, setFullName] = useState(edited?.fullName ?? "");
   const [given, setGiven] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
+  const [networks, setNetworks] = useState(edited?.networks.join(", ") ?? "");
   const [last, setLast] = useState(lastDayOf(edited));
   const [disabled, setDisabled] = useState(edited?.disabled ?? false);
   const write = usePeopleWrite<MadeKey | undefined>((made) => {
     onClose();
     if (made !== undefined) onMade(made);
   });
-  const { sending, faultOf } = atFields(write, ["name", "fullName", "expires", "privileges"]);
+  const { sending, faultOf } = atFields(write, ["name", "fullName", "expires", "privileges", "networks"]);
   const isOwn = edited?.name === useSession().session.name;
   const preset = edited ? undefined : start.preset;
   const shownName = name ?? start.name;
   const path = `users/${encodeURIComponent(shownName)}`;
   const expires = edited && last === lastDayOf(edited) ? edited.expires : endOf(last);
+  const privileges = preset?.privileges ?? given;
   const expiryFault = expires === undefined ? "use a year with four digits" : faultOf("expires");
-  const wish = { name: shownName.trim(), fullName, privileges: preset?.privileges ?? given, disabled, expires };
+  const wish = { name: shownName.trim(), fullName, privileges, networks: listIn(networks), disabled, expires };
   const saving = edited
     ? ({ method: "PUT", path, body: changedParts(edited, wish) } as const)
     : ({ method: "POST", path: "users", body: { ...wish, withKey: start.withKey } } as const);
@@ -57,14 +59,9 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
       {preset === undefined && (
         <PrivilegeBoxes privileges={people.privileges} held={given} onChange={setGiven} fault={faultOf("privileges")} />
       )}
+      <NetworksField value={networks} onChange={setNetworks} fault={faultOf("networks")} />
       <Group align="flex-end">
-        <TextField
-          label="Valid until (empty: no expiry)"
-          type="date"
-          value={last}
-          onChange={setLast}
-          fault={expiryFault}
-        />
+        <LastDayField value={last} onChange={setLast} fault={expiryFault} />
         {edited ? (
           <DisabledSwitch disabled={disabled} isOwn={isOwn} onChange={setDisabled} />
         ) : (
@@ -79,13 +76,27 @@ const RemoveButton = (props: { readonly loading: boolean; readonly onSure: () =>
   <SureButton ask="Remove…" sure="Yes, remove with all keys" {...props} />
 );
 
-function TextField(props: {
-  readonly label: string;
-  readonly type?: "date";
+type FieldProps = {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly fault: string | undefined;
-}) {
+};
+
+const NetworksField = (props: FieldProps) => (
+  <TextField
+    label="Only from these networks (empty: from anywhere)"
+    placeholder="192.0.2.0/24, 2001:db8::/32"
+    {...props}
+  />
+);
+
+const listIn = (text: string): readonly string[] => text.split(/[\s,]+/).filter((part) => part !== "");
+
+const LastDayField = (props: FieldProps) => <TextField label="Valid until (empty: no expiry)" type="date" {...props} />;
+
+function TextField(
+  props: FieldProps & { readonly label: string; readonly type?: "date"; readonly placeholder?: string },
+) {
   const { fault, onChange, ...field } = props;
   return <TextInput {...field} onChange={(event) => onChange(event.currentTarget.value)} error={fault} />;
 }
@@ -122,9 +133,9 @@ const KeyBox = ({
   />
 );
 
-/** The initial values of a new user: a preset that the signed-in user may give, a free name, and whether to create a key. */
+/** The initial values of a new user: the first preset, a free name, and whether to create a key. */
 function useNewUser({ presets, users }: ConsolePeople) {
-  const [preset, setPreset] = useState<ConsolePreset | undefined>(() => presets.find(({ mayGive }) => mayGive));
+  const [preset, setPreset] = useState<ConsolePreset | undefined>(presets[0]);
   const [withKey, setWithKey] = useState(preset?.withKey ?? false);
   const isTaken = (name: string) => users.some((user) => user.name === name);
   const usual = preset?.name.toLowerCase() ?? "";
@@ -154,14 +165,8 @@ function PresetChoice(props: {
       onChange={(name) => onChoose(presets.find((each) => each.name === name))}
     >
       <div className="boxes">
-        {presets.map(({ name, purpose, mayGive }) => (
-          <Radio
-            key={name}
-            value={name}
-            label={name}
-            disabled={!mayGive}
-            description={mayGive ? purpose : "You can only give privileges that you have yourself."}
-          />
+        {presets.map(({ name, purpose }) => (
+          <Radio key={name} value={name} label={name} description={purpose} />
         ))}
         <Radio value="Other" label="Other" description="Choose the privileges one by one." />
       </div>
@@ -178,8 +183,8 @@ function endOf(last: string): string | null | undefined {
   return Number.isNaN(end) ? undefined : new Date(end).toISOString();
 }
 
-/** The name identifies a user or a group, so it cannot be changed. */
-export function NameInput(props: {
+/** The name identifies a user, so it cannot be changed. */
+function NameInput(props: {
   readonly name: string;
   readonly onChange: (name: string) => void;
   readonly stays: boolean;
@@ -199,7 +204,7 @@ export function NameInput(props: {
   );
 }
 
-export function PrivilegeBoxes(props: {
+function PrivilegeBoxes(props: {
   readonly privileges: ConsolePeople["privileges"];
   readonly held: readonly string[];
   readonly onChange: (held: readonly string[]) => void;

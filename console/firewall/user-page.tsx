@@ -28,7 +28,7 @@ export default function UserPage() {
       </Group>
       <Loading of={people} height={160} />
       {people.data && (
-        <ListTable heads={["User", "Privileges", "Groups", "State", "Keys"]}>
+        <ListTable heads={["User", "Privileges", "From", "State", "Keys"]}>
           {people.data.users.map((user) => (
             <OneUser key={user.name} user={user} onEdit={() => open({ edit: user.name })} onMade={setMade} />
           ))}
@@ -65,8 +65,10 @@ function OneUser(props: {
           {user.fullName && <span className="quiet"> {user.fullName}</span>}
         </span>
       </td>
-      <td data-label="Privileges">{user.privileges.join(", ") || "none directly"}</td>
-      <td data-label="Groups">{user.groups.join(", ") || "—"}</td>
+      <td data-label="Privileges">{user.privileges.join(", ") || "none"}</td>
+      <td data-label="From" className="mono">
+        {user.networks.join(" ") || "anywhere"}
+      </td>
       <td data-label="State">{stateOf(user)}</td>
       <td data-label="Keys">
         <div>

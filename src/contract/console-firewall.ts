@@ -6,7 +6,8 @@ export type ConsoleUser = {
   readonly disabled: boolean;
   readonly expires: string | null;
   readonly privileges: readonly string[];
-  readonly groups: readonly string[];
+  /** The privileges apply only from these networks; empty: from anywhere. */
+  readonly networks: readonly string[];
   readonly hasPassword: boolean;
   readonly keys: readonly ConsoleKey[];
 };
@@ -20,16 +21,8 @@ export type ConsoleKey = {
   readonly lastUsed: string | null;
 };
 
-export type ConsoleGroup = {
-  readonly name: string;
-  readonly privileges: readonly string[];
-  readonly networks: readonly string[];
-  readonly members: readonly string[];
-};
-
 export type ConsolePeople = {
   readonly users: readonly ConsoleUser[];
-  readonly groups: readonly ConsoleGroup[];
   readonly privileges: readonly { readonly id: string; readonly name: string }[];
   readonly presets: readonly ConsolePreset[];
 };
@@ -41,8 +34,6 @@ export type ConsolePreset = {
   readonly privileges: readonly string[];
   /** Such a user needs a key rather than a password. */
   readonly withKey: boolean;
-  /** Nobody can give more than they have. */
-  readonly mayGive: boolean;
 };
 
 /** The only answer that ever contains the secret; `file` is the file that OPNsense would offer for download. */
@@ -53,13 +44,13 @@ export type MadeKey = {
   readonly fileName: string;
 };
 
-export type UserWish = Omit<ConsoleUser, "groups" | "hasPassword" | "keys">;
+export type UserWish = Omit<ConsoleUser, "hasPassword" | "keys">;
 
 /** A user and, if wanted, their first key; then the answer is a `MadeKey`. */
 export type NewUserWish = UserWish & { readonly withKey?: boolean };
 
 /** An error with the code `field:name` belongs to that field of the form. */
-export type UserField = "name" | "fullName" | "expires" | "privileges" | "networks" | "members";
+export type UserField = "name" | "fullName" | "expires" | "privileges" | "networks";
 
 export type AuditLine = {
   readonly at: string;

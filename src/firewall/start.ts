@@ -178,7 +178,7 @@ function openService(options: FirewallOptions, { access, machine, caFile, stoppi
   const healthOf = options.probesGateways ? startProbe(read.readRoutes, options, stopping, opened) : undefined;
   const endpoints = {
     ...statusEndpoints({ config, ...read, streams, keys, accessVersion, now, healthOf }),
-    ...accessEndpoints(access, log, now),
+    ...accessEndpoints(access, now),
   };
   const api = createApi({ keys, endpoints, log, now });
   // The owner of the services that share the sign-in owns this one too.

@@ -41,7 +41,7 @@ describe("interfaces that cannot be shown", () => {
     await page.getByLabel("Name", { exact: true }).fill("clerk");
     await page.getByRole("radio", { name: "Other" }).check();
     await page.getByRole("checkbox", { name: "interface-status" }).uncheck();
-    await page.getByRole("checkbox", { name: "user-management" }).check();
+    await page.getByRole("checkbox", { name: "gateways" }).check();
     await page.getByRole("button", { name: "Create user" }).click();
     await page.getByRole("button", { name: "New key for clerk" }).waitFor();
     await context.clearCookies();

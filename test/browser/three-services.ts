@@ -55,13 +55,12 @@ export async function startThreeServices(): Promise<ThreeServices> {
   };
 }
 
-/** Users and a group of the household; returns the updater's key. */
+/** Users of the household; returns the updater's key. */
 function fillHousehold(folder: string): { readonly key: string; readonly secret: string } {
   const access = openAccess(keysFile(folder));
   const now = new Date();
-  access.users.add({ name: "ada", fullName: "Ada from next door", privileges: ["dashboard", "traffic"], now });
-  access.groups.add({ name: "at-home", privileges: ["overview", "gateways"], networks: ["192.168.7.0/24"], now });
-  access.groups.join("at-home", "ada");
+  const ada = { name: "ada", fullName: "Ada from next door", networks: ["192.168.7.0/24"] };
+  access.users.add({ ...ada, privileges: ["dashboard", "traffic"], now });
   const key = access.keys.add({ name: "updater", privileges: ["interface-status"], now });
   const root = { name: "root", source: "192.168.7.20" };
   access.audit.note(root, "user added", "ada, privileges: dashboard, traffic", now);

@@ -30,7 +30,6 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   "src/firewall/access": [
     "audit.ts",
     "keys.ts",
-    "may-manage.ts",
     "privileges.ts",
     "resolve-endpoint.ts",
     "sign-ins.ts",

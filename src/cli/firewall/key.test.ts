@@ -42,15 +42,15 @@ describe("moor key add", () => {
     ],
     ["expired", { expires: "2020-01-31" }, "moor user change --data data anna --expires never\n"],
   ])("says that the key is invalid while its user is %s", async (_, change, said) => {
-    await userAdd("anna", { data, new: true, privilege: ["overview"] }, io);
-    await userChange("anna", { data, privilege: [], ...change }, io);
+    await userAdd("anna", { data, new: true, privilege: ["overview"], network: [] }, io);
+    await userChange("anna", { data, privilege: [], network: [], ...change }, io);
     expect(await keyAdd({ data, name: "unnamed", user: "anna", privilege: [] }, io)).toBe(0);
     expect(text.err).toContain(said);
   });
 
   it("prints a command to paste, also for a name of two words", async () => {
     await keyAdd({ ...added, name: "moor up" }, io);
-    await userChange("moor up", { data, privilege: [], disable: true }, io);
+    await userChange("moor up", { data, privilege: [], network: [], disable: true }, io);
     await keyAdd({ ...added, name: "moor up" }, io);
     expect(text.err).toContain("to change that: moor user change --data data 'moor up' --enable\n");
   });

@@ -11,7 +11,7 @@ import { dataFlag } from "../io/try-lines.ts";
 
 export type InData = { readonly data: string };
 
-/** The users, groups and keys of the data folder; a running service sees every change immediately. */
+/** The users and keys of the data folder; a running service sees every change immediately. */
 export async function withAccess<T>(
   { data }: InData,
   io: CommandIo,
@@ -53,7 +53,7 @@ export function personHere(): Actor {
   }
 }
 
-export const noSuch = (what: "user" | "group" | "key", name: string, options: InData, io: CommandIo): number =>
+export const noSuch = (what: "user" | "key", name: string, options: InData, io: CommandIo): number =>
   refuse(
     1,
     `There is no ${what} ${name}; ${io.program} ${what} list ${dataFlag(options)} lists the existing ones.`,

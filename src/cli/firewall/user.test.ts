@@ -48,6 +48,13 @@ describe("moor user", () => {
     expect(opens()).toBeUndefined();
   });
 
+  it("limits a user to networks, and removes the limit", async () => {
+    await moor("user add --new anna --privilege overview --network 192.0.2.0/24 --network 2001:db8::/32");
+    expect((await moor("user list")).out).toMatch(/anna +overview +192\.0\.2\.0\/24, 2001:db8::\/32 /);
+    await moor("user change anna --any-network");
+    expect((await moor("user list")).out).toMatch(/anna +overview +anywhere /);
+  });
+
   it("lists keys as invalid while their user is disabled or expired", async () => {
     expect((await moor("user add --new anna")).out).toContain("moor key add --data data --user anna\n");
     await moor("key add --new --user anna");
@@ -79,7 +86,7 @@ describe("moor user", () => {
   it("lists users for people and for programs", async () => {
     expect((await moor("user list")).out).toContain("moor user add");
     await moor("user add --new anna --privilege overview --expires 2099-12-31");
-    expect((await moor("user list")).out).toMatch(/anna +overview +no +2100-01-01 00:00 +valid/);
+    expect((await moor("user list")).out).toMatch(/anna +overview +anywhere +no +2100-01-01 00:00 +valid/);
     expect(JSON.parse((await moor("user list --json")).out)).toMatchObject([
       { name: "anna", privileges: ["overview"] },
     ]);
@@ -122,11 +129,11 @@ describe("moor user", () => {
     await moor("user add --new anna --privilege overview");
     const { out: key } = await moor("key add --new --user anna");
     const { out: password } = await moor("user password anna");
-    await moor("group set admins --join anna");
+    await moor("user change anna --network 192.0.2.0/24");
     const { out } = await moor("user log");
     const did = out.split("\n").slice(1, -1);
     expect(did.map((line) => /command line +(.*?) {2}/.exec(line)?.[1])).toEqual([
-      ...["group set", "password set", "key added", "user added"],
+      ...["user changed", "password set", "key added", "user added"],
     ]);
     expect(out).not.toContain(password.trim());
     expect(out).not.toContain(/secret=(.*)/.exec(key)?.[1] ?? "x");
@@ -146,10 +153,8 @@ describe("moor user", () => {
     ["user log --most x", 2, /It must be a number/],
     ["key add --new --user nobody", 1, /There is no user nobody/],
     ["key add --new --privilege everything", 2, /There is no privilege everything/],
-    ["group set ad/mins", 2, /A group name can contain only letters, digits/],
-    ["group set admins --join nobody", 1, /There is no user nobody/],
-    ["group set admins --network 300.0.0.0/8", 2, /300\.0\.0\.0\/8 is not a network/],
-    ["group remove admins", 1, /There is no group admins/],
+    ["user add --new anna --network 300.0.0.0/8", 2, /300\.0\.0\.0\/8 is not a network/],
+    ["user change anna --network 192.0.2.0/24 --any-network", 2, /cannot be used with option/],
     ["ca", 1, /has no certificate authority yet/],
   ])("%s: %s", async (line, code, message) => {
     const ended = await moor(line);
@@ -160,20 +165,5 @@ describe("moor user", () => {
   it("says that the name already exists", async () => {
     await moor("user add --new anna");
     expect(await moor("user add --new anna")).toMatchObject({ code: 1, err: expect.stringContaining("already") });
-  });
-});
-
-describe("moor group", () => {
-  it("is created and changed, part by part", async () => {
-    await moor("user add --new anna");
-    await moor("user add --new bert");
-    await moor("group set admins --privilege overview --network 192.0.2.0/24 --join anna --join bert");
-    await moor("group set admins --leave bert --privilege gateways");
-    expect((await moor("group list")).out).toMatch(/admins +gateways +192\.0\.2\.0\/24 +anna\n/);
-    expect((await moor("user list")).out).toMatch(/anna +none +admins/);
-    expect((await moor("group set admins --any-network")).out).toContain("everywhere");
-    expect(JSON.parse((await moor("group list --json")).out)).toMatchObject([{ members: ["anna"], networks: [] }]);
-    expect((await moor("group remove admins")).code).toBe(0);
-    expect((await moor("group list")).out).toContain("moor group set");
   });
 });

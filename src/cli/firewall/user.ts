@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { passwordFault } from "../../access/password.ts";
 import { createToken } from "../../access/secret.ts";
+import { parseNetwork } from "../../core/addresses/network.ts";
 import { shellWord } from "../../core/shell-word.ts";
 import { isUtf16, withoutMark } from "../../core/utf8-text.ts";
 import type { AccessStore } from "../../firewall/access/store.ts";
@@ -25,6 +26,7 @@ import {
 export type UserSettings = InData & {
   readonly fullName?: string;
   readonly privilege: readonly string[];
+  readonly network: readonly string[];
   /** A day, or `never`. */
   readonly expires?: string;
 };
@@ -38,7 +40,7 @@ export async function userAdd(name: string, options: UserSettings & NewOption, i
     );
     return 2;
   }
-  const wrong = nameFault("user", name);
+  const wrong = nameFault(name);
   if (wrong !== undefined) return refuse(2, wrong, io);
   return withNewAccess(options, io, ({ users, audit }) => {
     if (!users.add({ ...change, name, now: new Date() })) {
@@ -52,17 +54,26 @@ export async function userAdd(name: string, options: UserSettings & NewOption, i
   });
 }
 
-export type UserChanges = UserSettings & { readonly disable?: boolean; readonly enable?: boolean };
+export type UserChanges = UserSettings & {
+  readonly anyNetwork?: boolean;
+  readonly disable?: boolean;
+  readonly enable?: boolean;
+};
 
-/** The given privileges replace the old ones. */
+/** The given privileges and networks replace the old ones. */
 export async function userChange(name: string, options: UserChanges, io: CommandIo): Promise<number> {
   const read = readChange(options, io);
   if (read === undefined) return 2;
-  const change = { ...read, ...(options.disable && { disabled: true }), ...(options.enable && { disabled: false }) };
+  const change = {
+    ...read,
+    ...(options.anyNetwork && { networks: [] }),
+    ...(options.disable && { disabled: true }),
+    ...(options.enable && { disabled: false }),
+  };
   if (Object.keys(change).length === 0)
     return refuse(
       2,
-      "There is nothing to change; give --privilege, --full-name, --expires, --disable or --enable.",
+      "There is nothing to change; give --privilege, --network, --any-network, --full-name, --expires, --disable or --enable.",
       io,
     );
   return withUser(name, options, io, ({ users, audit }) => {
@@ -114,7 +125,7 @@ export async function userList(options: InData & { readonly json?: boolean }, io
   if (options.json) io.out(`${JSON.stringify(all, null, 2)}\n`);
   else if (all.length === 0)
     io.out(`There are no users yet; create one with: ${io.program} user add ${dataFlag(options)} NAME\n`);
-  else io.out(printTable(["user", "privileges", "groups", "password", "expires", "state"], all.map(row)));
+  else io.out(printTable(["user", "privileges", "from", "password", "expires", "state"], all.map(row)));
   return 0;
 }
 
@@ -140,14 +151,17 @@ async function withUser(
   });
 }
 
-function readChange({ fullName, privilege, expires }: UserSettings, io: CommandIo): UserChange | undefined {
+function readChange({ fullName, privilege, network, expires }: UserSettings, io: CommandIo): UserChange | undefined {
   const privileges = readPrivileges(privilege, io);
   const end = expires === undefined || expires === "never" ? expires : endOfDay(expires);
   if (end === null) io.err(`${expires} is not a day; write it as 2027-12-31, or never.\n`);
-  if (privileges === undefined || end === null) return undefined;
+  const wrong = network.filter((text) => parseNetwork(text) === undefined);
+  if (wrong.length > 0) io.err(`${wrong.join(", ")} is not a network; write it as 192.0.2.0/24 or 2001:db8::/32.\n`);
+  if (privileges === undefined || end === null || wrong.length > 0) return undefined;
   return {
     ...(fullName !== undefined && { fullName }),
     ...(privilege.length > 0 && { privileges }),
+    ...(network.length > 0 && { networks: network }),
     ...(end !== undefined && { expires: end }),
   };
 }
@@ -159,20 +173,23 @@ function endOfDay(text: string): Date | null {
 }
 
 function described(name: string, change: UserChange): string {
-  const { fullName, disabled, expires, privileges } = change;
+  const { fullName, disabled, expires, privileges, networks } = change;
   return [
     name,
     ...(fullName === undefined ? [] : [`full name ${fullName}`]),
     ...(disabled === undefined ? [] : [disabled ? "disabled" : "enabled"]),
     ...(expires === undefined ? [] : [expires === "never" ? "never expires" : `expires ${minute(expires)}`]),
     ...(privileges === undefined ? [] : [`privileges: ${listed(privileges)}`]),
+    ...(networks === undefined ? [] : [`from ${fromWhere(networks)}`]),
   ].join(", ");
 }
+
+const fromWhere = (networks: readonly string[]): string => (networks.length === 0 ? "anywhere" : networks.join(", "));
 
 const row = (user: User): readonly string[] => [
   user.name,
   listed(user.privileges),
-  user.groups.join(", "),
+  fromWhere(user.networks),
   user.hasPassword ? "yes" : "no",
   user.expires === undefined ? "never" : minute(user.expires),
   userState(user),

@@ -26,9 +26,6 @@ it.each([
   ["user change anna --disable", "firewall"],
   ["user password anna", "firewall"],
   ["user remove anna", "firewall"],
-  ["group list", "firewall"],
-  ["group set staff", "firewall"],
-  ["group remove staff", "firewall"],
   ["sign-in --firewall", "firewall"],
 ])("moor %s creates no database in a folder without one, and says so", async (words, file) => {
   const { io, printed } = openTerminal(cwd);

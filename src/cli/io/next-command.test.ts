@@ -8,13 +8,7 @@ import { runMoor } from "../program.ts";
 let cwd: string;
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-next-command-"));
-  for (const words of [
-    "user add --new anna",
-    "group set staff",
-    "transfer-key add --new ns2",
-    "key add --name two",
-    "key add",
-  ]) {
+  for (const words of ["user add --new anna", "transfer-key add --new ns2", "key add --name two", "key add"]) {
     await moor(words, "d 2");
   }
   await moor("transfer-key add --new ns2", "d 3");
@@ -34,9 +28,6 @@ it.each([
   ["user add anna", "d 2", "moor user change --data 'd 2' anna\n"],
   ["user remove nobody", "d 2", "moor user list --data 'd 2' lists"],
   ["user list", "d 3", "moor user add --data 'd 3' NAME\n"],
-  ["group set staff --join nobody", "d 2", "moor user list --data 'd 2' lists"],
-  ["group remove nobody", "d 2", "moor group list --data 'd 2' lists"],
-  ["group list", "d 4", "moor group set --data 'd 4' NAME\n"],
   ["key add --user nobody", "d 2", "moor user list --data 'd 2' lists"],
   ["key revoke nothing-like-it", "d 2", "moor key list --data 'd 2' lists"],
   ["key list", "d 3", "moor key add --data 'd 3'\n"],

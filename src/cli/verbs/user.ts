@@ -9,16 +9,11 @@ const privilege = [
   [] as readonly string[],
 ] as const;
 
-/** Users, groups and keys of the firewall service, and the certificate that clients import. */
+/** Users and keys of the firewall service, and the certificate that clients import. */
 export function addAccessVerbs(program: Command, io: CommandIo, run: Run): void {
   const verb = (name: string, text: string) => program.command(name).description(text);
   addKeyVerbs(verb("key", "Manages the keys of the firewall service: who may read the interfaces."), io, run);
   addUserVerbs(verb("user", "Manages the users of the firewall service, and what they may do."), io, run);
-  addGroupVerbs(
-    verb("group", "Manages groups of users of the firewall service, their privileges and networks."),
-    io,
-    run,
-  );
   dataVerb(program, "ca", "Shows the certificate that clients must trust, and its fingerprint.")
     .option("--pem", "print only the certificate")
     .action((options) => run(async () => (await import("./ca.ts")).ca(options, io)));
@@ -52,12 +47,19 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
     dataVerb(user, name, text)
       .argument("<name>", "the user")
       .option(...privilege)
+      .option(
+        "--network <range>",
+        "the privileges apply only to calls from this network (may be repeated)",
+        repeated,
+        [],
+      )
       .option("--full-name <text>", "the user's full name")
       .option("--expires <day>", "the last day on which the user and their keys are valid, or never");
   settings("add", "Creates a user.")
     .option(...newOption)
     .action((name, options) => run(async () => (await load()).userAdd(name, options, io)));
-  settings("change", "Changes a user; the given privileges replace the old ones.")
+  settings("change", "Changes a user; the given privileges and networks replace the old ones.")
+    .addOption(new Option("--any-network", "the privileges apply to calls from anywhere again").conflicts("network"))
     .option("--disable", "disable the user; their keys do not work until the user is enabled again")
     .addOption(new Option("--enable", "enable the user again").conflicts("disable"))
     .action((name, options) => run(async () => (await load()).userChange(name, options, io)));
@@ -74,27 +76,4 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
   dataVerb(user, "log", "Shows who changed what, the latest first.")
     .option("--most <count>", "how many entries to show", readCount, 50)
     .action((options) => run(async () => (await load()).userLog(options, io)));
-}
-
-function addGroupVerbs(group: Command, io: CommandIo, run: Run): void {
-  const load = () => import("../firewall/group.ts");
-  dataVerb(group, "set", "Creates or changes a group; the given privileges and networks replace the old ones.")
-    .argument("<name>", "the group")
-    .option(...privilege)
-    .option(
-      "--network <range>",
-      "the group's privileges apply only to calls from this network (may be repeated)",
-      repeated,
-      [],
-    )
-    .option("--any-network", "the group's privileges apply to calls from anywhere again")
-    .option("--join <user>", "add this user (may be repeated)", repeated, [])
-    .option("--leave <user>", "remove this user (may be repeated)", repeated, [])
-    .action((name, options) => run(async () => (await load()).groupSet(name, options, io)));
-  dataVerb(group, "list", "Lists the groups.")
-    .option(...asJson)
-    .action((options) => run(async () => (await load()).groupList(options, io)));
-  dataVerb(group, "remove", "Removes a group; its members stay.")
-    .argument("<name>", "the group")
-    .action((name, options) => run(async () => (await load()).groupRemove(name, options, io)));
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Who changed which users, groups and keys. Never contains secrets or passwords. */
+/** Who changed which users and keys. Never contains secrets or passwords. */
 export type AuditEntry = {
   readonly at: Date;
   /** A user of the service, or the person at the command line. */

@@ -1,14 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/secret.ts";
 import { tryTo } from "./audit.ts";
-import type { Standing } from "./may-manage.ts";
-import { standingOf } from "./may-manage.ts";
 import {
   type Caller,
   type Holder,
   isInForce,
   isPrivilege,
   type Privilege,
+  privilegesOf,
   rightsOf,
   type ShutOut,
   shutOut,
@@ -20,7 +19,7 @@ export type ApiKey = {
   readonly key: string;
   /** The user that the key belongs to. */
   readonly name: string;
-  /** What the key allows for this caller: its user's privileges from there at this time, within the key's own limit. */
+  /** What the key allows for this caller: its user's privileges, within the key's own limit. In lists: for any caller. */
   readonly privileges: readonly Privilege[];
   readonly created: Date;
   /** Up to five minutes too early; absent if it was never used. */
@@ -96,12 +95,6 @@ export class KeyStore {
     return this.#inForce(this.#rowOf(key), caller);
   }
 
-  /** Everything that the key allows, wherever a call comes from. */
-  standing(key: string): Standing | undefined {
-    const row = this.#rowOf(key);
-    return row && standingOf(this.#holderOf(row), limitOf(row));
-  }
-
   list(): readonly ApiKey[] {
     return (this.#statement.all.all() as KeyRow[]).map((row) => this.#shown(row));
   }
@@ -125,11 +118,11 @@ export class KeyStore {
   }
 
   #holderOf(row: KeyRow): Holder {
-    return this.#users.holder(row.name) ?? removed;
+    return this.#users.find(row.name) ?? removed;
   }
 
   #shown(row: KeyRow): ApiKey {
-    return seenBy(row, this.#holderOf(row), { now: new Date(0) });
+    return keyFromRow(row, privilegesOf(this.#holderOf(row), limitOf(row)));
   }
 
   #inForce(row: KeyRow | undefined, caller: Caller): ApiKey | undefined {
@@ -137,7 +130,7 @@ export class KeyStore {
     const holder = this.#holderOf(row);
     if (!isInForce(holder, caller.now)) return undefined;
     this.#noteUse(row, caller.now.getTime());
-    return seenBy(row, holder, caller);
+    return keyFromRow(row, rightsOf(holder, limitOf(row), caller));
   }
 
   #noteUse({ key, last_used }: KeyRow, now: number): void {
@@ -147,17 +140,17 @@ export class KeyStore {
   }
 }
 
-const seenBy = (row: KeyRow, holder: Holder, caller: Caller): ApiKey => ({
+const keyFromRow = (row: KeyRow, privileges: readonly Privilege[]): ApiKey => ({
   key: row.key,
   name: row.name,
-  privileges: rightsOf(holder, limitOf(row), caller),
+  privileges,
   created: new Date(row.created),
   ...(row.last_used !== null && { lastUsed: new Date(row.last_used) }),
   ...(row.revoked !== null && { revoked: new Date(row.revoked) }),
 });
 
 /** For a key whose user was removed by another process after the key was read. */
-const removed: Holder = { disabled: true, privileges: [], groups: [] };
+const removed: Holder = { disabled: true, privileges: [], networks: [] };
 
 /** A typo must not revoke a key. */
 const shortestBeginning = 8;

@@ -2,7 +2,7 @@ import { parseNetwork } from "../../core/addresses/network.ts";
 import { comesFrom } from "../../core/addresses/peer-address.ts";
 
 /**
- * The privileges of users and groups, with OPNsense's display names. `all` is OPNsense's "All pages";
+ * The privileges of users, with OPNsense's display names. `all` is OPNsense's "All pages";
  * `interface-status` is a narrow one that OPNsense lacks; the others are OPNsense's, under names that say what
  * they allow.
  */
@@ -19,7 +19,6 @@ export const displayNames = {
   activity: "Diagnostics: System Activity",
   firmware: "System: Firmware",
   dashboard: "Lobby: Dashboard",
-  "user-management": "System: Access: Management",
 } as const;
 export type Privilege = keyof typeof displayNames;
 
@@ -29,7 +28,7 @@ export const isPrivilege = (text: string): text is Privilege => Object.hasOwn(di
 
 /**
  * The endpoints, by their names in OPNsense's documentation (`events` is moor's own), and the privilege that each needs
- * unless the caller has `all`.
+ * unless the caller has `all`. Whoever can create keys for others can do what they can, so that needs `all`.
  */
 export const endpoints = {
   "diagnostics/activity/get_activity": "activity",
@@ -51,10 +50,10 @@ export const endpoints = {
   "core/firmware/info": "firmware",
   "core/firmware/status": "firmware",
   "core/system/status": "dashboard",
-  "auth/user/add_api_key": "user-management",
-  "auth/user/search_api_key": "user-management",
-  "auth/user/del_api_key": "user-management",
-  "auth/priv/search": "user-management",
+  "auth/user/add_api_key": "all",
+  "auth/user/search_api_key": "all",
+  "auth/user/del_api_key": "all",
+  "auth/priv/search": "all",
 } as const satisfies Readonly<Record<string, Privilege>>;
 export type EndpointName = keyof typeof endpoints;
 
@@ -82,7 +81,7 @@ export const presets: readonly Preset[] = [
   {
     name: "Dashboard",
     purpose: "Reads everything that this service reports, and changes nothing.",
-    privileges: privileges.filter((each) => each !== "all" && each !== "user-management"),
+    privileges: privileges.filter((each) => each !== "all"),
     withKey: true,
   },
   {
@@ -93,18 +92,16 @@ export const presets: readonly Preset[] = [
   },
 ];
 
-/** The user of a key, with the privileges they have directly and through groups. */
+/** What decides what a user and their keys may do. */
 export type Holder = {
   readonly disabled: boolean;
   readonly expires?: Date;
   readonly privileges: readonly Privilege[];
-  readonly groups: readonly Grant[];
+  /** The privileges apply only to calls from these networks; empty means from anywhere. */
+  readonly networks: readonly string[];
 };
 
-/** Privileges that apply only to calls from these networks; without networks, from anywhere. */
-export type Grant = { readonly privileges: readonly Privilege[]; readonly networks: readonly string[] };
-
-/** Where a call comes from, and when; an unknown address is in no network. */
+/** Where a call comes from, and when. Without `from`, the caller is in no network. */
 export type Caller = { readonly from?: string; readonly now: Date };
 
 /** Why a user's password and keys are not accepted now. */
@@ -118,28 +115,25 @@ export function shutOut({ disabled, expires }: Pick<Holder, "disabled" | "expire
 export const isInForce = (holder: Pick<Holder, "disabled" | "expires">, now: Date): boolean =>
   shutOut(holder, now) === undefined;
 
-/** What a key allows: the privileges that its user has here and now, within the key's own limit if it has one. */
-export function rightsOf(holder: Holder, limit: readonly Privilege[] | undefined, caller: Caller): Privilege[] {
-  const counting = new Set(grantsFrom(grantsOf(holder, limit), caller).flatMap((grant) => grant.privileges));
-  return counting.has("all") ? ["all"] : privileges.filter((each) => counting.has(each));
-}
+/** What a key allows: the privileges that its user has here, within the key's own limit if it has one. */
+export const rightsOf = (
+  holder: Holder,
+  limit: readonly Privilege[] | undefined,
+  { from }: Pick<Caller, "from">,
+): readonly Privilege[] => (isFrom(from, holder.networks) ? privilegesOf(holder, limit) : []);
 
-/** All grants of a holder, for any network, within a key's limit if there is one. */
-export const grantsOf = (holder: Pick<Holder, "privileges" | "groups">, limit?: readonly Privilege[]): Grant[] =>
-  [{ privileges: holder.privileges, networks: [] }, ...holder.groups].map((grant) => ({
-    privileges: limit === undefined ? grant.privileges : inBoth(grant.privileges, limit),
-    networks: grant.networks,
-  }));
-
-export const grantsFrom = (grants: readonly Grant[], { from }: Pick<Caller, "from">): Grant[] =>
-  grants.filter(({ networks }) => networks.length === 0 || isFrom(from, networks));
-
-function inBoth(a: readonly Privilege[], b: readonly Privilege[]): readonly Privilege[] {
+/** The same, wherever a call comes from. */
+export function privilegesOf(
+  { privileges: held }: Pick<Holder, "privileges">,
+  limit: readonly Privilege[] = ["all"],
+): readonly Privilege[] {
   const covers = (list: readonly Privilege[], each: Privilege) => list.includes("all") || list.includes(each);
-  return privileges.filter((each) => (a.includes(each) && covers(b, each)) || (b.includes(each) && covers(a, each)));
+  const both = privileges.filter((each) => covers(held, each) && covers(limit, each));
+  return both.includes("all") ? ["all"] : both;
 }
 
-const isFrom = (from: string | undefined, networks: readonly string[]): boolean =>
+export const isFrom = (from: string | undefined, networks: readonly string[]): boolean =>
+  networks.length === 0 ||
   comesFrom(
     from,
     networks.flatMap((text) => parseNetwork(text) ?? []),

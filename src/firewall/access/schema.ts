@@ -11,20 +11,9 @@ export const migrations: readonly string[] = [
     disabled INTEGER NOT NULL,
     expires INTEGER,
     privileges TEXT NOT NULL,
-    created INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE groups (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    privileges TEXT NOT NULL,
     networks TEXT NOT NULL,
     created INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE members (
-    group_id INTEGER NOT NULL REFERENCES groups (id) ON DELETE CASCADE,
-    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-    PRIMARY KEY (user_id, group_id)
-  ) STRICT, WITHOUT ROWID;
   CREATE TABLE api_keys (
     key TEXT PRIMARY KEY,
     user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,

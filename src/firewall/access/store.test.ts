@@ -33,7 +33,7 @@ describe("users", () => {
       fullName: "Anna",
       disabled: false,
       privileges: ["overview"],
-      groups: [],
+      networks: [],
       hasPassword: false,
       created: now,
     });
@@ -80,6 +80,17 @@ describe("users", () => {
     expect(keys.whyRefused("wrong", secret, now)).toEqual({ kind: "unknown" });
   });
 
+  it("have their privileges only in their networks, and lists show them all the same", () => {
+    const { users, keys } = open();
+    users.add({ name: "anna", privileges: ["overview"], networks: ["192.0.2.0/24"], now });
+    const key = keys.addFor("anna", undefined, now);
+    const opens = (from: string) => keys.check(key?.key ?? "", key?.secret ?? "", { from, now })?.privileges;
+    expect([opens("192.0.2.1"), opens("198.51.100.1")]).toEqual([["overview"], []]);
+    expect(keys.list()).toMatchObject([{ privileges: ["overview"] }]);
+    users.change("anna", { networks: [] });
+    expect(opens("198.51.100.1")).toEqual(["overview"]);
+  });
+
   it("cannot get a key if they do not exist", () => {
     expect(open().keys.addFor("nobody", undefined, now)).toBeUndefined();
   });
@@ -119,30 +130,6 @@ describe("users", () => {
     }
     expect(stored()).toMatch(/^scrypt\$131072\$8\$1\$/);
     database.close();
-  });
-});
-
-describe("groups", () => {
-  it("give their privileges to their members, from their networks", () => {
-    const { users, groups, keys } = open();
-    users.add({ name: "anna", now });
-    const key = keys.addFor("anna", undefined, now);
-    const opens = (from: string) => keys.check(key?.key ?? "", key?.secret ?? "", { from, now })?.privileges;
-    groups.add({ name: "admins", privileges: ["overview"], networks: ["192.0.2.0/24"], now });
-    expect(opens("192.0.2.1")).toEqual([]);
-    expect(groups.join("admins", "anna")).toBe(true);
-    expect(groups.join("admins", "nobody")).toBe(false);
-    expect(groups.join("nothing", "anna")).toBe(false);
-    expect([opens("192.0.2.1"), opens("198.51.100.1")]).toEqual([["overview"], []]);
-    expect(users.find("anna")?.groups).toEqual(["admins"]);
-    expect(groups.find("admins")?.members).toEqual(["anna"]);
-    groups.change("admins", { networks: [] });
-    expect(opens("198.51.100.1")).toEqual(["overview"]);
-    groups.leave("admins", "anna");
-    expect(opens("192.0.2.1")).toEqual([]);
-    groups.join("admins", "anna");
-    expect(groups.remove("admins")).toBe(true);
-    expect([opens("192.0.2.1"), groups.list(), groups.change("admins", {})]).toEqual([[], [], false]);
   });
 });
 

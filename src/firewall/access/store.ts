@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import type { PasswordCost } from "../../access/password.ts";
 import type { SessionStore } from "../../access/session.ts";
 import { createSessionStore } from "../../access/session-store.ts";
@@ -9,19 +8,16 @@ import { type Audit, openAudit } from "./audit.ts";
 import { KeyStore } from "./keys.ts";
 import { migrations } from "./schema.ts";
 import { openSignIns, type SignIns } from "./sign-ins.ts";
-import { type GroupStore, openGroups, openUsers, type UserStore } from "./users.ts";
+import { openUsers, type UserStore } from "./users.ts";
 
-/** Users, groups and keys, in one file that other processes may have open too. */
+/** Users and keys, in one file that other processes may have open too. */
 export type AccessStore = {
   readonly keys: KeyStore;
   readonly users: UserStore;
-  readonly groups: GroupStore;
   readonly audit: Audit;
   readonly signIns: SignIns;
   /** Sessions of the pages. */
   readonly sessions: SessionStore;
-  /** Makes a change, and undoes it if the condition does not hold afterwards; returns whether it holds. */
-  readonly attempt: (change: () => void, holds: () => boolean) => boolean;
   /** Changes with every write, including those of another process: open streams must be checked again. */
   readonly version: () => string;
   readonly close: () => void;
@@ -38,28 +34,14 @@ export function openAccess(path: string, passwordCost?: PasswordCost): AccessSto
   // https://sqlite.org/pragma.html#pragma_data_version counts the writes of others, total_changes() our own.
   const version = database.prepare("SELECT data_version, total_changes() AS own FROM pragma_data_version");
   return {
-    attempt: (change, holds) => attempt(database, change, holds),
     version: () => Object.values(version.get() ?? {}).join(" "),
     keys: new KeyStore(database, users),
     users,
-    groups: openGroups(database),
     audit: openAudit(database),
     signIns: openSignIns(database),
     sessions: createSessionStore(sqliteSql(database)),
     close: () => database.close(),
   };
-}
-
-function attempt(database: DatabaseSync, change: () => void, holds: () => boolean): boolean {
-  database.exec("BEGIN IMMEDIATE");
-  let isDone = false;
-  try {
-    change();
-    isDone = holds();
-  } finally {
-    database.exec(isDone ? "COMMIT" : "ROLLBACK");
-  }
-  return isDone;
 }
 
 /** In pages of 4 KB, and in bytes: the write-ahead log must not become many times as large as this small database. */

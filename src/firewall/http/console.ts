@@ -5,15 +5,14 @@ import { createSessions } from "../../access/session.ts";
 import { createSignIn, forged, json, problem } from "../../access/session-http.ts";
 import { createEntrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
-import type { ConsoleGroup, ConsoleTraffic, NewUserWish, UserWish } from "../../contract/console-firewall.ts";
+import type { ConsoleTraffic, NewUserWish, UserWish } from "../../contract/console-firewall.ts";
 import { objectOfJson } from "../../core/is-object.ts";
 import { type PlainRequest, readPlainRequest } from "../../lib/http/plain-request.ts";
 import { createStaticPages, type PageAnswer } from "../../lib/http/static-pages.ts";
 import { createFewLines } from "../../lib/limits/few-lines.ts";
 import type { Logger } from "../../process/log.ts";
 import { tryTo } from "../access/audit.ts";
-import type { Privilege } from "../access/privileges.ts";
-import { isInForce } from "../access/privileges.ts";
+import { isInForce, type Privilege, rightsOf } from "../access/privileges.ts";
 import { decoded } from "../access/resolve-endpoint.ts";
 import { unknownName } from "../access/sign-ins.ts";
 import type { AccessStore } from "../access/store.ts";
@@ -35,7 +34,7 @@ export type FirewallConsoleOptions = {
   readonly shared?: SharedSignIn | undefined;
 };
 
-/** The pages and their API: signing in, live interfaces, users, groups, keys and the audit log. */
+/** The pages and their API: signing in, live interfaces, users, keys and the audit log. */
 export function createFirewallConsole(options: FirewallConsoleOptions) {
   const { access, log, now } = options;
   const sessions = createSessions(access.sessions, () => now().getTime());
@@ -73,7 +72,7 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
 const acceptOf = (path: string, { headers }: IncomingMessage): string | undefined =>
   path.startsWith("/api/") ? undefined : headers.accept;
 
-const pagePaths = /^\/(?:sign-in|users|groups|audit|account)?$/;
+const pagePaths = /^\/(?:sign-in|users|audit|account)?$/;
 
 type Answer = PageAnswer | "taken";
 type SignedIn = { readonly user: User; readonly session: number };
@@ -100,7 +99,7 @@ class ConsoleApi {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> {
-    const { log, caFile } = this.#options;
+    const { caFile } = this.#options;
     const plain = await readPlainRequest(request);
     if (plain === undefined) return problem(413, "The request is too large.");
     const route = `${plain.method} ${plain.path}`;
@@ -118,11 +117,8 @@ class ConsoleApi {
       if (route === "GET /console/traffic") return json(200, await this.#options.readTraffic());
       return this.#openStream(request, response, plain, signedIn);
     }
-    if (!this.#isAllowed(user, "user-management", plain)) return problem(403, "You are not allowed to manage users.");
-    const managed = await manage(this.#people, plain, { name: user.name, source: plain.from });
-    if (managed.status === 403)
-      this.#fewLines(() => log.warn({ who: user.name, from: plain.from, route }, "console: a change was refused"));
-    return managed;
+    if (!this.#isAllowed(user, "all", plain)) return problem(403, "Only an administrator can manage users.");
+    return await manage(this.#people, plain, { name: user.name, source: plain.from });
   }
 
   async #openStream(
@@ -152,14 +148,14 @@ class ConsoleApi {
     return user && isInForce(user, this.#options.now()) ? user : undefined;
   }
 
-  #isAllowed(user: User, privilege: Privilege, { from }: PlainRequest): boolean {
-    const held = this.#people.rightsOf(user, from);
+  #isAllowed(user: User, privilege: Privilege, caller: PlainRequest): boolean {
+    const held = rightsOf(user, undefined, caller);
     return held.includes("all") || held.includes(privilege);
   }
 
   async #owner(from: string): Promise<string | undefined> {
     const user = this.#userInForce(administrator);
-    return user && this.#people.rightsOf(user, from).includes("all") ? user.name : undefined;
+    return user && rightsOf(user, undefined, { from }).includes("all") ? user.name : undefined;
   }
 
   #signInPeople(): People {
@@ -172,7 +168,7 @@ class ConsoleApi {
       hasName: async (name) => access.users.find(name) !== undefined,
       describe: async (who, from) => {
         const user = this.#userInForce(who);
-        const held = user && this.#people.rightsOf(user, from);
+        const held = user && rightsOf(user, undefined, { from });
         return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
       },
       setPassword: async (who, password) => {
@@ -215,7 +211,7 @@ async function manage(people: PeopleAdmin, { method, path, body }: PlainRequest,
     return problem(400, "The request is not a JSON object.");
   switch (`${method} ${kind}${name === "" ? "" : "/:name"}${part === undefined ? "" : `/${part}`}`) {
     case "GET people":
-      return json(200, people.list(by));
+      return json(200, people.list());
     case "GET audit":
       return json(200, { audit: people.audit() });
     case "POST users":
@@ -228,12 +224,6 @@ async function manage(people: PeopleAdmin, { method, path, body }: PlainRequest,
       return toAnswer(people.addKey(name, by));
     case "DELETE keys/:name":
       return toAnswer(people.revokeKey(name, by));
-    case "POST groups":
-      return toAnswer(people.addGroup(wish as ConsoleGroup, by));
-    case "PUT groups/:name":
-      return toAnswer(people.changeGroup({ ...(wish as Partial<ConsoleGroup>), name }, by));
-    case "DELETE groups/:name":
-      return toAnswer(people.removeGroup(name, by));
     default:
       return problem(404, "Not found.");
   }
@@ -243,7 +233,6 @@ function toAnswer(changed: Changed) {
   if (changed === "done") return { status: 204, headers: {}, body: "" };
   if (changed === "missing") return problem(404, "It no longer exists.");
   if ("made" in changed) return json(201, changed.made);
-  if ("forbidden" in changed) return problem(403, changed.forbidden);
   const { wrong: message, field } = changed;
   return json(422, { error: { message, ...(field && { code: `field:${field}` }) } });
 }
