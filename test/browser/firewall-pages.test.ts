@@ -137,7 +137,14 @@ describe("the last day of a user", () => {
 
   it("is the one given on the command line, which ends when the next day begins", async () => {
     const { context, page } = root;
-    const data = { name: "guest", fullName: "", disabled: false, expires: "2028-01-01T00:00:00Z", privileges: [] };
+    const data = {
+      name: "guest",
+      fullName: "",
+      disabled: false,
+      expires: "2028-01-01T00:00:00Z",
+      privileges: [],
+      networks: [],
+    };
     await context.request.post(`${rig.url}/console/users`, { headers: await session(context), data });
     await walkTo(page, `${rig.url}/users`);
     const row = page.getByRole("row").filter({ hasText: "guest" });
