@@ -143,7 +143,14 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "shipped-files.ts",
     "within.ts",
   ],
-  "src/providers": ["in-parts.ts", "last-step.ts", "provider-calls.ts", "read-sets.ts"],
+  "src/providers": [
+    "in-parts.ts",
+    "last-step.ts",
+    "open-provider.ts",
+    "provider.ts",
+    "provider-calls.ts",
+    "read-sets.ts",
+  ],
   "src/providers/answers": [
     "json-api.ts",
     "list-in.ts",

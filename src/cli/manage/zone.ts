@@ -5,7 +5,7 @@ import { apex, parseZoneName } from "../../core/names/name.ts";
 import { nameToUnicode, parseTyped } from "../../core/names/unicode.ts";
 import { finish } from "../../core/steps.ts";
 import { parseZoneFile, type ZoneFile } from "../../core/zone-file/parse.ts";
-import { printingZoneFile } from "../../core/zone-file/print.ts";
+import { type PrintableSet, printingZoneFile } from "../../core/zone-file/print.ts";
 import { replaceFile } from "../../process/data-folder.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";
@@ -76,17 +76,11 @@ export function zoneImport(typed: string, file: string, options: ZoneImport, io:
       );
       return 1;
     }
-    const isOurs = options.fileNameservers !== true;
-    const content = isOurs ? withoutOwn(read.value) : read.value;
+    const keepsOwn = options.fileNameservers !== true;
+    const content = keepsOwn ? withoutOwn(read.value) : read.value;
     const before = await call(api, "GET", `/zones/${zone}/zonefile`, { expected: [404] });
-    if (before.status === 404) {
-      await createZone(api, { name: zone, mode: "primary", zonefile: printed(content, zone) }, io);
-    } else {
-      const own = isOurs ? ownLines(String(before.body.zonefile), zone) : "";
-      const zonefile = `${printed(content, zone)}${own}`;
-      const body = { zonefile, ...(!isOurs && { other_nameservers: true }) };
-      await write(api, "POST", `/zones/${zone}/actions/import_zonefile`, { body, signal: io.signal });
-    }
+    const had = before.status === 404 ? undefined : String(before.body.zonefile);
+    await importContent(api, zone, content, { keepsOwn, before: had }, io);
     const after = await call(api, "GET", `/zones/${zone}/zonefile`);
     const changed = withoutSerial(after.body.zonefile) !== withoutSerial(before.body.zonefile);
     const words = before.status === 404 ? "Created from the file:" : changed ? "Imported:" : "Unchanged:";
@@ -95,13 +89,32 @@ export function zoneImport(typed: string, file: string, options: ZoneImport, io:
   });
 }
 
-const isOwn = ({ owner, type }: ZoneFile["sets"][number]): boolean =>
+type ZoneContent = { readonly ttl: number | undefined; readonly sets: readonly PrintableSet[] };
+
+/** `before`: the zone as a file; undefined if it does not exist. */
+export async function importContent(
+  api: RecordsApi,
+  zone: string,
+  content: ZoneContent,
+  { keepsOwn, before }: { readonly keepsOwn: boolean; readonly before: string | undefined },
+  io: CommandIo,
+): Promise<void> {
+  if (before === undefined) {
+    await createZone(api, { name: zone, mode: "primary", zonefile: printed(content, zone) }, io);
+    return;
+  }
+  const zonefile = `${printed(content, zone)}${keepsOwn ? ownLines(before, zone) : ""}`;
+  const body = { zonefile, ...(!keepsOwn && { other_nameservers: true }) };
+  await write(api, "POST", `/zones/${zone}/actions/import_zonefile`, { body, signal: io.signal });
+}
+
+export const isOwnSet = ({ owner, type }: Pick<PrintableSet, "owner" | "type">): boolean =>
   owner === apex && (type === "SOA" || type === "NS");
 
-const withoutOwn = (file: ZoneFile): ZoneFile => ({ ...file, sets: file.sets.filter((set) => !isOwn(set)) });
+const withoutOwn = (file: ZoneFile): ZoneFile => ({ ...file, sets: file.sets.filter((set) => !isOwnSet(set)) });
 
 /** A file without `$TTL` must not get one: it would become the zone's default. */
-function printed({ ttl, sets }: Pick<ZoneFile, "ttl" | "sets">, name: string): string {
+function printed({ ttl, sets }: ZoneContent, name: string): string {
   const text = finish(printingZoneFile({ name, ttl: ttl ?? 0, sets }, "rrsets"));
   return ttl === undefined ? text.replace(/^\$TTL.*\n/m, "") : text;
 }
@@ -110,7 +123,7 @@ function printed({ ttl, sets }: Pick<ZoneFile, "ttl" | "sets">, name: string): s
 function ownLines(text: string, zone: string): string {
   const read = parseZoneFile(text, zone);
   if (!read.ok) throw new Error("the service sent a zone file that cannot be read");
-  return printed({ ttl: undefined, sets: read.value.sets.filter(isOwn) }, zone).replace(/^\$ORIGIN.*\n/m, "");
+  return printed({ ttl: undefined, sets: read.value.sets.filter(isOwnSet) }, zone).replace(/^\$ORIGIN.*\n/m, "");
 }
 
 /** The serial and the time of the export differ each time. */

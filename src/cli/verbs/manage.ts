@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from "commander";
-import type { CommandIo, Run } from "../io/command-io.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type CommandIo, type Run, refuse } from "../io/command-io.ts";
 import { databaseOptions } from "../io/database-options.ts";
 import { asJson, readAccountName, readFolder, readPath } from "../io/options.ts";
 
@@ -39,11 +39,7 @@ function addZoneVerbs(parent: Command, io: CommandIo, run: Run): void {
   manageVerb(parent, "list", "Lists the zones.").action((options) =>
     run(async () => (await load()).zoneList(options, io)),
   );
-  manageVerb(parent, "import", "Makes a zone equal to a zone file, and creates it if needed. Its nameservers stay.")
-    .argument(...zone)
-    .argument("<file>", "the zone file")
-    .option("--file-nameservers", "take the NS and SOA records of the file instead of keeping the zone's")
-    .action((name, file, options) => run(async () => (await load()).zoneImport(name, file, options, io)));
+  addImportVerb(parent, io, run);
   manageVerb(parent, "export", "Prints a zone as a zone file.")
     .argument(...zone)
     .option("--to <file>", "write it to this file", readPath)
@@ -52,6 +48,31 @@ function addZoneVerbs(parent: Command, io: CommandIo, run: Run): void {
     .argument(...zone)
     .option("--yes", "confirm that the zone and all its records are deleted")
     .action((name, options) => run(async () => (await load()).zoneDelete(name, options, io)));
+}
+
+const froms = ["axfr", "cloudflare", "desec", "hetzner", "moor", "powerdns"] as const;
+
+function addImportVerb(parent: Command, io: CommandIo, run: Run): void {
+  manageVerb(parent, "import", "Makes a zone equal to a zone file, or to what it has elsewhere. Its nameservers stay.")
+    .argument("[zone...]", "the zone and its file; with --from: the zones (default: all)")
+    .option("--file-nameservers", "take the NS and SOA records from there instead of keeping the zone's")
+    .addOption(new Option("--from <service>", "bring zones from a service").choices(froms))
+    .option("--from-token <file>", "with --from: the file with the token of the account there", readPath)
+    .option("--from-url <url>", "with --from: the URL of the service (powerdns and moor need it)")
+    .option("--from-ca <file>", "with --from: trust only the certificates in this file", readPath)
+    .option("--from-server <host>", "with --from axfr: the nameserver, with a port if it is not 53")
+    .option("--from-key <file>", "with --from axfr: the file with the TSIG key, if it needs one", readPath)
+    .option("--yes", "with --from: import, instead of showing what would change")
+    .action((words: readonly string[], options) =>
+      run(async () => {
+        if (options.from !== undefined)
+          return await (await import("../manage/zones-from.ts")).zonesFrom(words, options, io);
+        const [name, file, ...more] = words;
+        if (name === undefined || file === undefined || more.length > 0)
+          return refuse(2, "Give a zone and its file, as in: zone import example.org example.org.zone; or --from", io);
+        return await (await import("../manage/zone.ts")).zoneImport(name, file, options, io);
+      }),
+    );
 }
 
 function addRecordVerbs(parent: Command, io: CommandIo, run: Run): void {

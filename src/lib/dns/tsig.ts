@@ -1,5 +1,6 @@
 import { createHmac, type Hmac, timingSafeEqual } from "node:crypto";
 import type { Instant } from "../../core/instant.ts";
+import { parseName } from "../../core/names/name.ts";
 import { nameFromWire, nameToWire } from "../../core/names/wire.ts";
 import { classes, headerLength, types } from "./codes.ts";
 import { createNameReader } from "./read-name.ts";
@@ -61,6 +62,18 @@ export type SignedMessage = {
 };
 
 export const isTsigAlgorithm = (name: string): name is TsigAlgorithm => Object.hasOwn(digests, name);
+
+/** Reads `key "home" { algorithm hmac-sha256; secret "…"; };`, as BIND has it. */
+export function parseKeyFile(content: string): TsigKey | "no-key" | "unknown-algorithm" {
+  const word = (pattern: RegExp) => pattern.exec(content)?.[1];
+  const name = parseName(word(/\bkey\s+"?([^"\s{]+)"?\s*\{/) ?? "");
+  const algorithm = word(/\balgorithm\s+"?([\w.-]+?)\.?"?\s*;/)?.toLowerCase() ?? "";
+  const secret = Buffer.from(word(/\bsecret\s+"?([A-Za-z0-9+/=]+)"?\s*;/) ?? "", "base64");
+  if (!name.ok || name.value === "" || secret.length === 0) return "no-key";
+  const known = algorithm === "hmac-md5" ? "hmac-md5.sig-alg.reg.int" : algorithm;
+  if (!isTsigAlgorithm(known)) return "unknown-algorithm";
+  return { name: name.value, algorithm: known, secret: new Uint8Array(secret) };
+}
 
 /** A TSIG record must be the last of a message; anywhere else, or incomplete, it is an error (section 5.1). */
 export function readTsig(bytes: Buffer): SignedMessage | "unsigned" | "malformed" {

@@ -1,6 +1,5 @@
 import { bracketed } from "../../core/addresses/address.ts";
-import { parseName } from "../../core/names/name.ts";
-import { isTsigAlgorithm, type TsigKey } from "../../lib/dns/tsig.ts";
+import { parseKeyFile, type TsigKey } from "../../lib/dns/tsig.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import { duration, type Place, path, refined, text } from "../../lib/settings/setting.ts";
 import type { TargetConfig } from "../config/kinds.ts";
@@ -33,21 +32,17 @@ const server = refined(
 function readKey(file: string, place: Place): (() => TsigKey) | undefined {
   const content = readSecretFile(file, place);
   if (content === undefined) return undefined;
-  const word = (pattern: RegExp) => pattern.exec(content)?.[1];
-  const name = parseName(word(/\bkey\s+"?([^"\s{]+)"?\s*\{/) ?? "");
-  const algorithm = word(/\balgorithm\s+"?([\w.-]+?)\.?"?\s*;/)?.toLowerCase() ?? "";
-  const secret = Buffer.from(word(/\bsecret\s+"?([A-Za-z0-9+/=]+)"?\s*;/) ?? "", "base64");
+  const key = parseKeyFile(content);
   const bad = (message: string, todo: string) =>
     place.fault({ code: "bad-key", message: `${place.what} ${message}`, todo });
-  if (!name.ok || name.value === "" || secret.length === 0) {
+  if (key === "no-key") {
     return bad(
       'has no key "name" { algorithm …; secret "…"; };',
       "use the file written by `moor transfer-key add --update --to` or tsig-keygen",
     );
   }
-  const known = algorithm === "hmac-md5" ? "hmac-md5.sig-alg.reg.int" : algorithm;
-  if (!isTsigAlgorithm(known)) return bad("has an algorithm that moor does not know", "use hmac-sha256 on both sides");
-  const key = { name: name.value, algorithm: known, secret: new Uint8Array(secret) };
+  if (key === "unknown-algorithm")
+    return bad("has an algorithm that moor does not know", "use hmac-sha256 on both sides");
   return () => key;
 }
 

@@ -7,14 +7,16 @@ import { later } from "../../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
 import { notItsZone, refusalOfTransfer, unreached, untrusted } from "./update-faults.ts";
 
-/** The primary nameserver of a zone, and the key that may change it: a function, so that it can be replaced. */
+/** The primary nameserver of a zone, and the key that may change or transfer it, if it needs one: a function, so that it can be replaced. */
 export type UpdateServer = {
   readonly host: string;
   readonly port: number;
-  readonly key: () => TsigKey;
+  readonly key: () => TsigKey | undefined;
   /** Milliseconds to wait for the next bytes. */
   readonly timeout?: number;
 };
+
+export const nameOfKey = ({ key }: UpdateServer): string => key()?.name ?? "(none)";
 
 export type AskServer = (asking: Asking, signal: AbortSignal) => Promise<Heard>;
 
@@ -57,7 +59,7 @@ export function askerOf(server: UpdateServer, now: () => Instant) {
     try {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(longestTransfer)]);
       for await (const { message, covered } of messages(asking, limited)) {
-        if (message.rcode !== rcodes.noError) return refusalOfTransfer(message.rcode, zone, server.key().name);
+        if (message.rcode !== rcodes.noError) return refusalOfTransfer(message.rcode, zone, nameOfKey(server));
         records.push(...message.answers);
         const isWhole = records.length > 1 && records[0]?.type === types.soa && records.at(-1)?.type === types.soa;
         if (isWhole && covered) return { kind: "found", value: records.slice(0, -1) };
@@ -72,9 +74,9 @@ export function askerOf(server: UpdateServer, now: () => Instant) {
   return { ask, transfer };
 }
 
-function faultOf({ message, cause }: Error, { key }: UpdateServer): Exclude<Heard, { kind: "heard" }> {
+function faultOf({ message, cause }: Error, server: UpdateServer): Exclude<Heard, { kind: "heard" }> {
   if (!isUntrusted(cause)) return { kind: "silence", fault: unreached(message), refused: false };
-  const fault = untrusted(cause.message, key().name);
+  const fault = untrusted(cause.message, nameOfKey(server));
   if (cause.verified) return { kind: "rejected", fault };
   return { kind: "silence", fault, refused: cause.rcode === rcodes.refused };
 }

@@ -11,7 +11,7 @@ import { cannotList } from "../../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
 import { unknown, type WriteAnswer } from "../../answers/write-answer.ts";
 import type { HeldSet, ProviderCalls, SetChange, SetContent, SetName } from "../../provider-calls.ts";
-import { type AskServer, askerOf, type UpdateServer } from "./ask-server.ts";
+import { type AskServer, askerOf, nameOfKey, type UpdateServer } from "./ask-server.ts";
 import { changedMeanwhile, isAlias, notItsZone, refusalOfQuery, refusalOfUpdate, service } from "./update-faults.ts";
 
 /** For a set that is created without a TTL. */
@@ -190,7 +190,7 @@ function outcomeOf(
   if (rcode === rcodes.noError) return { kind: "accepted", value: [] };
   if (rcode === rcodes.nxRrset || rcode === rcodes.nxDomain) return "no-such-set";
   const names = changes.map(({ set }) => `${nameOf(set)} ${set.type}`);
-  const fault = refusalOfUpdate(rcode, names, server.key().name);
+  const fault = refusalOfUpdate(rcode, names, nameOfKey(server));
   // After a failure in between, a server must undo everything (RFC 2136 section 3.4.2), but perhaps not every server does.
   return rcode === rcodes.servFail ? unknown(fault) : { kind: "refused", because: fault };
 }

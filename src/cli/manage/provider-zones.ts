@@ -1,0 +1,136 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { leftOutTypes } from "../../core/dnssec/made-types.ts";
+import { apex } from "../../core/names/name.ts";
+import { typeName } from "../../core/rdata/table.ts";
+import type { PrintableSet } from "../../core/zone-file/print.ts";
+import { parseKeyFile } from "../../lib/dns/tsig.ts";
+import { openProvider, type ProviderConfig } from "../../providers/open-provider.ts";
+import type { Provider, ProviderSet } from "../../providers/provider.ts";
+
+/** Where zones come from: an account of a provider, or a nameserver. */
+export type FromOptions = {
+  readonly from: "cloudflare" | "desec" | "hetzner" | "moor" | "powerdns" | "axfr";
+  readonly fromToken?: string;
+  readonly fromUrl?: string;
+  readonly fromCa?: string;
+  readonly fromServer?: string;
+  readonly fromKey?: string;
+};
+
+const usualUrls = {
+  cloudflare: "https://api.cloudflare.com",
+  desec: "https://desec.io",
+  hetzner: "https://api.hetzner.cloud",
+} as const;
+
+/** What a zone has at the provider. */
+export type ProviderZone = {
+  readonly name: string;
+  /** The zone's default, if the provider has one. */
+  readonly ttl: number | undefined;
+  readonly sets: readonly PrintableSet[];
+  /** What cannot come, each with the reason. */
+  readonly left: readonly string[];
+};
+
+/** Why the command cannot begin. */
+export class Unusable extends Error {}
+
+export async function openFrom(options: FromOptions, cwd: string): Promise<Provider> {
+  const read = async (file: string) => {
+    try {
+      return await readFile(resolve(cwd, file), "utf8");
+    } catch (error) {
+      throw new Unusable(`${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
+    }
+  };
+  return await openProvider(
+    options.from === "axfr" ? await serverOf(options, read) : await accountOf(options.from, options, read),
+  );
+}
+
+type ReadFile = (file: string) => Promise<string>;
+
+async function serverOf({ fromServer = "", fromKey }: FromOptions, read: ReadFile): Promise<ProviderConfig> {
+  const [, ipv6, name, port = "53"] = /^(?:\[([0-9a-f:.]+)\]|([^[\]:\s/]+))(?::(\d{1,5}))?$/i.exec(fromServer) ?? [];
+  const host = ipv6 ?? name;
+  if (host === undefined)
+    throw new Unusable("add --from-server with the nameserver, such as 192.0.2.53 or [2001:db8::53]:5353");
+  const key = fromKey === undefined ? undefined : parseKeyFile(await read(fromKey));
+  if (typeof key === "string")
+    throw new Unusable(
+      `${fromKey} has no key that moor can use; it needs key "name" { algorithm hmac-sha256; secret "…"; };`,
+    );
+  return { kind: "dns-update", host, port: Number(port), key: () => key };
+}
+
+async function accountOf(
+  kind: Exclude<FromOptions["from"], "axfr">,
+  { fromToken, fromUrl, fromCa }: FromOptions,
+  read: ReadFile,
+): Promise<ProviderConfig> {
+  if (fromToken === undefined) throw new Unusable("add --from-token with the file that holds the token of the account");
+  const token = (await read(fromToken)).trim();
+  if (token === "" || /\s/.test(token)) throw new Unusable(`${fromToken} must hold one token, and nothing else`);
+  const url = fromUrl ?? (kind in usualUrls ? usualUrls[kind as keyof typeof usualUrls] : undefined);
+  if (url === undefined || !URL.canParse(url)) throw new Unusable("add --from-url with the URL of the service");
+  const trust = fromCa === undefined ? { kind: "system" as const } : { kind: "ca" as const, pem: await read(fromCa) };
+  return { kind, token: () => token, url: new URL(url), trust };
+}
+
+/** The whole zone, or why it could not be read. */
+export async function readZoneAt(
+  provider: Provider,
+  zone: { readonly name: string; readonly ttl?: number },
+  { withNameservers, signal }: { readonly withNameservers: boolean; readonly signal: AbortSignal },
+): Promise<ProviderZone | string> {
+  const content = await provider.sets(zone.name, signal);
+  if (content.kind !== "found") return content.because;
+  const { sets, unreadable } = content.value;
+  const isMade = ({ type }: ProviderSet) => leftOutTypes.includes(type);
+  const isOwn = ({ owner, type }: ProviderSet) => owner === apex && (type === "NS" || type === "SOA");
+  return {
+    name: zone.name,
+    ttl: zone.ttl,
+    sets: sets.filter((set) => !isMade(set) && (withNameservers || !isOwn(set))).map(printable),
+    left: [
+      ...unreadable.map(({ name, type, because }) => `${name} ${type}: ${because}`),
+      ...(sets.some(isMade) ? [signedText([...new Set(sets.filter(isMade).map(({ type }) => typeName(type)))])] : []),
+    ],
+  };
+}
+
+const signedText = (types: readonly string[]): string =>
+  `${types.join(", ")}: made by signing; docs/dnssec.md says how a signed zone moves without being unsigned`;
+
+const printable = ({ owner, type, ttl, values }: ProviderSet): PrintableSet => ({
+  owner,
+  type,
+  ttl,
+  records: values.map((rdata) => ({ rdata, comment: "" })),
+});
+
+/** How a zone here would change. */
+export type Difference = { readonly create: number; readonly replace: number; readonly remove: number };
+
+/** Compares what zones say, not how: the order of values and the way a default TTL is written do not matter. */
+export function differenceOf(here: Content, there: Content): Difference {
+  const [before, after] = [bySet(here), bySet(there)];
+  const count = (keys: Iterable<string>, test: (key: string) => boolean) => [...keys].filter(test).length;
+  return {
+    create: count(after.keys(), (key) => !before.has(key)),
+    replace: count(after.keys(), (key) => before.has(key) && before.get(key) !== after.get(key)),
+    remove: count(before.keys(), (key) => !after.has(key)),
+  };
+}
+
+type Content = { readonly ttl: number | undefined; readonly sets: readonly PrintableSet[] };
+
+const bySet = ({ ttl: usual, sets }: Content): ReadonlyMap<string, string> =>
+  new Map(
+    sets.map(({ owner, type, ttl, records }) => [
+      `${owner} ${type}`,
+      JSON.stringify([ttl ?? usual ?? null, records.map(({ rdata }) => rdata).toSorted()]),
+    ]),
+  );
