@@ -12,6 +12,7 @@ import {
 } from "../../../lib/postgres/open.ts";
 import type { PostgresAddress } from "../../../lib/postgres/url.ts";
 import type { DatabaseTrouble, MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
+import type { Sql } from "../../../lib/sqlite/sql.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
@@ -29,13 +30,13 @@ import { createPostgresGuesses } from "./guesses.ts";
 import { createLogReads } from "./log.ts";
 import { readObstacle } from "./neighbours.ts";
 import { createPurge } from "./purge.ts";
-import { WriteQueue } from "./queue.ts";
+import { type QueueOptions, WriteQueue } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresMigrations } from "./schema.ts";
 import { createAheadStore } from "./signed/ahead.ts";
 import { createSigningAhead } from "./signed/signing-ahead.ts";
 import { countWrites, postgresSql } from "./sql.ts";
-import { createPostgresTokens, createWriteAccess } from "./tokens.ts";
+import { createPostgresTokens, createWriteAccess, type WriteAccess } from "./tokens.ts";
 import { createRun } from "./writes.ts";
 
 export type PostgresStoreOptions = {
@@ -77,18 +78,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-async function openOn(
-  opened: Postgres,
-  {
-    address,
-    log,
-    mostWaiting,
-    migrations,
-    signer,
-    limits,
-    recordLimits,
-  }: PostgresStoreOptions & { readonly migrations: readonly MigrationStep[] },
-): Promise<PostgresStore> {
+type OpeningOptions = PostgresStoreOptions & { readonly migrations: readonly MigrationStep[] };
+
+async function openOn(opened: Postgres, options: OpeningOptions): Promise<PostgresStore> {
+  const { address, log, migrations, recordLimits } = options;
   const schema = watchSchema(opened, { steps: migrations, shown: address.shown, log });
   const { postgres } = schema;
   const counters = createStoreCounters();
@@ -104,74 +97,88 @@ async function openOn(
   const tokens = createPostgresTokens(counted, writeAccess, () => feed.isUp());
   const guesses = createPostgresGuesses(postgres);
   const logReads = createLogReads(postgres);
-  const start = await logReads.logEnd();
   const feed = createPostgresFeed({
     postgres,
     log,
-    start,
+    start: await logReads.logEnd(),
     logEnd: logReads.logEnd,
     tokensChanged: accessChanged,
     schemaChanged: schema.look,
     guessed: guesses.heard,
   });
-  const queue = new WriteQueue({
-    postgres,
-    counters,
-    committed: feed.committed,
-    purge: createPurge(),
-    signer,
-    lockLimit: limits?.lock ?? usualLimits.lock,
-    mostWaiting,
-  });
   const lists = createSqlReads(sql, reads.zoneBy);
   const signedZones = createSqlSignedZones(sql);
   const { placesAfter } = lists;
-  const ahead = createAheadStore({ postgres, reads: { ...signedZones, placesAfter, lastChange: reads.lastChange } });
-  const signingAhead = createSigningAhead({ ahead, signer, add: (write) => queue.add(write) });
+  const aheadReads = { ...signedZones, placesAfter, lastChange: reads.lastChange };
+  const room = recordLimits && new RoomForRecords(recordLimits, sql);
+  const writes = openWrites(options, { postgres, counters, committed: feed.committed, aheadReads });
   return {
     ...tokens.store,
     ...createSqlTransferKeys(sql),
     ...createSqlGrants(sql),
     ...signedZones,
     ...createSqlLeftovers(sql),
-    revokeTransferKey: (name, now) =>
-      writeAccess((inside) => createSqlTransferKeys(inside).revokeTransferKey(name, now)),
+    ...accessStore(sql, writeAccess, guesses.shared),
     ...lists,
     ...reads,
     ...logReads,
-    run: createRun({
-      add: signingAhead.add,
-      room: recordLimits && new RoomForRecords(recordLimits, sql),
-      mostValues: recordLimits?.set,
-    }),
+    run: createRun({ add: writes.add, room, mostValues: recordLimits?.set }),
     obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,
     onAccessChange: access.listen,
     counters,
-    console: {
-      ...createSqlConsole(sql),
-      sessions: {
-        ...createSessionStore(sql),
-        remove: (who, id) => writeAccess((inside) => createSessionStore(inside).remove(who, id)),
-        removeAll: (who) => writeAccess((inside) => createSessionStore(inside).removeAll(who)),
-      },
-      guesses: guesses.shared,
-      close: () => undefined,
-    },
-    look: async () => {
-      const text = "SELECT current_setting('transaction_read_only') AS read_only FROM log_head";
-      const [row] = (await postgres.look({ text })).rows as { read_only: string }[];
-      if (row?.read_only === "on") throw new StoreBusy(onlyReads);
-    },
+    look: () => lookAt(postgres),
     connect: postgres.connect,
     connections: postgres.connections,
     outgrown: schema.outgrown,
     close: async () => {
-      await signingAhead.close();
-      await queue.drain();
+      await writes.close();
       await tokens.flushUses();
       await feed.close();
       await postgres.close();
     },
   };
+}
+
+type WritesOptions = Pick<QueueOptions, "postgres" | "counters" | "committed"> & {
+  readonly aheadReads: Parameters<typeof createAheadStore>[0]["reads"];
+};
+
+function openWrites({ signer, limits, mostWaiting }: PostgresStoreOptions, { aheadReads, ...options }: WritesOptions) {
+  const lockLimit = limits?.lock ?? usualLimits.lock;
+  const queue = new WriteQueue({ ...options, purge: createPurge(), signer, lockLimit, mostWaiting });
+  const ahead = createAheadStore({ postgres: options.postgres, reads: aheadReads });
+  const signingAhead = createSigningAhead({ ahead, signer, add: (write) => queue.add(write) });
+  return {
+    add: signingAhead.add,
+    close: async (): Promise<void> => {
+      await signingAhead.close();
+      await queue.drain();
+    },
+  };
+}
+
+/** Who may sign in, and writes that end access. */
+const accessStore = (
+  sql: Sql,
+  writeAccess: WriteAccess,
+  guesses: ReturnType<typeof createPostgresGuesses>["shared"],
+): Pick<PostgresStore, "revokeTransferKey" | "console"> => ({
+  revokeTransferKey: (name, now) => writeAccess((inside) => createSqlTransferKeys(inside).revokeTransferKey(name, now)),
+  console: {
+    ...createSqlConsole(sql),
+    sessions: {
+      ...createSessionStore(sql),
+      remove: (who, id) => writeAccess((inside) => createSessionStore(inside).remove(who, id)),
+      removeAll: (who) => writeAccess((inside) => createSessionStore(inside).removeAll(who)),
+    },
+    guesses,
+    close: () => undefined,
+  },
+});
+
+async function lookAt(postgres: Pick<Postgres, "look">): Promise<void> {
+  const text = "SELECT current_setting('transaction_read_only') AS read_only FROM log_head";
+  const [row] = (await postgres.look({ text })).rows as { read_only: string }[];
+  if (row?.read_only === "on") throw new StoreBusy(onlyReads);
 }

@@ -3,7 +3,7 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { createStoreCounters } from "../counters.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
-import { createLargeWrites, type Planning } from "./large-writes.ts";
+import { LargeWrites, type Planning } from "./large-writes.ts";
 import { migrations } from "./schema.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
 import { prepareWriteSide } from "./write-side.ts";
@@ -82,9 +82,9 @@ const queue = new WriteQueue({
   disk: openWalSync(database, ":memory:"),
   counters: createStoreCounters(),
 });
-let writes: ReturnType<typeof createLargeWrites> | undefined;
+let writes: LargeWrites | undefined;
 const open = (left: number) => {
-  const opened = createLargeWrites({
+  const opened = new LargeWrites({
     queue,
     main,
     pauses: { ...createLargeWritePauses(), left: () => left },

@@ -100,39 +100,125 @@ const longestWait = 30_000;
  * requests read the state before it; only other writes wait while it is written. Each account has one large write at
  * a time, and must pause after one that made others wait long.
  */
-export function createLargeWrites(options: LargeWritesOptions) {
-  const { queue, main, open, signAhead, pauses = createLargeWritePauses() } = options;
-  const turns = createTurns({ part: partOfPlan, mostWaiting });
-  const sides = new Set<WriteSide>();
-  const closing = new AbortController();
+export class LargeWrites {
+  readonly #queue: WriteQueue;
+  readonly #main: WriteSide;
+  readonly #open: LargeWritesOptions["open"];
+  readonly #signAhead: LargeWritesOptions["signAhead"];
+  readonly #pauses: ReturnType<typeof createLargeWritePauses>;
+  readonly #turns = createTurns({ part: partOfPlan, mostWaiting });
+  readonly #sides = new Set<WriteSide>();
+  readonly #closing = new AbortController();
 
-  const small = <T>(write: LargeOrSmall<T>, isOnly: boolean) =>
-    queue.commit(
-      () => planSmall(write, main, isOnly ? undefined : most),
-      write.ahead || (write.command.parts ?? 0) > mostParts ? undefined : { kind: "command", command: write.command },
+  constructor({ queue, main, open, signAhead, pauses = createLargeWritePauses() }: LargeWritesOptions) {
+    this.#queue = queue;
+    this.#main = main;
+    this.#open = open;
+    this.#signAhead = signAhead;
+    this.#pauses = pauses;
+  }
+
+  async commit<T>(account: number, write: LargeOrSmall<T>): Promise<T> {
+    const open = this.#open;
+    this.#pauses.arrived(account);
+    const done = await this.#small(write, open === undefined);
+    if (done !== undefined) return done.result;
+    if (open === undefined) throw new Error("a store with one connection makes every write small");
+    return await this.#inTurn(account, () => this.#largeOrAhead(account, write, open));
+  }
+
+  /** Rolls back large writes that have not ended. */
+  close(): void {
+    this.#closing.abort(closed());
+    for (const { database } of this.#sides) database.close();
+    this.#sides.clear();
+  }
+
+  #small<T>(write: LargeOrSmall<T>, isOnly: boolean) {
+    const isSent = !write.ahead && (write.command.parts ?? 0) <= mostParts;
+    return this.#queue.commit(
+      () => planSmall(write, this.#main, isOnly ? undefined : most),
+      isSent ? { kind: "command", command: write.command } : undefined,
     );
+  }
 
-  const ready = async (account: number, write: PlannedWrite): Promise<ReadyWrite> => ({
-    write,
-    rows: await turns.run(account, preparingRows(write)),
-  });
+  async #inTurn<T>(account: number, write: () => Promise<T>): Promise<T> {
+    const { signal } = this.#closing;
+    const release = await this.#turns.hold(account, signal);
+    try {
+      const pause = this.#pauses.left(account);
+      if (pause > longestWait) throw tooLong(pause);
+      if (pause > 0) await sleep(pause, undefined, { signal });
+      return await write();
+    } catch (error) {
+      throw signal.aborted ? closed(error) : error;
+    } finally {
+      release();
+    }
+  }
+
+  /** Names that have to be signed ahead are signed, and the write is tried again. */
+  async #largeOrAhead<T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> {
+    const signAhead = this.#signAhead;
+    const ways = { turns: this.#turns, signal: this.#closing.signal };
+    return await repeatAhead(signAhead && ((need, before) => signAhead(need, before, ways)), async (ahead) => {
+      const its = { ...write, ahead };
+      const done = ahead.size > 0 ? await this.#small(its, false) : undefined;
+      return done ? done.result : await this.#large(account, its, openSide);
+    });
+  }
+
+  async #large<T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> {
+    for (let left = tries; ; left--) {
+      this.#closing.signal.throwIfAborted();
+      const side = openSide();
+      this.#sides.add(side);
+      try {
+        const done =
+          left > 0
+            ? await this.#tried(account, write, side)
+            : await this.#written(account, side, write.command, async () => {
+                const plan = await this.#planned(account, write, side, true);
+                return { plan, writes: await Promise.all(plan.writes.map((each) => this.#ready(account, each))) };
+              });
+        if (done !== undefined) return done.result;
+      } finally {
+        this.#sides.delete(side);
+        if (side.database.isOpen) side.database.close();
+      }
+    }
+  }
+
+  /** Undefined if the zone has changed meanwhile. */
+  async #tried<T>(account: number, write: LargeOrSmall<T>, side: WriteSide) {
+    side.database.exec("BEGIN");
+    const plan = await this.#planned(account, write, side, false);
+    side.database.exec("COMMIT");
+    const writes: ReadyWrite[] = [];
+    for (const each of plan.writes) writes.push(await this.#ready(account, each));
+    if (writes.length > 0) return await this.#written(account, side, write.command, async () => ({ plan, writes }));
+    const main = this.#main;
+    return await this.#queue.commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
+  }
 
   /** `isUrgent`: other writes wait for it. */
-  const planned = async <T>(
-    account: number,
-    { planning, ahead }: LargeOrSmall<T>,
-    side: WriteSide,
-    isUrgent: boolean,
-  ) => {
-    const plan = await turns.run(account, planning(side, ahead));
-    const next = () => turns.next(account);
+  async #planned<T>(account: number, { planning, ahead }: LargeOrSmall<T>, side: WriteSide, isUrgent: boolean) {
+    const plan = await this.#turns.run(account, planning(side, ahead));
+    const next = () => this.#turns.next(account);
     for (const { signing } of plan.writes) await signing?.beside({ next, isUrgent });
     return plan;
-  };
+  }
 
-  /** Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under the write lock. */
-  const written = <T>(account: number, side: WriteSide, command: Command, plans: () => Promise<ReadyPlan<T>>) =>
-    queue.apart(async () => {
+  async #ready(account: number, write: PlannedWrite): Promise<ReadyWrite> {
+    return { write, rows: await this.#turns.run(account, preparingRows(write)) };
+  }
+
+  /**
+   * Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under the
+   * write lock.
+   */
+  #written<T>(account: number, side: WriteSide, command: Command, plans: () => Promise<ReadyPlan<T>>) {
+    return this.#queue.apart(async () => {
       const { database, known, writer } = side;
       const begun = process.threadCpuUsage();
       try {
@@ -146,88 +232,17 @@ export function createLargeWrites(options: LargeWritesOptions) {
         for (const { write, rows } of writes) await inParts(write.applying(side, rows));
         const result = plan.finish(side);
         writer.ending();
-        const { trouble } = queue;
+        const { trouble } = this.#queue;
         if (trouble !== undefined) throw trouble;
         database.exec("COMMIT");
-        main.known.forget();
+        this.#main.known.forget();
         return { result: { result }, committed: writer.logged() };
       } finally {
         if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
-        pauses.heldUp(account, milliseconds(process.threadCpuUsage(begun)));
+        this.#pauses.heldUp(account, milliseconds(process.threadCpuUsage(begun)));
       }
     });
-
-  /** Undefined if the zone has changed meanwhile. */
-  const tried = async <T>(account: number, write: LargeOrSmall<T>, side: WriteSide) => {
-    side.database.exec("BEGIN");
-    const plan = await planned(account, write, side, false);
-    side.database.exec("COMMIT");
-    const writes: ReadyWrite[] = [];
-    for (const each of plan.writes) writes.push(await ready(account, each));
-    if (writes.length > 0) return await written(account, side, write.command, async () => ({ plan, writes }));
-    return await queue.commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
-  };
-
-  const large = async <T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> => {
-    for (let left = tries; ; left--) {
-      closing.signal.throwIfAborted();
-      const side = openSide();
-      sides.add(side);
-      try {
-        const done =
-          left > 0
-            ? await tried(account, write, side)
-            : await written(account, side, write.command, async () => {
-                const plan = await planned(account, write, side, true);
-                return { plan, writes: await Promise.all(plan.writes.map((each) => ready(account, each))) };
-              });
-        if (done !== undefined) return done.result;
-      } finally {
-        sides.delete(side);
-        if (side.database.isOpen) side.database.close();
-      }
-    }
-  };
-
-  /** Names that have to be signed ahead are signed, and the write is tried again. */
-  const largeOrAhead = async <T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> => {
-    const ways = { turns, signal: closing.signal };
-    return await repeatAhead(signAhead && ((need, before) => signAhead(need, before, ways)), async (ahead) => {
-      const its = { ...write, ahead };
-      const done = ahead.size > 0 ? await small(its, false) : undefined;
-      return done ? done.result : await large(account, its, openSide);
-    });
-  };
-
-  const inTurn = async <T>(account: number, write: () => Promise<T>): Promise<T> => {
-    const release = await turns.hold(account, closing.signal);
-    try {
-      const pause = pauses.left(account);
-      if (pause > longestWait) throw tooLong(pause);
-      if (pause > 0) await sleep(pause, undefined, { signal: closing.signal });
-      return await write();
-    } catch (error) {
-      throw closing.signal.aborted ? closed(error) : error;
-    } finally {
-      release();
-    }
-  };
-
-  return {
-    commit: async <T>(account: number, write: LargeOrSmall<T>): Promise<T> => {
-      pauses.arrived(account);
-      const done = await small(write, open === undefined);
-      if (done !== undefined) return done.result;
-      if (open === undefined) throw new Error("a store with one connection makes every write small");
-      return await inTurn(account, () => largeOrAhead(account, write, open));
-    },
-    /** Rolls back large writes that have not ended. */
-    close: (): void => {
-      closing.abort(closed());
-      for (const { database } of sides) database.close();
-      sides.clear();
-    },
-  };
+  }
 }
 
 const tooLong = (pause: number) =>

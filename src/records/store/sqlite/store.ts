@@ -4,6 +4,7 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
+import type { Sql } from "../../../lib/sqlite/sql.ts";
 import type { Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
@@ -18,14 +19,14 @@ import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { directRule } from "./direct-write.ts";
 import { createSqliteFeed } from "./feed.ts";
-import { watchForeignCommits } from "./foreign-commits.ts";
-import { createLargeWrites } from "./large-writes.ts";
+import { type ForeignCommits, watchForeignCommits } from "./foreign-commits.ts";
+import { LargeWrites, type LargeWritesOptions } from "./large-writes.ts";
 import { createPlanner } from "./plan-writes.ts";
 import { migrations } from "./schema.ts";
 import { createAheadStore } from "./signed/ahead.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
-import { edgesOf, openWriteSide, prepareWriteSide } from "./write-side.ts";
+import { edgesOf, openWriteSide, prepareWriteSide, type WriteSide } from "./write-side.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 export type SqliteStore = Omit<RecordStore, "close"> & {
@@ -41,150 +42,231 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
 };
 
 /**
- * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer, zones cannot be signed; without `limits`, they may have any number of records. `writerThread` starts the
- * thread that writes when `together` commands wait (default: 2); without it, this thread does.
+ * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer, zones cannot be
+ * signed; without `limits`, they may have any number of records. `writerThread` starts the thread that writes when `together`
+ * commands wait (default: 2); without it, this thread does.
  */
 export function openSqliteStore(
   path: string,
   steps: readonly MigrationStep[] = migrations,
   signer?: Signer,
-  writerThread?: { readonly start: () => Worker; readonly together?: number },
+  writerThread?: WriterThreadOptions,
   limits?: RecordLimits,
 ): SqliteStore {
-  const database = openSqlite(path, steps);
-  const foreign = watchForeignCommits(database);
-  const main = prepareWriteSide(database, limits?.set, signer);
-  const { read, known } = main;
-  foreign.onCommit(known.forget);
-  const disk = openWalSync(database, path);
-  const counters = createStoreCounters();
-  let wrote: (count: number) => void = () => undefined;
-  const feed = createSqliteFeed({ foreign, lastChange: read.lastChange, isWriting: () => counters.waiting > 0 });
-  const edges = edgesOf(main, foreign);
-  const thread = writerThread && new WriterThread(writerThread.start, () => accessChanged());
-  const queue = new WriteQueue({
-    thread,
-    together: writerThread?.together,
-    disk,
-    counters,
-    runHere: (works) => runBatch(database, edges, works),
-    durable: (rows) => {
-      // What the thread has written is not in the cache; the next read may be in this turn of the event loop.
-      if (thread?.isStarted) foreign.checkNow();
-      feed.announce(rows);
-      wrote(rows.length);
-    },
-  });
-  const { commit } = queue;
-  const sql = sqliteSql(database, commit);
-  const beside = path === ":memory:" ? undefined : openBeside(path);
-  const signedZones = createSqlSignedZones(beside ? sqliteSql(beside) : sql);
-  const ahead = beside && createAheadStore({ main, beside, commit, wrote: (count) => wrote(count), signedZones });
-  const large = createLargeWrites({
-    queue,
-    main,
-    open: path === ":memory:" ? undefined : () => openWriteSide(path, limits?.set),
-    ...(ahead &&
-      signer && { signAhead: (need, before, ways) => signAhead({ store: ahead, signer, ...ways }, need, before) }),
-  });
-  const room = limits && new RoomForRecords(limits, sql);
-  const planner = createPlanner({ signer, room });
+  const file = new StoreFile({ path, steps, signer, writerThread, limits });
+  const { main, foreign, sql, commit, signedZones, accessChanged } = file;
+  const reads = new CachedReads(main, foreign);
+  const lists = createSqlReads(sql, reads.zoneBy);
   const transferKeys = createSqlTransferKeys(sql);
-  const access = createChangeFeed();
-  const accessChanged = () => access.announce();
-  let looking: NodeJS.Timeout | undefined;
-  foreign.onCommit(() => {
-    // This is called in the middle of a read, and listeners read too, so they are called later.
-    if (!thread?.isStarted) setImmediate(accessChanged);
-    // Most commits are our own thread's, which knows the others'.
-    else looking ??= setTimeout(lookForOthers, lookEvery).unref();
-  });
-  const lookForOthers = () => {
-    looking = undefined;
-    // An error has other witnesses: every write that fails.
-    commit(() => undefined, { kind: "look" }).catch(() => undefined);
-  };
-  const tokens = prepareTokens({ database, commit, foreign, accessChanged });
-  const zoneBy: RecordStore["zoneBy"] = async (account, key) => {
-    foreign.check();
-    return of(account, known.zoneBy(key));
-  };
-
-  const lists = createSqlReads(sql, zoneBy);
+  const tokens = prepareTokens({ database: main.database, commit, foreign, accessChanged });
   return {
-    counters,
+    counters: file.counters,
     ...lists,
     ...transferKeys,
     ...createSqlGrants(sql),
     ...signedZones,
     ...createSqlLeftovers(sql),
     ...tokens.store,
-    zone: async (account, id) => {
-      foreign.check();
-      return of(account, known.zone(id));
-    },
-    zoneBy,
-    record: async (account, id) => {
-      foreign.check();
-      const placed = known.record(id);
-      return placed?.zone.account === account ? placed : undefined;
-    },
-    sets: async (zone, query) => {
-      const { owner, owners = owner === undefined ? undefined : [owner], type } = query;
-      if (owners === undefined) return read.sets(zone, query);
-      foreign.check();
-      return ofType(
-        type,
-        owners.flatMap((each) => known.setsAt(zone, each)),
-      );
-    },
-    lastChange: async () => read.lastChange(),
+    zone: reads.zone,
+    zoneBy: reads.zoneBy,
+    record: reads.record,
+    sets: reads.sets,
+    lastChange: async () => main.read.lastChange(),
     // Only one process at a time uses the file, and a restore is refused meanwhile: there is only one history.
-    logEnd: async () => ({ position: read.lastChange(), link: "" }),
+    logEnd: async () => ({ position: main.read.lastChange(), link: "" }),
     logFrom: async ({ position }, limit) =>
       (await lists.logAfter(position, limit)).map((row) => ({ ...row, link: "" })),
-    look: async () => {
-      const { trouble } = queue;
-      if (trouble !== undefined) throw trouble;
-      return read.lastChange();
-    },
-    onChange: feed.listen,
-    onAccessChange: access.listen,
+    look: file.look,
+    onChange: file.onChange,
+    onAccessChange: file.onAccessChange,
     accessChanged,
-    onWrite: (listener) => {
-      wrote = listener;
-    },
+    onWrite: file.onWrite,
     revokeTransferKey: async (name, now) => {
       const revoked = await transferKeys.revokeTransferKey(name, now);
       accessChanged();
       return revoked;
     },
-
     obstacleTo: async (wish) => main.obstacleTo(wish),
-    run: <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
-      const meaning = rule(command);
-      // What may take long is not an everyday write.
-      const direct = running ? undefined : directRule(meaning, room);
-      const write = { command, planning: planner.rule(meaning, running), direct };
-      return large.commit(accountOf(meaning), write) as Promise<ResultOf<R>>;
-    },
-
+    run: file.run,
     drain: async () => {
       tokens.flushUses();
-      large.close();
-      await queue.drain();
+      await file.drain();
     },
     close: () => {
-      feed.close();
-      clearTimeout(looking);
       tokens.flushUses();
-      large.close();
-      queue.flush();
-      disk.close();
-      beside?.close();
-      database.close();
+      file.close();
     },
   };
+}
+
+/** Reads through the cache of rows, which is checked first. */
+class CachedReads {
+  readonly #read: WriteSide["read"];
+  readonly #known: WriteSide["known"];
+  readonly #foreign: ForeignCommits;
+
+  constructor({ read, known }: WriteSide, foreign: ForeignCommits) {
+    this.#read = read;
+    this.#known = known;
+    this.#foreign = foreign;
+  }
+
+  readonly zone: RecordStore["zone"] = async (account, id) => {
+    this.#foreign.check();
+    return of(account, this.#known.zone(id));
+  };
+
+  readonly zoneBy: RecordStore["zoneBy"] = async (account, key) => {
+    this.#foreign.check();
+    return of(account, this.#known.zoneBy(key));
+  };
+
+  readonly record: RecordStore["record"] = async (account, id) => {
+    this.#foreign.check();
+    const placed = this.#known.record(id);
+    return placed?.zone.account === account ? placed : undefined;
+  };
+
+  readonly sets: RecordStore["sets"] = async (zone, query) => {
+    const { owner, owners = owner === undefined ? undefined : [owner], type } = query;
+    if (owners === undefined) return this.#read.sets(zone, query);
+    this.#foreign.check();
+    const found = owners.flatMap((each) => this.#known.setsAt(zone, each));
+    return ofType(type, found);
+  };
+}
+
+type WriterThreadOptions = { readonly start: () => Worker; readonly together?: number };
+
+type StoreFileOptions = {
+  readonly path: string;
+  readonly steps: readonly MigrationStep[];
+  readonly signer: Signer | undefined;
+  readonly writerThread: WriterThreadOptions | undefined;
+  readonly limits: RecordLimits | undefined;
+};
+
+/** The open file, its queue of writes, and who is told about them. */
+class StoreFile {
+  readonly counters = createStoreCounters();
+  readonly main: WriteSide;
+  readonly foreign: ForeignCommits;
+  readonly sql: Sql;
+  readonly signedZones: ReturnType<typeof createSqlSignedZones>;
+  readonly #disk: ReturnType<typeof openWalSync>;
+  readonly #feed: ReturnType<typeof createSqliteFeed>;
+  readonly #access = createChangeFeed();
+  readonly #thread: WriterThread | undefined;
+  readonly #queue: WriteQueue;
+  readonly #beside: DatabaseSync | undefined;
+  readonly #large: LargeWrites;
+  readonly #room: RoomForRecords | undefined;
+  readonly #planner: ReturnType<typeof createPlanner>;
+  #wrote: (count: number) => void = () => undefined;
+  #looking: NodeJS.Timeout | undefined;
+
+  constructor({ path, steps, signer, writerThread, limits }: StoreFileOptions) {
+    const database = openSqlite(path, steps);
+    this.foreign = watchForeignCommits(database);
+    this.main = prepareWriteSide(database, limits?.set, signer);
+    this.foreign.onCommit(this.main.known.forget);
+    this.#disk = openWalSync(database, path);
+    this.#feed = createSqliteFeed({
+      foreign: this.foreign,
+      lastChange: this.main.read.lastChange,
+      isWriting: () => this.counters.waiting > 0,
+    });
+    this.#thread = writerThread && new WriterThread(writerThread.start, this.accessChanged);
+    this.#queue = this.#openQueue(writerThread?.together);
+    this.sql = sqliteSql(database, this.commit);
+    this.#beside = path === ":memory:" ? undefined : openBeside(path);
+    this.signedZones = createSqlSignedZones(this.#beside ? sqliteSql(this.#beside) : this.sql);
+    const open = path === ":memory:" ? undefined : () => openWriteSide(path, limits?.set);
+    this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, ...this.#signingAhead(signer) });
+    this.#room = limits && new RoomForRecords(limits, this.sql);
+    this.#planner = createPlanner({ signer, room: this.#room });
+    this.foreign.onCommit(() => this.#foreignCommit());
+  }
+
+  get commit(): WriteQueue["commit"] {
+    return this.#queue.commit;
+  }
+
+  readonly run = <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
+    const meaning = rule(command);
+    // What may take long is not an everyday write.
+    const direct = running ? undefined : directRule(meaning, this.#room);
+    const write = { command, planning: this.#planner.rule(meaning, running), direct };
+    return this.#large.commit(accountOf(meaning), write) as Promise<ResultOf<R>>;
+  };
+
+  readonly look = async (): Promise<unknown> => {
+    const { trouble } = this.#queue;
+    if (trouble !== undefined) throw trouble;
+    return this.main.read.lastChange();
+  };
+
+  readonly onChange: RecordStore["onChange"] = (listener) => this.#feed.listen(listener);
+
+  readonly onAccessChange: RecordStore["onAccessChange"] = (listener) => this.#access.listen(listener);
+
+  readonly accessChanged = (): void => this.#access.announce();
+
+  readonly onWrite = (listener: (count: number) => void): void => {
+    this.#wrote = listener;
+  };
+
+  async drain(): Promise<void> {
+    this.#large.close();
+    await this.#queue.drain();
+  }
+
+  close(): void {
+    this.#feed.close();
+    clearTimeout(this.#looking);
+    this.#large.close();
+    this.#queue.flush();
+    this.#disk.close();
+    this.#beside?.close();
+    this.main.database.close();
+  }
+
+  #openQueue(together: number | undefined): WriteQueue {
+    const edges = edgesOf(this.main, this.foreign);
+    return new WriteQueue({
+      thread: this.#thread,
+      together,
+      disk: this.#disk,
+      counters: this.counters,
+      runHere: (works) => runBatch(this.main.database, edges, works),
+      durable: (rows) => {
+        // What the thread has written is not in the cache; the next read may be in this turn of the event loop.
+        if (this.#thread?.isStarted) this.foreign.checkNow();
+        this.#feed.announce(rows);
+        this.#wrote(rows.length);
+      },
+    });
+  }
+
+  #signingAhead(signer: Signer | undefined): Pick<LargeWritesOptions, "signAhead"> {
+    const [main, beside, { commit, signedZones }] = [this.main, this.#beside, this];
+    if (beside === undefined || signer === undefined) return {};
+    const store = createAheadStore({ main, beside, commit, wrote: (count) => this.#wrote(count), signedZones });
+    return { signAhead: (need, before, ways) => signAhead({ store, signer, ...ways }, need, before) };
+  }
+
+  #foreignCommit(): void {
+    // This is called in the middle of a read, and listeners read too, so they are called later.
+    if (!this.#thread?.isStarted) setImmediate(this.accessChanged);
+    // Most commits are our own thread's, which knows the others'.
+    else this.#looking ??= setTimeout(() => this.#lookForOthers(), lookEvery).unref();
+  }
+
+  #lookForOthers(): void {
+    this.#looking = undefined;
+    // An error has other witnesses: every write that fails.
+    this.commit(() => undefined, { kind: "look" }).catch(() => undefined);
+  }
 }
 
 /** Whose zones the rule writes to. */
