@@ -15,15 +15,15 @@ import { createLog } from "../../process/log.ts";
 import { createdBy, createZoneRule } from "../../records/commands/zones/create-delete.ts";
 import { plainSettings, type Zone, type ZoneSigning } from "../../records/model.ts";
 import { newRecordId } from "../../records/new-id.ts";
-import type { NotDone } from "../../records/queries/sight.ts";
-import { createRecordService } from "../../records/service.ts";
+import type { Actor, NotDone } from "../../records/queries/sight.ts";
+import { createRecordService, type RecordService } from "../../records/service.ts";
 import { createSigningRound } from "../../records/signing/life/keep-signed.ts";
 import { createSigner, type Signer } from "../../records/signing/signer.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { startDns } from "../start.ts";
-import { createAsk, keepAsking } from "./ask-all.ts";
+import { createAsk, keepAsking, type Question } from "./ask-all.ts";
 import { createCachedAnswers } from "./cached-answers.ts";
 import { questionsFor } from "./questions.ts";
 import { createParentZone, createRegistry } from "./registry.ts";
@@ -111,44 +111,58 @@ type Opening = Rehearsal & {
 };
 
 async function playOn(play: Opening): Promise<Result<Outcome>> {
-  const { store, signer, folder, opened, signal, algorithm, denial } = play;
-  const began = Date.now() - span;
-  let now: Instant = began;
+  const clock = new PlayClock();
+  const scene = await setScene(play, clock);
+  if (!scene.ok) return scene;
+  const audience = new Audience(play, scene.value, clock);
+  const { resolver } = scene.value;
+  const endLoad = resolver?.isQuick ? audience.keepAsking(resolver) : undefined;
+  if (endLoad) play.opened.push({ name: "questions", close: endLoad });
+  await audience.visit();
+  const faults = await playActs(play, scene.value, audience, clock);
+  if (faults) return faults;
+  for (const end = clock.now + longestTtl * 1000; clock.now < end; clock.pass(6 * step)) await audience.visit();
+  await endLoad?.();
+  return ok({ ...audience.counts, took: clock.now - clock.began, examples: audience.examples });
+}
+
+/** The simulated time. */
+class PlayClock {
+  readonly began: Instant = Date.now() - span;
+  now: Instant = this.began;
+
+  pass(milliseconds: number): void {
+    this.now += milliseconds;
+  }
+}
+
+type Scene = {
+  readonly zone: Zone;
+  readonly service: RecordService;
+  readonly operator: Actor;
+  readonly questions: readonly Question[];
+  readonly resolver: Resolver | undefined;
+  readonly registry: ReturnType<typeof createRegistry>;
+  readonly second: ReturnType<typeof createSecondServer>;
+  readonly round: ReturnType<typeof createSigningRound>;
+  readonly cached: ReturnType<typeof createCachedAnswers>;
+};
+
+/** Creates the zone and its signed parent, and starts the servers that answer for them. */
+async function setScene(play: Opening, clock: PlayClock): Promise<Result<Scene>> {
+  const { store, folder, opened, signal } = play;
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
-  const zone = await copyZone(play, now);
-  const nameservers = play.sets.find(({ owner, type }) => owner === apex && type === "NS")?.records ?? [];
-  const parent = await createParentZone(
-    store,
-    zone.account,
-    zone,
-    nameservers.map(({ rdata }) => rdata),
-    now,
-  );
-  // The zone that is copied has nameservers; these are not used.
-  const service = createRecordService({
-    store,
-    signer,
-    nameservers: ["ns.invalid"],
-    now: () => now,
-    answerAfter: Number.POSITIVE_INFINITY,
-  });
-  const operator = { account: zone.account, label: "rehearsal", scope: wholeAccount };
-  const first = { algorithm: algorithms.ecdsap256, denial: "nsec" } as const;
-  const parentSigned = await service.signZone(operator, { number: parent.number }, first);
-  if (parentSigned.kind !== "done") return notSigned(parentSigned);
+  const zones = await createZones(play, clock);
+  if (!zones.ok) return zones;
+  const { zone, parent, dnskey } = zones.value;
   const dns = await startDns({ listen: [{ host: "127.0.0.1", port: 0 }], store, nameservers: [], log });
   opened.push({ name: "nameserver", close: dns.close });
   const port = dns.addresses[0]?.port ?? 0;
   const ask = createAsk(port, signal);
-  const questions = questionsFor(zone.name, play.sets);
-  const [key] = parentSigned.zone.settings.dnssec?.keys ?? [];
-  const dnskey = `257 3 ${key?.algorithm} ${key?.publicKey}`;
   const place = { folder, port, parent: { name: parent.name, dnskey }, zone: zone.name, path: play.path, signal };
   const resolver = await startResolver(play.resolvers, place);
   if (resolver) opened.push({ name: resolver.name, close: resolver.close });
   play.onStart(resolver?.name);
-
-  const registry = createRegistry(store, parent, zone.name, ask, mistake);
   const askDs = createAskParent([{ host: "127.0.0.1", port, key: undefined }]);
   const second = createSecondServer(`ns2.${parent.name}`, async () => {
     const [[view], message] = [await askDs(zone.name, signal), await ask({ name: zone.name, type: dnssecTypes.ds })];
@@ -157,64 +171,47 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   const round = createSigningRound({
     store,
     log,
-    now: () => now,
+    now: () => clock.now,
     // The parent of the parent is not simulated.
-    askParent: async (name, stop) => (name === zone.name ? [...(await askDs(name, stop)), second.view(now)] : []),
+    askParent: async (name, stop) => (name === zone.name ? [...(await askDs(name, stop)), second.view(clock.now)] : []),
   });
+  const questions = questionsFor(zone.name, play.sets);
   const cached = createCachedAnswers(zone.name, questions, ask, undefined, [second.ask]);
-  const counts = { asked: 0, secure: 0, failed: 0, checked: 0, bogus: 0 };
-  const examples: string[] = [];
-  const note = (what: string) => {
-    counts.bogus += 1;
-    if (examples.length < mostExamples) examples.push(`${sinceText(now - began)}: ${what}`);
-  };
-  const askOne = async (by: Resolver, { name, type }: (typeof questions)[number]) => {
-    const verdict = await by.ask({ name, type });
-    counts.asked += 1;
-    if (verdict === "secure") counts.secure += 1;
-    if (verdict === "failed") counts.failed += 1;
-    if (verdict === "bogus") note(`${by.name} rejects ${name} (type ${type})`);
-  };
-  const signingNow = async () => (await store.zoneHolding(zone.name))?.settings.dnssec;
+  const registry = createRegistry(store, parent, zone.name, ask, mistake);
+  return ok({ ...zones.value, questions, resolver, registry, second, round, cached });
+}
 
-  let [change, shown] = [-1, ""];
-  /** One step of the clock. */
-  const visit = async (): Promise<ZoneSigning | undefined> => {
-    signal.throwIfAborted();
-    await registry.visit(now);
-    const isSecondNew = await second.look(now);
-    await round(signal);
-    const last = await store.lastChange();
-    const isNew = last !== change || isSecondNew;
-    change = last;
-    if (isNew) await cached.look(now);
-    const found = cached.check(now);
-    counts.checked += found.checked;
-    for (const each of found.bogus) note(`a resolver with older answers rejects ${each}`);
-    if (isNew) await resolver?.forget();
-    if (resolver && isNew) for (const question of questions) await askOne(resolver, question);
-    const dnssec = await signingNow();
-    const moment = { stage: dnssec?.stage ?? ("unsigned" as const), ds: registry.tags() };
-    if (JSON.stringify(moment) !== shown)
-      play.onMoment({ ...moment, ...counts, at: now - began, keys: dnssec?.keys ?? [] });
-    shown = JSON.stringify(moment);
-    return dnssec;
-  };
-  /** Lets time pass until the zone is as wanted. */
-  const passUntil = async (isThere: (dnssec: ZoneSigning | undefined) => boolean): Promise<void> => {
-    for (let dnssec = await visit(); !isThere(dnssec); dnssec = await visit()) {
-      // Larger steps for the long waits, in which nothing else happens.
-      now += dnssec?.parentSince !== undefined || second.isBehind(now) ? 6 * step : step;
-      if (now > began + span) throw new Error(`the rehearsal did not finish within ${span / day} simulated days`);
-    }
-  };
-  const isSecure = (dnssec: ZoneSigning | undefined) => dnssec?.stage === "secure";
-  const other = algorithm === algorithms.ed25519 ? algorithms.ecdsap256 : algorithms.ed25519;
+async function createZones(play: Opening, clock: PlayClock) {
+  const { store, signer } = play;
+  const zone = await copyZone(play, clock.now);
+  const nameservers = play.sets.find(({ owner, type }) => owner === apex && type === "NS")?.records ?? [];
+  const names = nameservers.map(({ rdata }) => rdata);
+  const parent = await createParentZone(store, zone.account, zone, names, clock.now);
+  // The zone that is copied has nameservers; these are not used.
+  const service = createRecordService({
+    store,
+    signer,
+    nameservers: ["ns.invalid"],
+    now: () => clock.now,
+    answerAfter: Number.POSITIVE_INFINITY,
+  });
+  const operator: Actor = { account: zone.account, label: "rehearsal", scope: wholeAccount };
+  const first = { algorithm: algorithms.ecdsap256, denial: "nsec" } as const;
+  const signed = await service.signZone(operator, { number: parent.number }, first);
+  if (signed.kind !== "done") return notSigned(signed);
+  const [key] = signed.zone.settings.dnssec?.keys ?? [];
+  return ok({ zone, parent, service, operator, dnskey: `257 3 ${key?.algorithm} ${key?.publicKey}` });
+}
+
+/** Signs the zone, replaces its key, changes the algorithm, and unsigns the zone; each time, until that is done. */
+async function playActs(
+  { algorithm, denial }: Opening,
+  { service, operator, zone, second }: Scene,
+  audience: Audience,
+  clock: PlayClock,
+): Promise<Result<never> | undefined> {
   const at = { number: zone.number };
-
-  const endLoad = resolver?.isQuick ? keepAsking(questions, (question) => askOne(resolver, question)) : undefined;
-  if (endLoad) opened.push({ name: "questions", close: endLoad });
-  await visit();
+  const other = algorithm === algorithms.ed25519 ? algorithms.ecdsap256 : algorithms.ed25519;
   const acts = [
     () => service.signZone(operator, at, { algorithm, denial }),
     () => service.rollKey(operator, at, undefined),
@@ -222,15 +219,101 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
     () => service.unsignZone(operator, at, false),
   ];
   for (const [i, act] of acts.entries()) {
-    now += step;
+    clock.pass(step);
     second.setDelay(delays[i] ?? 0);
     const begun = await act();
     if (begun.kind !== "done") return notSigned(begun);
-    await passUntil(i === acts.length - 1 ? (dnssec) => dnssec === undefined : isSecure);
+    await audience.passUntil(
+      i === acts.length - 1 ? (dnssec) => dnssec === undefined : (dnssec) => dnssec?.stage === "secure",
+    );
   }
-  for (const end = now + longestTtl * 1000; now < end; now += 6 * step) await visit();
-  await endLoad?.();
-  return ok({ ...counts, took: now - began, examples });
+  return undefined;
+}
+
+/** Those who ask while time passes: the parent, resolvers with older answers, and a real resolver if there is one. */
+class Audience {
+  readonly counts = { asked: 0, secure: 0, failed: 0, checked: 0, bogus: 0 };
+  readonly examples: string[] = [];
+  readonly #play: Opening;
+  readonly #scene: Scene;
+  readonly #clock: PlayClock;
+  /** The position of the last change that was looked at. */
+  #change = -1;
+  #shown = "";
+
+  constructor(play: Opening, scene: Scene, clock: PlayClock) {
+    this.#play = play;
+    this.#scene = scene;
+    this.#clock = clock;
+  }
+
+  keepAsking(resolver: Resolver): () => Promise<void> {
+    return keepAsking(this.#scene.questions, (question) => this.#ask(resolver, question));
+  }
+
+  /** One step of the clock. */
+  async visit(): Promise<ZoneSigning | undefined> {
+    const { signal, store } = this.#play;
+    const { registry, second, round, zone } = this.#scene;
+    const { now } = this.#clock;
+    signal.throwIfAborted();
+    await registry.visit(now);
+    const isSecondNew = await second.look(now);
+    await round(signal);
+    const last = await store.lastChange();
+    await this.#askAll(last !== this.#change || isSecondNew);
+    this.#change = last;
+    const dnssec = (await store.zoneHolding(zone.name))?.settings.dnssec;
+    this.#show(dnssec);
+    return dnssec;
+  }
+
+  /** Lets time pass until the zone is as wanted. */
+  async passUntil(isThere: (dnssec: ZoneSigning | undefined) => boolean): Promise<void> {
+    const { second } = this.#scene;
+    const clock = this.#clock;
+    for (let dnssec = await this.visit(); !isThere(dnssec); dnssec = await this.visit()) {
+      // Larger steps for the long waits, in which nothing else happens.
+      clock.pass(dnssec?.parentSince !== undefined || second.isBehind(clock.now) ? 6 * step : step);
+      if (clock.now > clock.began + span)
+        throw new Error(`the rehearsal did not finish within ${span / day} simulated days`);
+    }
+  }
+
+  async #askAll(isNew: boolean): Promise<void> {
+    const { cached, resolver, questions } = this.#scene;
+    const { now } = this.#clock;
+    if (isNew) await cached.look(now);
+    const found = cached.check(now);
+    this.counts.checked += found.checked;
+    for (const each of found.bogus) this.#note(`a resolver with older answers rejects ${each}`);
+    if (!resolver || !isNew) return;
+    await resolver.forget();
+    for (const question of questions) await this.#ask(resolver, question);
+  }
+
+  async #ask(by: Resolver, { name, type }: Question): Promise<void> {
+    const verdict = await by.ask({ name, type });
+    this.counts.asked += 1;
+    if (verdict === "secure") this.counts.secure += 1;
+    if (verdict === "failed") this.counts.failed += 1;
+    if (verdict === "bogus") this.#note(`${by.name} rejects ${name} (type ${type})`);
+  }
+
+  #note(what: string): void {
+    this.counts.bogus += 1;
+    const { now, began } = this.#clock;
+    if (this.examples.length < mostExamples) this.examples.push(`${sinceText(now - began)}: ${what}`);
+  }
+
+  #show(dnssec: ZoneSigning | undefined): void {
+    const { now, began } = this.#clock;
+    const moment = { stage: dnssec?.stage ?? ("unsigned" as const), ds: this.#scene.registry.tags() };
+    const text = JSON.stringify(moment);
+    if (text !== this.#shown)
+      this.#play.onMoment({ ...moment, ...this.counts, at: now - began, keys: dnssec?.keys ?? [] });
+    this.#shown = text;
+  }
 }
 
 const notSigned = (because: NotDone): Result<never> => {
