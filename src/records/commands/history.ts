@@ -1,8 +1,10 @@
+import type { Instant } from "../../core/instant.ts";
 import { mapInSteps } from "../../core/steps.ts";
 import type { Turns } from "../../lib/limits/turns.ts";
 import type { LoggedChange, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type Sight } from "../queries/sight.ts";
+import type { RecordStore } from "../store/port.ts";
 import type { Asked, Done, Written } from "./requests.ts";
 import { undoChangesRule, undoing } from "./undo.ts";
 import { writtenBefore, writtenIn } from "./write.ts";
@@ -13,79 +15,91 @@ const historyPart = 200;
 /** Changes of a write that are read in one turn, to undo it. */
 const undoPart = 500;
 
-export function historyOperations(
-  { store, now }: RecordServiceOptions,
-  sight: Sight,
-  turns: Pick<Turns, "next" | "run">,
-) {
-  const maySee = (actor: Actor, { zoneName: zone, change }: LoggedChange): boolean =>
+type Operations = Pick<HistoryOperations, keyof HistoryOperations>;
+
+export const historyOperations = (options: RecordServiceOptions, sight: Sight, turns: HistoryTurns): Operations =>
+  new HistoryOperations(options, sight, turns);
+
+type HistoryTurns = Pick<Turns, "next" | "run">;
+
+class HistoryOperations {
+  readonly #store: RecordStore;
+  readonly #now: () => Instant;
+  readonly #sight: Sight;
+  readonly #turns: HistoryTurns;
+
+  constructor({ store, now }: RecordServiceOptions, sight: Sight, turns: HistoryTurns) {
+    this.#store = store;
+    this.#now = now;
+    this.#sight = sight;
+    this.#turns = turns;
+  }
+
+  readonly maySee = (actor: Actor, { zoneName: zone, change }: LoggedChange): boolean =>
     change.kind === "settings"
-      ? sight.allows(actor, { kind: "read-zone", zone })
-      : sight.allows(actor, { kind: "read-set", zone, owner: change.owner, type: change.type });
+      ? this.#sight.allows(actor, { kind: "read-zone", zone })
+      : this.#sight.allows(actor, { kind: "read-set", zone, owner: change.owner, type: change.type });
+
+  /**
+   * The changes to a zone that the actor may see, newest first. `next`: where the next page starts. `rest`: how many changes of
+   * the last write on this page are on the following pages; undefined for an actor who sees only some sets. Both are undefined
+   * on the last page.
+   */
+  readonly history = async (actor: Actor, key: ZoneKey, query: HistoryPage) => {
+    const zone = await this.#sight.openZone(actor, key);
+    if (zone === undefined) return missing("zone");
+    if (actor.scope.sets !== undefined)
+      return { kind: "done" as const, zone, ...(await this.#seenBy(actor, zone, query)), rest: undefined };
+    const rows = await this.#store.historyOf(zone, query);
+    const last = rows.length < query.limit ? undefined : rows.at(-1);
+    const rest = last && (await this.#store.restOfWrite(zone, last));
+    return { kind: "done" as const, zone, rows, next: last?.position, rest };
+  };
+
+  /** Undoes one write with a new write; refused if what it changed has changed again since. */
+  readonly undo = async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<Written> => {
+    const [store, turns] = [this.#store, this.#turns];
+    const zone = await this.#sight.openZone(actor, key);
+    const rows = zone ? await this.#changesOf(actor, zone, serial) : [];
+    if (zone === undefined || rows.length === 0) {
+      const before = await writtenBefore(store, actor, key, asked, this.#now());
+      return zone && before.kind === "missing" ? missing("record") : before;
+    }
+    const seen = await turns.run(
+      actor.account,
+      mapInSteps(rows, (row) => this.maySee(actor, row)),
+    );
+    if (seen.includes(false)) return missing("record");
+    const { changes, settings } = await turns.run(actor.account, undoing(rows));
+    const by = { actor, at: key, now: this.#now(), parts: changes.length, ...asked };
+    return writtenIn<Done>(await store.run({ kind: "undo-changes", ...by, changes, settings }, undoChangesRule));
+  };
 
   /** Fills pages with visible changes only, so that the number of hidden changes is not revealed. */
-  const seenBy = async (actor: Actor, zone: Zone, { before, limit }: HistoryPage) => {
+  async #seenBy(actor: Actor, zone: Zone, { before, limit }: HistoryPage) {
     const seen: LoggedChange[] = [];
     let next = before;
     for (let looked = 0; looked < mostLookedAt; looked += historyPart) {
-      const rows = await store.historyOf(zone, { limit: historyPart, ...(next !== undefined && { before: next }) });
-      seen.push(...rows.filter((row) => maySee(actor, row)));
+      const rows = await this.#store.historyOf(zone, { limit: historyPart, before: next });
+      seen.push(...rows.filter((row) => this.maySee(actor, row)));
       if (seen.length > limit) break;
       if (rows.length < historyPart) return { rows: seen, next: undefined };
       next = rows.at(-1)?.position;
     }
     const rows = seen.slice(0, limit);
     return { rows, next: seen.length > limit ? rows.at(-1)?.position : next };
-  };
+  }
 
   /** All changes of one write, newest first. */
-  const changesOf = async (actor: Actor, zone: Zone, serial: number) => {
+  async #changesOf(actor: Actor, zone: Zone, serial: number) {
     const rows: LoggedChange[] = [];
     for (;;) {
-      const part = await store.historyOf(zone, { serial, before: rows.at(-1)?.position, limit: undoPart });
+      const part = await this.#store.historyOf(zone, { serial, before: rows.at(-1)?.position, limit: undoPart });
       rows.push(...part);
       if (part.length < undoPart) return rows;
-      await turns.next(actor.account);
+      await this.#turns.next(actor.account);
     }
-  };
-
-  return {
-    maySee,
-
-    /**
-     * The changes to a zone that the actor may see, newest first. `next`: where the next page starts. `rest`: how many changes of
-     * the last write on this page are on the following pages; undefined for an actor who sees only some sets. Both are undefined
-     * on the last page.
-     */
-    history: async (actor: Actor, key: ZoneKey, query: HistoryPage) => {
-      const zone = await sight.openZone(actor, key);
-      if (zone === undefined) return missing("zone");
-      if (actor.scope.sets !== undefined)
-        return { kind: "done" as const, zone, ...(await seenBy(actor, zone, query)), rest: undefined };
-      const rows = await store.historyOf(zone, query);
-      const last = rows.length < query.limit ? undefined : rows.at(-1);
-      const rest = last && (await store.restOfWrite(zone, last));
-      return { kind: "done" as const, zone, rows, next: last?.position, rest };
-    },
-
-    /** Undoes one write with a new write; refused if what it changed has changed again since. */
-    undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<Written> => {
-      const zone = await sight.openZone(actor, key);
-      const rows = zone ? await changesOf(actor, zone, serial) : [];
-      if (zone === undefined || rows.length === 0) {
-        const before = await writtenBefore(store, actor, key, asked, now());
-        return zone && before.kind === "missing" ? missing("record") : before;
-      }
-      const seen = await turns.run(
-        actor.account,
-        mapInSteps(rows, (row) => maySee(actor, row)),
-      );
-      if (seen.includes(false)) return missing("record");
-      const { changes, settings } = await turns.run(actor.account, undoing(rows));
-      const by = { actor, at: key, now: now(), parts: changes.length, ...asked };
-      return writtenIn<Done>(await store.run({ kind: "undo-changes", ...by, changes, settings }, undoChangesRule));
-    },
-  };
+  }
 }
 
 type HistoryPage = { readonly before?: number; readonly limit: number };

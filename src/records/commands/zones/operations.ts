@@ -1,6 +1,7 @@
 import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
 import { parseAddress } from "../../../core/addresses/address.ts";
 import { primaryFaults } from "../../../core/addresses/primary-address.ts";
+import type { Instant } from "../../../core/instant.ts";
 import { enclosing, parseName, parseZoneName } from "../../../core/names/name.ts";
 import type { Reserved } from "../../../core/names/zone-neighbours.ts";
 import { checkEdit, checkingNewSets } from "../../../core/records/check-new-sets.ts";
@@ -15,6 +16,7 @@ import { parsingZoneFile } from "../../../core/zone-file/parse.ts";
 import type { Turns } from "../../../lib/limits/turns.ts";
 import {
   type Action,
+  type NewZone,
   operatorAccount,
   type PrimaryServer,
   type Zone,
@@ -34,7 +36,7 @@ import {
   type Sight,
 } from "../../queries/sight.ts";
 import { zoneStatuses } from "../../queries/status.ts";
-import type { Page, ZoneQuery } from "../../store/port.ts";
+import type { Page, RecordStore, ZoneQuery } from "../../store/port.ts";
 import type { Asked, Done, NewZoneDraft, ServerDraft, Written } from "../requests.ts";
 import { keyTaken, withZone, writtenIn } from "../write.ts";
 import {
@@ -52,145 +54,188 @@ type CreatedZone = { readonly kind: "done"; readonly zone: Zone; readonly action
 
 const defaultTtl = 3_600;
 
-/** Operations on zones, for all faces. */
-export function zoneOperations(
+export const zoneOperations = (
   options: RecordServiceOptions,
   sight: Sight,
   turns: Turns,
   changeSettings: ChangeSettings,
-) {
-  const { store, now, allowedPrimaries = [] } = options;
+) => {
+  const reads: Pick<ZoneReads, keyof ZoneReads> = new ZoneReads(options, sight, turns);
+  const writes: Pick<ZoneWrites, keyof ZoneWrites> = new ZoneWrites(options, sight, turns, changeSettings);
+  return { ...reads, ...writes };
+};
 
-  /** The operator's own zone holds the name of the service. */
-  const reservedFor = async (account: number, name: string): Promise<Reserved | undefined> => {
-    const reserved = await reservedName(name, options);
-    if (reserved !== "service-name") return reserved;
-    return account === (await store.ensureAccount(operatorAccount, now())).id ? undefined : reserved;
+/** Zones as an actor sees them, for all faces. */
+class ZoneReads {
+  readonly #store: RecordStore;
+  readonly #now: () => Instant;
+  readonly #sight: Sight;
+  readonly #turns: Turns;
+
+  constructor({ store, now }: RecordServiceOptions, sight: Sight, turns: Turns) {
+    this.#store = store;
+    this.#now = now;
+    this.#sight = sight;
+    this.#turns = turns;
+  }
+
+  readonly zone: Sight["zone"] = (actor, key) => this.#sight.zone(actor, key);
+
+  readonly openZone: Sight["openZone"] = (actor, key) => this.#sight.openZone(actor, key);
+
+  readonly zoneStatuses = (zones: readonly Zone[]) => zoneStatuses(this.#store, zones, this.#now());
+
+  /** `keep` filters the zones that the query finds and the actor may see. */
+  readonly zones = async (actor: Actor, query: ZoneQuery, keep?: (zone: Zone) => boolean): Promise<Page<Zone>> => {
+    const { zones: within } = actor.scope;
+    const seen = within === undefined ? query : { ...query, within };
+    const page = keep
+      ? pageOfZones(await this.#kept(actor.account, seen, keep), query)
+      : await this.#store.zones(actor.account, seen);
+    return { ...page, items: await Promise.all(page.items.map((zone) => this.#sight.asSeen(actor, zone))) };
   };
 
-  const faultsOf = (servers: readonly ServerDraft[]): readonly Fault[] =>
-    servers.flatMap(({ address: text }, i) => {
-      const address = parseAddress(text);
-      return address ? primaryFaults(address, `primary_nameservers[${i}].address`, allowedPrimaries) : [];
-    });
+  /** The account's zone that contains a name: the closest enclosing zone among those that the actor may see. */
+  readonly zoneOwning = async (actor: Actor, text: string): Promise<Zone | undefined> => {
+    const name = parseName(text);
+    if (!name.ok) return undefined;
+    const within = enclosing(name.value).filter((zone) => this.#sight.allows(actor, { kind: "read-zone", zone }));
+    if (within.length === 0) return undefined;
+    const { items } = await this.#store.zones(actor.account, { within, page: 1, perPage: within.length });
+    const closest = items.toSorted((a, b) => b.name.length - a.name.length)[0];
+    return closest && (await this.#sight.zone(actor, closest));
+  };
 
-  const keptZones = async (
+  async #kept(
     account: number,
     { order, page, perPage, ...filter }: ZoneQuery,
     keep: (zone: Zone) => boolean,
-  ) => {
+  ): Promise<readonly Zone[]> {
     const kept: Zone[] = [];
-    for await (const zone of allZones(store, account, filter, () => turns.next(account)))
+    for await (const zone of allZones(this.#store, account, filter, () => this.#turns.next(account)))
       if (keep(zone)) kept.push(zone);
     return kept;
-  };
-
-  return {
-    zone: sight.zone,
-    openZone: sight.openZone,
-    zoneStatuses: (zones: readonly Zone[]) => zoneStatuses(store, zones, now()),
-
-    /** `keep` filters the zones that the query finds and the actor may see. */
-    zones: async (actor: Actor, query: ZoneQuery, keep?: (zone: Zone) => boolean): Promise<Page<Zone>> => {
-      const { zones: within } = actor.scope;
-      const seen = within === undefined ? query : { ...query, within };
-      const page = keep
-        ? pageOfZones(await keptZones(actor.account, seen, keep), query)
-        : await store.zones(actor.account, seen);
-      return { ...page, items: await Promise.all(page.items.map((zone) => sight.asSeen(actor, zone))) };
-    },
-
-    /** The account's zone that contains a name: the closest enclosing zone among those that the actor may see. */
-    zoneOwning: async (actor: Actor, text: string): Promise<Zone | undefined> => {
-      const name = parseName(text);
-      if (!name.ok) return undefined;
-      const within = enclosing(name.value).filter((zone) => sight.allows(actor, { kind: "read-zone", zone }));
-      if (within.length === 0) return undefined;
-      const { items } = await store.zones(actor.account, { within, page: 1, perPage: within.length });
-      const closest = items.toSorted((a, b) => b.name.length - a.name.length)[0];
-      return closest && (await sight.zone(actor, closest));
-    },
-
-    /** `asked`: set by an API that stores actions; without it none is stored. */
-    createZone: async (actor: Actor, draft: NewZoneDraft, asked?: Asked): Promise<CreatedZone> => {
-      const name = parseZoneName(draft.name);
-      if (!name.ok) return refused(name.faults);
-      const refusal = sight.refusal(actor, { kind: "create-zone", zone: name.value });
-      if (refusal) return denied(refusal);
-      const { mode = "primary", labels = {}, locked = false, primaries = [] } = draft;
-      const created = now();
-      const serial = nextSerial(0, created);
-      const first = await turns.run(actor.account, readingContent(draft, name.value, { serial, now: created }));
-      if ("kind" in first) return first;
-      const isServed = mode === "primary" && draft.content !== undefined;
-      const sets = [...firstSets(first.sets, options, isServed, { serial, now: created }), ...first.sets];
-      const faults = [
-        ...faultsOf(primaries),
-        ...(await turns.run(actor.account, checkingFirst(sets, draft, options.mostValues))),
-      ];
-      if (faults.length > 0) return refused(faults);
-      const settings = {
-        ttl: draft.ttl ?? first.ttl ?? defaultTtl,
-        mode,
-        labels,
-        locked,
-        primaries: mode === "secondary" ? serversFrom(primaries, created) : [],
-      };
-      const reserved = await reservedFor(actor.account, name.value);
-      const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
-      const zone = { ...identity, settings, serial, created, sets };
-      const act = asked && { command: "create_zone", actor: actor.label, now: created, ...asked };
-      const command = { actor, zone, parts: sets.length };
-      const made = act
-        ? await store.run({ kind: "act-create-zone", ...command, act }, actCreateZoneRule)
-        : await store.run({ kind: "create-zone", ...command }, createZoneRule);
-      if (made === "key-taken") return refused([keyTaken]);
-      if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);
-      return "result" in made
-        ? { kind: "done", zone: made.result, action: made.action }
-        : { kind: "done", zone: made, action: undefined };
-    },
-
-    /** `asked` as in `createZone`. */
-    deleteZone: async (actor: Actor, key: AnyZoneKey, asked?: Asked): Promise<Written> => {
-      const at = await sight.keyForWriting(actor, key);
-      if (at === undefined) return missing("zone");
-      const by = { actor, at, isAction: asked !== undefined, now: now(), ...asked };
-      return writtenIn<Done>(await store.run({ kind: "delete-zone", ...by }, deleteZoneRule));
-    },
-
-    labelZone: async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {
-      return await withZone(
-        sight,
-        actor,
-        key,
-        await changeSettings(actor, key, patch(labels === undefined ? {} : { labels })),
-      );
-    },
-
-    changeZoneTtl: (actor: Actor, key: ZoneKey, ttl: number, asked?: Asked) =>
-      changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...asked }),
-
-    lockZone: (actor: Actor, key: ZoneKey, locked: boolean | undefined, asked?: Asked) =>
-      changeSettings(actor, key, patch(locked === undefined ? {} : { locked }), {
-        action: "change_protection",
-        ...asked,
-      }),
-
-    changePrimaries: (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], asked?: Asked) => {
-      const edit = { kind: "servers", primaries: serversFrom(servers, now()), faults: faultsOf(servers) } as const;
-      return changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...asked });
-    },
-
-    /** The name must be the current one, because zones cannot be renamed. Without a TTL the zone keeps its own. */
-    changeZone: async (
-      actor: Actor,
-      key: AnyZoneKey,
-      { name, ttl }: { readonly name: string; readonly ttl?: number | null },
-    ) =>
-      await withZone(sight, actor, key, await changeSettings(actor, key, { kind: "ttl", name, ttl: ttl ?? undefined })),
-  };
+  }
 }
+
+/** Creating, changing and deleting zones, for all faces. */
+class ZoneWrites {
+  readonly #options: RecordServiceOptions;
+  readonly #sight: Sight;
+  readonly #turns: Turns;
+  readonly #changeSettings: ChangeSettings;
+
+  constructor(options: RecordServiceOptions, sight: Sight, turns: Turns, changeSettings: ChangeSettings) {
+    this.#options = options;
+    this.#sight = sight;
+    this.#turns = turns;
+    this.#changeSettings = changeSettings;
+  }
+
+  /** `asked`: set by an API that stores actions; without it none is stored. */
+  readonly createZone = async (actor: Actor, draft: NewZoneDraft, asked?: Asked): Promise<CreatedZone> => {
+    const { store, now } = this.#options;
+    const name = parseZoneName(draft.name);
+    if (!name.ok) return refused(name.faults);
+    const refusal = this.#sight.refusal(actor, { kind: "create-zone", zone: name.value });
+    if (refusal) return denied(refusal);
+    const created = now();
+    const content = await this.#contentOf(actor, name.value, draft, created);
+    if ("kind" in content) return content;
+    const reserved = await this.#reservedFor(actor.account, name.value);
+    const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
+    const zone = { ...identity, created, ...content };
+    const act = asked && { command: "create_zone", actor: actor.label, now: created, ...asked };
+    const command = { actor, zone, parts: zone.sets.length };
+    const made = act
+      ? await store.run({ kind: "act-create-zone", ...command, act }, actCreateZoneRule)
+      : await store.run({ kind: "create-zone", ...command }, createZoneRule);
+    if (made === "key-taken") return refused([keyTaken]);
+    if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);
+    return "result" in made
+      ? { kind: "done", zone: made.result, action: made.action }
+      : { kind: "done", zone: made, action: undefined };
+  };
+
+  /** `asked` as in `createZone`. */
+  readonly deleteZone = async (actor: Actor, key: AnyZoneKey, asked?: Asked): Promise<Written> => {
+    const { store, now } = this.#options;
+    const at = await this.#sight.keyForWriting(actor, key);
+    if (at === undefined) return missing("zone");
+    const by = { actor, at, isAction: asked !== undefined, now: now(), ...asked };
+    return writtenIn<Done>(await store.run({ kind: "delete-zone", ...by }, deleteZoneRule));
+  };
+
+  readonly labelZone = async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {
+    const edit = patch(labels === undefined ? {} : { labels });
+    return await withZone(this.#sight, actor, key, await this.#changeSettings(actor, key, edit));
+  };
+
+  readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, asked?: Asked) =>
+    this.#changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...asked });
+
+  readonly lockZone = (actor: Actor, key: ZoneKey, locked: boolean | undefined, asked?: Asked) => {
+    const edit = patch(locked === undefined ? {} : { locked });
+    return this.#changeSettings(actor, key, edit, { action: "change_protection", ...asked });
+  };
+
+  readonly changePrimaries = (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], asked?: Asked) => {
+    const primaries = serversFrom(servers, this.#options.now());
+    const edit = { kind: "servers", primaries, faults: this.#faultsOf(servers) } as const;
+    return this.#changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...asked });
+  };
+
+  /** The name must be the current one, because zones cannot be renamed. Without a TTL the zone keeps its own. */
+  readonly changeZone = async (
+    actor: Actor,
+    key: AnyZoneKey,
+    { name, ttl }: { readonly name: string; readonly ttl?: number | null },
+  ) => {
+    const changed = await this.#changeSettings(actor, key, { kind: "ttl", name, ttl: ttl ?? undefined });
+    return await withZone(this.#sight, actor, key, changed);
+  };
+
+  /** The first sets and settings of a new zone. */
+  async #contentOf(actor: Actor, name: string, draft: NewZoneDraft, created: Instant): Promise<NewContent | NotDone> {
+    const { mode = "primary", labels = {}, locked = false, primaries = [] } = draft;
+    const at = { serial: nextSerial(0, created), now: created };
+    const first = await this.#turns.run(actor.account, readingContent(draft, name, at));
+    if ("kind" in first) return first;
+    const isServed = mode === "primary" && draft.content !== undefined;
+    const sets = [...firstSets(first.sets, this.#options, isServed, at), ...first.sets];
+    const faults = [
+      ...this.#faultsOf(primaries),
+      ...(await this.#turns.run(actor.account, checkingFirst(sets, draft, this.#options.mostValues))),
+    ];
+    if (faults.length > 0) return refused(faults);
+    const settings = {
+      ttl: draft.ttl ?? first.ttl ?? defaultTtl,
+      mode,
+      labels,
+      locked,
+      primaries: mode === "secondary" ? serversFrom(primaries, created) : [],
+    };
+    return { settings, serial: at.serial, sets };
+  }
+
+  /** The operator's own zone holds the name of the service. */
+  async #reservedFor(account: number, name: string): Promise<Reserved | undefined> {
+    const { store, now } = this.#options;
+    const reserved = await reservedName(name, this.#options);
+    if (reserved !== "service-name") return reserved;
+    return account === (await store.ensureAccount(operatorAccount, now())).id ? undefined : reserved;
+  }
+
+  #faultsOf(servers: readonly ServerDraft[]): readonly Fault[] {
+    const { allowedPrimaries = [] } = this.#options;
+    return servers.flatMap(({ address: text }, i) => {
+      const address = parseAddress(text);
+      return address ? primaryFaults(address, `primary_nameservers[${i}].address`, allowedPrimaries) : [];
+    });
+  }
+}
+
+type NewContent = Pick<NewZone, "settings" | "serial" | "sets">;
 
 type Content = { readonly sets: readonly RRset[]; readonly ttl: number | undefined };
 

@@ -30,17 +30,87 @@ export type SigningChoice = {
 /** `owners` as in the command. */
 type Wanted = SigningEdit & { readonly owners?: ChangeSigning["owners"] };
 
-/** Signing a zone, with the permissions of a change of its settings. The APIs and `moor dnssec` both call these. */
-export function signingOperations(options: RecordServiceOptions, sight: Sight) {
-  const { store, now, signer } = options;
+type Operations = Pick<SigningOperations, keyof SigningOperations>;
 
-  const change = async (
+export const signingOperations = (options: RecordServiceOptions, sight: Sight): Operations =>
+  new SigningOperations(options, sight);
+
+/** Signing a zone, with the permissions of a change of its settings. The APIs and `moor dnssec` both call these. */
+class SigningOperations {
+  readonly #options: RecordServiceOptions;
+  readonly #sight: Sight;
+
+  constructor(options: RecordServiceOptions, sight: Sight) {
+    this.#options = options;
+    this.#sight = sight;
+  }
+
+  readonly publishKeys = (actor: Actor, at: ZoneKey, others: readonly PublicKey[], asked: Asked = {}) =>
+    this.#plain(actor, at, "publish_keys", { kind: "publish", others }, asked);
+
+  /** Without tags, withdraws all keys of other servers. */
+  readonly withdrawKeys = (actor: Actor, at: ZoneKey, tags: readonly number[], asked: Asked = {}) =>
+    this.#plain(actor, at, "withdraw_keys", { kind: "withdraw", tags }, asked);
+
+  /** A zone without NS records gets those of this service. */
+  readonly signZone = (actor: Actor, at: ZoneKey, choice: SigningChoice, asked: Asked = {}) => {
+    const { store, now } = this.#options;
+    const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
+      const long = await longNameIn(store, zone, choice.denial);
+      if (long !== undefined) return fail(long);
+      return await this.#withSigner(async (own) => ({
+        kind: "sign",
+        ...firstKey(choice, own, now(), await highestTtlIn(store, zone)),
+        servers: nameserverSet(this.#options, now()),
+        owners: await ownersToSign(store, zone),
+      }));
+    };
+    return this.#change(actor, at, "sign_zone", editFor, asked);
+  };
+
+  /** Without `algorithm`, the new key uses that of the old one. */
+  readonly rollKey = (actor: Actor, at: ZoneKey, algorithm: Algorithm | undefined, asked: Asked = {}) => {
+    const { store, now } = this.#options;
+    const editFor = (zone: Zone) =>
+      this.#withSigner(async (own) => {
+        const { keys = [], others = [] } = zone.settings.dnssec ?? {};
+        const chosen = algorithm ?? keys[0]?.algorithm ?? algorithms.ecdsap256;
+        const made = newKey(own, chosen, now(), [...keys, ...others]);
+        return { kind: "roll", ...made, zoneTtl: await highestTtlIn(store, zone) };
+      });
+    return this.#change(actor, at, "roll_key", editFor, asked);
+  };
+
+  /** Changes between NSEC and NSEC3. */
+  readonly changeDenial = (actor: Actor, at: ZoneKey, denial: Denial, asked: Asked = {}) => {
+    const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
+      const long = await longNameIn(this.#options.store, zone, denial);
+      return long === undefined ? ok({ kind: "denial", denial }) : fail(long);
+    };
+    return this.#change(actor, at, "change_denial", editFor, asked);
+  };
+
+  /** `isImmediate`: does not wait for the parent, so resolvers reject the zone while the parent has a DS record. */
+  readonly unsignZone = (actor: Actor, at: ZoneKey, isImmediate: boolean, asked: Asked = {}) =>
+    this.#plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "leave" }, asked);
+
+  /** Does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
+  readonly ignoreSilentServers = (actor: Actor, at: ZoneKey, _: object = {}, asked: Asked = {}) =>
+    this.#plain(actor, at, "ignore_silent_servers", { kind: "ignore-silent" }, asked);
+
+  /** Cancels `unsignZone` while it waits for the parent. */
+  readonly keepSigned = (actor: Actor, at: ZoneKey, _: object = {}, asked: Asked = {}) =>
+    this.#plain(actor, at, "keep_signed", { kind: "keep" }, asked);
+
+  async #change(
     actor: Actor,
     at: ZoneKey,
     action: string,
     editFor: (zone: Zone) => Promise<Result<Wanted>>,
     asked: Asked,
-  ): Promise<ChangedZone> => {
+  ): Promise<ChangedZone> {
+    const sight = this.#sight;
+    const { store, now } = this.#options;
     const zone = await sight.openZone(actor, at);
     if (zone === undefined) return missingOr(await writtenBefore(store, actor, at, asked, now()));
     const obstacle = writeObstacle(sight, actor, zone);
@@ -49,73 +119,20 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
     if (!wanted.ok) return refused(wanted.faults);
     const { owners = "apex", ...edit } = wanted.value;
     const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...asked } as const;
-    return await withZone(sight, actor, at, await runWatched(options, command, changeSigningRule));
-  };
+    return await withZone(sight, actor, at, await runWatched(this.#options, command, changeSigningRule));
+  }
+
   /** For changes that need no new key. */
-  const plain = (actor: Actor, at: ZoneKey, action: string, edit: SigningEdit, asked: Asked) =>
-    change(actor, at, action, async () => ok(edit), asked);
-  const withSigner = async (edit: (signer: Signer) => Promise<Wanted>): Promise<Result<Wanted>> => {
+  #plain(actor: Actor, at: ZoneKey, action: string, edit: SigningEdit, asked: Asked): Promise<ChangedZone> {
+    return this.#change(actor, at, action, async () => ok(edit), asked);
+  }
+
+  async #withSigner(edit: (signer: Signer) => Promise<Wanted>): Promise<Result<Wanted>> {
+    const { store, signer } = this.#options;
     if (signer === undefined) return fail(noSigner);
     await checkKeyFile(store, signer);
     return ok(await edit(signer));
-  };
-
-  return {
-    publishKeys: (actor: Actor, at: ZoneKey, others: readonly PublicKey[], asked: Asked = {}) =>
-      plain(actor, at, "publish_keys", { kind: "publish", others }, asked),
-
-    /** Without tags, withdraws all keys of other servers. */
-    withdrawKeys: (actor: Actor, at: ZoneKey, tags: readonly number[], asked: Asked = {}) =>
-      plain(actor, at, "withdraw_keys", { kind: "withdraw", tags }, asked),
-
-    /** A zone without NS records gets those of this service. */
-    signZone: (actor: Actor, at: ZoneKey, choice: SigningChoice, asked: Asked = {}) => {
-      const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
-        const long = await longNameIn(store, zone, choice.denial);
-        if (long !== undefined) return fail(long);
-        return await withSigner(async (own) => ({
-          kind: "sign",
-          ...firstKey(choice, own, now(), await highestTtlIn(store, zone)),
-          servers: nameserverSet(options, now()),
-          owners: await ownersToSign(store, zone),
-        }));
-      };
-      return change(actor, at, "sign_zone", editFor, asked);
-    },
-
-    /** Without `algorithm`, the new key uses that of the old one. */
-    rollKey: (actor: Actor, at: ZoneKey, algorithm: Algorithm | undefined, asked: Asked = {}) => {
-      const editFor = (zone: Zone) =>
-        withSigner(async (own) => {
-          const { keys = [], others = [] } = zone.settings.dnssec ?? {};
-          const chosen = algorithm ?? keys[0]?.algorithm ?? algorithms.ecdsap256;
-          const made = newKey(own, chosen, now(), [...keys, ...others]);
-          return { kind: "roll", ...made, zoneTtl: await highestTtlIn(store, zone) };
-        });
-      return change(actor, at, "roll_key", editFor, asked);
-    },
-
-    /** Changes between NSEC and NSEC3. */
-    changeDenial: (actor: Actor, at: ZoneKey, denial: Denial, asked: Asked = {}) => {
-      const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
-        const long = await longNameIn(store, zone, denial);
-        return long === undefined ? ok({ kind: "denial", denial }) : fail(long);
-      };
-      return change(actor, at, "change_denial", editFor, asked);
-    },
-
-    /** `isImmediate`: does not wait for the parent, so resolvers reject the zone while the parent has a DS record. */
-    unsignZone: (actor: Actor, at: ZoneKey, isImmediate: boolean, asked: Asked = {}) =>
-      plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "leave" }, asked),
-
-    /** Does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
-    ignoreSilentServers: (actor: Actor, at: ZoneKey, _: object = {}, asked: Asked = {}) =>
-      plain(actor, at, "ignore_silent_servers", { kind: "ignore-silent" }, asked),
-
-    /** Cancels `unsignZone` while it waits for the parent. */
-    keepSigned: (actor: Actor, at: ZoneKey, _: object = {}, asked: Asked = {}) =>
-      plain(actor, at, "keep_signed", { kind: "keep" }, asked),
-  };
+  }
 }
 
 /** A repeated request gets its original answer, but there is no zone to show with it. */
