@@ -23,6 +23,8 @@ const kinds = {
   desec: async (account, client) => (await import("./services/desec.ts")).desecCalls(account, client),
   hetzner: async (account, client) =>
     (await import("./services/hetzner/rrsets.ts")).rrsetsCalls(account, client, { service: "Hetzner" }),
+  "hetzner-v1": async (account, client) =>
+    (await import("./services/hetzner/v1.ts")).v1Calls(account, client, { service: "Hetzner" }),
   /** Another moor: the same API, and transactions. */
   moor: async (account, client) =>
     (await import("./services/hetzner/rrsets.ts")).rrsetsCalls(account, client, { together: true }),
@@ -46,7 +48,7 @@ export async function openProvider(config: ProviderConfig, now: () => Instant = 
       return outcome;
     },
   };
-  const calls = await kinds[config.kind](config, counted);
+  const calls: ProviderCalls = await kinds[config.kind](config, counted);
   budget.allow(calls.rules.budget);
   return createProvider(calls, budget);
 }

@@ -5,11 +5,14 @@ import { moorToken, openMoorPeer } from "../rig/updater/moor-peer.ts";
 /** Another moor is a real Hetzner. */
 const open = () => openMoorPeer(() => "");
 
-for (const kind of ["hetzner", "moor"] as const)
+for (const kind of ["hetzner", "hetzner-v1", "moor"] as const)
   describeProvider({
     ...{ title: kind, open, secret: moorToken },
     connect: (url, secret) => openProvider({ kind, url: new URL(url), trust: { kind: "system" }, token: () => secret }),
     http: {
-      error: (status, message) => ({ status, body: { error: { code: "some_code", message, details: null } } }),
+      error: (status, message) => {
+        const error = kind === "hetzner-v1" ? { code: status, message } : { code: "some_code", message, details: null };
+        return { status, body: { error } };
+      },
     },
   });

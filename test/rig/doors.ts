@@ -164,6 +164,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "desec.ts",
     "dns-update/update-calls.ts",
     "hetzner/rrsets.ts",
+    "hetzner/v1.ts",
     "powerdns.ts",
   ],
   "src/publish": [

@@ -16,15 +16,18 @@ export type NewContent = {
   readonly unread?: { readonly create: boolean };
 };
 
-/** One value of a set, of any type. */
-export type SetRecord = Omit<ListedRecord, "id" | "zoneId">;
+/** One value of a set, of any type; with an id if the service has one for it. */
+export type SetRecord = Omit<ListedRecord, "id" | "zoneId"> & Partial<Pick<ListedRecord, "id" | "zoneId">>;
+
+/** With `recordId`, the config says which record of the set it means. */
+export type SoughtSet = SetName & { readonly recordId?: string | undefined };
 
 /** The calls that differ from service to service. No method throws because of an answer. */
 export type SetCalls<Rest> = {
   /** Its name in messages. */
   readonly service: string;
   /** Undefined if the zone exists, but the set does not. */
-  read(set: SetName, signal: AbortSignal): Promise<Lookup<HeldSet<Rest> | undefined>>;
+  read(set: SoughtSet, signal: AbortSignal): Promise<Lookup<HeldSet<Rest> | undefined>>;
   /** Replaces the one value of the set, or creates it if `held` is undefined. Returns the stored set if the answer has it. */
   write(
     set: SetName,
@@ -40,6 +43,8 @@ export type SetCalls<Rest> = {
   readonly lastStep?: LastStep;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly SetRecord[]>>;
+  /** Only for services with ids of records. */
+  readonly record?: RecordTarget["record"];
   close(): void;
 };
 
@@ -71,18 +76,25 @@ export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
     },
     zones: (signal) => calls.zones(signal),
     records,
-    async record(id, signal) {
-      const [, zone, set, type = ""] = /^([^/]+)(\/[^/]+\/)([A-Za-z0-9]+)$/.exec(id) ?? [];
-      if (zone === undefined) return noRecordWithId(id);
-      const listed = await records(zone, signal);
-      if (listed.kind !== "found") return listed;
-      const wanted = zone + set + type.toUpperCase();
-      const [first, ...others] = listed.value.filter((each) => each.id === wanted);
-      if (!first) return noRecordWithId(id);
-      return { kind: "found", value: { ...first, value: [first, ...others].map(({ value }) => value).join(" ") } };
-    },
+    record: calls.record ?? ((id, signal) => findRecord(records, id, signal)),
     close: () => calls.close(),
   };
+}
+
+/** By the id `zone/name/TYPE`. */
+async function findRecord(
+  records: RecordTarget["records"],
+  id: string,
+  signal: AbortSignal,
+): Promise<Lookup<ListedRecord>> {
+  const [, zone, set, type = ""] = /^([^/]+)(\/[^/]+\/)([A-Za-z0-9]+)$/.exec(id) ?? [];
+  if (zone === undefined) return noRecordWithId(id);
+  const listed = await records(zone, signal);
+  if (listed.kind !== "found") return listed;
+  const wanted = zone + set + type.toUpperCase();
+  const [first, ...others] = listed.value.filter((each) => each.id === wanted);
+  if (!first) return noRecordWithId(id);
+  return { kind: "found", value: { ...first, value: [first, ...others].map(({ value }) => value).join(" ") } };
 }
 
 const removingSet =
@@ -171,10 +183,11 @@ export function confirmed(
 
 const done = (order: ReplaceOrder, { ttl }: Held) => ({ kind: "done" as const, recordId: idOf(setOf(order)), ttl });
 
-export const setOf = ({ zone, name, family }: Omit<ReplaceOrder, "value">): SetName => ({
+export const setOf = ({ zone, name, family, recordId }: Omit<ReplaceOrder, "value">): SoughtSet => ({
   zone,
   name,
   type: recordTypeOf(family),
+  ...(recordId === undefined ? {} : { recordId }),
 });
 
 const idOf = ({ zone, name, type }: { zone: string; name: string; type: string }) => `${zone}/${name}/${type}`;

@@ -1,34 +1,45 @@
-import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../contract/records-v1-client.ts";
-import { isObject } from "../../core/is-object.ts";
-import type { HttpClient, HttpRequest } from "../../lib/http-client/client.ts";
+import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../../contract/records-v1-client.ts";
+import { isObject } from "../../../core/is-object.ts";
+import type { HttpClient, HttpRequest } from "../../../lib/http-client/client.ts";
 import {
   type Answer,
   type Body,
+  dialectOf,
   isTtl,
   readAnswer,
   readPages,
   unexpected,
-} from "../../providers/answers/service-answer.ts";
-import { readWriteAnswer, type WriteAnswer, type WriteShape } from "../../providers/answers/write-answer.ts";
-import type { TokenTarget } from "./token-target.ts";
+} from "../../answers/service-answer.ts";
+import { readWriteAnswer, readWritten, type WriteAnswer, type WriteShape } from "../../answers/write-answer.ts";
+import type { ProviderAccount } from "../../provider-calls.ts";
 
-/** The calls of the v1 API that an updater needs. */
-export type V1Calls = {
+/** The v1 API over HTTP. */
+export type V1Http = {
   zones(name: string | undefined, signal: AbortSignal): Promise<Answer<readonly ReadableZone[]>>;
   records(zoneId: string, signal: AbortSignal): Promise<Answer<readonly ReadableRecord[]>>;
   record(id: string, signal: AbortSignal): Promise<Answer<ReadableRecord>>;
   replace(id: string, replacement: RecordReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableRecord>>;
+  create(record: RecordReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableRecord>>;
+  /** To remove a record that is gone is no fault. */
+  remove(id: string, signal: AbortSignal): Promise<WriteAnswer<undefined>>;
 };
 
-export function createV1Calls(config: TokenTarget, client: HttpClient, now: () => number): V1Calls {
-  const base = /\/api\/v1\/?$/.test(config.url.pathname) ? "" : "/api/v1";
+export function v1Http(
+  account: ProviderAccount,
+  client: HttpClient,
+  { service, now }: { readonly service: string; readonly now: () => number },
+): V1Http {
+  const dialect = dialectOf(service);
+  const base = /\/api\/v1\/?$/.test(account.url.pathname) ? "" : "/api/v1";
   const send = (request: Omit<HttpRequest, "headers">, signal: AbortSignal) => {
     const json = request.body === undefined ? {} : { "content-type": "application/json" };
-    const headers = { "auth-api-token": config.token(), ...json };
+    const headers = { "auth-api-token": account.token(), ...json };
     return client.send({ ...request, path: base + request.path, headers }, signal);
   };
   const get = async (path: string, signal: AbortSignal): Promise<Answer<Body>> =>
-    readAnswer(await send({ method: "GET", path }, signal), [200], now());
+    readAnswer(await send({ method: "GET", path }, signal), [200], now(), dialect);
+  const write = async (method: "PUT" | "POST", path: string, record: RecordReplacement, signal: AbortSignal) =>
+    readWriteAnswer(await send({ method, path, body: JSON.stringify(record) }, signal), replaced, now(), dialect);
   const list = <T extends { readonly id: string }>(
     path: string,
     key: string,
@@ -49,14 +60,18 @@ export function createV1Calls(config: TokenTarget, client: HttpClient, now: () =
     zones: (name, signal) =>
       list(name === undefined ? "/zones" : `/zones?name=${encodeURIComponent(name)}`, "zones", isZone, signal),
     records: (zoneId, signal) => list(`/records?zone_id=${encodeURIComponent(zoneId)}`, "records", isRecord, signal),
-    record: async (id, signal) => recordIn(await get(`/records/${encodeURIComponent(id)}`, signal)),
-    replace: async (id, replacement, signal) => {
-      const path = `/records/${encodeURIComponent(id)}`;
-      const outcome = await send({ method: "PUT", path, body: JSON.stringify(replacement) }, signal);
-      return readWriteAnswer(outcome, replaced, now());
+    record: async (id, signal) => recordIn(await get(pathOf(id), signal)),
+    replace: async (id, replacement, signal) => write("PUT", pathOf(id), replacement, signal),
+    create: async (record, signal) => write("POST", "/records", record, signal),
+    async remove(id, signal) {
+      const removed = readWritten(await send({ method: "DELETE", path: pathOf(id) }, signal), [200], now(), dialect);
+      const isDone = removed.kind === "accepted" || (removed.kind === "refused" && removed.because.kind === "absent");
+      return isDone ? { kind: "accepted", value: undefined } : removed;
     },
   };
 }
+
+const pathOf = (id: string) => `/records/${encodeURIComponent(id)}`;
 
 const recordIn = (answer: Answer<Body>): Answer<ReadableRecord> => {
   if (answer.kind !== "ok") return answer;
