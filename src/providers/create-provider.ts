@@ -59,17 +59,12 @@ class ZoneWrite<Rest> {
 
   async write(changes: readonly Change[]): Promise<readonly ChangeOutcome[]> {
     const { service, rules, room = { of: () => 1, most: rules.mostSets } } = this.#calls;
-    const wait = this.#budget.wait(this.#zone);
-    if (wait > 0) {
-      const fault = { ...later(`${service} allows no more requests for now`), retryAfter: wait };
-      return changes.map(() => notStored(fault));
-    }
-    const pending = await this.#prepare(changes);
+    const pending = this.#isStopped() ? [] : await this.#prepare(changes);
     for (const part of inParts(pending, ({ sent }) => room.of(sent), room.most)) await this.#send(part);
+    // An earlier write may have ended before the last step.
+    const isAlready = [...this.#outcomes.values()].some(({ kind }) => kind === "done");
     await this.#verify();
-    const { lastStep } = this.#calls;
-    const open = this.#outcomes.size > 0 && lastStep?.isOpen(this.#zone);
-    const fault = open ? await lastStep?.confirm(this.#zone, this.#signal) : undefined;
+    const fault = isAlready ? await this.#calls.lastStep?.confirm(this.#zone, this.#signal) : undefined;
     return changes.map((change) => {
       const outcome = this.#outcomes.get(change) ?? notStored(this.#stopped ?? later(`${service} was not asked`));
       return fault && outcome.kind === "done" ? { kind: "unknown", fault } : outcome;
@@ -99,7 +94,7 @@ class ZoneWrite<Rest> {
   }
 
   async #send(part: readonly Pending<Rest>[]): Promise<void> {
-    if (this.#stopped) return;
+    if (this.#isStopped()) return;
     const { lastStep, service } = this.#calls;
     const write = () =>
       this.#calls.write(
@@ -113,7 +108,9 @@ class ZoneWrite<Rest> {
       for (const [at, { change }] of part.entries()) this.#written.set(change, { answer, at });
       return;
     }
-    const fault = answer.because.kind === "absent" ? noZone(this.#zone, service) : answer.because;
+    const wasRead = part.some(({ sent }) => sent.before !== undefined);
+    const absent = wasRead ? later("another client removed the set at the same time") : noZone(this.#zone, service);
+    const fault = answer.because.kind === "absent" ? absent : answer.because;
     this.#note(fault);
     if (part.length === 1 || this.#stopped || fault.kind === "later") {
       for (const { change } of part) this.#end(change, notStored(fault));
@@ -156,6 +153,14 @@ class ZoneWrite<Rest> {
 
   #holds(change: Change, content: Change["content"], held: Held | undefined): boolean {
     return isHeld(setNameOf(this.#zone, change), content, held, this.#calls.rules);
+  }
+
+  /** Whether the whole provider has failed, or the budget of the token is used up. */
+  #isStopped(): boolean {
+    const wait = this.#budget.wait(this.#zone);
+    if (wait > 0)
+      this.#stopped ??= { ...later(`${this.#calls.service} allows no more requests for now`), retryAfter: wait };
+    return this.#stopped !== undefined;
   }
 
   #note(fault: ServiceFault): void {

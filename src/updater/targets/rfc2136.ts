@@ -15,7 +15,7 @@ export const rfc2136 = {
 
 /** Most keys of an updater may change a few names, and transfer no zone: nothing is listed. */
 export function rfc2136Calls(config: Rfc2136Target, now?: () => Instant): ZoneCalls<undefined> {
-  const calls = zoneCallsOf(updateCalls(config, { refusesAlias: true, now }));
+  const calls = zoneCallsOf(updateCalls(config, { onlyQueries: true, now }));
   const notListed = async () =>
     cannotList(calls.service, "look on the nameserver, for example with `dig @SERVER ZONE AXFR`");
   return {

@@ -24,6 +24,8 @@ export type ProviderCase = {
   readonly lacks?: readonly string[];
   /** How a CNAME beside an address ends: some servers ignore it, and report success. */
   readonly badSet?: ChangeOutcome["kind"];
+  /** It has no way to change a set only if it exists. */
+  readonly createsAgain?: true;
   /** Refusals that are not signed are not believed. */
   readonly doubtsRefusals?: true;
   readonly more?: (rig: ProviderRig) => void;
@@ -198,6 +200,19 @@ export function describeProvider(given: ProviderCase): void {
       const now = { ttl, values: ["192.0.2.7"] };
       expect(kindsOf(await write([address("192.0.2.2", { expected: now })]))).toEqual(["done"]);
       expect(await held()).toEqual([`www ${ttl} A 192.0.2.2`]);
+    });
+
+    it("does not create again what somebody else removes between the read and the write", async () => {
+      await rig.peer.fill([`www ${ttl} A 192.0.2.1`]);
+      if (!rig.peer.reply) return;
+      rig.instead = async (asked) => {
+        if (isWrite(asked)) await rig.peer.fill([]);
+        return undefined;
+      };
+      const [outcome] = await write([address("192.0.2.2", { expected: { ttl, values: ["192.0.2.1"] } })]);
+      expect([outcome?.kind, await held()]).toEqual(
+        given.createsAgain ? ["done", [`www ${ttl} A 192.0.2.2`]] : ["waiting", []],
+      );
     });
 
     it("says that a zone is missing", async () => {

@@ -33,15 +33,15 @@ const ownTypes: readonly string[] = ["RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DN
 type Change = SetChange<undefined>;
 
 export type UpdateOptions = {
-  /** The address of an alias is a fault. Otherwise the name just has no such set. */
-  readonly refusesAlias?: boolean;
+  /** For sets that are known by queries only: an alias is a fault, and a wildcard may have answered instead of the set. */
+  readonly onlyQueries?: boolean;
   readonly now?: (() => Instant) | undefined;
 };
 
 /** DNS UPDATE (RFC 2136). Reads by a query to the same server, and lists by AXFR; everything is signed. */
 export function updateCalls(
   server: UpdateServer,
-  { refusesAlias = false, now = Date.now }: UpdateOptions = {},
+  { onlyQueries = false, now = Date.now }: UpdateOptions = {},
 ): ProviderCalls<undefined> {
   const { ask, transfer } = askerOf(server, now);
   const sets: ProviderCalls<undefined>["sets"] = async (zone, signal) =>
@@ -57,7 +57,7 @@ export function updateCalls(
     async read(set, signal) {
       const heard = await ask({ opcode: opcodes.query, question: questionOf(set) }, signal);
       if (heard.kind !== "heard") return heard.kind === "silence" && heard.refused ? notItsZone(set.zone) : heard.fault;
-      if (refusesAlias) return heldIn(heard.message, set, isAlias(set));
+      if (onlyQueries) return heldIn(heard.message, set, isAlias(set));
       if (isReferral(heard.message, set)) {
         const named = ({ name, type }: Omit<SetName, "zone">) => name === set.name && type === set.type;
         return mapFound(await sets(set.zone, signal), (all) => all.find(named));
@@ -69,7 +69,8 @@ export function updateCalls(
       const written = await send(changes, signal);
       if (written !== "no-such-set") return settled(written);
       const [only, ...others] = changes;
-      if (!only?.content || others.length > 0 || typeof only.before !== "object") return settled(written);
+      const wasQueried = onlyQueries && others.length === 0;
+      if (!wasQueried || !only?.content || typeof only.before !== "object") return settled(written);
       // The query may have been answered from a wildcard: then there is no such set to replace, and one can be created.
       const ttl = only.content.ttl ?? only.before.ttl;
       return settled(await send([{ ...only, content: { ...only.content, ttl }, before: "missing" }], signal));

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { Budget } from "./budget.ts";
+import { createProvider } from "./create-provider.ts";
+import type { Change } from "./provider.ts";
+import type { ProviderCalls } from "./provider-calls.ts";
+
+const zone = "example.org";
+const never = new AbortController().signal;
+const changeOf = (owner: string): Change => ({ owner, type: "A", content: { ttl: 300, values: ["192.0.2.1"] } });
+const names = Array.from({ length: 100 }, (_, at) => `h${at}`);
+
+/** A provider that refuses some names, and counts the requests of a token. */
+function openWith(bad: readonly string[], rules: Partial<ProviderCalls["rules"]>) {
+  const sent: string[][] = [];
+  const budget = new Budget(() => 0);
+  budget.allow(rules.budget);
+  const calls: Partial<ProviderCalls> = {
+    service: "the provider",
+    rules: {
+      ttl: { lowest: 0, highest: 86_400, zoneDefault: false },
+      ...{ mostValues: 10, mostSets: 1, needsBefore: false, ...rules },
+    },
+    async write(_, changes) {
+      sent.push(changes.map(({ set }) => set.name));
+      budget.noteAnswer({});
+      if (changes.some(({ set }) => bad.includes(set.name)))
+        return { kind: "refused", because: { kind: "refused", because: "no", todo: "" } };
+      return { kind: "accepted", value: changes.map(() => ({ values: ["192.0.2.1"], ttl: 300 })) };
+    },
+  };
+  return { sent, provider: createProvider(calls as ProviderCalls, budget) };
+}
+
+describe("many changes of one zone", () => {
+  it("are few requests, though one of a hundred is wrong", async () => {
+    const { sent, provider } = openWith(["h37"], { mostSets: 100 });
+    const outcomes = await provider.write(zone, names.map(changeOf), never);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(names.map((name) => (name === "h37" ? "refused" : "done")));
+    expect(sent.length).toBeLessThanOrEqual(15);
+    const stored = sent.filter((part) => !part.includes("h37")).flat();
+    expect(stored).toEqual(names.filter((name) => name !== "h37"));
+  });
+
+  it("wait when the requests of the token are used up, and say for how long", async () => {
+    const { sent, provider } = openWith([], { budget: { requests: 2, seconds: 60 } });
+    const outcomes = await provider.write(zone, ["a", "b", "c"].map(changeOf), never);
+    expect(outcomes).toMatchObject([{ kind: "done" }, { kind: "done" }, { kind: "waiting", retryAfter: 30_000 }]);
+    expect([sent, provider.wait(zone)]).toEqual([[["a"], ["b"]], 30_000]);
+  });
+});
