@@ -39,6 +39,8 @@ export type SetCalls<Rest> = {
   readonly remove?: (set: SetName, held: HeldSet<Rest>, signal: AbortSignal) => Promise<WriteAnswer<unknown>>;
   /** Replaces whatever the set holds, without a read before. */
   readonly writesUnread?: true;
+  /** Writes even if the set already holds the address. */
+  readonly writesAlways?: true;
   /** Only for services where a change is not yet served when it is stored. */
   readonly lastStep?: LastStep;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
@@ -118,7 +120,7 @@ async function replaceSet<Rest>(
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
   const set = setOf(order);
-  const prepared = calls.writesUnread ? toWriteUnread : prepare(order, await calls.read(set, signal));
+  const prepared = calls.writesUnread ? toWriteUnread : prepare(order, await calls.read(set, signal), calls);
   if (prepared.kind === "done") {
     // An earlier try may have ended before the last step.
     const fault = await calls.lastStep?.confirm(order.zone, signal);
@@ -156,14 +158,14 @@ async function removeHeld<H extends Held>(
 export function prepare<Rest>(
   order: ReplaceOrder,
   before: Lookup<HeldSet<Rest> | undefined>,
-  replacesSeveral = false,
+  { replacesSeveral = false, writesAlways = false }: { replacesSeveral?: boolean; writesAlways?: boolean } = {},
 ): WriteOutcome | { readonly kind: "to-write"; readonly held: HeldSet<Rest> | undefined } {
   if (before.kind !== "found") return refused(before);
   const held = before.value;
   const { length } = held?.values ?? [];
   if (length === 0 && !order.create) return refused(noRecord(order));
   if (held && length > 1 && !replacesSeveral) return refused(several(order, held.values));
-  if (held && holds(held, order) && (order.ttl ?? held.ttl) === held.ttl) {
+  if (held && !writesAlways && holds(held, order) && (order.ttl ?? held.ttl) === held.ttl) {
     return { ...done(order, held), already: true };
   }
   return { kind: "to-write", held };

@@ -31,6 +31,7 @@ export function createV1Target(config: TokenTarget, client: HttpClient, now: () 
   const finder = new RecordFinder(calls);
   return createSetTarget({
     ...setCalls,
+    writesAlways: true,
     read: (set, signal) => finder.find(set, signal),
     async write(set, content, held, signal) {
       const written = await setCalls.write(set, content, held, signal);

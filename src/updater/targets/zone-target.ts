@@ -52,7 +52,7 @@ export async function replaceAll<Rest>(
   const pending: Pending<Rest>[] = [];
   const before = await calls.readAll(orders.map(setOf), signal);
   for (const [at, order] of orders.entries()) {
-    const prepared = prepare(order, before[at] ?? { kind: "found", value: undefined }, calls.replacesSeveral);
+    const prepared = prepare(order, before[at] ?? { kind: "found", value: undefined }, calls);
     if (prepared.kind !== "to-write") outcomes.set(order, prepared);
     else {
       const content = { value: order.value, ttl: order.ttl };

@@ -146,7 +146,7 @@ function requestsFor(
       const { name, type } = set;
       return http.create({ value, ...(ttl === undefined ? {} : { ttl }), type, name, zone_id: zoneId }, signal);
     };
-  return [
+  const requests: readonly Request[] = [
     ...changed.map(({ record, value }) => replace(record, value)),
     ...kept.filter(isOtherTtl).map((record) => replace(record, record.value)),
     ...added.map(create),
@@ -156,6 +156,8 @@ function requestsFor(
           http.remove(id, signal),
     ),
   ];
+  // Who orders what is there already wants it written again.
+  return requests.length === 0 && kept[0] ? [replace(kept[0], kept[0].value)] : requests;
 }
 
 /** A set of several values needs several requests: if one fails after another was carried out, what the set holds is unknown. */
