@@ -22,7 +22,8 @@ export function createProvider<Rest>(calls: ProviderCalls<Rest>, budget: Budget)
     zones: (signal) => calls.zones(signal),
     async sets(zone, signal) {
       return mapFound(await calls.sets(zone, signal), (listed) => {
-        const all = listed.map((set) => setFromProvider(zone, set));
+        const served = listed.filter(({ values }) => values.length > 0);
+        const all = served.map((set) => setFromProvider(zone, set));
         return { sets: all.filter(isReadable), unreadable: all.filter(isUnreadable) };
       });
     },

@@ -144,6 +144,18 @@ export function describeProvider(given: ProviderCase): void {
       expect(await held()).toEqual(canonical([...kept, ...wanted]));
     });
 
+    it("a set without a TTL uses the zone's, where the provider has one", async () => {
+      if (!rig.provider.rules.ttl.zoneDefault) return;
+      await rig.peer.fill(["a", "b", "c"].map((owner) => `${owner} ${ttl} A 192.0.2.1`));
+      const content = { ttl: null, values: ["192.0.2.1"] };
+      const without = (...owners: readonly string[]) => owners.map((owner) => address("", { owner, content }));
+      expect(kindsOf(await write(without("a")))).toEqual(["done"]);
+      expect(kindsOf(await write(without("b", "new")))).toEqual(["done", "done"]);
+      const listed = await rig.provider.sets(zone, never);
+      const ttls = listed.kind === "found" ? listed.value.sets.map((set) => [set.owner, set.ttl] as const) : [];
+      expect(Object.fromEntries(ttls)).toMatchObject({ a: null, b: null, c: ttl, new: null });
+    });
+
     it("deletes sets, also those that are already gone", async () => {
       await rig.peer.fill(all);
       const gone = ["www", "nobody"].map((owner): Change => ({ owner, type: "A", content: undefined }));

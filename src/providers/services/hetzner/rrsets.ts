@@ -132,7 +132,7 @@ const newSet = (
   comment: () => string,
 ): NewRRset => ({
   ...{ name, type, records: values.map((value) => ({ value, comment: comment() })) },
-  ...(typeof ttl === "number" ? { ttl } : {}),
+  ...(ttl === undefined ? {} : { ttl }),
 });
 
 /** Two calls for an existing set, because `set_records` does not set the TTL; and a read after each, because some services report success but change nothing. */
