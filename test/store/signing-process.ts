@@ -1,39 +1,16 @@
 import { signingKeyFile } from "../../src/records/open-store.ts";
-import { continueLife } from "../../src/records/signing/life/continue-life.ts";
 import { createSigner } from "../../src/records/signing/signer.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
-import { dsAt, parentWith } from "../rig/records/parent-with.ts";
-import { rollKey, signZone, unsignZone } from "../rig/records/sign.ts";
+import { takeSigningStep } from "./signing-step.ts";
 
 /**
- * Takes a zone from stage to stage without pause, again and again, and prints each stage. The parent acts on every CDS record, and the
- * clock is fast. Continues where an earlier process was killed, towards the given stage.
+ * Takes a zone from stage to stage without pause, again and again, and prints each stage. Continues where an earlier process was
+ * killed, towards the given stage.
  * `node test/store/signing-process.ts DATABASE FOLDER ZONE STAGE`
  */
 const [, , database = "", folder = "", name = "", target = ""] = process.argv;
 const signer = createSigner(signingKeyFile(folder));
 const store = openSqliteStore(database, migrations, signer);
-const day = 86_400_000;
-const otherThan = { 13: 15, 15: 13 } as const;
 
-for (;;) {
-  const zone = await store.zoneHolding(name);
-  if (zone === undefined) throw new Error(`there is no zone ${name}`);
-  const { dnssec } = zone.settings;
-  // Long enough for what each stage waits for, and never later than now: signatures must be valid by the real clock, too.
-  const next = dnssec === undefined ? Date.now() - 11 * day : (dnssec.parentSince ?? dnssec.since + 0.06 * day);
-  const now = dnssec?.parentSince === undefined ? next : next + 1.01 * day;
-  const by = { store, actor: "test", now };
-  const [key] = dnssec?.keys ?? [];
-  if (dnssec === undefined || key === undefined) await signZone(by, zone, { algorithm: 13, denial: "nsec" }, signer);
-  else if (dnssec.stage === "secure" && (!/^(roll|algorithm)-/.test(target) || now > Date.now() - 6 * day))
-    await unsignZone(by, zone);
-  else if (dnssec.stage === "secure")
-    await rollKey(by, zone, target.startsWith("roll-") ? undefined : otherThan[key.algorithm], signer);
-  else {
-    const ds = ["new", "leaving"].includes(dnssec.stage) ? [] : dnssec.keys.filter(({ inParent }) => inParent);
-    await continueLife(by, zone, parentWith(ds.flatMap((each) => dsAt(name, each))), 60);
-  }
-  process.stdout.write(`${(await store.zoneHolding(name))?.settings.dnssec?.stage ?? "unsigned"}\n`);
-}
+for (;;) process.stdout.write(`${await takeSigningStep(store, signer, name, target)}\n`);

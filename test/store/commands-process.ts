@@ -1,0 +1,51 @@
+import { wholeAccount } from "../../src/core/may.ts";
+import { createLog } from "../../src/process/log.ts";
+import { startThread } from "../../src/process/shipped-files.ts";
+import { signingKeyFile } from "../../src/records/open-store.ts";
+import { createRecordService } from "../../src/records/service.ts";
+import { createSigner } from "../../src/records/signing/signer.ts";
+import type { RecordStore } from "../../src/records/store/port.ts";
+import { openPostgresStore } from "../../src/records/store/postgres/store.ts";
+import { migrations } from "../../src/records/store/sqlite/schema.ts";
+import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { addressOf } from "../rig/records/postgres.ts";
+import { createWriters } from "./command-writers.ts";
+
+/**
+ * Runs commands of every kind without pause, each writer in a zone of its own. Before each command a writer prints what it is about
+ * to make of its zone, and after the answer that it is done. Continues where an earlier process was killed.
+ * `node test/store/commands-process.ts FOLDER DATABASE`, where the database is a file, with or without `+thread`, or a URL.
+ */
+const [, , folder = "", place = ""] = process.argv;
+const keyFile = signingKeyFile(folder);
+const signer = createSigner(keyFile);
+
+async function open(): Promise<RecordStore> {
+  if (place.startsWith("postgres:")) {
+    const log = createLog({ format: "text", write: (line) => void process.stderr.write(line) });
+    return await openPostgresStore({ address: addressOf(place), log, signer });
+  }
+  const path = place.replace(/\+thread$/, "");
+  const start = () => startThread("store-writer", { workerData: { path, keyFile } });
+  return openSqliteStore(path, migrations, signer, place === path ? undefined : { start, together: 1 });
+}
+
+const store = await open();
+const account = await store.ensureAccount("main", Date.now());
+const actor = { account: account.id, label: "storm", scope: wholeAccount };
+const service = createRecordService({
+  store,
+  signer,
+  now: Date.now,
+  nameservers: ["ns1.example.net"],
+  answerAfter: Number.POSITIVE_INFINITY,
+});
+
+for (const [kind, writer] of Object.entries(createWriters({ store, signer, service, actor, account })))
+  void (async () => {
+    for (let n = 0; ; n++)
+      for await (const state of writer(n)) process.stdout.write(`${kind} ${JSON.stringify(state)}\n`);
+  })().catch((error: unknown) => {
+    console.error(kind, error);
+    process.exit(1);
+  });
