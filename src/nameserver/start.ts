@@ -1,13 +1,14 @@
 import { randomInt } from "node:crypto";
 import { nameToWire } from "../core/names/wire.ts";
 import type { ListenAddress } from "../lib/http/listen.ts";
+import { bucketMemory } from "../lib/limits/rate-limit.ts";
 import type { Logger } from "../process/log.ts";
 import { type CatchUp, createCatchUp } from "./answer/catch-up.ts";
 import { followZones } from "./answer/followed-zones.ts";
 import { defaultLoadLimits, type LoadedZones } from "./answer/loaded-zones.ts";
 import { createResponder, type RespondTo } from "./answer/respond.ts";
 import type { ZoneSource } from "./answer/zone-source.ts";
-import { createRateLimit, defaultRateLimit, rateLimitMemory } from "./listen/rate-limit.ts";
+import { createRateLimit, defaultRateLimit } from "./listen/rate-limit.ts";
 import { listenTcp, openTcpPlaces, type TcpOptions } from "./listen/tcp.ts";
 import type { ServerTls } from "./listen/tls.ts";
 import { type Listening, listenUdp, type UdpOptions } from "./listen/udp.ts";
@@ -62,7 +63,7 @@ class RunningNameserver implements Nameserver {
   /** Shared by all threads. */
   readonly #rateLimit = {
     seed: randomInt(2 ** 32),
-    memory: new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots)),
+    memory: new SharedArrayBuffer(bucketMemory(defaultRateLimit.slots)),
   };
   readonly #udp: UdpOptions;
   readonly #tcp: TcpOptions;

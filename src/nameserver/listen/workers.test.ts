@@ -8,12 +8,13 @@ import { until } from "../../../test/rig/until.ts";
 import { nameToWire } from "../../core/names/wire.ts";
 import { opcodes, rcodes } from "../../lib/dns/codes.ts";
 import { emptyMessage, encodeMessage } from "../../lib/dns/message.ts";
+import { bucketMemory } from "../../lib/limits/rate-limit.ts";
 import { createLog } from "../../process/log.ts";
 import { defaultLoadLimits } from "../answer/loaded-zones.ts";
 import { refuseUnread } from "../answer/reply.ts";
 import { createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import { startNameserver } from "../start.ts";
-import { defaultRateLimit, rateLimitMemory } from "./rate-limit.ts";
+import { defaultRateLimit } from "./rate-limit.ts";
 import { spawnWorker, startWorkers } from "./workers.ts";
 
 const example = writtenZone("example.org", "www 300 A 192.0.2.1\nalias 300 CNAME www");
@@ -47,7 +48,7 @@ async function setUp(zones: ZonesInMemory, hidden?: string, spawn = spawnWorker)
     start: {
       listen: [{ host: "127.0.0.1", port }],
       hidden: hidden === undefined ? undefined : nameToWire(hidden),
-      rateLimit: { seed: 1, memory: new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots)) },
+      rateLimit: { seed: 1, memory: new SharedArrayBuffer(bucketMemory(defaultRateLimit.slots)) },
     },
     newCounters: () => {
       const made = createDnsCounters();
