@@ -94,7 +94,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "few-lines.ts",
     "open-files.ts",
     "rate-limit.ts",
-    "seats.ts",
+    "semaphore.ts",
     "store-busy.ts",
     "turns.ts",
   ],

@@ -5,7 +5,7 @@ import {
   interfaceEvents,
   reconnectDelay,
 } from "../../contract/interface-events.ts";
-import { createSeats, type Holder, type Seat } from "../../lib/limits/seats.ts";
+import { type Holder, KeyedSemaphore, type Permit } from "../../lib/limits/semaphore.ts";
 import type { FeedState, ReportFeed } from "../report/feed.ts";
 
 export type EventsOptions = {
@@ -53,13 +53,13 @@ const heartbeatLine = ": heartbeat\n\n";
 export class InterfaceEventStreams {
   readonly #options: EventsOptions;
   readonly #streams = new Set<Stream>();
-  readonly #seats: ReturnType<typeof createSeats>;
+  readonly #permits: KeyedSemaphore;
   #timers: readonly NodeJS.Timeout[] = [];
   #version = "";
 
   constructor(options: EventsOptions) {
     this.#options = options;
-    this.#seats = createSeats(options.most ?? 500);
+    this.#permits = new KeyedSemaphore(options.most ?? 500);
   }
 
   /** `full` if there are already too many; then nothing was sent. */
@@ -67,10 +67,10 @@ export class InterfaceEventStreams {
     request: IncomingMessage,
     response: ServerResponse,
     { mayStay, holders }: Listener,
-  ): Promise<"taken" | Extract<Seat, { kind: "full" }>> {
-    const seat = this.#seats.take(holders);
-    if (seat.kind === "full") return seat;
-    response.once("close", seat.leave);
+  ): Promise<"taken" | Extract<Permit, { kind: "full" }>> {
+    const permit = this.#permits.tryAcquire(holders);
+    if (permit.kind === "full") return permit;
+    response.once("close", permit.release);
     const state = await this.#options.feed.current();
     if (response.destroyed) return "taken";
     response.writeHead(200, headers);

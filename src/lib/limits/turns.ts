@@ -1,4 +1,5 @@
 import type { Steps } from "../../core/steps.ts";
+import { KeyedSemaphore } from "./semaphore.ts";
 import { StoreBusy } from "./store-busy.ts";
 
 /**
@@ -38,7 +39,7 @@ class OwnersInTurn implements Turns {
   readonly #clock: () => number;
   // The owner who has waited longest is the first in the map; after a part it goes to the end.
   readonly #parts = new Map<number, Waiting[]>();
-  readonly #held = new Map<number, Waiting[]>();
+  readonly #large = new KeyedSemaphore(Number.POSITIVE_INFINITY);
   #scheduled = false;
 
   constructor({ part = 4, mostWaiting = 8, clock = () => performance.now() }: TurnsOptions) {
@@ -71,22 +72,10 @@ class OwnersInTurn implements Turns {
 
   readonly hold = async (owner: number, signal: AbortSignal): Promise<() => void> => {
     signal.throwIfAborted();
-    const waiting = this.#held.get(owner);
-    if (waiting === undefined) this.#held.set(owner, []);
-    else if (waiting.length >= this.#mostWaiting) throw tooMany();
-    else await inLine(waiting, signal);
-    let over = false;
-    return () => {
-      if (!over) this.#letIn(owner);
-      over = true;
-    };
+    const holder = { name: String(owner), most: 1 };
+    if (!this.#large.isFreeFor([holder]) && this.#large.waitingFor(holder) >= this.#mostWaiting) throw tooMany();
+    return this.#large.acquire([holder], signal);
   };
-
-  #letIn(owner: number): void {
-    const begin = this.#held.get(owner)?.shift();
-    if (begin === undefined) this.#held.delete(owner);
-    else begin();
-  }
 
   #schedule(): void {
     if (this.#scheduled) return;
@@ -123,21 +112,6 @@ class OwnersInTurn implements Turns {
       else this.#giveWay(since, now, time);
     });
   }
-}
-
-function inLine(waiting: Waiting[], signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const begin = () => {
-      signal.removeEventListener("abort", stopWaiting);
-      resolve();
-    };
-    const stopWaiting = () => {
-      waiting.splice(waiting.indexOf(begin), 1);
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", stopWaiting);
-    waiting.push(begin);
-  });
 }
 
 const tooMany = () =>

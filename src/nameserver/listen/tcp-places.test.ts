@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createTcpPlaces, type PlaceLimits } from "./tcp-places.ts";
+import { type PlaceLimits, TcpPlaces } from "./tcp-places.ts";
 
 function lab(limits: PlaceLimits) {
-  const places = createTcpPlaces(limits);
+  const places = new TcpPlaces(limits);
   const closed: string[] = [];
   return { closed, enter: (name: string, from = name) => places.enter(from, () => closed.push(name)) };
 }
@@ -55,7 +55,7 @@ describe("places of TCP connections", () => {
     const act = fc.record({ from: fc.nat(3), what: fc.constantFrom("enter", "leave", "busy", "asked") });
     fc.assert(
       fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
-        const places = createTcpPlaces({ all: 5, source: 2 });
+        const places = new TcpPlaces({ all: 5, source: 2 });
         const open = new Map<object, { from: number; place: ReturnType<typeof places.enter> }>();
         for (const { from, what } of acts) {
           const [key, one] = [...open].find(([, each]) => each.from === from) ?? [];

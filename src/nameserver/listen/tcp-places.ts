@@ -1,10 +1,5 @@
 import { householdOf } from "../../core/addresses/peer-address.ts";
-
-/** Limits TCP connections, on all listening addresses together. */
-export type TcpPlaces = {
-  /** Undefined when there is no room. `close` is called when another connection gets the place. */
-  readonly enter: (from: string, close: () => void) => TcpPlace | undefined;
-};
+import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 
 export type TcpPlace = {
   /** It has sent a query: all others have been idle for longer. */
@@ -20,59 +15,82 @@ export type PlaceLimits = {
   readonly source: number;
 };
 
-/** When it is full, a new connection replaces the one idle longest; when its source has used up its share, the one idle longest from that source. */
-export function createTcpPlaces(limits: PlaceLimits): TcpPlaces {
-  let count = 0;
-  const sources = new Map<string, Source>();
+/**
+ * Limits TCP connections, on all listening addresses together. When it is full, a new connection replaces the one idle longest; when
+ * its source has used up its share, the one idle longest from that source.
+ */
+export class TcpPlaces {
+  readonly #permits: KeyedSemaphore;
+  readonly #mostOfSource: number;
   /** In the order of their last queries. */
-  const idle = new Set<Held>();
+  readonly #idle = new Set<Connection>();
+  readonly #idleFrom = new Map<string, Set<Connection>>();
 
-  const setIdle = (held: Held, isIdle: boolean) => {
-    for (const list of [idle, held.source.idle]) {
-      list.delete(held);
-      if (isIdle) list.add(held);
+  constructor(limits: PlaceLimits) {
+    this.#permits = new KeyedSemaphore(limits.all);
+    this.#mostOfSource = limits.source;
+  }
+
+  /** Undefined when there is no room. `close` is called when another connection gets the place. */
+  enter(from: string, close: () => void): TcpPlace | undefined {
+    const source = householdOf(from);
+    const release = this.#permitFor(source);
+    if (release === undefined) return undefined;
+    const connection: Connection = { source, close, release, left: false };
+    this.#setIdle(connection, true);
+    return {
+      asked: () => {
+        if (this.#idle.has(connection)) for (const list of this.#listsOf(connection)) moveToEnd(list, connection);
+      },
+      busy: (isBusy) => {
+        if (!connection.left) this.#setIdle(connection, !isBusy);
+      },
+      leave: () => this.#leave(connection),
+    };
+  }
+
+  #permitFor(source: string): (() => void) | undefined {
+    const holders = [{ name: source, most: this.#mostOfSource }];
+    for (;;) {
+      const permit = this.#permits.tryAcquire(holders);
+      if (permit.kind === "permit") return permit.release;
+      const [longestIdle] = permit.holder ? (this.#idleFrom.get(source) ?? []) : this.#idle;
+      if (longestIdle === undefined) return undefined;
+      this.#leave(longestIdle);
+      longestIdle.close();
     }
-  };
-  const leave = (held: Held) => {
-    if (held.left) return;
-    held.left = true;
-    setIdle(held, false);
-    count -= 1;
-    held.source.count -= 1;
-    if (held.source.count === 0) sources.delete(held.source.name);
-  };
-  const makeRoomIn = (list: ReadonlySet<Held>): boolean => {
-    const [longestIdle] = list;
-    if (longestIdle === undefined) return false;
-    leave(longestIdle);
-    longestIdle.close();
-    return true;
-  };
+  }
 
-  return {
-    enter: (from, close) => {
-      const name = householdOf(from);
-      const known = sources.get(name);
-      if (known && known.count >= limits.source && !makeRoomIn(known.idle)) return undefined;
-      if (count >= limits.all && !makeRoomIn(idle)) return undefined;
-      const source = sources.get(name) ?? { name, count: 0, idle: new Set() };
-      sources.set(name, source);
-      const held: Held = { source, close, left: false };
-      count += 1;
-      source.count += 1;
-      setIdle(held, true);
-      return {
-        asked: () => {
-          if (idle.has(held)) setIdle(held, true);
-        },
-        busy: (isBusy) => {
-          if (!held.left) setIdle(held, !isBusy);
-        },
-        leave: () => leave(held),
-      };
-    },
-  };
+  #setIdle(connection: Connection, isIdle: boolean): void {
+    const [all, fromSource] = this.#listsOf(connection);
+    for (const list of [all, fromSource]) {
+      if (isIdle) moveToEnd(list, connection);
+      else list.delete(connection);
+    }
+    if (fromSource.size === 0) this.#idleFrom.delete(connection.source);
+    else this.#idleFrom.set(connection.source, fromSource);
+  }
+
+  #listsOf({ source }: Connection): readonly [Set<Connection>, Set<Connection>] {
+    return [this.#idle, this.#idleFrom.get(source) ?? new Set()];
+  }
+
+  #leave(connection: Connection): void {
+    if (connection.left) return;
+    connection.left = true;
+    this.#setIdle(connection, false);
+    connection.release();
+  }
 }
 
-type Source = { readonly name: string; count: number; readonly idle: Set<Held> };
-type Held = { readonly source: Source; readonly close: () => void; left: boolean };
+function moveToEnd(list: Set<Connection>, connection: Connection): void {
+  list.delete(connection);
+  list.add(connection);
+}
+
+type Connection = {
+  readonly source: string;
+  readonly close: () => void;
+  readonly release: () => void;
+  left: boolean;
+};

@@ -7,7 +7,7 @@ import { createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import type { ServerIdentity } from "../wire/edns-options.ts";
 import { listenFailure } from "./failure.ts";
 import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
-import { createTcpPlaces, type TcpPlaces } from "./tcp-places.ts";
+import { TcpPlaces } from "./tcp-places.ts";
 import { createTlsWrap, type ServerTls } from "./tls.ts";
 import type { Listening } from "./udp.ts";
 
@@ -36,7 +36,7 @@ export const defaultTcpLimits: TcpLimits = {
 /** No source may take more than an eighth. */
 export function openTcpPlaces(): TcpPlaces {
   const all = partOfFiles(4, 1_000);
-  return createTcpPlaces({ all, source: Math.ceil(all / 8) });
+  return new TcpPlaces({ all, source: Math.ceil(all / 8) });
 }
 
 export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise<Listening> {

@@ -3,7 +3,7 @@ import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { lookup } from "node:dns";
 import { isIPv6 } from "node:net";
 import type { ListenAddress } from "../../lib/http/listen.ts";
-import { createSeats, type Holder } from "../../lib/limits/seats.ts";
+import { type Holder, KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 import { cutShort } from "../answer/reply.ts";
 import type { Reply, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
@@ -45,10 +45,10 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     reusePort: options.reusePort ?? false,
     lookup: lookupOnce(),
   });
-  const waiting = createSeats(mostWaiting.all);
+  const waiting = new KeyedSemaphore(mostWaiting.all);
   const holdersOf = (client: string): readonly Holder[] => [{ name: networkOf(client), most: mostWaiting.network }];
   // Cheaper than looking up the network: while so few wait, no network can have used up its share.
-  const mayWait = (client: string) => waiting.open() < mostWaiting.network || waiting.isFreeFor(holdersOf(client));
+  const mayWait = (client: string) => waiting.open < mostWaiting.network || waiting.isFreeFor(holdersOf(client));
 
   const send = (reply: Reply, query: Buffer, client: RemoteInfo) => {
     if (reply === undefined) return;
@@ -65,13 +65,13 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   };
 
   const wait = async (reply: Promise<Reply>, query: Buffer, client: RemoteInfo) => {
-    const seat = waiting.take(holdersOf(client.address));
+    const permit = waiting.tryAcquire(holdersOf(client.address));
     try {
       send(await reply, query, client);
     } catch {
       // Without a reply the client retries.
     } finally {
-      if (seat.kind === "seat") seat.leave();
+      if (permit.kind === "permit") permit.release();
     }
   };
 

@@ -8,7 +8,7 @@ import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
 import { createSharedMemory, noRoom } from "./memory.ts";
 import type { Asker } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
-import { createSlots, type Place, type SlotLimits, type Slots } from "./slots.ts";
+import { type Place, type ZoneLimits, ZoneQueue } from "./zone-queue.ts";
 
 /** Zones whose records come from other servers: refreshed when their SOA says so, and at every NOTIFY from a primary. */
 export type Secondaries = {
@@ -27,7 +27,7 @@ export type SecondariesOptions = {
   readonly log: Logger;
   readonly now: () => Instant;
   readonly random: () => number;
-  readonly atOnce?: SlotLimits;
+  readonly atOnce?: ZoneLimits;
   /** False while another node asks the primaries: then this one does so only for a NOTIFY that it received. */
   readonly refreshes: () => boolean;
   readonly counters?: DnsCounters;
@@ -41,9 +41,9 @@ const shortest = 1_000;
 const longest = 86_400_000;
 /** Seconds, for a zone that has not been transferred yet and so has no SOA with a retry time. */
 const firstRetry = 10;
-const lookupLimits: SlotLimits = { all: 8, account: 8, primary: 8 };
-/** A slow primary holds its slot for minutes: even four accounts with only slow primaries leave slots for others. */
-function transferLimits(): SlotLimits {
+const lookupLimits: ZoneLimits = { all: 8, account: 8, primary: 8 };
+/** A slow primary keeps its permit for minutes: even four accounts with only slow primaries leave permits for others. */
+function transferLimits(): ZoneLimits {
   const all = partOfFiles(8, 160);
   return { all, account: Math.ceil(all / 5), primary: Math.ceil(all / 20) };
 }
@@ -60,14 +60,14 @@ class FollowedZones implements Secondaries {
   readonly #running = new Map<string, Running>();
   readonly #memory = createSharedMemory(mostBytesTogether);
   // Zones that wait for a slow server must not delay the lookup of other zones' servers.
-  readonly #lookups: Slots;
-  readonly #transfers: Slots;
+  readonly #lookups: ZoneQueue;
+  readonly #transfers: ZoneQueue;
 
   constructor(options: SecondariesOptions) {
     this.#options = options;
     const takeTurn = (name: string, place: Place) => this.#takeTurn(name, place);
-    this.#lookups = createSlots(lookupLimits, takeTurn);
-    this.#transfers = createSlots(options.atOnce ?? transferLimits(), takeTurn);
+    this.#lookups = new ZoneQueue(lookupLimits, takeTurn);
+    this.#transfers = new ZoneQueue(options.atOnce ?? transferLimits(), takeTurn);
   }
 
   readonly notified = async (name: string, asker: Asker) => {

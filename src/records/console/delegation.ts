@@ -1,7 +1,8 @@
 import type { DelegationState } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Delegation, FindDelegation } from "../../lib/dns/delegation.ts";
-import { createSeats } from "../../lib/limits/seats.ts";
+import { BoundedMap } from "../../lib/limits/bounded-map.ts";
+import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 
 /** Milliseconds that an answer is kept. */
 const keep = 30_000;
@@ -15,19 +16,14 @@ type Known = { readonly at: Instant; readonly found: Promise<Delegation> };
 
 /** Whether zones are delegated to our nameservers. Answers are kept for a while, and only a few zones are checked at a time. */
 export function createDelegationChecks(find: FindDelegation, nameservers: readonly string[], now: () => Instant) {
-  const known = new Map<string, Known>();
-  const seats = createSeats(most.all);
+  const known = new BoundedMap<string, Known>(mostKept);
+  const permits = new KeyedSemaphore(most.all);
 
   const ask = (zone: string, account: number): Known | undefined => {
-    const seat = seats.take([{ name: `account ${account}`, most: most.ofAccount }]);
-    if (seat.kind === "full") return undefined;
-    const found = find(zone, AbortSignal.timeout(patience)).finally(seat.leave);
+    const permit = permits.tryAcquire([{ name: `account ${account}`, most: most.ofAccount }]);
+    if (permit.kind === "full") return undefined;
+    const found = find(zone, AbortSignal.timeout(patience)).finally(permit.release);
     const entry = { at: now(), found };
-    for (const [oldest] of known) {
-      if (known.size < mostKept) break;
-      known.delete(oldest);
-    }
-    known.delete(zone);
     known.set(zone, entry);
     return entry;
   };

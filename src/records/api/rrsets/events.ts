@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { badInput } from "../../../core/result.ts";
-import { createSeats, type Holder } from "../../../lib/limits/seats.ts";
+import { type Holder, KeyedSemaphore } from "../../../lib/limits/semaphore.ts";
 import type { Actor } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";
 import type { RecordStore } from "../../store/port.ts";
@@ -71,7 +71,7 @@ type OpenStream = { readonly request: FastifyRequest; readonly response: ServerR
 class EventReaders {
   readonly #options: EventOptions;
   readonly #streams: ReturnType<typeof createEventStreams>;
-  readonly #seats = createSeats(mostStreams.all);
+  readonly #permits = new KeyedSemaphore(mostStreams.all);
   readonly #open = new Map<AbortController, OpenStream>();
   readonly #stopListening: () => void;
 
@@ -92,13 +92,13 @@ class EventReaders {
 
   /** `asked`: the last event that the client has received. */
   async serve(request: FastifyRequest, reply: FastifyReply, asked: number | undefined): Promise<FastifyReply> {
-    const seat = this.#seats.take(holdersOf(request.actor));
-    if (seat.kind === "full") return sendFull(reply, seat.holder);
+    const permit = this.#permits.tryAcquire(holdersOf(request.actor));
+    if (permit.kind === "full") return sendFull(reply, permit.holder);
     const stream = new AbortController();
     this.#open.set(stream, { request, response: reply.raw });
     this.#count();
     const release = () => {
-      seat.leave();
+      permit.release();
       this.#open.delete(stream);
       this.#count();
     };

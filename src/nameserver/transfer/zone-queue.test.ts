@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createSlots, type SlotLimits } from "./slots.ts";
+import { type ZoneLimits, ZoneQueue } from "./zone-queue.ts";
 
 /** Zones are `account/primary/number`; a turn lasts until the test ends it. */
-function lab(limits: SlotLimits) {
+function lab(limits: ZoneLimits) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
-  const turns = createSlots(limits, (zone) => {
+  const queue = new ZoneQueue(limits, (zone) => {
     started.push(zone);
     return new Promise<void>((resolve) => ends.set(zone, resolve));
   });
@@ -15,7 +15,7 @@ function lab(limits: SlotLimits) {
     running: () => [...ends.keys()],
     add: (zone: string) => {
       const [account = "", primary = ""] = zone.split("/");
-      turns.add(zone, { account: Number(account), primary });
+      queue.add(zone, { account: Number(account), primary });
     },
     end: async (zone: string) => {
       ends.get(zone)?.();
@@ -29,7 +29,7 @@ const many = (prefix: string, count: number) => Array.from({ length: count }, (_
 const limits = { all: 8, account: 4, primary: 2 };
 
 describe("turns of secondary zones", () => {
-  it("one account with slow primaries leaves slots to the others, however many zones it has", () => {
+  it("one account with slow primaries leaves permits to the others, however many zones it has", () => {
     const { add, running } = lab(limits);
     for (let i = 0; i < 1_000; i++) add(`1/slow${i % 50}/${i}`);
     expect(running()).toHaveLength(4);
@@ -37,7 +37,7 @@ describe("turns of secondary zones", () => {
     expect(running()).toContain("2/good/0");
   });
 
-  it("one slow primary leaves slots of its account to the other primaries", () => {
+  it("one slow primary leaves permits of its account to the other primaries", () => {
     const { add, running } = lab(limits);
     for (const zone of many("1/slow", 100)) add(zone);
     add("1/good/0");
