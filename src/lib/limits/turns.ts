@@ -1,5 +1,5 @@
 import type { Steps } from "../../core/steps.ts";
-import { KeyedSemaphore } from "./semaphore.ts";
+import { type Holder, KeyedSemaphore } from "./semaphore.ts";
 import { StoreBusy } from "./store-busy.ts";
 
 /**
@@ -26,8 +26,6 @@ export type TurnsOptions = {
   readonly clock?: () => number;
 };
 
-type Waiting = () => void;
-
 /** Milliseconds; a turn of the event loop that takes less has found nothing to do. */
 const idle = 0.1;
 
@@ -37,10 +35,8 @@ class OwnersInTurn implements Turns {
   readonly #part: number;
   readonly #mostWaiting: number;
   readonly #clock: () => number;
-  // The owner who has waited longest is the first in the map; after a part it goes to the end.
-  readonly #parts = new Map<number, Waiting[]>();
+  readonly #parts = new KeyedSemaphore(1);
   readonly #large = new KeyedSemaphore(Number.POSITIVE_INFINITY);
-  #scheduled = false;
 
   constructor({ part = 4, mostWaiting = 8, clock = () => performance.now() }: TurnsOptions) {
     this.#part = part;
@@ -48,14 +44,11 @@ class OwnersInTurn implements Turns {
     this.#clock = clock;
   }
 
-  readonly next = (owner: number): Promise<void> => {
-    return new Promise((resolve) => {
-      const waiting = this.#parts.get(owner);
-      if (waiting === undefined) this.#parts.set(owner, [resolve]);
-      else waiting.push(resolve);
-      this.#schedule();
+  readonly next = (owner: number): Promise<void> =>
+    new Promise((resolve) => {
+      if (this.#parts.open === 0) this.#waitForLoop();
+      this.#parts.enqueue([onlyOne(owner)], (release) => this.#begin(resolve, release));
     });
-  };
 
   readonly run = async <T>(owner: number, steps: Steps<T>, signal?: AbortSignal): Promise<T> => {
     const clock = this.#clock;
@@ -72,47 +65,43 @@ class OwnersInTurn implements Turns {
 
   readonly hold = async (owner: number, signal: AbortSignal): Promise<() => void> => {
     signal.throwIfAborted();
-    const holder = { name: String(owner), most: 1 };
-    if (!this.#large.isFreeFor([holder]) && this.#large.waitingFor(holder) >= this.#mostWaiting) throw tooMany();
+    const holder = onlyOne(owner);
+    const permit = this.#large.tryAcquire([holder]);
+    if (permit.kind === "permit") return permit.release;
+    if (this.#large.waitingFor(holder) >= this.#mostWaiting) throw tooMany();
     return this.#large.acquire([holder], signal);
   };
 
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => this.#runNext());
+  /** The first part begins with the next turn of the loop, when all who want one now are in the queue. */
+  #waitForLoop(): void {
+    const permit = this.#parts.tryAcquire([]);
+    if (permit.kind === "permit") setImmediate(permit.release);
   }
 
-  #runNext(): void {
-    const [first] = this.#parts;
-    if (first === undefined) {
-      this.#scheduled = false;
-      return;
-    }
-    const [owner, waiting] = first;
-    const begin = waiting.shift();
-    this.#parts.delete(owner);
-    if (waiting.length > 0) this.#parts.set(owner, waiting);
+  #begin(begin: () => void, release: () => void): void {
     const begun = this.#clock();
     setImmediate(() => {
       const ended = this.#clock();
-      this.#giveWay(ended, ended, ended - begun);
+      this.#giveWay(ended, ended, ended - begun, release);
     });
-    begin?.();
+    begin();
   }
 
   /**
    * The others get as much time as the part took, or until there is nothing to do for them. One turn of the loop is not enough:
    * it accepts one new connection, and reads one piece of each request.
    */
-  #giveWay(since: number, turned: number, time: number): void {
+  #giveWay(since: number, turned: number, time: number, release: () => void): void {
     setImmediate(() => {
       const now = this.#clock();
-      if (now - turned < idle || now - since >= time) this.#runNext();
-      else this.#giveWay(since, now, time);
+      if (now - turned < idle || now - since >= time) release();
+      else this.#giveWay(since, now, time, release);
     });
   }
 }
+
+/** One part, or one large request, of an owner at a time. */
+const onlyOne = (owner: number): Holder => ({ name: String(owner), most: 1 });
 
 const tooMany = () =>
   new StoreBusy("too many large requests of this account are waiting; send them one at a time", { isLogged: true });
