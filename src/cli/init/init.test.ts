@@ -72,6 +72,25 @@ describe("the page of a new config", () => {
   });
 });
 
+it("a key that may read only the overview is used for that", async () => {
+  const row = {
+    device: "wan0",
+    status: "up",
+    ipv4: [{ ipaddr: "9.9.9.9/24" }],
+    ipv6: [{ ipaddr: "2a00::9/64" }],
+    addr6: "2a00::9/64",
+  };
+  loop.says.firewall = ({ path }) =>
+    path.startsWith("/api/interfaces/overview/export") ? { body: [row] } : { status: 403, body: {} };
+  const first = terminal();
+  expect([await init(options(), first.io), first.printed.err]).toEqual([0, ""]);
+  expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(/^ {4}report: "overview"$/m);
+  loop.says.firewall = () => ({ status: 403, body: {} });
+  const { io, printed } = terminal();
+  expect(await init(options({ config: "other/moor.yaml" }), io)).not.toBe(0);
+  expect(printed.err).toMatch(/may not read the interfaces \(403\)/);
+});
+
 describe("the unit that --unit writes", () => {
   it.for([
     ["it's moor", "it's moor", "it's moor"],

@@ -39,8 +39,9 @@ export async function askSource(options: InitOptions, asker: Asker, io: CommandI
     if (kind === undefined || asksNothing(kind)) kind = await askKind(options, proposals, asker);
     const known = proposals.find((proposal) => proposal.kind === kind)?.settings ?? {};
     const source = await askSourceEntry(kind, { options, given, known, trusts, asker, io });
-    const config = await readEntry(sourceSettings, source, `source ${source.name}`, options, io);
-    return { source, report: await readReport(config, io) };
+    const read = async (entry: SetupEntry) =>
+      await readReport(await readEntry(sourceSettings, entry, `source ${entry.name}`, options, io), io);
+    return isFirewall(kind) ? await readFirewall(source, read) : { source, report: await read(source) };
   });
   const { only, families: possible = families } = sourceKinds[kind ?? ""] ?? {};
   const devices: Partial<Record<Family, Value>> = {};
@@ -123,6 +124,22 @@ async function askSourceEntry(kind: string, asking: SourceAsking): Promise<Setup
   const all = new Map([...(certain ?? []), ...given]);
   const entry = { name: kind, kind: about, tag: { kind }, flag, words };
   return askEntry({ ...entry, given: all, askTrust: trusts.other, asker, io });
+}
+
+/** A key of an OPNsense with the privilege "Status: Interfaces", and no other, can read only the overview. */
+async function readFirewall(
+  source: SetupEntry,
+  read: (entry: SetupEntry) => Promise<InterfaceReport>,
+): Promise<{ readonly source: SetupEntry; readonly report: InterfaceReport }> {
+  try {
+    return { source, report: await read(source) };
+  } catch (error) {
+    if (!(error instanceof WrongAnswer)) throw error;
+    const narrow = { ...source, settings: { ...source.settings, report: "overview" } };
+    const report = await read(narrow).catch(() => undefined);
+    if (report === undefined) throw error;
+    return { source: narrow, report };
+  }
 }
 
 async function readReport(config: SourceConfig, io: CommandIo): Promise<InterfaceReport> {
