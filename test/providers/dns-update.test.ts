@@ -1,3 +1,4 @@
+import { connect, createServer } from "node:net";
 import { expect, it } from "vitest";
 import type { TsigKey } from "../../src/lib/dns/tsig.ts";
 import { openProvider } from "../../src/providers/open-provider.ts";
@@ -75,18 +76,43 @@ const servers = {
   moor: { open: openMoor, badSet: "unknown" },
 } as const;
 
+const openAt = (at: number, secret: string) => {
+  const tsig: TsigKey = {
+    name: "home",
+    algorithm: "hmac-sha256",
+    secret: new Uint8Array(Buffer.from(secret, "base64")),
+  };
+  return openProvider({ kind: "dns-update", host: "127.0.0.1", port: at, key: () => tsig });
+};
+
 for (const [title, { open, badSet }] of Object.entries(servers))
   describeProvider({
-    ...{ title: `DNS UPDATE, ${title}`, open, badSet, secret: tsigSecret, zones: false, doubtsRefusals: true },
-    connect: (_, secret) => {
-      const tsig: TsigKey = {
-        name: "home",
-        algorithm: "hmac-sha256",
-        secret: new Uint8Array(Buffer.from(secret, "base64")),
-      };
-      return openProvider({ kind: "dns-update", host: "127.0.0.1", port, key: () => tsig });
+    ...{
+      title: `DNS UPDATE, ${title}`,
+      open,
+      badSet,
+      secret: tsigSecret,
+      many: 1_200,
+      zones: false,
+      doubtsRefusals: true,
     },
+    connect: (_, secret) => openAt(port, secret),
     more(rig) {
+      it("an update whose answer is lost is unknown, and a read shows the truth", async () => {
+        const proxy = createServer((client) => {
+          const server = connect(port, "127.0.0.1");
+          client.on("error", () => server.destroy()).pipe(server);
+          server.on("error", () => client.destroy()).once("data", () => client.destroy());
+        });
+        await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+        const behind = await openAt((proxy.address() as { port: number }).port, tsigSecret);
+        const outcomes = await behind.write("example.org", changesFor(["www 300 A 192.0.2.1"]), never);
+        proxy.close();
+        expect(outcomes).toMatchObject([{ kind: "unknown" }]);
+        const found = await rig.provider.set("example.org", "www", "A", never);
+        expect(found).toMatchObject({ value: { values: ["192.0.2.1"] } });
+      });
+
       it("deletes a name for which a wildcard answers from then on", async () => {
         await rig.peer.fill(["*.wild 300 A 192.0.2.9", "a.wild 300 A 192.0.2.1"]);
         const changes = [{ owner: "a.wild", type: "A", content: undefined }] as const;
