@@ -79,6 +79,11 @@ export class LogFollower {
     return this.#lateSince;
   }
 
+  /** The last place that was passed on. */
+  place(): LogPlace {
+    return this.#place;
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { writtenSets } from "../../test/rig/core/written-sets.suite.ts";
@@ -44,11 +47,12 @@ afterEach(async () => {
   await client.end();
 });
 
-async function openNode(): Promise<Node> {
+async function openNode(dataFolder?: string): Promise<Node> {
   const store = await rig.open(url);
   const zones = await zonesFromStore(store as unknown as RecordStore, {
     nameservers: ["ns1.example.net"],
     catalog: "catalog.example",
+    dataFolder,
     log: noLog,
   });
   const { zones: loaded, unfollow } = followZones(zones, { seed: 1, onTrouble: () => undefined });
@@ -119,6 +123,91 @@ async function agree(...zones: readonly string[]): Promise<void> {
     { what: () => `the nodes to show what is stored: ${JSON.stringify(seen)}` },
   );
 }
+
+describe("a database that has lost changes while nodes were down, or before they were started again", () => {
+  const folder = mkdtempSync(join(tmpdir(), "moor-lost-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const places = () => [0, 1].map((i) => join(folder, `${new URL(url).pathname.slice(1)}-${i}`));
+  const stop = async () => {
+    for (const node of nodes) await node.close();
+  };
+  const start = async () => {
+    for (const place of places()) mkdirSync(place, { recursive: true });
+    const [one = "", two = ""] = places();
+    nodes = [await openNode(one), await openNode(two)];
+  };
+  /** Writes that DNS has shown. Returns what was sent. */
+  const writeThree = async () => {
+    for (const i of [1, 2, 3]) await write(nodes[0].store, `lost${i}`, `198.51.100.${i}`);
+    await agree("lost.example", "calm.example");
+    const catalog = (await nodes[0].zones.load("catalog.example"))?.serial ?? 0;
+    return { serial: (await nodes[0].shows("lost.example"))?.serial ?? 0, catalog };
+  };
+  const expectNewer = async (sent: { readonly serial: number; readonly catalog: number }) => {
+    await agree("lost.example", "calm.example");
+    const serial = (await nodes[0].shows("lost.example"))?.serial ?? 0;
+    expect(compareSerials(serial, sent.serial)).toBe(1);
+    for (const { zones } of nodes)
+      expect(await zones.changesBetween("lost.example", sent.serial, serial)).toBeUndefined();
+    expect(compareSerials((await nodes[0].zones.load("catalog.example"))?.serial ?? 0, sent.catalog)).toBe(1);
+  };
+  beforeEach(async () => {
+    await stop();
+    await start();
+    await agree("lost.example", "calm.example");
+    await save();
+  });
+
+  it.for([
+    ["and nothing else happened", 0],
+    ["and more was written since", 5],
+  ] as const)("while all nodes were down, %s", async ([, count]) => {
+    const sent = await writeThree();
+    await stop();
+    await goBack();
+    const other = await rig.open(url);
+    for (let i = 0; i < count; i++) await write(other, `new${i}`, `203.0.113.${i}`);
+    await other.close();
+    await start();
+    await expectNewer(sent);
+  });
+
+  it("after they were started again, and nobody has asked for the zone since", async () => {
+    const sent = await writeThree();
+    await stop();
+    await start();
+    await goBack();
+    for (const { zones } of nodes)
+      await until(() => zones.lostChanges.count() === 1, { what: () => "a node to notice that changes are lost" });
+    await expectNewer(sent);
+  });
+
+  it("after a node was killed, and a standby took over that has the last place that the node noted", async () => {
+    const sent = await writeThree();
+    await stop();
+    for (const place of places()) {
+      const file = join(place, "records-log-place.json");
+      const noted = JSON.parse(readFileSync(file, "utf8")) as object;
+      writeFileSync(file, JSON.stringify({ ...noted, timeline: "00000000", isLast: false }));
+    }
+    await start();
+    expect(nodes.map(({ zones }) => zones.lostChanges.count())).toEqual([1, 1]);
+    await expectNewer(sent);
+  });
+
+  it("is not one whose oldest changes were dropped while nodes were down", async () => {
+    const { serial } = await writeThree();
+    await stop();
+    const other = await rig.open(url);
+    for (const i of [1, 2, 3]) await write(other, `new${i}`, `203.0.113.${i}`);
+    await other.close();
+    await client.query("DELETE FROM changes WHERE position < (SELECT max(position) FROM changes)");
+    await start();
+    await agree("lost.example", "calm.example");
+    expect(nodes.map(({ zones }) => zones.lostChanges.count())).toEqual([0, 0]);
+    expect((await nodes[0].shows("lost.example"))?.serial).toBe(serial + 3);
+  });
+});
 
 describe("a database that has lost changes beneath two running nodes", () => {
   const [one, two] = [() => nodes[0], () => nodes[1]];

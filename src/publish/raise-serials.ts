@@ -7,11 +7,14 @@ import { raiseSerialRule } from "../records/commands/raise-serial.ts";
 import type { LoggedRow, Zone } from "../records/model.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import type { LostRows } from "./follow-log.ts";
+import type { SentSerials } from "./sent-serials.ts";
 
 export type RaiseOptions = {
   readonly store: Pick<RecordStore, "zoneHolding" | "everyZone" | "run">;
   readonly log: Logger;
   readonly now: () => Instant;
+  /** What earlier runs of this node have sent. */
+  readonly sent?: Pick<SentSerials, "note" | "marks"> | undefined;
 };
 
 type Sent = { readonly serial: number; readonly at: number };
@@ -59,13 +62,17 @@ export class SerialRaiser {
     const before = this.#sent.get(zone);
     const isOlder = before !== undefined && compareSerials(serial, before.serial) === -1;
     this.#sent.set(zone, { serial: isOlder ? before.serial : serial, at: performance.now() });
+    this.#options.sent?.note(zone, serial);
     if (this.#sent.size > mostSent) for (const [oldest] of this.#sent.entries().take(1)) this.#sent.delete(oldest);
   }
 
   noteRows(rows: readonly LoggedRow[]): void {
     for (const { zoneName, serial } of rows) {
       const sent = this.#sent.get(zoneName);
-      if (sent && compareSerials(serial, sent.serial) === 1) this.#sent.set(zoneName, { ...sent, serial });
+      if (sent && compareSerials(serial, sent.serial) === 1) {
+        this.#sent.set(zoneName, { ...sent, serial });
+        this.#options.sent?.note(zoneName, serial);
+      }
       const owed = this.#missing.get(zoneName);
       if (owed === undefined) continue;
       this.#missing.delete(zoneName);
@@ -74,8 +81,12 @@ export class SerialRaiser {
     }
   }
 
-  tookBack({ known, position, checked, history }: LostRows): void {
+  tookBack({ known, position, checked, history }: Pick<LostRows, "known" | "position" | "checked" | "history">): void {
     this.#losses += 1;
+    // What was sent before this run is in the part of the log that was found unchanged at the start.
+    if (known === undefined)
+      for (const [zone, mark] of this.#options.sent?.marks() ?? [])
+        this.#owed.set(zone, { serial: mark, isChanged: true });
     for (const [zone, { serial, at }] of this.#sent)
       this.#owed.set(zone, { serial, isChanged: known === undefined || known.zones.has(zone) || at >= checked });
     // Positions are serials too, of the catalog, and readers of the event stream continue from them.

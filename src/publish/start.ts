@@ -24,6 +24,8 @@ export type DnsOptions = {
   readonly overTls?: NameserverOptions["overTls"];
   readonly store: RecordStore;
   readonly nameservers: readonly string[];
+  /** Where this node remembers what it has sent; without it, it forgets that when it stops. */
+  readonly dataFolder?: string | undefined;
   readonly log: Logger;
   readonly transfers?: TransferOptions;
   /** Without it, this is the only node. */
@@ -60,7 +62,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
   const counters = createDnsCounters();
   const opened: Opened[] = [];
   try {
-    const zones = await zonesFromStore(store, { nameservers, catalog, log });
+    const zones = await zonesFromStore(store, { nameservers, catalog, dataFolder: options.dataFolder, log });
     opened.push({ name: "change log", close: zones.close });
     const secondaries = startSecondaries({
       ports: secondaryPorts(store, allowedPrimaries, transfers.primariesOverTls),

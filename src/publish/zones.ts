@@ -18,12 +18,15 @@ import { LogFollower } from "./follow-log.ts";
 import { noticeLate } from "./late-reads.ts";
 import { SerialRaiser } from "./raise-serials.ts";
 import { answerableUntil } from "./secondaries.ts";
+import { SentSerials } from "./sent-serials.ts";
 import { watchExpiry } from "./zone-expiry.ts";
 
 export type StoreZonesOptions = {
   readonly nameservers: readonly string[];
   /** The name of the catalog zone, if there is one. */
   readonly catalog?: string | undefined;
+  /** Where this node remembers what it has sent; without it, it forgets that when it stops. */
+  readonly dataFolder?: string | undefined;
   readonly log: Logger;
 };
 
@@ -48,6 +51,9 @@ export type LostChanges = {
 
 export async function zonesFromStore(store: RecordStore, options: StoreZonesOptions): Promise<StoreZones> {
   const { nameservers, log } = options;
+  const sent =
+    options.dataFolder === undefined ? undefined : await SentSerials.open({ folder: options.dataFolder, log });
+  const lost = sent?.left && (await store.lostSince(sent.left));
   const start = await store.logEnd();
   const catalog = options.catalog === undefined ? undefined : openCatalog(store, options.catalog, start.position);
   const warnIfHidden = warnOfHidden(catalog?.name, log);
@@ -64,11 +70,12 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   const reads = noticeLate({ zoneHolding, sets, setsAfter, lastChange, logOf, signedNames }, () =>
     emit({ kind: "late" }),
   );
-  const serials = new SerialRaiser({ store, log, now: Date.now });
+  const serials = new SerialRaiser({ store, log, now: Date.now, sent });
   let followed = start.position;
   const follower = new LogFollower(store, start, log, {
     rows: (rows) => {
       followed = rows.at(-1)?.position ?? followed;
+      sent?.notePosition(followed);
       serials.noteRows(rows);
       warnIfHidden(rows.map((row) => row.zoneName));
       const shown = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
@@ -78,12 +85,20 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       followed = loss.end;
       serials.tookBack(loss);
       catalog?.startAfter(loss.position);
+      sent?.notePosition(loss.position);
       emit({ kind: "lost" });
     },
     lost: () => emit({ kind: "lost" }),
     written: (number) => emit({ kind: "written", number }),
     reported: (number) => emit({ kind: "reported", number }),
   });
+  if (sent && lost) {
+    log.error(lostWhileDown);
+    serials.tookBack({ known: undefined, position: sent.position(), checked: 0, history: lost });
+    catalog?.startAfter(sent.position());
+  }
+  sent?.notePosition(followed);
+  sent?.follow(() => follower.place(), store.timeline);
   return {
     names: async function* () {
       if (catalog) yield [catalog.name];
@@ -137,9 +152,13 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       follower.close();
       expiry.close();
       await serials.close();
+      await sent?.close();
     },
   };
 }
+
+const lostWhileDown =
+  "the database has lost changes that this node published before it was last stopped, or may have: a standby took over, or a backup was restored; serials are raised";
 
 async function* namesIn(store: RecordStore): AsyncGenerator<readonly string[]> {
   for (let after = 0; ; ) {

@@ -166,6 +166,9 @@ export type LoggedRow = Omit<LoggedChange, "change"> & {
  */
 export type LogPlace = { readonly position: number; readonly link: string };
 
+/** Where a reader of the log stopped. It has read further if it was not `isLast`. `timeline`: the database's at that time. */
+export type LeftPlace = LogPlace & { readonly timeline: string; readonly isLast: boolean };
+
 export type LinkedRow = LoggedRow & LogPlace;
 
 export type SettingsChange = {

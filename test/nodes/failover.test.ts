@@ -69,6 +69,8 @@ async function owners(api: Api, node: Node, zone: string): Promise<ReadonlySet<s
   return found;
 }
 
+type FailOverOptions = { readonly lag: boolean; readonly meanwhile?: "running" | "killed" };
+
 type FailedOver = {
   readonly cluster: Cluster;
   readonly api: Api;
@@ -77,8 +79,11 @@ type FailedOver = {
   readonly sent: ReadonlyMap<string, number>;
 };
 
-/** Two nodes write, the primary dies, and its standby takes over. `lag`: the standby misses the last writes. */
-async function failOver({ lag }: { readonly lag: boolean }): Promise<FailedOver> {
+/**
+ * Two nodes write, the primary dies, and its standby takes over. `lag`: the standby misses the last writes. `meanwhile`: the nodes run,
+ * or are killed together with the primary and started again.
+ */
+async function failOver({ lag, meanwhile = "running" }: FailOverOptions): Promise<FailedOver> {
   const server = await startPostgres();
   const standby = await startStandby(server);
   opened.push(standby.stop);
@@ -109,10 +114,12 @@ async function failOver({ lag }: { readonly lag: boolean }): Promise<FailedOver>
   const sent = new Map<string, number>();
   for (const zone of zones)
     sent.set(zone, Math.max(...(await Promise.all(cluster.nodes.map((node) => serialAt(node, zone))))));
+  if (meanwhile === "killed") await Promise.all(cluster.nodes.map((node) => node.kill()));
   // It dies: a server that is stopped in order waits a minute for a standby that it cannot reach.
   process.kill(server.pid(), "SIGQUIT");
   await server.pause();
   await standby.promote();
+  if (meanwhile === "killed") await Promise.all(cluster.nodes.map((node) => node.start()));
   await grow(some);
   await stop();
   return { cluster, api, names: answered, sent };
@@ -160,6 +167,13 @@ describe("a standby takes over", () => {
       const serials = await Promise.all(over.cluster.nodes.map((node) => serialAt(node, zone)));
       expect(new Set(serials).size).toBe(1);
     }
+  });
+
+  it("that was behind, and the nodes were killed with the primary: serials are newer than everything sent out", async () => {
+    const over = await failOver({ lag: true, meanwhile: "killed" });
+    expect((await agree(over)).length).toBeGreaterThan(0);
+    for (const node of over.cluster.nodes)
+      for (const zone of zones) expect(await serialAt(node, zone)).toBeGreaterThan(over.sent.get(zone) ?? 0);
   });
 
   it("that was up to date: nothing is lost", async () => {

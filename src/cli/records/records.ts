@@ -169,13 +169,15 @@ async function startDuties(
 async function startNameserver(
   { store, duties, tls, acme }: RunningRecords,
   options: RecordsCommand,
-  { nameservers, transfers }: Settings,
+  { database, dataFolder, nameservers, transfers }: Settings,
   { log, opened }: Opening,
 ): Promise<RunningDns> {
   const dns = await startDns({
     listen: options.dns,
     store,
     nameservers,
+    // A SQLite database has only one history.
+    dataFolder: database.kind === "postgres" ? dataFolder : undefined,
     log,
     transfers,
     duties,

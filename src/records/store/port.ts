@@ -9,6 +9,7 @@ import type { Steps } from "../../core/steps.ts";
 import type {
   Account,
   Action,
+  LeftPlace,
   LinkedRow,
   LoggedChange,
   LoggedRow,
@@ -93,6 +94,10 @@ export type RecordStore = StoreParts & {
   readonly logEnd: () => Promise<LogPlace>;
   /** The rows after a place, oldest first; or, if that place is not in this log, what is needed to continue in this one. */
   readonly logFrom: (place: LogPlace, limit: number) => Promise<readonly LinkedRow[] | OtherHistory>;
+  /** Another value after a standby took over, or after a recovery to a point in time; empty if that cannot happen. */
+  readonly timeline: () => Promise<string>;
+  /** What is needed to continue if this log has lost rows since a reader stopped, or may have. */
+  readonly lostSince: (left: LeftPlace) => Promise<OtherHistory | undefined>;
   /** The changes of an account, newest first, among the latest rows of its log. */
   readonly latestChanges: (account: number, query: LatestQuery) => Promise<LatestChanges>;
   /** The position of the last change in the log; 0 if it is empty. */

@@ -1,5 +1,5 @@
 import type { Postgres } from "../../../lib/postgres/open.ts";
-import type { LinkedRow, LogPlace } from "../../model.ts";
+import type { LeftPlace, LinkedRow, LogPlace } from "../../model.ts";
 import type { OtherHistory, RecordStore } from "../port.ts";
 import { type ChangeRow, changeFromRow } from "../rows.ts";
 
@@ -23,7 +23,7 @@ const beginning: LogPlace = { position: 0, link: "" };
 export function createLogReads({
   read,
   transact,
-}: Pick<Postgres, "read" | "transact">): Pick<RecordStore, "logEnd" | "logFrom"> {
+}: Pick<Postgres, "read" | "transact">): Pick<RecordStore, "logEnd" | "logFrom" | "timeline" | "lostSince"> {
   const otherHistory: OtherHistory = {
     shared: async (places) => {
       const text = `SELECT ${linkColumns} FROM changes WHERE position = ANY($1)`;
@@ -38,21 +38,37 @@ export function createLogReads({
       await transact(async () => ({ result: undefined, last: { text, values: [position] } }));
     },
   };
+  const logFrom: RecordStore["logFrom"] = async (place, limit) => {
+    const text = "SELECT * FROM changes WHERE position >= $1 ORDER BY position LIMIT $2";
+    const { rows } = await read({ name: "log from", text, values: [place.position, limit + 1] });
+    const found = (rows as (ChangeRow & LinkRow)[]).map(
+      (row): LinkedRow => ({ ...changeFromRow(row), ...placeOf(row) }),
+    );
+    if (place.position === 0) return found.slice(0, limit);
+    const [first, ...later] = found;
+    return first !== undefined && samePlace(first, place) ? later : otherHistory;
+  };
+  const timeline = async () => {
+    const here = "left(pg_walfile_name(pg_current_wal_lsn()), 8)";
+    const text = `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE ${here} END AS timeline`;
+    const [row] = (await read({ name: "timeline", text })).rows as { readonly timeline: string }[];
+    return row?.timeline ?? "";
+  };
   return {
     logEnd: async () => {
       const text = `SELECT ${linkColumns} FROM changes ORDER BY position DESC LIMIT 1`;
       const [last] = (await read({ name: "log end", text })).rows as LinkRow[];
       return last === undefined ? beginning : placeOf(last);
     },
-    logFrom: async (place, limit) => {
-      const text = "SELECT * FROM changes WHERE position >= $1 ORDER BY position LIMIT $2";
-      const { rows } = await read({ name: "log from", text, values: [place.position, limit + 1] });
-      const found = (rows as (ChangeRow & LinkRow)[]).map(
-        (row): LinkedRow => ({ ...changeFromRow(row), ...placeOf(row) }),
-      );
-      if (place.position === 0) return found.slice(0, limit);
-      const [first, ...later] = found;
-      return first !== undefined && samePlace(first, place) ? later : otherHistory;
+    logFrom,
+    timeline,
+    lostSince: async (left: LeftPlace) => {
+      const oldest = (await read({ name: "log begin", text: "SELECT min(position) AS position FROM changes" })).rows;
+      const isDropped = ((oldest[0] as { readonly position: number | null }).position ?? 0) > left.position;
+      if (!isDropped && "shared" in (await logFrom(left, 0))) return otherHistory;
+      // Without the row, or after it, only the timeline shows that rows may be lost.
+      const isSame = (!isDropped && left.isLast) || left.timeline === (await timeline());
+      return isSame ? undefined : otherHistory;
     },
   };
 }

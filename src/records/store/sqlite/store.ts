@@ -76,6 +76,8 @@ export function openSqliteStore(
     logEnd: async () => ({ position: main.read.lastChange(), link: "" }),
     logFrom: async ({ position }, limit) =>
       (await lists.logAfter(position, limit)).map((row) => ({ ...row, link: "" })),
+    timeline: async () => "",
+    lostSince: async () => undefined,
     look: file.look,
     onChange: file.onChange,
     onAccessChange: file.onAccessChange,
