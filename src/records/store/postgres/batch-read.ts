@@ -5,7 +5,7 @@ import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { AheadByZone } from "../plan-signatures.ts";
 import type { Command, Once } from "../port.ts";
-import { type KeptKey, type Loaded, type Need, ownersOf, wishKey } from "./batch.ts";
+import { type KeptKey, type Loaded, mostOwners, type Need, ownersOf, wishKey } from "./batch.ts";
 import type { Place, PlacedSet } from "./batch-sets.ts";
 import {
   type Busy,
@@ -46,7 +46,7 @@ type Run = (statement: Statement) => Promise<Rows>;
 export async function loadBatch(
   run: Run,
   wishes: readonly Wish[],
-  { lock, signer }: { readonly lock: LockWay; readonly signer: Signer | undefined },
+  { lock, signer, alone }: { readonly lock: LockWay; readonly signer: Signer | undefined; readonly alone: boolean },
 ): Promise<Loaded & { readonly busy: Busy }> {
   const needs = wishes.flatMap(({ needs, whole }) =>
     whole ? needs.map((need) => ({ ...need, owners: "all" as const })) : needs,
@@ -72,7 +72,7 @@ export async function loadBatch(
   ]);
   const places = placesIn(placeRows?.rows ?? []);
   const ahead = await readAhead(run, new Map(wishes.flatMap((wish) => [...(wish.ahead ?? [])])));
-  const owners = ownersToRead(needs, zones, places, ahead);
+  const owners = ownersToRead(needs, { zones, places, ahead }, alone);
   const [busy, sets, signed, ended] = await Promise.all([
     lock.kind === "wait" ? [] : busyZones(run, needs, zones, places),
     readSets(run, owners, largeToRemove(needs, zones)),
@@ -154,11 +154,11 @@ const recordsIn = ({ at, records = [] }: Need): readonly string[] =>
 
 type Owners = Loaded["owners"];
 
+/** If a write is not alone in its batch, it is repeated alone if it needs many: they are not read for this batch. */
 function ownersToRead(
   needs: readonly Need[],
-  zones: readonly Zone[],
-  places: Loaded["places"],
-  ahead: Loaded["ahead"],
+  { zones, places, ahead }: Pick<Loaded, "zones" | "places" | "ahead">,
+  alone: boolean,
 ): Owners {
   const zoneOf = createZoneOf(zones, places);
   const owners = new Map<number, "all" | Set<string>>();
@@ -167,7 +167,9 @@ function ownersToRead(
     if (zone === undefined || zone.account !== need.account) continue;
     const known = owners.get(zone.number) ?? new Set(ahead.get(zone.number)?.missed);
     const isWhole = need.owners === "all" || (need.owners === "to-remove" && !isLarge(zone));
-    const named = isWhole || known === "all" ? undefined : known.union(ownersOf(need, zone, places));
+    const its = isWhole ? "all" : ownersOf(need, zone, places);
+    if (!alone && (its === "all" ? isLarge(zone) : its.size > mostOwners)) continue;
+    const named = its === "all" || known === "all" ? undefined : known.union(its);
     // Every write to a signed zone signs its SOA record.
     if (zone.settings.dnssec !== undefined || ahead.has(zone.number)) named?.add(apex);
     owners.set(zone.number, named ?? "all");

@@ -2,6 +2,7 @@ import { apex } from "../../../core/names/name.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { dname, type Surroundings } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
+import { type Steps, sortInSteps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { idsOnlyIn, type WriteEffect } from "../write-effect.ts";
@@ -35,8 +36,13 @@ export class BatchSets {
     return rows.sort((a, b) => (a.type < b.type ? -1 : 1)).map((row) => setFromRow(row, zone));
   }
 
-  all(zone: Zone): readonly RRset[] {
-    return [...this.#ownersIn(zone.number).keys()].sort().flatMap((owner) => this.at(zone, owner));
+  *all(zone: Zone): Steps<readonly RRset[]> {
+    const all: RRset[] = [];
+    for (const owner of yield* sortInSteps([...this.#ownersIn(zone.number).keys()], (a, b) => (a < b ? -1 : 1))) {
+      for (const set of this.at(zone, owner)) all.push(set);
+      yield;
+    }
+    return all;
   }
 
   everyType({ number }: Zone): readonly { readonly owner: string; readonly type: RecordType }[] {
@@ -58,11 +64,12 @@ export class BatchSets {
     };
   }
 
-  apply(zone: number, changes: WriteEffect["changes"]): void {
+  *apply(zone: number, changes: WriteEffect["changes"]): Steps<void> {
     const placeOf = ({ owner, type }: WriteEffect["changes"][number]) => ({ zone, owner, type });
     // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
     for (const change of changes) {
       for (const id of idsOnlyIn(change.before, change.after)) this.#leaveId(id, placeOf(change));
+      yield;
     }
     for (const change of changes) {
       const { owner, type, before, after } = change;
@@ -71,6 +78,7 @@ export class BatchSets {
       if (after === null) this.#typesAt(zone, owner).delete(type);
       else this.#typesAt(zone, owner).set(type, rowOf(after));
       for (const id of idsOnlyIn(after, before)) this.#enterId(id, placeOf(change));
+      yield;
     }
   }
 

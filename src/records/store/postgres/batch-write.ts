@@ -1,3 +1,4 @@
+import { mapInSteps, type Steps } from "../../../core/steps.ts";
 import type { Statement } from "../../../lib/postgres/statement.ts";
 import type { Outcome } from "./batch.ts";
 
@@ -10,6 +11,8 @@ type Part = {
   /** Name and type of each column. */
   readonly columns: Readonly<Record<string, "bigint" | "text">>;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** What takes long to make of a row. */
+  readonly column?: { readonly name: string; readonly of: (row: Readonly<Record<string, unknown>>) => unknown };
   /** `first`: the array of the first column. */
   readonly text: (rows: string, first: string) => string;
 };
@@ -22,8 +25,10 @@ const mostRows = 5_000;
  * write. The last one returns the end of the log and the link before it. A statement contains only the parts that have rows, and is named
  * after them.
  */
-export const writeStatements = (outcome: Outcome, link: number): readonly Statement[] =>
-  packed(partsOf(outcome)).map((parts, i, all) => statementOf(parts, i === all.length - 1, link));
+export function* writeStatements(outcome: Outcome, link: number): Steps<readonly Statement[]> {
+  const all = packed(partsOf(outcome));
+  return yield* mapInSteps(all, (parts, i) => statementOf(parts, i === all.length - 1, link));
+}
 
 function packed(parts: readonly Part[]): readonly (readonly Part[])[] {
   const groups: Part[][] = [];
@@ -45,10 +50,10 @@ function packed(parts: readonly Part[]): readonly (readonly Part[])[] {
 
 function statementOf(parts: readonly Part[], isLast: boolean, link: number): Statement {
   const values: unknown[] = [];
-  const texts = parts.map(({ tag, columns, rows, text }) => {
+  const texts = parts.map(({ tag, columns, rows, column, text }) => {
     const names = Object.keys(columns);
     const arrays = names.map((name) => {
-      values.push(rows.map((row) => row[name]));
+      values.push(rows.map(column?.name === name ? column.of : (row) => row[name]));
       return `$${values.length}::${columns[name]}[]`;
     });
     const ordinal = tag === "log" ? " WITH ORDINALITY" : "";
@@ -268,11 +273,8 @@ function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
         actor: "text",
         change: "text",
       },
-      rows: log.map(({ zoneName, change, ...row }) => ({
-        ...row,
-        zone_name: zoneName,
-        change: JSON.stringify(change),
-      })),
+      rows: log.map(({ zoneName, ...row }) => ({ ...row, zone_name: zoneName })),
+      column: { name: "change", of: ({ change }) => JSON.stringify(change) },
       text: (rows) =>
         "INSERT INTO changes (position, account, zone, zone_name, serial, at, actor, change, link) " +
         "SELECT head.start + n.nth, n.account, n.zone, n.zone_name, n.serial, n.at, n.actor, n.change, head.link " +

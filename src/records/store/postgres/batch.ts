@@ -3,8 +3,8 @@ import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import { apex, enclosing } from "../../../core/names/name.ts";
 import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
-import { diffSets } from "../../../core/records/changes.ts";
-import { finish } from "../../../core/steps.ts";
+import { diffingSets } from "../../../core/records/changes.ts";
+import { finish, type Steps } from "../../../core/steps.ts";
 import { type Action, isLarge, type LoggedRow, type NewZone, type Zone, type ZoneKey } from "../../model.ts";
 import type { SealedKey, Signer } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
@@ -19,7 +19,15 @@ import {
 } from "../plan-signatures.ts";
 import { AccessEnded, type Command, type NotCreated, type Once, type WriteRequest, type WriteView } from "../port.ts";
 import { inGroups, signPartsBeside, signPartsNow } from "../sign-parts.ts";
-import { effectOf, firstEffect, serialAfter, type Wanted, type WriteEffect, type Writer } from "../write-effect.ts";
+import {
+  effectOf,
+  effectWith,
+  firstEffect,
+  serialAfter,
+  type Wanted,
+  type WriteEffect,
+  type Writer,
+} from "../write-effect.ts";
 import { BatchSets, type Place, type PlacedSet } from "./batch-sets.ts";
 import { createSignedPart, type SignedPart } from "./signed/part.ts";
 
@@ -62,6 +70,9 @@ export type Loaded = {
 export class RunAlone extends Error {}
 /** Signing has to look at the whole zone. */
 export class ReadWhole extends RunAlone {}
+/** A write that concerns more owners than this is done alone, a few milliseconds at a time. */
+export const mostOwners = 1_000;
+
 const keyOf = (...parts: readonly (string | number)[]): string => parts.join(" ");
 
 /** The zones of a batch: as they were read, then as its writes create, change and delete them. */
@@ -179,17 +190,17 @@ export class Batch {
     if (accessKeys(actor ?? {}).some((key) => this.#loaded.ended.has(key))) throw new AccessEnded();
   }
 
-  view(need: Need): WriteView | undefined {
+  *view(need: Need): Steps<WriteView | undefined> {
     const number = this.#numberOf(need.at);
     const zone = number === undefined ? undefined : this.#zones.get(number);
     if (zone === undefined || zone.account !== need.account) return undefined;
     const sets = this.#sets;
     const around = sets.around(zone, () => this.#mustBeWhole(zone));
     if (need.owners === "to-remove" && isLarge(zone))
-      return { zone, around, sets: sets.all(zone).filter(({ owner, locked }) => owner === apex || locked) };
+      return { zone, around, sets: (yield* sets.all(zone)).filter(({ owner, locked }) => owner === apex || locked) };
     if (need.owners === "all" || need.owners === "to-remove") {
       this.#mustBeRead(zone);
-      return { zone, sets: sets.all(zone), around };
+      return { zone, sets: yield* sets.all(zone), around };
     }
     const owners = [...ownersOf(need, zone, sets.places)];
     for (const owner of owners) this.#mustBeRead(zone, owner);
@@ -197,19 +208,22 @@ export class Batch {
   }
 
   /** Plans a write; nothing changes until `apply` is called. */
-  replace({ zone, sets: existing }: WriteView, { keys, ...wanted }: Wanted, by: Writer) {
-    const found = effectOf(zone, existing, wanted, by);
+  *replace({ zone, sets: existing }: WriteView, { keys, ...wanted }: Wanted, by: Writer) {
+    const changes = wanted.sets ? yield* diffingSets(existing, wanted.sets) : [];
+    const found = effectWith(zone, changes, wanted, by);
     const effect = found && keys ? { ...found, keys } : found;
-    const signatures = effect && this.#signaturesFor(zone, effect, by, wanted.renew);
+    const signatures = effect && (yield* this.#signaturesFor(zone, effect, by, wanted.renew));
     return {
       zone: effect?.zone ?? zone,
-      apply: (): void => {
-        if (effect === undefined) return;
-        if (signatures === undefined) this.#apply(effect);
-        else if (signatures.count > mostSignatures) this.#unsigned.push({ ...signatures, zone });
-        else if (this.#signer) this.#apply(signatures.signed(signPartsNow(this.#signer, zone.name, signatures)));
-      },
+      apply: () => this.#applyPlanned(zone, effect, signatures),
     };
+  }
+
+  *#applyPlanned(zone: Zone, effect: WriteEffect | undefined, signatures: PlannedSignatures | undefined): Steps<void> {
+    if (effect === undefined) return;
+    if (signatures === undefined) yield* this.#apply(effect);
+    else if (signatures.count > mostSignatures) this.#unsigned.push({ ...signatures, zone });
+    else if (this.#signer) yield* this.#apply(signatures.signed(signPartsNow(this.#signer, zone.name, signatures)));
   }
 
   /** For a write with many signatures, which is alone in its batch. */
@@ -220,16 +234,16 @@ export class Batch {
       const way = { next: nextTurn, isUrgent: true };
       const parts = { ...signatures, groups: inGroups(signatures.parts()) };
       for await (const some of signer ? signPartsBeside(signer, zone.name, parts, way) : []) names.push(...some);
-      this.#apply(signatures.signed(names));
+      finish(this.#apply(signatures.signed(names)));
     }
   }
 
-  create(wish: NewZone, actor: string): Zone | NotCreated {
+  *create(wish: NewZone, actor: string): Steps<Zone | NotCreated> {
     const { sets: first, reserved: _, ...identity } = wish;
     const loaded = this.#loaded;
     if (this.#zones.numberOf(wish) !== undefined) return "name-taken";
     // The neighbours that were read are outdated; also, one statement cannot delete a zone and insert a new one of the same name.
-    if (this.#zones.hasMovedNear(wish.name)) throw new RunAlone();
+    if (this.#zones.hasMovedNear(wish.name) || (!this.#alone && first.length > mostOwners)) throw new RunAlone();
     if (loaded.taken.has(wish.name)) return "name-taken";
     const around = loaded.neighbours.get(wishKey(wish));
     if (around === undefined) throw new RunAlone();
@@ -241,14 +255,14 @@ export class Batch {
     const serial = serialAfter(loaded.departed.get(wish.name), wish);
     const zone = { ...identity, number, serial, recordCount, modified: wish.created };
     this.#zones.create(zone);
-    this.#apply(firstEffect(zone, diffSets([], first), { actor, now: wish.created }));
+    yield* this.#apply(firstEffect(zone, yield* diffingSets([], first), { actor, now: wish.created }));
     return zone;
   }
 
   /** Returns the zone in its last state. */
   remove({ zone, sets: existing }: WriteView, by: Writer): Zone {
     const effect = effectOf(zone, existing, { sets: [] }, by);
-    if (effect !== undefined) this.#apply(effect);
+    if (effect !== undefined) finish(this.#apply(effect));
     const last = effect?.zone ?? zone;
     this.#signed.remove(zone);
     this.#zones.remove(zone, last.serial);
@@ -305,13 +319,13 @@ export class Batch {
     if (this.#loaded.owners.get(number) !== "all" && !this.#zones.isCreated(number)) throw new ReadWhole();
   }
 
-  #signaturesFor(zone: Zone, effect: WriteEffect, by: Writer, renew: readonly string[] | undefined) {
+  *#signaturesFor(zone: Zone, effect: WriteEffect, by: Writer, renew: readonly string[] | undefined) {
     if (!concernsSigning(zone, effect.zone)) return undefined;
     const signer = this.#signer;
     if (signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
     const ahead = this.#loaded.ahead.get(zone.number);
-    const planned = finish(planningSignatures(zone, effect, this.#signingReads(zone), by, { renew, ahead }));
+    const planned = yield* planningSignatures(zone, effect, this.#signingReads(zone), by, { renew, ahead });
     if (planned.namesMove?.to === "new" && this.#freshZones.length === 0) throw new ReadWhole();
     if (planned.count > mostSignatures && !this.#alone) throw new RunAlone();
     const missing = signer.missing(effect.zone.settings.dnssec?.keys ?? []);
@@ -339,9 +353,9 @@ export class Batch {
     };
   }
 
-  #apply(effect: WriteEffect): void {
+  *#apply(effect: WriteEffect): Steps<void> {
     const zone = this.#signed.apply(effect);
-    this.#sets.apply(zone.number, effect.changes);
+    yield* this.#sets.apply(zone.number, effect.changes);
     for (const row of effect.log) this.#log.push(row);
     this.#zones.change(zone);
   }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
+import { finish } from "../../../core/steps.ts";
 import { type Statement, toQuery } from "../../../lib/postgres/statement.ts";
 import { plainSettings } from "../../model.ts";
 import type { WriteRequest } from "../port.ts";
@@ -147,15 +148,15 @@ describe.each([
           { account: 2, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
           "t",
         );
-      const batch = new Batch(await loadBatch(run, writes, { lock, signer: undefined }));
-      const made = writes.map((write) => write.run(batch) as string | { readonly name: string });
+      const batch = new Batch(await loadBatch(run, writes, { lock, signer: undefined, alone: false }));
+      const made = writes.map((write) => finish(write.run(batch)) as string | { readonly name: string });
       expect(made.map((each) => (typeof each === "string" ? each : each.name))).toEqual([
         "inside-foreign-zone",
         "beside.example",
         "name-taken",
         "g7.example",
       ]);
-      for (const statement of writeStatements(batch.outcome(), 1)) await explain(statement);
+      for (const statement of finish(writeStatements(batch.outcome(), 1))) await explain(statement);
       const above = {
         account: 2,
         id: "e",
@@ -204,9 +205,9 @@ describe.each([
         const request: WriteRequest = { account, at: atOf(place), owners: () => [place.owner], actor: "t", now: 2 };
         void writeTo(store, request, () => ({ wanted: [aSet(place.owner, place.id, "192.0.2.9")], result: true }));
       }
-      const batch = new Batch(await loadBatch(run, writes, { lock, signer: undefined }));
-      expect(writes.map((write) => write.run(batch))).toEqual(places.map(() => true));
-      for (const statement of writeStatements(batch.outcome(), 1)) await explain(statement);
+      const batch = new Batch(await loadBatch(run, writes, { lock, signer: undefined, alone: false }));
+      expect(writes.map((write) => finish(write.run(batch)))).toEqual(places.map(() => true));
+      for (const statement of finish(writeStatements(batch.outcome(), 1))) await explain(statement);
     });
   });
 });

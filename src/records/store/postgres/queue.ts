@@ -1,7 +1,10 @@
 import { randomInt } from "node:crypto";
+import { finish, type Steps } from "../../../core/steps.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import { createTurns } from "../../../lib/limits/turns.ts";
 import { isLockTimeout } from "../../../lib/postgres/faults.ts";
 import type { Postgres } from "../../../lib/postgres/open.ts";
+import type { Statement } from "../../../lib/postgres/statement.ts";
 import { observe } from "../../../process/metrics.ts";
 import type { LoggedRow } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
@@ -17,7 +20,7 @@ import { mostLink, placeAt } from "./log.ts";
 import type { Purge } from "./purge.ts";
 
 /** One write: what it needs to see, and what it does. `run` may be called again, and must touch nothing but the batch. */
-export type Write<T> = Wish & { readonly run: (batch: Batch) => T };
+export type Write<T> = Wish & { readonly run: (batch: Batch) => Steps<T> };
 
 export type QueueOptions = {
   readonly postgres: Postgres;
@@ -51,6 +54,8 @@ const mostBatches = 2;
 const largestBatch = 500;
 /** Milliseconds that a batch, or the writers of a busy zone, wait for a lock at a time. */
 const lockSlice = 250;
+/** Milliseconds; much less than the limit of an idle transaction. */
+const aliveEvery = 1_000;
 
 /**
  * Writes that wait together share one transaction, with three round trips in total. Writes to one zone are serialized
@@ -66,6 +71,8 @@ export class WriteQueue {
   /** The next batch starts when this one has its locks, so that writes to one zone stay in order. */
   #locking: readonly Waiting[] | undefined;
   #made = 0;
+  /** For writes that are alone in their batch. */
+  readonly #turns = createTurns();
 
   constructor(options: QueueOptions) {
     this.#options = options;
@@ -185,26 +192,47 @@ export class WriteQueue {
 
   #attempt(writes: readonly Waiting[], lock: LockWay, locked?: Locked) {
     const { postgres, purge, signer } = this.#options;
+    const alone = isAlone(writes, lock) ? writes[0]?.write : undefined;
     return postgres.transact(async (run) => {
       const loaded = await loadBatch(
         run,
         writes.map(({ write }) => write),
-        { lock, signer },
+        { lock, signer, alone: alone !== undefined },
       );
-      const batch = new Batch(loaded, signer, isAlone(writes, lock));
+      const batch = new Batch(loaded, signer, alone !== undefined);
       locked?.(new Set(loaded.zones.map(({ number }) => number)));
-      const fates = writes.map(({ write }): Fate => {
-        const busy = busyFor(write, loaded.busy, loaded.places);
-        return busy ? { kind: "busy", ...busy } : fateOf(write, batch);
-      });
+      const inParts = <T>(steps: Steps<T>) => this.#inParts(alone, steps, run);
+      const fates = alone
+        ? [await fateOf(() => inParts(alone.run(batch)))]
+        : writes.map(({ write }): Fate => {
+            const busy = busyFor(write, loaded.busy, loaded.places);
+            return busy ? { kind: "busy", ...busy } : fateNow(write, batch);
+          });
       await batch.signRest();
       const outcome = batch.outcome();
       const link = randomInt(mostLink);
-      const statements = writeStatements(outcome, link);
+      const writing = writeStatements(outcome, link);
+      // All of them before the first one runs: those that write the log make all writers wait.
+      const statements = alone ? await inParts(writing) : finish(writing);
       const last = statements.at(-1);
       for (const statement of [...purge(outcome), ...statements.slice(0, -1)]) await run(statement);
       return { result: { fates, log: outcome.log, link }, ...(last && { last }) };
     }, writes[0]?.since);
+  }
+
+  /** Meanwhile the transaction must not look abandoned. */
+  async #inParts<T>(
+    write: Wish | undefined,
+    steps: Steps<T>,
+    run: (statement: Statement) => Promise<unknown>,
+  ): Promise<T> {
+    const account = write?.needs[0]?.account ?? write?.creates?.account ?? 0;
+    const alive = setInterval(() => void run({ text: "SELECT 1" }).catch(() => undefined), aliveEvery);
+    try {
+      return await this.#turns.run(account, steps);
+    } finally {
+      clearInterval(alive);
+    }
   }
 
   #isRepeatedAlone(each: Waiting, fate: Settled, wasAlone: boolean): boolean {
@@ -244,13 +272,25 @@ const isAlone = (writes: readonly unknown[], { kind }: LockWay): boolean => kind
 /** Called with the zones that are locked now. */
 type Locked = (zones: ReadonlySet<number>) => void;
 
-function fateOf(write: Write<unknown>, batch: Batch): Settled {
+function fateNow(write: Write<unknown>, batch: Batch): Settled {
   try {
-    return { kind: "done", value: write.run(batch) };
+    return { kind: "done", value: finish(write.run(batch)) };
   } catch (error) {
-    if (error instanceof SpoiledBatch) throw error;
-    return { kind: "failed", error };
+    return failedBy(error);
   }
+}
+
+async function fateOf(run: () => Promise<unknown>): Promise<Settled> {
+  try {
+    return { kind: "done", value: await run() };
+  } catch (error) {
+    return failedBy(error);
+  }
+}
+
+function failedBy(error: unknown): Settled {
+  if (error instanceof SpoiledBatch) throw error;
+  return { kind: "failed", error };
 }
 
 function positioned(log: readonly Omit<LoggedRow, "position">[], link: number, answer: readonly unknown[]) {

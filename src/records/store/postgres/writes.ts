@@ -1,4 +1,4 @@
-import { finish, inSteps } from "../../../core/steps.ts";
+import { inSteps, type Steps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type {
   Acted,
@@ -38,9 +38,9 @@ export function createRun(options: RunOptions): RecordStore["run"] {
     return options.add({
       ...wish,
       ...(command.actor && { by: command.actor }),
-      run: (batch) => {
+      *run(batch) {
         batch.expectAccess(command.actor);
-        return run(batch);
+        return yield* run(batch);
       },
     }) as Promise<ResultOf<R>>;
   };
@@ -70,10 +70,10 @@ function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undef
         creates: zone,
         acts: true,
         ...onceOf(act),
-        run: (batch) => {
+        *run(batch) {
           const known = knownAct<Zone>(batch, act);
           if (known !== undefined) return known;
-          const made = create(batch, zone, act.actor, options);
+          const made = yield* create(batch, zone, act.actor, options);
           return typeof made === "string" ? made : keepAct(batch, made, act, made);
         },
       };
@@ -83,66 +83,68 @@ function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undef
   }
 }
 
-function runOne<T>(batch: Batch, { request, decide }: WriteRule<T>, options: RunOptions): T | undefined {
-  const view = viewIn(batch, request, options);
+function* runOne<T>(batch: Batch, { request, decide }: WriteRule<T>, options: RunOptions): Steps<T | undefined> {
+  const view = yield* viewIn(batch, request, options);
   if (view === undefined) return undefined;
   const { wanted, result, ...decision } = decide(view);
-  replace(batch, view, { ...decision, sets: wanted }, request, options).apply();
+  yield* (yield* replace(batch, view, { ...decision, sets: wanted }, request, options)).apply();
   return result;
 }
 
-function runAll<T>(batch: Batch, { requests, decide }: WriteAllRule<T>, options: RunOptions): T {
-  const views = requests.map((request) => viewIn(batch, request, options));
-  const { decisions, result } = finish(inSteps(decide(views)));
-  const planned = requests.flatMap((request, i) => {
+function* runAll<T>(batch: Batch, { requests, decide }: WriteAllRule<T>, options: RunOptions): Steps<T> {
+  const views = [];
+  for (const request of requests) views.push(yield* viewIn(batch, request, options));
+  const { decisions, result } = yield* inSteps(decide(views));
+  const planned = [];
+  for (const [i, request] of requests.entries()) {
     const [view, decision] = [views[i], decisions[i]];
-    if (view === undefined || decision === undefined) return [];
+    if (view === undefined || decision === undefined) continue;
     const { wanted, ...rest } = decision;
-    return [replace(batch, view, { ...rest, sets: wanted }, request, options)];
-  });
-  for (const { apply } of planned) apply();
+    planned.push(yield* replace(batch, view, { ...rest, sets: wanted }, request, options));
+  }
+  for (const each of planned) yield* each.apply();
   return result;
 }
 
-function runAct<T>(
+function* runAct<T>(
   batch: Batch,
   { request, decide }: ActRule<T>,
   options: RunOptions,
   running: RunningAction | undefined,
-): Acted<T> | "no-zone" | "key-taken" {
+): Steps<Acted<T> | "no-zone" | "key-taken"> {
   const known = knownAct<T>(batch, request);
   if (known !== undefined) return known;
-  const view = viewIn(batch, request, options);
+  const view = yield* viewIn(batch, request, options);
   if (view === undefined) return "no-zone";
-  const { command, remember, remove, result, wanted, ...decision } = finish(inSteps(decide(view)));
-  const planned = remove ? undefined : replace(batch, view, { ...decision, sets: wanted }, request, options);
-  planned?.apply();
+  const { command, remember, remove, result, wanted, ...decision } = yield* inSteps(decide(view));
+  const planned = remove ? undefined : yield* replace(batch, view, { ...decision, sets: wanted }, request, options);
+  if (planned) yield* planned.apply();
   const after = planned?.zone ?? batch.remove(view, request);
   return command === undefined && !remember
     ? { result, action: undefined, serial: after.serial }
     : keepAct(batch, after, { ...request, command, running }, result);
 }
 
-function viewIn(
+function* viewIn(
   batch: Batch,
   request: Parameters<Batch["view"]>[0],
   { mostValues }: RunOptions,
-): WriteView | undefined {
-  const view = batch.view(request);
+): Steps<WriteView | undefined> {
+  const view = yield* batch.view(request);
   return view && { ...view, mostValues };
 }
 
 /** Plans a write; throws if it adds too many records. */
-function replace(batch: Batch, view: WriteView, wanted: Wanted, by: Writer, { room }: RunOptions) {
-  const planned = batch.replace(view, wanted, by);
+function* replace(batch: Batch, view: WriteView, wanted: Wanted, by: Writer, { room }: RunOptions) {
+  const planned = yield* batch.replace(view, wanted, by);
   room?.expect(planned.zone, view.zone.recordCount);
   return planned;
 }
 
-function create(batch: Batch, zone: NewZone, actor: string, { room }: RunOptions): Zone | NotCreated {
+function* create(batch: Batch, zone: NewZone, actor: string, { room }: RunOptions): Steps<Zone | NotCreated> {
   const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
   room?.expect({ ...zone, recordCount }, 0);
-  return batch.create(zone, actor);
+  return yield* batch.create(zone, actor);
 }
 
 const onceOf = ({ actor, once }: By): { readonly once?: Once & { readonly actor: string } } =>

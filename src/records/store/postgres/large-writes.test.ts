@@ -1,0 +1,84 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { aSet } from "../../../../test/rig/records/a-set.ts";
+import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
+import { actOn, createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
+import { plainSettings, type Zone } from "../../model.ts";
+import type { PostgresStore } from "./store.ts";
+
+let rig: PostgresRig;
+let store: PostgresStore;
+const now = Date.UTC(2026, 10, 18);
+const size = 12_000;
+
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig.stop());
+beforeEach(async () => {
+  store = await rig.open(await rig.freshUrl());
+});
+afterEach(() => store.close());
+
+async function createZone(name: string, count: number): Promise<Zone> {
+  const { id: account } = await store.ensureAccount("main", now);
+  const sets = Array.from({ length: count }, (_, i) => aSet(`${name[0]}${i}`, `192.0.2.${i % 250}`));
+  const made = { account, id: name, name, settings: plainSettings(60), serial: 1, created: now, sets };
+  const zone = await createZoneIn(store, made, "test");
+  if (typeof zone === "string") throw new Error(zone);
+  return zone;
+}
+
+/** The CPU milliseconds of this thread in the longest pass of the event loop until it is stopped. */
+function watchPasses() {
+  const used = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  };
+  let [longest, last] = [0, used()];
+  let next: NodeJS.Immediate | undefined;
+  const look = () => {
+    const current = used();
+    [longest, last] = [Math.max(longest, current - last), current];
+    next = setImmediate(look);
+  };
+  look();
+  return () => {
+    clearImmediate(next);
+    return longest;
+  };
+}
+
+const emptied = (zone: Zone) => ({
+  account: zone.account,
+  at: { zone: zone.id },
+  owners: "all" as const,
+  actor: "test",
+  now,
+});
+
+it("a large zone is replaced in small parts of the loop, and others write meanwhile", async () => {
+  const [large, other] = [await createZone("large.example", size), await createZone("other.example", 1)];
+  const write = (i: number) =>
+    writeTo(store, { ...emptied(other), owners: () => ["www"] }, () => ({
+      wanted: [aSet("www", `198.51.100.${i % 250}`)],
+      result: undefined,
+    }));
+  // Once more than measured, until the code is compiled.
+  await write(0);
+  let [isOver, count] = [false, 0];
+  const stop = watchPasses();
+  const replaced = actOn(store, { ...emptied(large), at: { name: large.name } }, ({ sets }) => ({
+    wanted: [...sets.slice(0, 2), aSet("new", "192.0.2.1")],
+    command: "import_zonefile",
+    result: sets.length,
+  })).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await write(++count);
+  expect(await replaced).toMatchObject({ result: size });
+  const longest = stop();
+  expect(await store.sets(large, {})).toHaveLength(3);
+  expect(count).toBeGreaterThan(5);
+  // It takes ten times as long in one part.
+  expect(longest).toBeLessThan(100);
+});
