@@ -94,9 +94,8 @@ export type RecordStore = StoreParts & {
   readonly logEnd: () => Promise<LogPlace>;
   /** The rows after a place, oldest first; or, if that place is not in this log, what is needed to continue in this one. */
   readonly logFrom: (place: LogPlace, limit: number) => Promise<readonly LinkedRow[] | OtherHistory>;
-  /** Another value after a standby took over, or after a recovery to a point in time; empty if that cannot happen. */
+  /** Another value after a standby took over; empty if that cannot happen. `lostSince`: for a log that may have lost rows since a reader stopped. */
   readonly timeline: () => Promise<string>;
-  /** What is needed to continue if this log has lost rows since a reader stopped, or may have. */
   readonly lostSince: (left: LeftPlace) => Promise<OtherHistory | undefined>;
   /** The changes of an account, newest first, among the latest rows of its log. */
   readonly latestChanges: (account: number, query: LatestQuery) => Promise<LatestChanges>;
