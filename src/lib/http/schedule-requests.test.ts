@@ -209,3 +209,45 @@ it("all connections together start a limited number of requests per pass, and al
   expect(new Set((await Promise.all(ended)).map(String))).toEqual(new Set(["</a>,</b>"]));
   expect(mostPerPass()).toBeLessThanOrEqual(both * perPass);
 });
+
+describe.each(Object.entries(servers))(
+  "a request that is refused before its body has arrived, at the server %s",
+  (_, start) => {
+    const head = "GET /refused HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    async function refuse() {
+      const { server, port } = await start((_request, response) => void response.writeHead(404).end("no"));
+      const accepted = once(server, "secureConnection") as Promise<[Socket]>;
+      const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
+      closing.push(() => socket.destroy());
+      let text = "";
+      socket.on("data", (data) => {
+        text += data.toString();
+      });
+      const closed = new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
+      await once(socket, "secureConnect");
+      return { socket, closed, answers: () => text.split("HTTP/1.1 404").length - 1, inside: (await accepted)[0] };
+    }
+
+    it("that is endless: the client gets the answer, and the connection is closed without reading on", async () => {
+      const { socket, closed, answers, inside } = await refuse();
+      socket.write(head);
+      const chunks = "1\r\n \r\n".repeat(2_000);
+      const more = () => {
+        while (socket.writable && socket.write(chunks));
+      };
+      socket.on("drain", more);
+      more();
+      await closed;
+      expect(answers()).toBe(1);
+      expect(inside.bytesRead).toBeLessThan(20_000_000);
+    });
+
+    it("and that is short: the connection goes on", async () => {
+      const { socket, answers } = await refuse();
+      socket.write(head);
+      await expect.poll(answers).toBe(1);
+      socket.write("2\r\nok\r\n0\r\n\r\nGET /again HTTP/1.1\r\nHost: x\r\n\r\n");
+      await expect.poll(answers).toBe(2);
+    });
+  },
+);

@@ -21,6 +21,9 @@ type Connection = {
 /** A client that sends more requests without waiting for their answers is disconnected. */
 export const mostUnanswered = 32;
 
+/** Bytes and milliseconds. */
+const [mostRest, timeForRest] = [65_536, 500];
+
 /** Enough for a page and for scripts; the process has other work. */
 export const fewPerPass = 8;
 
@@ -100,6 +103,7 @@ class RequestSchedule {
     this.#planPass();
     response.once("close", () => {
       unanswered.shift();
+      if (!request.complete) readLittleMore(request);
       if (unanswered.length > 0) this.#startSoon(connection);
     });
     if (fault === undefined) this.#handle(request, response);
@@ -117,6 +121,22 @@ class RequestSchedule {
       if (this.#ready.length > 0) this.#planPass();
     });
   }
+}
+
+/**
+ * For a request that was refused before its body had arrived. Node would read the body to its end, however long it is; here the connection is
+ * closed if the rest is long or late. The client gets a moment to read the answer: closing with unread data resets the connection.
+ */
+function readLittleMore(request: IncomingMessage): void {
+  const { socket } = request;
+  const [before, end] = [socket.bytesRead, performance.now() + timeForRest];
+  const look = () => {
+    if (socket.destroyed || request.complete) return;
+    if (socket.bytesRead - before > mostRest) socket.pause();
+    if (performance.now() >= end) socket.destroy();
+    else setTimeout(look, timeForRest / 50).unref();
+  };
+  look();
 }
 
 /**
