@@ -75,6 +75,53 @@ function statusOf(code: number): number {
 }
 
 function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId> {
+  const { post, ask, write } = inwxSession(config, client);
+
+  return {
+    service,
+    async recordsIn(zone, set, signal) {
+      const filter = set && { name: absoluteName(set.name, zone), type: set.type };
+      const answer = await ask("nameserver.info", { domain: zone, ...filter }, signal);
+      // Without such records, there is no list.
+      const listed = answer.kind === "ok" ? { ...answer, value: { record: [], ...answer.value } } : answer;
+      const found = listIn(listed, { service, key: "record", what: "records", isItem: isRecord, zone });
+      return mapFound(found, (records) =>
+        records.map(({ id, name, type, content, ttl }) => ({
+          name: listedName(name, zone),
+          type,
+          value: content,
+          ttl,
+          rest: id,
+        })),
+      );
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const content = { content: value, ttl: ttl ?? held?.ttl ?? usualTtl };
+      const created = { domain: zone, name: absoluteName(name, zone), type, ...content };
+      const request = held
+        ? post("nameserver.updateRecord", { id: held.rest, ...content }, signal)
+        : post("nameserver.createRecord", created, signal);
+      const written = await write(request, [200], signal);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const found = await followPages(service, "1", async (page): Promise<Page<Domain> | TargetFault> => {
+        const answer = await ask("nameserver.list", { page: Number(page), pagelimit }, signal);
+        const listed = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
+        if (listed.kind !== "found") return listed;
+        return {
+          kind: "page",
+          items: listed.value,
+          next: listed.value.length < pagelimit ? "" : `${Number(page) + 1}`,
+        };
+      });
+      return mapFound(found, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
+    },
+    close: () => client.close(),
+  };
+}
+
+function inwxSession(config: InwxTarget, client: HttpClient) {
   const post =
     (method: string, params: object, signal: AbortSignal) =>
     (cookie?: string): Promise<HttpOutcome> => {
@@ -103,49 +150,7 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
       ? { kind: "ok", value: answer.value.resData }
       : unexpected("no data", service);
   };
-
-  return {
-    service,
-    async recordsIn(zone, set, signal) {
-      const filter = set && { name: absoluteName(set.name, zone), type: set.type };
-      const answer = await ask("nameserver.info", { domain: zone, ...filter }, signal);
-      // Without such records, there is no list.
-      const listed = answer.kind === "ok" ? { ...answer, value: { record: [], ...answer.value } } : answer;
-      const found = listIn(listed, { service, key: "record", what: "records", isItem: isRecord, zone });
-      return mapFound(found, (records) =>
-        records.map(({ id, name, type, content, ttl }) => ({
-          name: listedName(name, zone),
-          type,
-          value: content,
-          ttl,
-          rest: id,
-        })),
-      );
-    },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
-      const content = { content: value, ttl: ttl ?? held?.ttl ?? usualTtl };
-      const created = { domain: zone, name: absoluteName(name, zone), type, ...content };
-      const request = held
-        ? post("nameserver.updateRecord", { id: held.rest, ...content }, signal)
-        : post("nameserver.createRecord", created, signal);
-      const written = await session.write(request, [200], signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
-    },
-    async zones(signal) {
-      const found = await followPages(service, "1", async (page): Promise<Page<Domain> | TargetFault> => {
-        const answer = await ask("nameserver.list", { page: Number(page), pagelimit }, signal);
-        const listed = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
-        if (listed.kind !== "found") return listed;
-        return {
-          kind: "page",
-          items: listed.value,
-          next: listed.value.length < pagelimit ? "" : `${Number(page) + 1}`,
-        };
-      });
-      return mapFound(found, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
-    },
-    close: () => client.close(),
-  };
+  return { post, ask, write: session.write };
 }
 
 const twoFactors: TargetFault = {

@@ -71,120 +71,32 @@ const dialect: Dialect = {
 };
 
 function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<undefined> {
-  const send = (
-    method: "GET" | "POST",
-    path: string,
-    query: string,
-    body: string,
-    signal: AbortSignal,
-  ): Promise<HttpOutcome> => {
-    const key = { id: config.key(), secret: config.secret(), region: "us-east-1", service: "route53" };
-    const signed = signAws({ method, host: config.url.host, path, query, body }, key, Date.now());
-    const content = body === "" ? {} : { "content-type": "application/xml" };
-    const request = {
-      method,
-      path: query === "" ? path : `${path}?${query}`,
-      headers: { ...signed, ...content },
-      secrets: [key.secret],
-    };
-    return client.send(body === "" ? request : { ...request, body }, signal);
-  };
-  const get = async (
-    path: string,
-    query: string,
-    signal: AbortSignal,
-  ): Promise<Lookup<XmlElement> | { kind: "absent"; said: string }> => {
-    const answer = readAnswer(await send("GET", version + path, query, "", signal), [200], Date.now(), dialect);
-    return answer.kind === "ok" ? { kind: "found", value: xmlIn(answer.value) } : answer;
-  };
-
-  /** `next`: the query of the page after this one, if more zones are needed. */
-  const zonesFrom = (
-    first: string,
-    next: (xml: XmlElement, zones: readonly ListedZone[]) => string,
-    signal: AbortSignal,
-  ): Promise<Lookup<readonly ListedZone[]>> =>
-    followPages(service, first, async (query): Promise<Page<ListedZone> | TargetFault> => {
-      const answer = await get("/hostedzonesbyname", query, signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      if (answer.kind !== "found") return answer;
-      if (findElement(answer.value, "HostedZones") === undefined) return unexpected("no list of zones", service);
-      const all = findElements(answer.value, "HostedZone");
-      const listed = all.map((zone) => ({ id: textIn(zone, "Id")?.replace(/^.*\//, "") ?? "", name: nameIn(zone) }));
-      const items = listed.filter((_, at) => textIn(all[at], "PrivateZone") !== "true");
-      return { kind: "page", items, next: next(answer.value, listed) };
-    });
-  const zoneIds = new Map<string, string>();
-  const zoneId = async (zone: string, signal: AbortSignal): Promise<Lookup<string>> => {
-    const known = zoneIds.get(zone);
-    if (known !== undefined) return { kind: "found", value: known };
-    // Private zones may have the same name.
-    const next = (xml: XmlElement, zones: readonly ListedZone[]) =>
-      zones.every(({ name }) => name === zone) ? nextZones(xml) : "";
-    const found = await zonesFrom(`dnsname=${zone}&maxitems=10`, next, signal);
-    if (found.kind !== "found") return found;
-    const id = found.value.find(({ name }) => name === zone)?.id;
-    if (!id) return noZone(zone, service);
-    zoneIds.set(zone, id);
-    return { kind: "found", value: id };
-  };
-  const pageOfSets = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<XmlElement>> => {
-    const id = await zoneId(zone, signal);
-    if (id.kind !== "found") return id;
-    const answer = await get(`/hostedzone/${id.value}/rrset`, query, signal);
-    if (answer.kind === "found") {
-      return findElement(answer.value, "ResourceRecordSets") ? answer : unexpected("no record sets", service);
-    }
-    if (answer.kind !== "absent") return answer;
-    zoneIds.delete(zone);
-    return noZone(zone, service);
-  };
-  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly XmlElement[]>> => {
-    const page = await pageOfSets(zone, query, signal);
-    return page.kind === "found" ? { kind: "found", value: findElements(page.value, "ResourceRecordSet") } : page;
-  };
-
-  /** All sets of the zone. */
-  const allSetsIn = (zone: string, signal: AbortSignal): Promise<Lookup<readonly XmlElement[]>> =>
-    followPages(service, "maxitems=300", async (query): Promise<Page<XmlElement> | TargetFault> => {
-      const page = await pageOfSets(zone, query, signal);
-      if (page.kind !== "found") return page;
-      return { kind: "page", items: findElements(page.value, "ResourceRecordSet"), next: nextSets(page.value) };
-    });
-  const sendChanges = async (changes: readonly Change[], signal: AbortSignal) => {
-    const body = `<?xml version="1.0" encoding="UTF-8"?><ChangeResourceRecordSetsRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><ChangeBatch><Changes>${changes.map(changeXml).join("")}</Changes></ChangeBatch></ChangeResourceRecordSetsRequest>`;
-    const path = `${version}/hostedzone/${zoneIds.get(changes[0]?.set.zone ?? "")}/rrset/`;
-    const written = readWritten(await send("POST", path, "", body, signal), [200], Date.now(), dialect);
-    if (written.kind === "accepted") return { kind: "accepted", value: undefined } as const;
-    return written.kind === "refused" && "code" in written.because && written.because.code === stale
-      ? ({ kind: "refused", because: changedMeanwhile } as const)
-      : written;
-  };
+  const zones = new Route53Zones(config, client);
 
   return {
     service,
     async read(set, signal) {
       const owner = absoluteName(set.name, set.zone);
-      const found = await setsIn(
+      const found = await zones.sets(
         set.zone,
         `maxitems=2&name=${encodeURIComponent(owner).replaceAll("*", "%2A")}&type=${set.type}`,
         signal,
       );
       return found.kind === "found" ? heldIn(found.value, set) : found;
     },
-    write: (set, content, held, signal) => sendChanges([{ set, content, held }], signal),
-    remove: (set, held, signal) => sendChanges([{ set, held }], signal),
+    write: (set, content, held, signal) => zones.change([{ set, content, held }], signal),
+    remove: (set, held, signal) => zones.change([{ set, held }], signal),
     async readAll(sets, signal) {
-      const all = await allSetsIn(sets[0]?.zone ?? "", signal);
+      const all = await zones.allSets(sets[0]?.zone ?? "", signal);
       if (all.kind !== "found") return sets.map(() => all);
       const byName = Map.groupBy(all.value, nameIn);
       return sets.map((set) => heldIn(byName.get(absoluteName(set.name, set.zone)) ?? [], set));
     },
-    writeAll: sendChanges,
+    writeAll: (changes, signal) => zones.change(changes, signal),
     room: { of: charactersOf, most: 32_000 },
-    zones: (signal) => zonesFrom("maxitems=100", nextZones, signal),
+    zones: (signal) => zones.from("maxitems=100", nextZones, signal),
     async records(zone, signal) {
-      const found = await allSetsIn(zone, signal);
+      const found = await zones.allSets(zone, signal);
       if (found.kind !== "found") return found;
       const listed = found.value.flatMap((set) => {
         const [type = "", ttl] = [textIn(set, "Type"), Number(textIn(set, "TTL"))];
@@ -195,6 +107,109 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
     },
     close: () => client.close(),
   };
+}
+
+type ZoneLookup = (xml: XmlElement, zones: readonly ListedZone[]) => string;
+
+/** The zones of an account, and their sets. */
+class Route53Zones {
+  readonly #config: KeyPairTarget;
+  readonly #client: HttpClient;
+  readonly #ids = new Map<string, string>();
+
+  constructor(config: KeyPairTarget, client: HttpClient) {
+    this.#config = config;
+    this.#client = client;
+  }
+
+  /** `next`: the query of the page after this one, if more zones are needed. */
+  from(first: string, next: ZoneLookup, signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>> {
+    return followPages(service, first, async (query): Promise<Page<ListedZone> | TargetFault> => {
+      const answer = await this.#get("/hostedzonesbyname", query, signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      if (answer.kind !== "found") return answer;
+      if (findElement(answer.value, "HostedZones") === undefined) return unexpected("no list of zones", service);
+      const all = findElements(answer.value, "HostedZone");
+      const listed = all.map((zone) => ({ id: textIn(zone, "Id")?.replace(/^.*\//, "") ?? "", name: nameIn(zone) }));
+      const items = listed.filter((_, at) => textIn(all[at], "PrivateZone") !== "true");
+      return { kind: "page", items, next: next(answer.value, listed) };
+    });
+  }
+
+  async sets(zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly XmlElement[]>> {
+    const page = await this.#pageOfSets(zone, query, signal);
+    return page.kind === "found" ? { kind: "found", value: findElements(page.value, "ResourceRecordSet") } : page;
+  }
+
+  allSets(zone: string, signal: AbortSignal): Promise<Lookup<readonly XmlElement[]>> {
+    return followPages(service, "maxitems=300", async (query): Promise<Page<XmlElement> | TargetFault> => {
+      const page = await this.#pageOfSets(zone, query, signal);
+      if (page.kind !== "found") return page;
+      return { kind: "page", items: findElements(page.value, "ResourceRecordSet"), next: nextSets(page.value) };
+    });
+  }
+
+  async change(changes: readonly Change[], signal: AbortSignal) {
+    const body = `<?xml version="1.0" encoding="UTF-8"?><ChangeResourceRecordSetsRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><ChangeBatch><Changes>${changes.map(changeXml).join("")}</Changes></ChangeBatch></ChangeResourceRecordSetsRequest>`;
+    const path = `${version}/hostedzone/${this.#ids.get(changes[0]?.set.zone ?? "")}/rrset/`;
+    const written = readWritten(await this.#send("POST", path, "", body, signal), [200], Date.now(), dialect);
+    if (written.kind === "accepted") return { kind: "accepted", value: undefined } as const;
+    return written.kind === "refused" && "code" in written.because && written.because.code === stale
+      ? ({ kind: "refused", because: changedMeanwhile } as const)
+      : written;
+  }
+
+  async #pageOfSets(zone: string, query: string, signal: AbortSignal): Promise<Lookup<XmlElement>> {
+    const id = await this.#idOf(zone, signal);
+    if (id.kind !== "found") return id;
+    const answer = await this.#get(`/hostedzone/${id.value}/rrset`, query, signal);
+    if (answer.kind === "found") {
+      return findElement(answer.value, "ResourceRecordSets") ? answer : unexpected("no record sets", service);
+    }
+    if (answer.kind !== "absent") return answer;
+    this.#ids.delete(zone);
+    return noZone(zone, service);
+  }
+
+  async #idOf(zone: string, signal: AbortSignal): Promise<Lookup<string>> {
+    const known = this.#ids.get(zone);
+    if (known !== undefined) return { kind: "found", value: known };
+    // Private zones may have the same name.
+    const next: ZoneLookup = (xml, zones) => (zones.every(({ name }) => name === zone) ? nextZones(xml) : "");
+    const found = await this.from(`dnsname=${zone}&maxitems=10`, next, signal);
+    if (found.kind !== "found") return found;
+    const id = found.value.find(({ name }) => name === zone)?.id;
+    if (!id) return noZone(zone, service);
+    this.#ids.set(zone, id);
+    return { kind: "found", value: id };
+  }
+
+  async #get(
+    path: string,
+    query: string,
+    signal: AbortSignal,
+  ): Promise<Lookup<XmlElement> | { kind: "absent"; said: string }> {
+    const answer = readAnswer(await this.#send("GET", version + path, query, "", signal), [200], Date.now(), dialect);
+    return answer.kind === "ok" ? { kind: "found", value: xmlIn(answer.value) } : answer;
+  }
+
+  #send(method: "GET" | "POST", path: string, query: string, body: string, signal: AbortSignal): Promise<HttpOutcome> {
+    const key = {
+      id: this.#config.key(),
+      secret: this.#config.secret(),
+      region: "us-east-1",
+      service: "route53",
+    };
+    const signed = signAws({ method, host: this.#config.url.host, path, query, body }, key, Date.now());
+    const content = body === "" ? {} : { "content-type": "application/xml" };
+    const request = {
+      method,
+      path: query === "" ? path : `${path}?${query}`,
+      headers: { ...signed, ...content },
+      secrets: [key.secret],
+    };
+    return this.#client.send(body === "" ? request : { ...request, body }, signal);
+  }
 }
 
 /** Without content, the set is removed. */

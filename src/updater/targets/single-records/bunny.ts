@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
   type Answer,
   type Body,
@@ -46,33 +46,12 @@ const dialect: Dialect = {
 
 function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone: number; record: Body }> {
   const api = openJsonApi(client, dialect, () => ({ accesskey: config.token() }));
-
-  /** The search finds parts of names too. */
-  const zonesLike = (name: string, signal: AbortSignal) =>
-    readPages(
-      async (page): Promise<Answer<Body>> => {
-        const search = name === "" ? "" : `&search=${encodeURIComponent(name)}`;
-        const answer = await api.get(`/dnszone?page=${page}&perPage=1000${search}`, signal);
-        if (answer.kind !== "ok") return answer;
-        const last = answer.value.HasMoreItems === true ? page + 1 : page;
-        return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: last } } } };
-      },
-      "Items",
-      isZone,
-      ({ Id }) => Id,
-    );
-  const zoneNamed = async (name: string, signal: AbortSignal): Promise<Lookup<ReadableZone>> => {
-    const answer = await zonesLike(name, signal);
-    if (answer.kind === "absent") return unknownCall(answer, service);
-    if (answer.kind !== "ok") return answer;
-    const found = answer.value.find(({ Domain }) => Domain.toLowerCase() === name);
-    return found ? { kind: "found", value: found } : noZone(name, service);
-  };
+  const zones = bunnyZones(api);
 
   return {
     service,
     async recordsIn(zone, _, signal) {
-      const found = await zoneNamed(zone, signal);
+      const found = await zones.named(zone, signal);
       if (found.kind !== "found") return found;
       const { Id, Records } = found.value;
       const records = Records.map((record) => ({
@@ -97,20 +76,45 @@ function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone
         );
         return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
       }
-      const found = await zoneNamed(zone, signal);
+      const found = await zones.named(zone, signal);
       if (found.kind !== "found") return { kind: "refused", because: found };
       const content = { Type: types.indexOf(type), Name: name === "@" ? "" : name, Value: value, Ttl: ttl ?? usualTtl };
       const written = await api.send("PUT", `/dnszone/${found.value.Id}/records`, content, [201], signal);
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
-      const answer = await zonesLike("", signal);
+      const answer = await zones.like("", signal);
       if (answer.kind === "absent") return unknownCall(answer, service);
       if (answer.kind !== "ok") return answer;
       return { kind: "found", value: answer.value.map(({ Id, Domain }) => ({ id: String(Id), name: Domain })) };
     },
     close: () => client.close(),
   };
+}
+
+function bunnyZones(api: JsonApi) {
+  /** The search finds parts of names too. */
+  const like = (name: string, signal: AbortSignal) =>
+    readPages(
+      async (page): Promise<Answer<Body>> => {
+        const search = name === "" ? "" : `&search=${encodeURIComponent(name)}`;
+        const answer = await api.get(`/dnszone?page=${page}&perPage=1000${search}`, signal);
+        if (answer.kind !== "ok") return answer;
+        const last = answer.value.HasMoreItems === true ? page + 1 : page;
+        return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: last } } } };
+      },
+      "Items",
+      isZone,
+      ({ Id }) => Id,
+    );
+  const named = async (name: string, signal: AbortSignal): Promise<Lookup<ReadableZone>> => {
+    const answer = await like(name, signal);
+    if (answer.kind === "absent") return unknownCall(answer, service);
+    if (answer.kind !== "ok") return answer;
+    const found = answer.value.find(({ Domain }) => Domain.toLowerCase() === name);
+    return found ? { kind: "found", value: found } : noZone(name, service);
+  };
+  return { like, named };
 }
 
 type ReadableRecord = Body & {

@@ -3,7 +3,7 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { text, type Value } from "../../../lib/settings/setting.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
   type Answer,
   type Body,
@@ -60,28 +60,7 @@ function namecomCalls(config: NamecomTarget, client: HttpClient): RecordCalls<nu
     authorization: `Basic ${Buffer.from(`${config.user}:${config.token()}`).toString("base64")}`,
   }));
   const pathOf = (zone: string) => `/v4/domains/${encodeURIComponent(zone)}/records`;
-  const listed = <T>(
-    path: string,
-    key: string,
-    isItem: (value: unknown) => value is T,
-    idIn: (item: T) => unknown,
-    signal: AbortSignal,
-  ) =>
-    readPages(
-      async (page): Promise<Answer<Body>> => {
-        const answer = await api.get(`${path}?page=${page}&perPage=1000`, signal);
-        if (answer.kind !== "ok") return answer;
-        const next = answer.value.nextPage;
-        const list = answer.value[key] ?? (Object.keys(answer.value).length === 0 ? undefined : []);
-        return {
-          kind: "ok",
-          value: { [key]: list, meta: { pagination: { last_page: isNumber(next) ? next : page } } },
-        };
-      },
-      key,
-      isItem,
-      idIn,
-    );
+  const listed = lists(api);
 
   return {
     service,
@@ -117,6 +96,31 @@ function namecomCalls(config: NamecomTarget, client: HttpClient): RecordCalls<nu
     close: () => client.close(),
   };
 }
+
+const lists =
+  (api: JsonApi) =>
+  <T>(
+    path: string,
+    key: string,
+    isItem: (value: unknown) => value is T,
+    idIn: (item: T) => unknown,
+    signal: AbortSignal,
+  ) =>
+    readPages(
+      async (page): Promise<Answer<Body>> => {
+        const answer = await api.get(`${path}?page=${page}&perPage=1000`, signal);
+        if (answer.kind !== "ok") return answer;
+        const next = answer.value.nextPage;
+        const list = answer.value[key] ?? (Object.keys(answer.value).length === 0 ? undefined : []);
+        return {
+          kind: "ok",
+          value: { [key]: list, meta: { pagination: { last_page: isNumber(next) ? next : page } } },
+        };
+      },
+      key,
+      isItem,
+      idIn,
+    );
 
 type ReadableRecord = {
   readonly id: number;

@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
   type Answer,
   type Body,
@@ -48,11 +48,51 @@ const dialect: Dialect = {
 
 function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<Item> {
   const api = openJsonApi(client, dialect, () => ({ "x-api-key": config.key(), "x-api-secret": config.secret() }));
-  const pathOf = (zone: string) => `/v1/dns/records/${encodeURIComponent(zone)}`;
   /** Addresses that a new one was added for, by set, until their removal is confirmed. */
   const replaced = new Map<string, Item>();
   const keyOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;
+  const lists = spaceshipLists(api);
 
+  return {
+    service,
+    /** The old address is removed when the list shows the new one beside it: the name always has an address. */
+    async recordsIn(zone, set, signal) {
+      const found = await lists.records(zone, signal);
+      const old = set && replaced.get(keyOf(set));
+      if (found.kind !== "found" || !set || !old) return found;
+      const values = found.value.filter(({ name, type }) => name === set.name && type === set.type);
+      const isBeside = values.length === 2 && values.some(({ value }) => value === old.address);
+      if (!isBeside) return found;
+      const { type, name, address } = old;
+      const removed = await api.send("DELETE", pathOf(zone), [{ type, name, address }], [204], signal);
+      if (removed.kind === "refused")
+        return removed.because.kind === "absent" ? noZone(zone, service) : removed.because;
+      if (removed.kind === "unknown") return removed.fault;
+      replaced.delete(keyOf(set));
+      return lists.records(zone, signal);
+    },
+    async write(set, { value, ttl }, held, signal) {
+      const { zone, name, type } = set;
+      const item = { type, name, address: value, ttl: ttl ?? held?.ttl ?? usualTtl };
+      // Before the write, because its answer may be lost.
+      if (held && held.rest.address !== value) replaced.set(keyOf(set), held.rest);
+      const written = await api.send("PUT", pathOf(zone), { force: true, items: [item] }, [204], signal);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const answer = await lists.domains(signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      return answer.kind === "ok"
+        ? { kind: "found", value: answer.value.map(({ name }) => ({ id: name, name })) }
+        : answer;
+    },
+    close: () => client.close(),
+  };
+}
+
+const pathOf = (zone: string) => `/v1/dns/records/${encodeURIComponent(zone)}`;
+
+function spaceshipLists(api: JsonApi) {
   const listed = <T>(
     path: string,
     take: number,
@@ -72,54 +112,20 @@ function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<
       isItem,
       idIn,
     );
-  const recordsOf = async (zone: string, signal: AbortSignal): Promise<Lookup<readonly OneRecord<Item>[]>> => {
+  const records = async (zone: string, signal: AbortSignal): Promise<Lookup<readonly OneRecord<Item>[]>> => {
     const answer = await listed(pathOf(zone), perPage.records, isItem, (item) => JSON.stringify(item), signal);
     if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
-    const records = answer.value.map((item) => ({
+    const all = answer.value.map((item) => ({
       name: item.name,
       type: item.type,
       value: item.address ?? item.value ?? "",
       ttl: item.ttl,
       rest: item,
     }));
-    return { kind: "found", value: records };
+    return { kind: "found", value: all };
   };
-
-  return {
-    service,
-    /** The old address is removed when the list shows the new one beside it: the name always has an address. */
-    async recordsIn(zone, set, signal) {
-      const found = await recordsOf(zone, signal);
-      const old = set && replaced.get(keyOf(set));
-      if (found.kind !== "found" || !set || !old) return found;
-      const values = found.value.filter(({ name, type }) => name === set.name && type === set.type);
-      const isBeside = values.length === 2 && values.some(({ value }) => value === old.address);
-      if (!isBeside) return found;
-      const { type, name, address } = old;
-      const removed = await api.send("DELETE", pathOf(zone), [{ type, name, address }], [204], signal);
-      if (removed.kind === "refused")
-        return removed.because.kind === "absent" ? noZone(zone, service) : removed.because;
-      if (removed.kind === "unknown") return removed.fault;
-      replaced.delete(keyOf(set));
-      return recordsOf(zone, signal);
-    },
-    async write(set, { value, ttl }, held, signal) {
-      const { zone, name, type } = set;
-      const item = { type, name, address: value, ttl: ttl ?? held?.ttl ?? usualTtl };
-      // Before the write, because its answer may be lost.
-      if (held && held.rest.address !== value) replaced.set(keyOf(set), held.rest);
-      const written = await api.send("PUT", pathOf(zone), { force: true, items: [item] }, [204], signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
-    },
-    async zones(signal) {
-      const answer = await listed("/v1/domains", perPage.domains, isDomain, ({ name }) => name, signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      return answer.kind === "ok"
-        ? { kind: "found", value: answer.value.map(({ name }) => ({ id: name, name })) }
-        : answer;
-    },
-    close: () => client.close(),
-  };
+  const domains = (signal: AbortSignal) => listed("/v1/domains", perPage.domains, isDomain, ({ name }) => name, signal);
+  return { records, domains };
 }
 
 /** Records of other types have other fields. */
