@@ -55,30 +55,7 @@ export function permissionsAt(now: () => Instant) {
 export function createSight(store: RecordStore, now: () => Instant, turns: Pick<Turns, "next">) {
   const { refusal, allows } = permissionsAt(now);
 
-  /** The sets that the actor may see. If only certain owners are visible, no others are read: a zone can be very large. */
-  const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {
-    const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;
-    const found =
-      owners === undefined && query.owner === undefined
-        ? await readZone(store, zone, () => turns.next(actor.account))
-        : await store.sets(zone, owners === undefined ? query : { ...query, owners });
-    return ofType(query.type, found).filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
-  };
-  /** Calls `take` for each record that the actor may see. If only certain types are visible, no others are looked at. */
-  const eachRecord = async (actor: Actor, zone: Zone, take: (record: ZoneRecord) => void): Promise<void> => {
-    const types = typesSeen(actor.scope);
-    const takeSeen = (set: RRset) => {
-      if (allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) set.records.forEach(take);
-    };
-    if (types === undefined || ownersSeen(actor.scope) !== undefined) {
-      for (const set of await sets(actor, zone)) set.records.forEach(take);
-    } else if (isLarge(zone)) {
-      await eachSetOfTypes(store, zone, types, takeSeen, () => turns.next(actor.account));
-    } else {
-      const { items } = await store.setPage(zone, { types, page: 1, perPage: Number.MAX_SAFE_INTEGER });
-      items.forEach(takeSeen);
-    }
-  };
+  const { sets, eachRecord } = visibleRecords(store, turns, allows);
   /**
    * Record count and modification time cover only the records that the actor sees. TSIG keys are shown only to actors who may set
    * them.
@@ -128,6 +105,35 @@ const ofType = (type: RRset["type"] | undefined, sets: readonly RRset[]): readon
   type === undefined ? sets : sets.filter((set) => set.type === type);
 
 export type Sight = ReturnType<typeof createSight>;
+
+/** The records of a zone that an actor may see. */
+function visibleRecords(store: RecordStore, turns: Pick<Turns, "next">, allows: Permissions["allows"]) {
+  /** The sets that the actor may see. If only certain owners are visible, no others are read: a zone can be very large. */
+  const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {
+    const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;
+    const found =
+      owners === undefined && query.owner === undefined
+        ? await readZone(store, zone, () => turns.next(actor.account))
+        : await store.sets(zone, owners === undefined ? query : { ...query, owners });
+    return ofType(query.type, found).filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
+  };
+  /** Calls `take` for each record that the actor may see. If only certain types are visible, no others are looked at. */
+  const eachRecord = async (actor: Actor, zone: Zone, take: (record: ZoneRecord) => void): Promise<void> => {
+    const types = typesSeen(actor.scope);
+    const takeSeen = (set: RRset) => {
+      if (allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) set.records.forEach(take);
+    };
+    if (types === undefined || ownersSeen(actor.scope) !== undefined) {
+      for (const set of await sets(actor, zone)) set.records.forEach(take);
+    } else if (isLarge(zone)) {
+      await eachSetOfTypes(store, zone, types, takeSeen, () => turns.next(actor.account));
+    } else {
+      const { items } = await store.setPage(zone, { types, page: 1, perPage: Number.MAX_SAFE_INTEGER });
+      items.forEach(takeSeen);
+    }
+  };
+  return { sets, eachRecord };
+}
 
 function withoutSecrets({ settings, ...zone }: Zone): Zone {
   const primaries = settings.primaries.map(({ id, address, port, created, modified }) => {
