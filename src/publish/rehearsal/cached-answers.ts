@@ -2,7 +2,7 @@ import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Message, ResourceRecord } from "../../lib/dns/message.ts";
 import type { Ask, Question } from "./ask-all.ts";
-import { isSignedBy, refersTo, type SeenSet } from "./verify.ts";
+import { createVerifier, type IsSignedBy, refersTo, type SeenSet } from "./verify.ts";
 
 /** An answer that caches may hold from the moment it was first given until its TTL has passed since it was last given. */
 type Seen = {
@@ -40,6 +40,7 @@ export const createCachedAnswers = (
  */
 class CachedAnswers {
   readonly #options: Options;
+  readonly #isSignedBy: IsSignedBy;
   readonly #dsQuestion: Question;
   readonly #keysQuestion: Question;
   /** By question, and by the server that answered it. */
@@ -50,6 +51,7 @@ class CachedAnswers {
 
   constructor(options: Options) {
     this.#options = options;
+    this.#isSignedBy = createVerifier(options.zone);
     this.#dsQuestion = { name: options.zone, type: dnssecTypes.ds };
     this.#keysQuestion = { name: options.zone, type: dnssecTypes.dnskey };
   }
@@ -109,26 +111,26 @@ class CachedAnswers {
     // Checking once per hour is enough: signatures are renewed days before they expire.
     const hour = Math.floor(now / 3_600_000);
     const key = [hour, ds.id, keys.id, answer.id].join(" ");
-    const verdict = this.#verdicts.get(key) ?? isBogus(this.#options.zone, ds, keys, answer, now);
+    const verdict = this.#verdicts.get(key) ?? this.#findBogus(ds, keys, answer, now);
     this.#verdicts.set(key, verdict);
     return verdict;
   }
-}
 
-function isBogus(zone: string, ds: Seen, keys: Seen, answer: Seen, now: Instant): boolean {
-  const dsSet = ds.sets.find(({ type }) => type === dnssecTypes.ds);
-  if (dsSet === undefined) return false;
-  const keySet = keys.sets.find(({ type }) => type === dnssecTypes.dnskey);
-  if (keySet === undefined) return true;
-  // RFC 6840 section 5.11: a strict resolver expects signatures of every algorithm that the parent lists.
-  return [...new Set(dsSet.data.map((data) => data[2] ?? 0))].some((algorithm) => {
-    const trusted = keySet.data.filter((key) => dsSet.data.some((data) => refersTo(data, key, zone)));
-    return (
-      !isSignedBy(keySet, zone, algorithm, trusted, now) ||
-      answer.sets.length === 0 ||
-      answer.sets.some((set) => !isSignedBy(set, zone, algorithm, keySet.data, now))
-    );
-  });
+  #findBogus(ds: Seen, keys: Seen, answer: Seen, now: Instant): boolean {
+    const dsSet = ds.sets.find(({ type }) => type === dnssecTypes.ds);
+    if (dsSet === undefined) return false;
+    const keySet = keys.sets.find(({ type }) => type === dnssecTypes.dnskey);
+    if (keySet === undefined) return true;
+    // RFC 6840 section 5.11: a strict resolver expects signatures of every algorithm that the parent lists.
+    return [...new Set(dsSet.data.map((data) => data[2] ?? 0))].some((algorithm) => {
+      const trusted = keySet.data.filter((key) => dsSet.data.some((data) => refersTo(data, key, this.#options.zone)));
+      return (
+        !this.#isSignedBy(keySet, algorithm, trusted, now) ||
+        answer.sets.length === 0 ||
+        answer.sets.some((set) => !this.#isSignedBy(set, algorithm, keySet.data, now))
+      );
+    });
+  }
 }
 
 function seenIn({ answers, authorities }: Message, from: Instant, id: number): Seen {

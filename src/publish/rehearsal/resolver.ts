@@ -5,13 +5,10 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { typeNamed } from "../../core/dnssec/signed-name.ts";
-import { rcodes } from "../../lib/dns/codes.ts";
 import { within } from "../../process/within.ts";
 import { createAsk, type Question } from "./ask-all.ts";
 import { tellUnbound, unboundConfig } from "./unbound.ts";
-
-/** `failed`: no answer, for a reason other than a bogus one. */
-export type Verdict = "secure" | "insecure" | "bogus" | "failed";
+import { type Verdict, verdictOn } from "./verdict.ts";
 
 /** A validating resolver that is installed on this machine; it trusts only the parent's key. */
 export type Resolver = {
@@ -95,17 +92,18 @@ async function startUnbound(program: string, place: ResolverPlace): Promise<Reso
     await close();
     throw error;
   }
+  const tell = (command: string) => within(startLimit, tellUnbound(folder, command));
+  const forget = () => tell(`flush_zone ${parent.name}.`);
+  const forgetAll = async () => {
+    await forget();
+    await tell("flush_infra all");
+  };
   const [ask, askUnchecked] = [createAsk(port, signal), createAsk(port, signal, true)];
   return {
     name: "unbound",
-    ask: async (question) => {
-      const { rcode, authenticData } = await ask(question);
-      if (rcode === rcodes.servFail)
-        return (await askUnchecked(question)).rcode === rcodes.servFail ? "failed" : "bogus";
-      return authenticData ? "secure" : "insecure";
-    },
+    ask: (question) => verdictOn(question, { ask, askUnchecked, forget: forgetAll }),
     isQuick: true,
-    forget: () => within(startLimit, tellUnbound(folder, `flush_zone ${parent.name}.`)),
+    forget,
     close,
   };
 }

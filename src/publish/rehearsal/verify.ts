@@ -15,20 +15,28 @@ export type SeenSet = {
 };
 
 /** Whether a key of this algorithm among `keys` (the data of DNSKEY records) has signed the set, and the signature is valid now. */
-export const isSignedBy = (
-  set: SeenSet,
-  zone: string,
-  algorithm: number,
-  keys: readonly Uint8Array[],
-  now: Instant,
-): boolean =>
-  set.signatures.some((signature) => {
-    if (signature[2] !== algorithm) return false;
-    const { head } = partsOf(signature, zone);
-    const at = now / 1000;
-    if (at < head.inception || at >= head.expires) return false;
-    return keys.some((key) => key[3] === algorithm && keyTag(key) === head.tag && verifies(set, zone, signature, key));
-  });
+export type IsSignedBy = (set: SeenSet, algorithm: number, keys: readonly Uint8Array[], now: Instant) => boolean;
+
+/** It verifies each signature once with each key: only its dates depend on the clock. */
+export function createVerifier(zone: string): IsSignedBy {
+  const known = new WeakMap<SeenSet, Map<string, boolean>>();
+  const isVerified = (set: SeenSet, signature: Uint8Array, key: Uint8Array): boolean => {
+    const ofSet = known.get(set) ?? new Map<string, boolean>();
+    known.set(set, ofSet);
+    const pair = `${Buffer.from(signature).toString("base64")} ${Buffer.from(key).toString("base64")}`;
+    const value = ofSet.get(pair) ?? verifies(set, zone, signature, key);
+    ofSet.set(pair, value);
+    return value;
+  };
+  return (set, algorithm, keys, now) =>
+    set.signatures.some((signature) => {
+      if (signature[2] !== algorithm) return false;
+      const { head } = partsOf(signature, zone);
+      const at = now / 1000;
+      if (at < head.inception || at >= head.expires) return false;
+      return keys.some((key) => key[3] === algorithm && keyTag(key) === head.tag && isVerified(set, signature, key));
+    });
+}
 
 /** Whether a DS record refers to this key. */
 export const refersTo = (ds: Uint8Array, key: Uint8Array, zone: string): boolean =>
