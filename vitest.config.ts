@@ -31,8 +31,9 @@ export default defineConfig({
     expect: { poll: { timeout: patience, interval: 20 } },
     // Starting a process and reading the modules anew for each file would take longer than the tests in most of them.
     isolate: false,
-    // Half of the time goes by waiting for processes, sockets and pages. A port range is kept for each of eight workers.
-    maxWorkers: Math.min(8, 2 * availableParallelism()),
+    // Half of the time goes by waiting for processes, sockets and pages: with two workers per processor, a third of the processor time of a run was
+    // unused. A port range is kept for each of eight workers.
+    maxWorkers: Math.min(8, 3 * availableParallelism()),
     sequence: { sequencer: WaitingBesideComputing },
   },
 });

@@ -12,7 +12,7 @@ import type { RRset } from "../../../src/core/records/rrset.ts";
 import { negativeTtlIn } from "../../../src/core/records/soa-timers.ts";
 import { type ShownSet, setsOfView, wireOf } from "../../../src/core/records/zone-view.ts";
 import { finish } from "../../../src/core/steps.ts";
-import { plainSettings, type Zone } from "../../../src/records/model.ts";
+import { largeZone, plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/new-id.ts";
 import { readShownZone } from "../../../src/records/queries/read-zone.ts";
 import { createSigner, KeyFileTrouble, type Signer } from "../../../src/records/signing/signer.ts";
@@ -241,7 +241,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
 
     it("signs a large zone, and a large write to it", async () => {
       const many = (value: string) =>
-        withIds(Array.from({ length: 1_500 }, (_, i) => `h${i} 60 TXT "${value}"`).join("\n"));
+        withIds(Array.from({ length: largeZone + 100 }, (_, i) => `h${i} 60 TXT "${value}"`).join("\n"));
       const writeAll = (sets: readonly RRset[]) =>
         writeTo(
           store,

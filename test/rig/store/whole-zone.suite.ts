@@ -4,17 +4,18 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { headOfSignature, type SignedName } from "../../../src/core/dnssec/signed-name.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
-import { plainSettings, type Zone } from "../../../src/records/model.ts";
+import { largeZone, plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/new-id.ts";
 import { createSigner, type Signer } from "../../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
+import { isLongRun } from "../long-run.ts";
 import { signZone, unsignNow } from "../records/sign.ts";
 import { actOn, createZoneIn, writeTo } from "./write.ts";
 
 const now = Date.now();
-/** `MOOR_LONG` is for the sizes of the real thing. */
-const size = process.env.MOOR_LONG === undefined ? 1_500 : 60_000;
+/** Just large enough to be written in steps; in a long run, of the size of the real thing. */
+const size = isLongRun ? 60_000 : largeZone + 100;
 
 export type WholeZoneRig = {
   readonly open: (signer: Signer) => Promise<RecordStore>;
