@@ -9,7 +9,7 @@ export type HarbourPage = {
   readonly context: BrowserContext;
   readonly page: WatchedPage;
   /** Posts like another tab of the same browser. */
-  readonly post: (path: string, data: unknown) => Promise<void>;
+  readonly post: (path: string, data: unknown, status?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -25,10 +25,10 @@ export async function openHarbourPage(): Promise<HarbourPage> {
     rig,
     context,
     page,
-    post: async (path, data) => {
+    post: async (path, data, status = 201) => {
       const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
       const headers = { origin: rig.url, "x-csrf-token": csrf };
-      expect((await context.request.post(rig.url + path, { headers, data })).status()).toBe(201);
+      expect((await context.request.post(rig.url + path, { headers, data })).status()).toBe(status);
     },
     close: async () => {
       await browser.close();

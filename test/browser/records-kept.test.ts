@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
-import { signInByLink } from "./records-rig.ts";
+import { signInByLink, signInContext } from "./records-rig.ts";
 import { closeSecret } from "./secret.ts";
 import { walkTo } from "./walk-to.ts";
 
@@ -191,13 +191,9 @@ describe("a session that ends while a form is filled in", () => {
     await page.getByText("Password set").waitFor();
   });
 
-  const endElsewhere = async () => {
-    const other = await context.newPage();
-    await other.goto(rig.url);
-    await other.getByRole("button", { name: "Sign out", exact: true }).click();
-    await other.getByRole("button", { name: "Sign in" }).waitFor();
-    await other.close();
-  };
+  const endElsewhere = () => post("/console/sign-out", undefined, 204);
+  const signInElsewhere = async (account: string) =>
+    signInContext(context, await rig.service().createSignInLink(account));
   const signInAgain = async () => {
     await page.getByLabel("Account").fill("main");
     await page.getByRole("textbox", { name: "Password" }).fill(password);
@@ -254,9 +250,7 @@ describe("a session that ends while a form is filled in", () => {
 
   it("continues automatically after a link was opened in another tab", async () => {
     await saveAfterTheEnd("linked", "You were signed out.");
-    const other = await context.newPage();
-    await signInByLink(other, await rig.service().createSignInLink("main"));
-    await other.close();
+    await signInElsewhere("main");
     await comeBack();
     await dialog().getByText("signed out before this was saved").waitFor();
     await add();
@@ -269,9 +263,7 @@ describe("a session that ends while a form is filled in", () => {
     await dialogHasFocus(page);
     await dialog().getByLabel("What is it for?").fill("late");
     await dialog().getByLabel("read only").check();
-    const other = await context.newPage();
-    await signInByLink(other, await rig.service().createSignInLink("main"));
-    await other.close();
+    await signInElsewhere("main");
     const make = dialog().getByRole("button", { name: "Create token" });
     await make.click();
     await dialog().getByText("signed out before this was saved. Send it again").waitFor();
@@ -292,9 +284,7 @@ describe("a session that ends while a form is filled in", () => {
 
   it("shows nothing of what was typed to another user", async () => {
     await saveAfterTheEnd("secret", "You were signed out.");
-    const other = await context.newPage();
-    await signInByLink(other, await rig.service().createSignInLink("stranger"));
-    await other.close();
+    await signInElsewhere("stranger");
     await comeBack();
     await page.getByText("Zone harbour.example not found").waitFor();
     expect(await page.content()).not.toContain("192.0.2.");
