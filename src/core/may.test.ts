@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../test/rig/long-run.ts";
 import { may, mayWriteZones, type Operation, ownersSeen, type Scope, typesSeen, wholeAccount } from "./may.ts";
 
 const now = 1_000;
@@ -167,7 +168,7 @@ describe("laws", () => {
         fc.pre(may(narrowed(scope, by), operation).kind === "yes");
         expect(may(scope, operation)).toEqual({ kind: "yes" });
       }),
-      { numRuns: 500 },
+      runs(200),
     );
   });
 
@@ -178,7 +179,7 @@ describe("laws", () => {
         fc.pre(may({ ...scope, sets: [narrow] }, operation).kind === "yes");
         expect(may({ ...scope, sets: [wide] }, operation)).toEqual({ kind: "yes" });
       }),
-      { numRuns: 500 },
+      runs(200),
     );
   });
 

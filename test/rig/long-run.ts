@@ -17,3 +17,6 @@ export const rowsOf = <Row extends readonly [string, ...unknown[]]>(
 /** All rows in a long run, otherwise the first `count`. */
 export const firstOf = <Row>(rows: readonly Row[], count = 1): readonly Row[] =>
   isLongRun ? rows : rows.slice(0, count);
+
+/** How often a law is tried with generated input: ten times as often in a long run. */
+export const runs = (count: number): { readonly numRuns: number } => ({ numRuns: isLongRun ? 10 * count : count });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dig, printSets } from "../../../test/rig/core/dig-view.suite.ts";
 import { createZoneView, dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
+import { runs } from "../../../test/rig/long-run.ts";
 import { labelsOf } from "../names/name.ts";
 import { answerQuestion, type QuestionType } from "./answer.ts";
 import { diffSets } from "./changes.ts";
@@ -255,7 +256,7 @@ describe("laws", () => {
           );
         }
       }),
-      { numRuns: 500 },
+      runs(200),
     );
   });
 
@@ -274,7 +275,7 @@ describe("laws", () => {
           sets.every(({ set }) => !isGone(set)) && zone.cuts === cuts && (!kept.open || zone.shape === shape);
         if (holds) expect(dig(zone, `${name}.example.org`, type)).toEqual(shown);
       }),
-      { numRuns: 3_000 },
+      runs(600),
     );
   });
 

@@ -1,6 +1,7 @@
 import dnsPacket from "dns-packet";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/rig/long-run.ts";
 import { printLabels } from "../../core/names/label.ts";
 import { labelsOf } from "../../core/names/name.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type Message, type ResourceRecord } from "./message.ts";
@@ -210,7 +211,7 @@ describe("laws", () => {
       fc.property(message, (made) => {
         expect(decodeMessage(encodeMessage(made))).toEqual({ ok: true, message: made });
       }),
-      { numRuns: 500 },
+      runs(200),
     );
   });
 
@@ -228,7 +229,7 @@ describe("laws", () => {
         if (!read.ok) return;
         expect(decodeMessage(encodeMessage(read.message))).toEqual(read);
       }),
-      { numRuns: 2_000 },
+      runs(400),
     );
   });
 

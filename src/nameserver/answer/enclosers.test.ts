@@ -4,6 +4,7 @@ import { queryFor } from "../../../test/nameserver/ask-over-tcp.ts";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { type Chaining, signedZone } from "../../../test/rig/core/signed-zone.suite.ts";
 import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
+import { runs } from "../../../test/rig/long-run.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import { types } from "../../lib/dns/codes.ts";
 import { encodeMessage } from "../../lib/dns/message.ts";
@@ -73,7 +74,7 @@ it("gives the same answer as a new server, whatever was asked and changed before
         }
       }
     }),
-    { numRuns: 150 },
+    runs(50),
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../../test/rig/long-run.ts";
 import { patience } from "../../../../test/rig/patience.ts";
 import { dropZone } from "../../../../test/rig/records/drop-zone.ts";
 import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
@@ -133,7 +134,7 @@ describe("export, import, export", () => {
           expect(await exported(two, other)).toEqual(first);
         }),
       ),
-      { numRuns: 30 },
+      runs(10),
     );
   });
 
