@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { openServiceQueue } from "./service-queue.ts";
+import { ServiceQueue } from "./service-queue.ts";
 
 /** Turns that end on demand. */
 function rig() {
-  const queue = openServiceQueue<string>();
+  const queue = new ServiceQueue<string>();
   const open = new Map<string, () => void>();
   const begun: string[] = [];
   return {

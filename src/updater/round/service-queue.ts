@@ -1,49 +1,49 @@
+import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 import type { Subject } from "./subjects.ts";
 
+const mostParallel = 4;
+
 /** The queue of one record service: a few places at a time. A place is a name, or a zone whose names are written together. */
-export type ServiceQueue<Entry> = {
+export class ServiceQueue<Entry> {
+  readonly #permits = new KeyedSemaphore(mostParallel);
+  /** Those that wait or run. */
+  readonly #places = new Map<string, Map<Entry, () => Promise<void>>>();
+  readonly #running = new Set<Promise<void>>();
+
   /**
    * An entry that is already waiting keeps its position and gets a single turn, with the latest function. Entries of one place take
    * turns one after the other, so that a Retry-After for the first also applies to the second.
    */
-  add(place: string, entry: Entry, turn: () => Promise<void>): void;
+  add(place: string, entry: Entry, turn: () => Promise<void>): void {
+    const turns = this.#places.get(place);
+    if (turns) turns.set(entry, turn);
+    else this.#enqueue(place, new Map([[entry, turn]]));
+  }
+
   /** Resolves when nothing is under way and nothing waits. */
-  idle(): Promise<void>;
-};
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
 
-const mostParallel = 4;
+  #enqueue(place: string, turns: Map<Entry, () => Promise<void>>): void {
+    this.#places.set(place, turns);
+    this.#permits.enqueue([{ name: place, most: 1 }], (release) => {
+      const running = this.#run(place, turns).finally(() => {
+        this.#running.delete(running);
+        release();
+      });
+      this.#running.add(running);
+    });
+  }
 
-export function openServiceQueue<Entry>(): ServiceQueue<Entry> {
-  const places = new Map<string, Map<Entry, () => Promise<void>>>();
-  const busy = new Map<string, Promise<void>>();
-
-  const beginSome = () => {
-    for (const [place, turns] of places) {
-      if (busy.size >= mostParallel) return;
-      if (!busy.has(place)) busy.set(place, run(place, turns));
-    }
-  };
-  const run = async (place: string, turns: Map<Entry, () => Promise<void>>) => {
+  async #run(place: string, turns: Map<Entry, () => Promise<void>>): Promise<void> {
     // The loop also visits entries that are added meanwhile.
     for (const [entry, turn] of turns) {
       turns.delete(entry);
       await turn();
     }
-    places.delete(place);
-    busy.delete(place);
-    beginSome();
-  };
-  return {
-    add(place, entry, turn) {
-      const turns = places.get(place) ?? new Map<Entry, () => Promise<void>>();
-      turns.set(entry, turn);
-      places.set(place, turns);
-      beginSome();
-    },
-    async idle() {
-      while (busy.size > 0) await Promise.all(busy.values());
-    },
-  };
+    this.#places.delete(place);
+  }
 }
 
 /** One queue per service: a slow one never delays another. */
@@ -57,7 +57,7 @@ export function openServiceQueues(serviceOf: (subject: Subject) => string): Serv
   return {
     add(subject, turn, place = placeOfName(subject)) {
       const service = serviceOf(subject);
-      const queue = queues.get(service) ?? openServiceQueue<Subject>();
+      const queue = queues.get(service) ?? new ServiceQueue<Subject>();
       queues.set(service, queue);
       queue.add(place, subject, turn);
     },
