@@ -16,6 +16,8 @@ export type Held = {
   readonly values: readonly string[];
   /** Null if the record uses the zone's TTL. */
   readonly ttl: number | null;
+  /** Each value is a record of its own, and they differ in their TTL; `ttl` is that of the first. */
+  readonly hasMixedTtl?: boolean;
 };
 
 /** What a set holds, and what its API needs to write it again without losing anything: ids, flags, comments. */

@@ -49,7 +49,7 @@ export function isHeld(
 ): boolean {
   if (content === undefined || held === undefined) return content === undefined && !held?.values.length;
   // Where a set must have a TTL, any will do if none was ordered.
-  const isSameTtl = held.ttl === content.ttl || (content.ttl === null && !zoneDefault);
+  const isSameTtl = !held.hasMixedTtl && (held.ttl === content.ttl || (content.ttl === null && !zoneDefault));
   return isSameTtl && sameValues(set, content.values, held.values);
 }
 

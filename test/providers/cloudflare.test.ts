@@ -45,6 +45,13 @@ describeProvider({
       expect(found).toMatchObject({ value: { values: ['"v=spf1 include:x; -all"'] } });
     });
 
+    it("gives all records of a set the same TTL, also if the first has it already", async () => {
+      cloudflare.fill(["www 300 A 192.0.2.1", "www 600 A 192.0.2.2"]);
+      const changes = changesFor(["www 300 A 192.0.2.1", "www 300 A 192.0.2.2"]);
+      expect(await rig.provider.write("example.org", changes, never)).toMatchObject([{ kind: "done" }]);
+      expect(cloudflare.held()).toEqual(["www 300 A 192.0.2.1", "www 300 A 192.0.2.2"]);
+    });
+
     it("an automatic TTL is the zone's", async () => {
       const [change] = changesFor(["www 300 A 192.0.2.1"]);
       const content = { values: ["192.0.2.1"], ttl: null };

@@ -192,14 +192,14 @@ const isOf =
   (record: ReadableRecord): boolean =>
     record.type === type && askedZoneName(record.name) === absoluteName(name, zone);
 
-/** A set has the TTL of its first record. */
 function heldOf(records: readonly ReadableRecord[]): HeldSet<readonly RecordRef[]> | undefined {
   const [first] = records;
   if (!first) return undefined;
   const rest = records.map(({ id, ttl, proxied = false, ...record }) => ({
     ...{ id, ttl, proxied, value: valueIn(first.type, record) },
   }));
-  return { values: rest.map(({ value }) => value), ttl: first.ttl === automatic ? null : first.ttl, rest };
+  const hasMixedTtl = records.some(({ ttl }) => ttl !== first.ttl);
+  return { values: rest.map(({ value }) => value), ttl: first.ttl === automatic ? null : first.ttl, hasMixedTtl, rest };
 }
 
 const isRecord = (value: unknown): value is ReadableRecord =>

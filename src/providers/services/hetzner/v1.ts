@@ -92,10 +92,10 @@ export const ownerIn = ({ name }: ReadableRecord, zone: string): string => {
   return owner.ok ? owner.value : name;
 };
 
-/** A set has the TTL of its first record. */
 const heldOf = (records: Records): HeldSet<Records> => ({
   values: records.map(({ value }) => value),
   ttl: records[0]?.ttl ?? null,
+  hasMixedTtl: records.some(({ ttl }) => (ttl ?? null) !== (records[0]?.ttl ?? null)),
   rest: records,
 });
 
