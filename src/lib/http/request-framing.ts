@@ -6,7 +6,8 @@ import type { IncomingMessage } from "node:http";
  */
 export function framingFault({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts += 1;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === "host") hosts += 1;
   if (hosts > 1) return "400 Bad Request: more than one Host header";
   if (headers.host !== undefined && !/^[^\s,/\\@?#]*$/.test(headers.host)) {
     return "400 Bad Request: the Host header is not a host name";

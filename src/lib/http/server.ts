@@ -64,6 +64,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     reply.headers(neverCached);
     // Behind a proxy, the proxy speaks TLS, and its operator decides about this header.
     if (ownTls) reply.headers(transportSecurity(request.headers.host));
+    const { counter } = request.routeOptions.config;
+    if (counter !== undefined) (reply.raw as { counter?: RouteCounter }).counter = counter;
     done();
   });
   options.counters?.follow(server);
@@ -181,7 +183,7 @@ export type RouteCounter = {
 export type RequestCounters = {
   /** Replaces the response class of Node's server: it measures the time to the answer and counts its status. */
   readonly Response: typeof ServerResponse;
-  /** Counts requests per route of this server. Call this before any route is added. */
+  /** Gives each route of this server its counter. Call this before any route is added. */
   readonly follow: (server: FastifyInstance) => void;
   /** Routes with at least one answer. */
   readonly routes: () => readonly CountedRoute[];
@@ -214,11 +216,6 @@ class RouteCounters implements RequestCounters {
     server.addHook("onRoute", (route) => {
       const method = Array.isArray(route.method) ? "ANY" : route.method;
       route.config = { ...route.config, counter: this.#counterOf(method, route.url) };
-    });
-    server.addHook("onRequest", (request, reply, done) => {
-      const { counter } = request.routeOptions.config;
-      if (counter !== undefined) (reply.raw as { counter?: RouteCounter }).counter = counter;
-      done();
     });
   };
 

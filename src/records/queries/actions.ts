@@ -1,4 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
+import type { MaybeLater } from "../../core/maybe-later.ts";
 import type { Action } from "../model.ts";
 import type { ActionQuery, Page, RecordStore } from "../store/port.ts";
 import type { Actor } from "./sight.ts";
@@ -19,8 +20,10 @@ export function actionOperations({ store, now }: { readonly store: RecordStore; 
   };
   return {
     /** Positions and actions are numbered across all zones and accounts. The veil hides from a limited token how many there are. */
-    veilFor: async ({ token, scope }: Actor): Promise<Veil> =>
-      scope.zones === undefined && scope.sets === undefined ? noVeil : createVeil(await secret(), `token ${token}`),
+    veilFor: ({ token, scope }: Actor): MaybeLater<Veil> =>
+      scope.zones === undefined && scope.sets === undefined
+        ? noVeil
+        : secret().then((text) => createVeil(text, `token ${token}`)),
 
     actions: ({ account, label, scope }: Actor, query: Omit<ActionQuery, "now">): Promise<Page<Action>> =>
       store.actions(account, {

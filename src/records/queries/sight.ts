@@ -1,5 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import { may, type Operation, ownersSeen, type Refusal, type Scope, typesSeen } from "../../core/may.ts";
+import { type MaybeLater, whenKnown } from "../../core/maybe-later.ts";
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Turns } from "../../lib/limits/turns.ts";
@@ -71,13 +72,13 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
     });
     return { ...shown, recordCount, modified };
   };
-  const find = (account: number, key: AnyZoneKey): Promise<Zone | undefined> =>
+  const find = (account: number, key: AnyZoneKey): MaybeLater<Zone | undefined> =>
     "zone" in key ? store.zone(account, key.zone) : store.zoneBy(account, key);
   /** For looking something up in the zone: does not count records, so do not show this zone to the actor. */
-  const openZone = async (actor: Actor, key: AnyZoneKey): Promise<Zone | undefined> => {
-    const zone = await find(actor.account, key);
-    return zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
-  };
+  const openZone = (actor: Actor, key: AnyZoneKey): MaybeLater<Zone | undefined> =>
+    whenKnown(find(actor.account, key), (zone) =>
+      zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined,
+    );
 
   return {
     refusal,
@@ -92,10 +93,10 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
     /** Undefined if no zone has this id. A number or name is not checked here; the write does that. */
     keyForWriting: async (actor: Actor, key: AnyZoneKey): Promise<ZoneKey | undefined> =>
       "zone" in key ? numberOf(await openZone(actor, key)) : key,
-    record: async (actor: Actor, id: string): Promise<PlacedRecord | undefined> => {
-      const placed = await store.record(actor.account, id);
-      return placed && allows(actor, { kind: "read-set", ...placeOf(placed) }) ? placed : undefined;
-    },
+    record: (actor: Actor, id: string): MaybeLater<PlacedRecord | undefined> =>
+      whenKnown(store.record(actor.account, id), (placed) =>
+        placed && allows(actor, { kind: "read-set", ...placeOf(placed) }) ? placed : undefined,
+      ),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { SessionStore } from "../../access/session.ts";
 import type { SharedGuesses } from "../../access/session-throttle.ts";
 import type { Instant } from "../../core/instant.ts";
+import type { MaybeLater } from "../../core/maybe-later.ts";
 import type { NameRefusal, NewZoneName } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { Surroundings } from "../../core/records/dname.ts";
@@ -38,7 +39,7 @@ export type RecordStore = StoreParts & {
   readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
   readonly addToken: (token: NewToken) => Promise<Token>;
   /** Without a promise if it is in memory: every request asks. */
-  readonly tokenByHash: (hash: string) => Token | undefined | Promise<Token | undefined>;
+  readonly tokenByHash: (hash: string) => MaybeLater<Token | undefined>;
   /** The tokens of all accounts, or of one account: all of them, or the `latest` newest. */
   readonly tokens: (of?: { readonly account: number; readonly latest?: number }) => Promise<readonly Token[]>;
   /** True if the token was valid and is now revoked. */
@@ -51,8 +52,8 @@ export type RecordStore = StoreParts & {
   /** Counts one use without writing: counts are written together every few seconds and when the store closes. */
   readonly noteUse: (id: number, now: Instant) => void;
 
-  readonly zone: (account: number, id: string) => Promise<Zone | undefined>;
-  readonly zoneBy: (account: number, key: ZoneKey) => Promise<Zone | undefined>;
+  readonly zone: (account: number, id: string) => MaybeLater<Zone | undefined>;
+  readonly zoneBy: (account: number, key: ZoneKey) => MaybeLater<Zone | undefined>;
   /** The zone, of any account, that contains a name: the zone of that name, or the closest one above it. */
   readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
   readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
@@ -61,7 +62,7 @@ export type RecordStore = StoreParts & {
   /** Why such a zone cannot be created at the moment. */
   readonly obstacleTo: (wish: NewZoneName) => Promise<NotCreated | undefined>;
 
-  readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
+  readonly record: (account: number, id: string) => MaybeLater<PlacedRecord | undefined>;
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
   /** In the order of owners and types, after the given one, to read a large zone in parts. */
   readonly setsAfter: (zone: Zone, after: SetPlace | undefined, limit: number) => Promise<readonly RRset[]>;
@@ -115,9 +116,8 @@ export type RecordStore = StoreParts & {
    */
   readonly onChange: (listener: ChangeListener) => () => void;
   /**
-   * Calls back when access may have been revoked, here or by another process or node: a token or transfer key was
-   * revoked, or a console session ended. Open connections must then be checked again. Returns a function that
-   * unsubscribes.
+   * Calls back when access may have been revoked, here or by another process or node: a token or transfer key was revoked, or a
+   * console session ended. Open connections must then be checked again. Returns a function that unsubscribes.
    */
   readonly onAccessChange: (listener: () => void) => () => void;
   /** For `/metrics`. */

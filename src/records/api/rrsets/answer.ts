@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { longestKey } from "../../../contract/rrsets-limits.ts";
+import type { MaybeLater } from "../../../core/maybe-later.ts";
 import { askedZoneName } from "../../../core/names/name.ts";
 import { badInput, type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Asked, SetTarget } from "../../commands/requests.ts";
@@ -15,7 +16,7 @@ import { actionToWire } from "./wire.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    veilFor: (actor: Actor) => Promise<Veil>;
+    veilFor: (actor: Actor) => MaybeLater<Veil>;
   }
 }
 
@@ -27,7 +28,10 @@ type Done = { readonly kind: "done"; readonly action: Action | undefined };
 export type ReadKeys<Draft> = (keys: Keys, faults: Fault[]) => Draft;
 export const readNothing: ReadKeys<undefined> = () => undefined;
 
-/** Reads the body, carries it out, and answers with the action and what `answerOf` adds. */
+/**
+ * Reads the body, carries it out, and answers with the action and what `answerOf` adds. The object is returned for Fastify to send: a
+ * reply is a thenable, which would be waited for.
+ */
 export async function act<Draft, Outcome extends Done | NotDone>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -39,8 +43,8 @@ export async function act<Draft, Outcome extends Done | NotDone>(
     /** For a refusal that the usual messages do not fit. */
     readonly refusal?: (notDone: NotDone) => ErrorAnswer;
   },
-): Promise<FastifyReply> {
-  const { refusal = answerTo, status = () => 201, answerOf = async () => ({}) } = call;
+): Promise<object> {
+  const { refusal = answerTo, status = () => 201, answerOf = () => ({}) } = call;
   const draft = readBody(request.body, call.read);
   if (!draft.ok) return sendFaults(reply, draft.faults);
   const asked = onceAt(request);
@@ -50,7 +54,8 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   const veil = await request.server.veilFor(request.actor);
   const answer = await answerOf(outcome);
   const action = outcome.action && { action: actionToWire(outcome.action, veil) };
-  return reply.code(status(outcome)).send({ ...answer, ...action });
+  reply.code(status(outcome));
+  return { ...answer, ...action };
 }
 
 const isDone = <Outcome extends Done | NotDone>(outcome: Outcome): outcome is DoneOf<Outcome> & Done =>

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { largestZoneFile } from "../../../contract/rrsets-limits.ts";
+import { whenKnown } from "../../../core/maybe-later.ts";
 import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { TooManyRecords } from "../../model.ts";
@@ -9,7 +10,6 @@ import { admitBody, type BodyRead, hook, leaveBody, parseBody } from "../shared/
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
-import { whenKnown } from "../shared/maybe-later.ts";
 import { rrsetsActionRoutes } from "./actions.ts";
 import { sendError } from "./answer.ts";
 import { rrsetsChangeRoutes } from "./changes.ts";

@@ -50,7 +50,8 @@ function readingRoutes(api: FastifyInstance, service: RecordService): void {
     async (request, reply) => {
       const outcome = await service.set(request.actor, setAt(request));
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
-      return reply.send(await setAnswer(service, request)(outcome));
+      const { set, zone } = outcome;
+      return set ? { rrset: setToWire(set, zone.number) } : {};
     },
   );
 }

@@ -2,10 +2,10 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../../core/may.ts";
+import { type MaybeLater, whenKnown } from "../../../core/maybe-later.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Turns } from "../../../lib/limits/turns.ts";
 import { slowToParse } from "./json-shape.ts";
-import { type MaybeLater, whenKnown } from "./maybe-later.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -35,13 +35,18 @@ export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: numb
 
 /**
  * Call this when the actor is known and before the body is read. The size limit depends on what the actor may write. A large body
- * waits for its account's turn and is not read until then.
+ * waits for its account's turn and is not read until then. If the client is gone by now, nothing is done: the store may be closed
+ * already.
  */
-export function admitBody(request: FastifyRequest, reply: FastifyReply, turns: Turns): Promise<void> | undefined {
-  const isLarge = request.routeOptions.config.largeBody === true && mayWriteZones(request.actor.scope);
-  request.raw.headers["content-type"] = isLarge ? large : ordinary;
+export function admitBody(request: FastifyRequest, reply: FastifyReply, turns: Turns): object | undefined {
+  if (request.raw.socket.destroyed) return reply.hijack();
+  // Fastify reads no body of these.
+  if (request.method === "GET" || request.method === "HEAD") return undefined;
   const size = sizeOf(request.raw);
-  const isRefused = !isLarge && Number.isFinite(size) && size > (request.routeOptions.bodyLimit ?? size);
+  const { config, bodyLimit = size } = request.routeOptions;
+  const isLarge = config.largeBody === true && mayWriteZones(request.actor.scope);
+  request.raw.headers["content-type"] = isLarge ? large : ordinary;
+  const isRefused = !isLarge && Number.isFinite(size) && size > bodyLimit;
   return size > smallBody && !isRefused ? holdFor(request.actor.account, reply, turns) : undefined;
 }
 
@@ -62,12 +67,12 @@ export type StillAdmitted = {
 
 /**
  * Makes routes marked as heavy take turns, so that other requests are answered in between. A token may be revoked while its
- * request waits or a client sends the body slowly, so it is checked again. If the client is gone by then, nothing is done: the store
- * may be closed already.
+ * request waits or a client sends the body slowly, so it is checked again. A request that does not wait needs no hook.
  */
 export function takeTurns(api: FastifyInstance, turns: Turns, { stillGood, refuse }: StillAdmitted): void {
   api.addHook("onRoute", (route) => {
     const isHeavy = route.config?.heavy === true;
+    if (!isHeavy && (route.method === "GET" || route.method === "HEAD")) return;
     const check = (request: FastifyRequest, reply: FastifyReply) => {
       if (request.raw.socket.destroyed) return reply.hijack();
       const hasWaited = isHeavy || sizeOf(request.raw) > 0;

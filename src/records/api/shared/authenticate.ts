@@ -1,11 +1,11 @@
 import { hashSecret } from "../../../access/secret.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { may } from "../../../core/may.ts";
+import { type MaybeLater, whenKnown } from "../../../core/maybe-later.ts";
 import { BoundedMap } from "../../../lib/limits/bounded-map.ts";
 import type { Token } from "../../model.ts";
 import type { Actor } from "../../queries/sight.ts";
 import type { RecordStore } from "../../store/port.ts";
-import { type MaybeLater, whenKnown } from "./maybe-later.ts";
 
 /** The client's address and connection. */
 export type Caller = { readonly ip: string; readonly socket: object };

@@ -44,7 +44,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
       const outcome = input.ok
         ? await service.createRecord(request.actor, input.value.zoneId, input.value.draft)
         : refused(input.faults);
-      return send(reply, outcome, request.body);
+      return answerOf(reply, outcome, request.body);
     },
   );
 
@@ -53,7 +53,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
     { schema: { tags, summary: "Read a record", response: answers } },
     async (request, reply) => {
       const placed = await service.record(request.actor, request.params.id);
-      return send(reply, placed ? { kind: "done", placed } : missing("record"));
+      return answerOf(reply, placed ? { kind: "done", placed } : missing("record"));
     },
   );
 
@@ -65,7 +65,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
       const outcome = input.ok
         ? await service.replaceRecord(request.actor, request.params.id, input.value)
         : refused(input.faults);
-      return send(reply, outcome, request.body);
+      return answerOf(reply, outcome, request.body);
     },
   );
 
@@ -81,7 +81,9 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
     async (request, reply) => {
       const outcome = await service.deleteRecord(request.actor, request.params.id);
       if (outcome.kind === "done") return reply.send({ error: {} });
-      return outcome.kind === "missing" ? reply.code(404).send({ error: notFound("record") }) : send(reply, outcome);
+      return outcome.kind === "missing"
+        ? reply.code(404).send({ error: notFound("record") })
+        : answerOf(reply, outcome);
     },
   );
 }
@@ -137,11 +139,10 @@ function* printingPage(
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-const send = (
+/** The answer, for Fastify to send: a reply is a thenable, which would be waited for. */
+const answerOf = (
   reply: FastifyReply,
   outcome: { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone,
   body?: unknown,
-): FastifyReply =>
-  outcome.kind === "done"
-    ? reply.send({ record: recordToWire(outcome.placed) })
-    : sendNotDone(reply, "record", outcome, body);
+): object =>
+  outcome.kind === "done" ? { record: recordToWire(outcome.placed) } : sendNotDone(reply, "record", outcome, body);

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTP
 import { Type } from "typebox";
 import { BadJsonAnswer, GatewayAnswer, InternalAnswer } from "../../../contract/records-v1.ts";
 import type { Instant } from "../../../core/instant.ts";
+import { whenKnown } from "../../../core/maybe-later.ts";
 import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Actor } from "../../queries/sight.ts";
@@ -10,7 +11,6 @@ import { admitBody, type BodyRead, hasLargeBody, hook, leaveBody, parseBody } fr
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
-import { whenKnown } from "../shared/maybe-later.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { deniedBody } from "./errors.ts";
 import { primaryServerRoutes } from "./primary-servers.ts";

@@ -1,10 +1,12 @@
+import type { MaybeLater } from "../../../core/maybe-later.ts";
+
 /** One request can need more calls than a store can take at the same time. */
 const atOnce = 200;
 
 /** The results of `call` for all items, in order, with a limited number of calls at a time. */
 export async function inParts<Item, T>(
   items: readonly Item[],
-  call: (item: Item) => Promise<T>,
+  call: (item: Item) => MaybeLater<T>,
   pause: () => Promise<void> | undefined = () => undefined,
 ): Promise<readonly T[]> {
   const given: T[] = [];

@@ -113,28 +113,28 @@ class CachedReads {
     this.#foreign = foreign;
   }
 
-  readonly zone: RecordStore["zone"] = async (account, id) => {
+  readonly zone: RecordStore["zone"] = (account, id) => {
     this.#foreign.check();
     return of(account, this.#known.zone(id));
   };
 
-  readonly zoneBy: RecordStore["zoneBy"] = async (account, key) => {
+  readonly zoneBy: RecordStore["zoneBy"] = (account, key) => {
     this.#foreign.check();
     return of(account, this.#known.zoneBy(key));
   };
 
-  readonly record: RecordStore["record"] = async (account, id) => {
+  readonly record: RecordStore["record"] = (account, id) => {
     this.#foreign.check();
     const placed = this.#known.record(id);
     return placed?.zone.account === account ? placed : undefined;
   };
 
   readonly sets: RecordStore["sets"] = async (zone, query) => {
-    const { owner, owners = owner === undefined ? undefined : [owner], type } = query;
-    if (owners === undefined) return this.#read.sets(zone, query);
+    const { owner, owners, type } = query;
     this.#foreign.check();
-    const found = owners.flatMap((each) => this.#known.setsAt(zone, each));
-    return ofType(type, found);
+    const at = (each: string) => this.#known.setsAt(zone, each);
+    const found = owners?.flatMap(at) ?? (owner === undefined ? undefined : at(owner));
+    return found ? ofType(type, found) : this.#read.sets(zone, query);
   };
 }
 

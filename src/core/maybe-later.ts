@@ -1,4 +1,4 @@
-/** Most requests wait for nothing before their handler runs, and a promise for each step would cost as much as the steps. */
+/** Most requests wait for nothing, and a promise for each step would cost as much as the steps. */
 export type MaybeLater<T> = T | Promise<T>;
 
 /** Calls `use` immediately if the value is there. */
