@@ -4,6 +4,7 @@ import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, refused, type Sight } from "../queries/sight.ts";
 import { inParts } from "./edit/in-parts.ts";
+import { zoneStays } from "./edit-record.ts";
 import {
   type ChangedEntry,
   createRecordsRule,
@@ -14,7 +15,6 @@ import {
   replaceRecordsRule,
   unprocessed,
 } from "./edit-records.ts";
-import { zoneStays } from "./record-rules.ts";
 import type { BulkOutcome, OrFaults } from "./requests.ts";
 
 /** Many records, in one write per zone. Outcomes are in the order of the entries. */

@@ -3,7 +3,7 @@ import type { Steps } from "../../core/steps.ts";
 import { type Actor, missing, permissionsAt, refused } from "../queries/sight.ts";
 import type { Decision, WriteAllRule, WriteRequest, WriteView } from "../store/port.ts";
 import { editingMany } from "./edit/many.ts";
-import { ownersOf, type RecordRules, recordRules } from "./record-rules.ts";
+import { ownersOf, type RecordRules, recordRules } from "./edit-record.ts";
 import type { BulkOutcome, OrFaults, PlacedDraft } from "./requests.ts";
 import { writtenBy } from "./write.ts";
 

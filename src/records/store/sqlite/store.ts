@@ -20,7 +20,7 @@ import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { directRule } from "./direct-write.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { type ForeignCommits, watchForeignCommits } from "./foreign-commits.ts";
-import { LargeWrites, type LargeWritesOptions } from "./large-writes.ts";
+import { LargeWrites, type LargeWritesOptions, type Planning } from "./large-writes.ts";
 import { createPlanner } from "./plan-writes.ts";
 import { migrations } from "./schema.ts";
 import { createAheadStore } from "./signed/ahead.ts";
@@ -198,7 +198,8 @@ class StoreFile {
     const meaning = rule(command);
     // What may take long is not an everyday write.
     const direct = running ? undefined : directRule(meaning, this.#room);
-    const write = { command, planning: this.#planner.rule(meaning, running), direct };
+    const planning: Planning<unknown> = (on, ahead) => this.#planner.rule(meaning, running)(on, ahead);
+    const write = { command, planning, direct };
     return this.#large.commit(accountOf(meaning), write) as Promise<ResultOf<R>>;
   };
 
