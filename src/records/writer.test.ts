@@ -8,6 +8,7 @@ import { parseNetwork } from "../core/addresses/network.ts";
 import { wholeAccount } from "../core/may.ts";
 import { StoreBusy } from "../lib/limits/store-busy.ts";
 import { startThread } from "../process/shipped-files.ts";
+import { acmeProofs } from "./commands/acme-proof.ts";
 import { updateFromDns } from "./commands/from-dns-update.ts";
 import { storeTransfer } from "./commands/from-transfer.ts";
 import { plainSettings } from "./model.ts";
@@ -154,6 +155,9 @@ it("a thread that dies ends in an error for what it had, and the next write star
   expect([workers.length, await valueAt("www")]).toEqual([2, ["192.0.2.3"]]);
 });
 
+const zoneFile =
+  "@ 60 SOA ns1.example.net. h.example.net. 1 7200 900 1209600 300\n@ NS ns1.example.net.\nimported A 192.0.2.9\n";
+
 /** Writes of every kind, and what they return. A new zone has a random id, which must not matter. */
 async function writesOfEveryKind(its: RecordService, on: RecordStore): Promise<readonly unknown[]> {
   const made = await its.createZone(actor, { name: "b.example", ttl: 60 }, {});
@@ -203,6 +207,11 @@ async function writesOfEveryKind(its: RecordService, on: RecordStore): Promise<r
     }),
     await its.labelZone(actor, zone, { a: "b" }),
     await its.changeZoneTtl(actor, zone, 120),
+    await its.importFile(actor, zone, { text: zoneFile, otherServers: true }),
+    await its.undo(actor, zone, (await on.zoneBy(account, zone))?.serial ?? 0),
+    await its.undo(actor, zone, 1),
+    (await acmeProofs(on, () => now).publish("b.example", ["challenge"])) ?? "published",
+    await its.changeZone(actor, zone, { name: "other.example" }),
     await its.deleteRecord(actor, id),
     secondary.kind === "done" &&
       (await storeTransfer(
