@@ -4,10 +4,8 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeMessage } from "../../src/lib/dns/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
+import { frameNeighbours, type Neighbour, zoneNeighbours } from "./frames-and-zones.ts";
 import { largeZoneName, type Street, signedZoneName } from "./store.ts";
-
-/** Runs until the signal; returns the count of each answer. */
-export type Neighbour = (signal: AbortSignal) => Promise<Readonly<Record<string, number>>>;
 
 export type Ports = { readonly http: number; readonly dns: number };
 
@@ -101,6 +99,8 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
       ),
     ),
     "DNS queries for random names": (signal) => dnsFlood(dns, signal),
+    ...zoneNeighbours(asWriter, dns),
+    ...frameNeighbours(http),
   };
 }
 

@@ -9,7 +9,8 @@ import { freePort } from "../../test/rig/free-port.ts";
 import { buildService, partOf, startService } from "../dns/service.ts";
 import { usageOf } from "../process-usage.ts";
 import type { Table } from "../table.ts";
-import { grownZones, type Neighbour, neighboursOf, type Ports, wholeZones } from "./hostile.ts";
+import type { Neighbour } from "./frames-and-zones.ts";
+import { grownZones, neighboursOf, type Ports, wholeZones } from "./hostile.ts";
 import { fillStreet, type Street } from "./store.ts";
 import { benchWorstZone } from "./worst-zone.ts";
 
