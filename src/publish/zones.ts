@@ -10,7 +10,7 @@ import { createTurns } from "../lib/limits/turns.ts";
 import type { BeginZone, ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
-import type { LoggedRow, Zone, ZoneSettings } from "../records/model.ts";
+import type { LoggedRow, LogPlace, Zone, ZoneSettings } from "../records/model.ts";
 import { readShownZone, shown } from "../records/queries/read-zone.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { openCatalog, warnOfHidden } from "./catalog.ts";
@@ -50,112 +50,164 @@ export type LostChanges = {
 };
 
 export async function zonesFromStore(store: RecordStore, options: StoreZonesOptions): Promise<StoreZones> {
-  const { nameservers, log } = options;
-  const sent =
-    options.dataFolder === undefined ? undefined : await SentSerials.open({ folder: options.dataFolder, log });
+  const { dataFolder, log } = options;
+  const sent = dataFolder === undefined ? undefined : await SentSerials.open({ folder: dataFolder, log });
   const lost = sent?.left && (await store.lostSince(sent.left));
-  const start = await store.logEnd();
-  const catalog = options.catalog === undefined ? undefined : openCatalog(store, options.catalog, start.position);
-  const warnIfHidden = warnOfHidden(catalog?.name, log);
-  const listeners = new Set<(event: ZoneEvent) => void>();
-  const emit = (event: ZoneEvent) => {
-    for (const listener of listeners) listener(event);
-  };
-  const expiry = watchExpiry({
-    until: (zone) => answerableUntil(store, zone),
-    expired: (zone) => emit({ kind: "withdrawn", zone }),
-  });
-  const turns = createTurns();
-  const { zoneHolding, sets, setsAfter, lastChange, logOf, signedNames } = store;
-  const reads = noticeLate({ zoneHolding, sets, setsAfter, lastChange, logOf, signedNames }, () =>
-    emit({ kind: "late" }),
-  );
-  const serials = new SerialRaiser({ store, log, now: Date.now, sent });
-  let followed = start.position;
-  const follower = new LogFollower(store, start, log, {
-    rows: (rows) => {
-      followed = rows.at(-1)?.position ?? followed;
-      sent?.notePosition(followed);
-      serials.noteRows(rows);
-      warnIfHidden(rows.map((row) => row.zoneName));
-      const shown = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
-      for (const event of [...eventsOf(shown), ...(catalog?.eventsOf(shown) ?? [])]) emit(event);
-    },
-    tookBack: (loss) => {
-      followed = loss.end;
-      serials.tookBack(loss);
-      catalog?.startAfter(loss.position);
-      sent?.notePosition(loss.position);
-      emit({ kind: "lost" });
-    },
-    lost: () => emit({ kind: "lost" }),
-    written: (number) => emit({ kind: "written", number }),
-    reported: (number) => emit({ kind: "reported", number }),
-  });
-  if (sent && lost) {
-    log.error(lostWhileDown);
-    serials.tookBack({ known: undefined, position: sent.position(), checked: 0, history: lost });
-    catalog?.startAfter(sent.position());
-  }
-  sent?.notePosition(followed);
-  sent?.follow(() => follower.place(), store.timeline);
-  return {
-    names: async function* () {
-      if (catalog) yield [catalog.name];
-      for await (const names of namesIn(store)) {
-        warnIfHidden(names);
-        yield names;
-      }
-    },
-    closest: async (names) => {
-      const [name] = names;
-      const found = name === undefined ? undefined : (await reads.zoneHolding(name))?.name;
-      const listed = catalog && names.includes(catalog.name) ? catalog.name : undefined;
-      return (listed?.length ?? 0) > (found?.length ?? 0) ? listed : found;
-    },
-    load: async (name, begin) => {
-      if (name === catalog?.name) {
-        await serials.allReady();
-        return await catalog.load();
-      }
-      await serials.ready(name);
-      const zone = await reads.zoneHolding(name);
-      if (zone?.name !== name) return undefined;
-      const { ttl } = zone.settings;
-      const reading = createReading();
-      await readShownZone(
-        reads,
-        zone,
-        () => turns.next(zone.account),
-        () => reading.restart(begin?.({ name, ttl })),
-      );
-      if (zone.settings.mode === "secondary") {
-        const until = await answerableUntil(store, zone);
-        if (until === undefined) throw new Error(`the zone ${name} has not been transferred yet`);
-        if (until < Date.now()) throw new Error(`the zone ${name} has expired`);
-        expiry.watch(zone, until);
-      }
-      const content = contentOf(zone, reading, nameservers);
-      serials.noteSent(name, content.serial);
-      return content;
-    },
-    follow: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    changesBetween: async (name, from, to) =>
-      name === catalog?.name ? catalog.changesBetween(from, to) : await changesBetween(store, name, from, to),
-    followed: () => followed,
-    lateSince: () => follower.lateSince(),
-    lostChanges: { count: () => serials.losses(), pending: () => serials.pending() },
-    close: async () => {
-      follower.close();
-      expiry.close();
-      await serials.close();
-      await sent?.close();
-    },
-  };
+  return new ZonesOfStore(store, options, { start: await store.logEnd(), sent, lost });
 }
+
+type Beginning = {
+  readonly start: LogPlace;
+  readonly sent: SentSerials | undefined;
+  /** What the database has lost since this node was stopped. */
+  readonly lost: Awaited<ReturnType<RecordStore["lostSince"]>>;
+};
+
+class ZonesOfStore implements StoreZones {
+  readonly #store: RecordStore;
+  readonly #nameservers: readonly string[];
+  readonly #catalog: ReturnType<typeof openCatalog> | undefined;
+  readonly #warnIfHidden: ReturnType<typeof warnOfHidden>;
+  readonly #listeners = new Set<(event: ZoneEvent) => void>();
+  readonly #expiry: ReturnType<typeof watchExpiry>;
+  readonly #turns = createTurns();
+  readonly #reads: LateReads;
+  readonly #serials: SerialRaiser;
+  readonly #sent: SentSerials | undefined;
+  readonly #follower: LogFollower;
+  #followed: number;
+
+  constructor(store: RecordStore, { nameservers, catalog, log }: StoreZonesOptions, { start, sent, lost }: Beginning) {
+    this.#store = store;
+    this.#nameservers = nameservers;
+    this.#catalog = catalog === undefined ? undefined : openCatalog(store, catalog, start.position);
+    this.#warnIfHidden = warnOfHidden(this.#catalog?.name, log);
+    this.#expiry = watchExpiry({
+      until: (zone) => answerableUntil(store, zone),
+      expired: (zone) => this.#emit({ kind: "withdrawn", zone }),
+    });
+    const { zoneHolding, sets, setsAfter, lastChange, logOf, signedNames } = store;
+    const reads = { zoneHolding, sets, setsAfter, lastChange, logOf, signedNames };
+    this.#reads = noticeLate(reads, () => this.#emit({ kind: "late" }));
+    this.#sent = sent;
+    this.#serials = new SerialRaiser({ store, log, now: Date.now, sent });
+    this.#followed = start.position;
+    this.#follower = this.#followLog(start, log);
+    if (sent && lost) {
+      log.error(lostWhileDown);
+      this.#serials.tookBack({ known: undefined, position: sent.position(), checked: 0, history: lost });
+      this.#catalog?.startAfter(sent.position());
+    }
+    sent?.notePosition(this.#followed);
+    sent?.follow(() => this.#follower.place(), store.timeline);
+  }
+
+  readonly names = (): AsyncIterable<readonly string[]> => this.#names();
+
+  readonly closest = async (names: readonly string[]): Promise<string | undefined> => {
+    const [name] = names;
+    const catalog = this.#catalog?.name;
+    const found = name === undefined ? undefined : (await this.#reads.zoneHolding(name))?.name;
+    const listed = catalog !== undefined && names.includes(catalog) ? catalog : undefined;
+    return (listed?.length ?? 0) > (found?.length ?? 0) ? listed : found;
+  };
+
+  readonly load: ZoneSource["load"] = async (name, begin) => {
+    if (name === this.#catalog?.name) {
+      await this.#serials.allReady();
+      return await this.#catalog.load();
+    }
+    await this.#serials.ready(name);
+    const zone = await this.#reads.zoneHolding(name);
+    if (zone?.name !== name) return undefined;
+    const { ttl, mode } = zone.settings;
+    const reading = createReading();
+    await readShownZone(
+      this.#reads,
+      zone,
+      () => this.#turns.next(zone.account),
+      () => reading.restart(begin?.({ name, ttl })),
+    );
+    if (mode === "secondary") await this.#watchExpiry(zone);
+    const content = contentOf(zone, reading, this.#nameservers);
+    this.#serials.noteSent(name, content.serial);
+    return content;
+  };
+
+  readonly follow = (listener: (event: ZoneEvent) => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly changesBetween: ChangesBetween = async (name, from, to) =>
+    name === this.#catalog?.name
+      ? this.#catalog.changesBetween(from, to)
+      : await changesBetween(this.#store, name, from, to);
+
+  readonly followed = (): number => this.#followed;
+
+  readonly lateSince = (): number | undefined => this.#follower.lateSince();
+
+  readonly lostChanges: LostChanges = {
+    count: () => this.#serials.losses(),
+    pending: () => this.#serials.pending(),
+  };
+
+  readonly close = async (): Promise<void> => {
+    this.#follower.close();
+    this.#expiry.close();
+    await this.#serials.close();
+    await this.#sent?.close();
+  };
+
+  async *#names(): AsyncGenerator<readonly string[]> {
+    if (this.#catalog) yield [this.#catalog.name];
+    for await (const names of namesIn(this.#store)) {
+      this.#warnIfHidden(names);
+      yield names;
+    }
+  }
+
+  /** Throws if the zone cannot be answered from. */
+  async #watchExpiry(zone: Zone): Promise<void> {
+    const until = await answerableUntil(this.#store, zone);
+    if (until === undefined) throw new Error(`the zone ${zone.name} has not been transferred yet`);
+    if (until < Date.now()) throw new Error(`the zone ${zone.name} has expired`);
+    this.#expiry.watch(zone, until);
+  }
+
+  #followLog(start: LogPlace, log: Logger): LogFollower {
+    return new LogFollower(this.#store, start, log, {
+      rows: (rows) => this.#noteRows(rows),
+      tookBack: (loss) => {
+        this.#followed = loss.end;
+        this.#serials.tookBack(loss);
+        this.#catalog?.startAfter(loss.position);
+        this.#sent?.notePosition(loss.position);
+        this.#emit({ kind: "lost" });
+      },
+      lost: () => this.#emit({ kind: "lost" }),
+      written: (number) => this.#emit({ kind: "written", number }),
+      reported: (number) => this.#emit({ kind: "reported", number }),
+    });
+  }
+
+  #noteRows(rows: readonly LoggedRow[]): void {
+    const catalog = this.#catalog;
+    this.#followed = rows.at(-1)?.position ?? this.#followed;
+    this.#sent?.notePosition(this.#followed);
+    this.#serials.noteRows(rows);
+    this.#warnIfHidden(rows.map((row) => row.zoneName));
+    const shownRows = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
+    for (const event of [...eventsOf(shownRows), ...(catalog?.eventsOf(shownRows) ?? [])]) this.#emit(event);
+  }
+
+  #emit(event: ZoneEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+type LateReads = Pick<RecordStore, "zoneHolding" | "sets" | "setsAfter" | "lastChange" | "logOf" | "signedNames">;
 
 const lostWhileDown =
   "the database has lost changes that this node published before it was last stopped, or may have: a standby took over, or a backup was restored; serials are raised";
