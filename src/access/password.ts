@@ -1,6 +1,9 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 
-/** The cost of one guess: 128 MB and a few tenths of a second, as OWASP recommends. Stored with each hash, so that it can be raised later. */
+/**
+ * The cost of one guess: 128 MB and a few tenths of a second, as OWASP recommends. Stored with each hash, so that it
+ * can be raised later.
+ */
 const currentCost: PasswordCost = { N: 131_072, r: 8, p: 1 };
 
 export type PasswordCost = { readonly N: number; readonly r: number; readonly p: number };
@@ -18,7 +21,10 @@ export type PasswordCheck = {
   readonly renewed?: string;
 };
 
-/** Without a stored hash, or with an old one, it does at least the same work, so that the time does not reveal which users exist. */
+/**
+ * Without a stored hash, or with an old one, it does at least the same work, so that the time does not reveal which
+ * users exist.
+ */
 export async function checkPassword(
   password: string,
   stored: string | undefined,

@@ -26,8 +26,8 @@ export function cookieOf(service: string, headers: Headers): string | undefined 
 }
 
 /**
- * Browsers send the page's origin with every request that changes something, and most also send Sec-Fetch-Site. The updater's page
- * without a password is always served over plain HTTP.
+ * Browsers send the page's origin with every request that changes something, and most also send Sec-Fetch-Site. The
+ * updater's page without a password is always served over plain HTTP.
  */
 export function isOwnOrigin(headers: Headers, scheme: "https:" | "http:" = "https:"): boolean {
   const [origin, host, site] = [one(headers.origin), one(headers.host), one(headers["sec-fetch-site"])];
@@ -37,8 +37,8 @@ export function isOwnOrigin(headers: Headers, scheme: "https:" | "http:" = "http
 }
 
 /**
- * Without TLS, a service is behind a proxy, which speaks HTTPS, or its page is opened on the machine itself: browsers accept the cookie from a loopback name
- * over plain HTTP.
+ * Without TLS, a service is behind a proxy, which speaks HTTPS, or its page is opened on the machine itself: browsers
+ * accept the cookie from a loopback name over plain HTTP.
  */
 export const isFromOwnPage = ({ headers, isPlainHttp }: { headers: Headers; isPlainHttp?: boolean }): boolean =>
   isOwnOrigin(headers) || (isPlainHttp === true && isLoopbackName(one(headers.host)) && isOwnOrigin(headers, "http:"));

@@ -17,8 +17,9 @@ export type Member = {
 };
 
 /**
- * Services on one host whose owner signs in once: the owner's session at one of them counts at all of them. Browsers make this
- * possible, because they send cookies to all ports of a host. Other users gain nothing: their session counts only where it began.
+ * Services on one host whose owner signs in once: the owner's session at one of them counts at all of them. Browsers
+ * make this possible, because they send cookies to all ports of a host. Other users gain nothing: their session counts
+ * only where it began.
  */
 export type SharedSignIn = ReturnType<typeof createSharedSignIn>;
 
@@ -101,7 +102,10 @@ export class Entrance {
     this.#shared?.ended();
   }
 
-  /** Ends every session of this browser, at the other services too: any that is left would sign the browser in here again. */
+  /**
+   * Ends every session of this browser, at the other services too: any that is left would sign the browser in here
+   * again.
+   */
   async signOut(headers: IncomingHttpHeaders): Promise<void> {
     for (const member of [this.#own, ...this.#others()]) {
       const session = await sessionAt(member, headers);

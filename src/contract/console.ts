@@ -5,7 +5,10 @@ import type { ChangeEvent } from "./change-events.ts";
 export type ConsoleSession = {
   readonly name: string;
   readonly hasPassword: boolean;
-  /** Whether there is a password, here or at a service that shares the sign-in. Otherwise only a link from the terminal signs in. */
+  /**
+   * Whether there is a password, here or at a service that shares the sign-in. Otherwise only a link from the terminal
+   * signs in.
+   */
   readonly canReturn: boolean;
   /** For users of the firewall: lets pages hide what would be refused. */
   readonly privileges?: readonly string[];
@@ -82,7 +85,10 @@ export type WritePage = {
   readonly reached: string | null;
 };
 
-/** Whether the parent zone names this service's nameservers: all and no others, some, none of them, or there is no delegation. */
+/**
+ * Whether the parent zone names this service's nameservers: all and no others, some, none of them, or there is no
+ * delegation.
+ */
 export type DelegationState = {
   readonly status: "valid" | "partial" | "elsewhere" | "none" | "unknown";
   /** The servers that the parent zone names. */

@@ -1,7 +1,7 @@
 /**
- * moor's own event stream next to `getinterfaceconfig`: server-sent events (WHATWG HTML, section 9.2). The first event is a
- * snapshot, every later one a change; the data of both is the whole report in one line, as in the answer of `getinterfaceconfig`.
- * Ids are opaque: a client that sends the latest one as `Last-Event-ID` gets no snapshot.
+ * moor's own event stream next to `getinterfaceconfig`: server-sent events (WHATWG HTML, section 9.2). The first event
+ * is a snapshot, every later one a change; the data of both is the whole report in one line, as in the answer of
+ * `getinterfaceconfig`. Ids are opaque: a client that sends the latest one as `Last-Event-ID` gets no snapshot.
  */
 export const interfaceEventsPath = "/api/diagnostics/interface/events";
 

@@ -1,9 +1,9 @@
 import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/addresses/interface-report.ts";
 
 /**
- * What a client can rely on from moor's firewall service, or from OPNsense since release 21.7.8: anything else may be missing
- * or new. OPNsense writes an empty report as `[]`. No schema: the updater checks by hand, so that it starts without a schema
- * library.
+ * What a client can rely on from moor's firewall service, or from OPNsense since release 21.7.8: anything else may be
+ * missing or new. OPNsense writes an empty report as `[]`. No schema: the updater checks by hand, so that it starts
+ * without a schema library.
  */
 export type ReadableInterface = {
   readonly flags?: readonly string[];

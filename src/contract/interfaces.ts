@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 
 /**
- * The answer of `GET /api/diagnostics/interface/getinterfaceconfig`, as OPNsense sends it, with the keys in its order. Keys are
- * optional if only some devices have them, or if they cannot be determined on a machine without `ip`.
+ * The answer of `GET /api/diagnostics/interface/getinterfaceconfig`, as OPNsense sends it, with the keys in its order.
+ * Keys are optional if only some devices have them, or if they cannot be determined on a machine without `ip`.
  */
 
 const Ipv4Entry = Type.Object({

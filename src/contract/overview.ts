@@ -75,7 +75,9 @@ export type Attention =
   | { readonly kind: "zone-not-transferred"; readonly zone: string }
   | { readonly kind: "zone-expired"; readonly zone: string; readonly since: string }
   | { readonly kind: "zone-stale"; readonly zone: string; readonly checked: string; readonly expires: string }
-  /** Its parent has only DS records of other keys, or none any more, or something else is wrong there; `text` says what. */
+  /**
+   * Its parent has only DS records of other keys, or none any more, or something else is wrong there; `text` says what.
+   */
   | { readonly kind: "ds-mismatch" | "ds-missing" | "parent-fault"; readonly zone: string; readonly text: string }
   /** It was last changed in the future, by the clock of the service. */
   | { readonly kind: "clock-behind"; readonly zone: string }

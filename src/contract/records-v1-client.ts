@@ -1,6 +1,6 @@
 /**
- * What a client can rely on from any service with the v1 API, moor's or another. Types only: the updater checks by hand, so
- * that it starts without a schema library.
+ * What a client can rely on from any service with the v1 API, moor's or another. Types only: the updater checks by
+ * hand, so that it starts without a schema library.
  */
 export type ReadableZone = { readonly id: string; readonly name: string; readonly ttl?: number | null };
 

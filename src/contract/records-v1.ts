@@ -129,7 +129,10 @@ export const GatewayAnswer = Type.Object({ message: Type.String() }, { title: "G
 export const BadJsonAnswer = Type.Object({ error: Type.String() }, { title: "BadJsonAnswer" });
 export const InternalAnswer = Type.Object({ error: WireError }, { title: "InternalAnswer" });
 
-/** Numeric strings and null are accepted too: some clients send them. `records/api/v1/input.ts` uses these schemas; other keys are ignored. */
+/**
+ * Numeric strings and null are accepted too: some clients send them. `records/api/v1/input.ts` uses these schemas;
+ * other keys are ignored.
+ */
 const TtlInput = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: highestTtl }), Type.Null()]));
 
 export const ZoneInput = Type.Object({ name: Type.String(), ttl: TtlInput }, { title: "ZoneInput" });

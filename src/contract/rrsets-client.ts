@@ -1,6 +1,6 @@
 /**
- * What a client can rely on from any service with the rrsets API, moor's or the public one. Types only: the updater checks by
- * hand, so that it starts without a schema library.
+ * What a client can rely on from any service with the rrsets API, moor's or the public one. Types only: the updater
+ * checks by hand, so that it starts without a schema library.
  */
 export type ReadableCloudZone = { readonly id: number; readonly name: string; readonly ttl?: number };
 

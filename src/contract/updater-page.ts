@@ -82,7 +82,10 @@ export type ShownConfig = {
     readonly to: string;
     readonly rules: string;
   }[];
-  /** Who is notified of failures, who receives heartbeats, and where this process listens. Without paths, which may be secrets. */
+  /**
+   * Who is notified of failures, who receives heartbeats, and where this process listens. Without paths, which may be
+   * secrets.
+   */
   readonly others: readonly {
     readonly what: string;
     readonly where: string;
@@ -150,7 +153,10 @@ export type DiffLine = {
   readonly text: string;
 };
 
-/** `field`: the setting of the entry; undefined if the fault is elsewhere. `line`: undefined if the fault is not in the text of the file. */
+/**
+ * `field`: the setting of the entry; undefined if the fault is elsewhere. `line`: undefined if the fault is not in the
+ * text of the file.
+ */
 export type FieldFault = {
   readonly field?: string | undefined;
   readonly line?: number;

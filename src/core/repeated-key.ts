@@ -1,6 +1,6 @@
 /**
- * The first key that appears twice in one object of a JSON text; undefined when there is none. `JSON.parse` silently keeps the
- * last value, other parsers may keep the first. The text must be valid JSON.
+ * The first key that appears twice in one object of a JSON text; undefined when there is none. `JSON.parse` silently
+ * keeps the last value, other parsers may keep the first. The text must be valid JSON.
  */
 export function repeatedKey(json: string): string | undefined {
   const objects: Set<string>[] = [];

@@ -1,6 +1,9 @@
 import type { Instant } from "./instant.ts";
 
-/** An instant in UTC: `2021-02-05`, `12:57:21` and `941`. Most API responses contain times, and `Date` is several times slower. */
+/**
+ * An instant in UTC: `2021-02-05`, `12:57:21` and `941`. Most API responses contain times, and `Date` is several times
+ * slower.
+ */
 export function utcText(instant: Instant): {
   readonly day: string;
   readonly time: string;

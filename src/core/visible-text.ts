@@ -1,6 +1,6 @@
 /**
- * Record values, interface names and messages of services are untrusted text: it must not control the terminal that shows it, or look
- * like other text.
+ * Record values, interface names and messages of services are untrusted text: it must not control the terminal that
+ * shows it, or look like other text.
  */
 export const visible = (text: string): string =>
   text.replaceAll(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);

@@ -9,8 +9,9 @@ export type AwaitLimits = { readonly inAll: number; readonly perQuestion: number
 const defaultLimits: AwaitLimits = { inAll: 60_000, perQuestion: 2_000, apart: 500 };
 
 /**
- * Waits until the nameservers that are notified of changes serve these TXT values: a certificate authority may query any of
- * them. A server that does not answer is skipped, and after a minute the wait ends: the authority then reports what it found.
+ * Waits until the nameservers that are notified of changes serve these TXT values: a certificate authority may query
+ * any of them. A server that does not answer is skipped, and after a minute the wait ends: the authority then reports
+ * what it found.
  */
 export const awaitSecondaries =
   (targets: readonly ListenAddress[], limits = defaultLimits) =>

@@ -9,15 +9,17 @@ import type { LoggedRow } from "../records/model.ts";
 import type { RecordStore } from "../records/store/port.ts";
 
 /**
- * The zone that lists all others, so that they appear on secondaries automatically (RFC 9432). Its serial is a position in the change
- * log, so that it increases even across restarts.
+ * The zone that lists all others, so that they appear on secondaries automatically (RFC 9432). Its serial is a position
+ * in the change log, so that it increases even across restarts.
  */
 export type StoreCatalog = {
   readonly name: string;
   readonly load: () => Promise<ZoneContent>;
   readonly eventsOf: (rows: readonly LoggedRow[]) => readonly ZoneEvent[];
   readonly changesBetween: (from: number, to: number) => readonly Change[] | undefined;
-  /** The changes up to this position are not in the store any more: who has one of their serials gets the whole zone. */
+  /**
+   * The changes up to this position are not in the store any more: who has one of their serials gets the whole zone.
+   */
   readonly startAfter: (position: number) => void;
 };
 
@@ -52,7 +54,10 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
   };
 }
 
-/** Call the result with all zones. A zone with the catalog's name is never served, and one below it only to clients that may transfer the catalog. */
+/**
+ * Call the result with all zones. A zone with the catalog's name is never served, and one below it only to clients that
+ * may transfer the catalog.
+ */
 export function warnOfHidden(
   catalog: string | undefined,
   log: Pick<Logger, "warn">,
@@ -114,7 +119,9 @@ function setOf(owner: string, type: RRset["type"], rdata: string): RRset {
   return { owner, type, ttl: 0, records: [record] };
 }
 
-/** The last `most` changes of the catalog since moor started; a secondary that is further behind gets the whole zone. */
+/**
+ * The last `most` changes of the catalog since moor started; a secondary that is further behind gets the whole zone.
+ */
 export function createCatalogLog(start: number, most = 10_000) {
   let known = start;
   let entries: { readonly serial: number; readonly change: Change }[] = [];

@@ -1,4 +1,7 @@
-/** Milliseconds that queries wait for the database: a healthy one needs one or two. After that they get the last known answer. */
+/**
+ * Milliseconds that queries wait for the database: a healthy one needs one or two. After that they get the last known
+ * answer.
+ */
 const longestWait = 40;
 
 /** Calls back when the database has not answered in time. Returns a function that ends the wait. */

@@ -11,7 +11,9 @@ export type NotifyDuty = {
   readonly notifier: NotifierOptions;
 };
 
-/** Notifies other nameservers of every change, starting with recent ones that the previous leader may not have reported. */
+/**
+ * Notifies other nameservers of every change, starting with recent ones that the previous leader may not have reported.
+ */
 export function notifySecondaries({ store, zones, catalog, notifier: options }: NotifyDuty): EndWork {
   const notifier = createNotifier(options);
   const unfollow = zones.follow((event) => {

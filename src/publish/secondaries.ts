@@ -63,7 +63,9 @@ export async function keyOfZone(store: RecordStore, name: string): Promise<TsigK
   return server && (await keyOf(store, name, server));
 }
 
-/** Checks the primaries again: the zone may have been stored before they were checked, or by a node that allows others. */
+/**
+ * Checks the primaries again: the zone may have been stored before they were checked, or by a node that allows others.
+ */
 async function toSecondary(
   store: RecordStore,
   zone: Zone,
@@ -105,8 +107,8 @@ async function toPeer(
 }
 
 /**
- * In the APIs, a primary server has an algorithm and a secret, but TSIG also needs a key name that both sides agree on: that of
- * the transfer key with this secret, or else the name of the zone.
+ * In the APIs, a primary server has an algorithm and a secret, but TSIG also needs a key name that both sides agree on:
+ * that of the transfer key with this secret, or else the name of the zone.
  */
 async function keyOf(store: RecordStore, zone: string, { tsig }: PrimaryServer): Promise<TsigKey | undefined> {
   if (tsig === undefined) return undefined;

@@ -5,7 +5,9 @@ import { type Duties, leadAlways, repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import { openPostgresBudget } from "./store/postgres/shared-limits.ts";
 
-/** What a node shares with other nodes on the same database: the duties that only one of them does, and the rate limits. */
+/**
+ * What a node shares with other nodes on the same database: the duties that only one of them does, and the rate limits.
+ */
 export type NodeTies = {
   readonly duties: Duties;
   readonly rateLimit: RateLimit | undefined;

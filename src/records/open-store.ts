@@ -30,7 +30,9 @@ export type StorePlace =
 /** Defined here so that commands that only open the store do not load the HTTP server. */
 export const recordsDatabase = (dataFolder: string): string => join(dataFolder, "records.sqlite");
 
-/** The private keys of signed zones are encrypted with this file. It is not in the database, so no backup contains it. */
+/**
+ * The private keys of signed zones are encrypted with this file. It is not in the database, so no backup contains it.
+ */
 export const signingKeyFile = (dataFolder: string): string => join(dataFolder, "records.dnssec-key");
 
 export type OpenStore = {
@@ -62,7 +64,10 @@ export async function openStore(place: StorePlace, log: Logger, limits?: RecordL
   }
 }
 
-/** The main thread and the one for DNS have two: with no third, a thread that writes only takes their time (decisions/0019). */
+/**
+ * The main thread and the one for DNS have two: with no third, a thread that writes only takes their time
+ * (decisions/0019).
+ */
 const hasSpareProcessor = (): boolean => availableParallelism() > 2;
 
 function openFile(path: string, log: Logger, limits: RecordLimits | undefined): OpenStore {

@@ -75,7 +75,9 @@ function readRun(text: string, mayEndInIpv4: boolean): number[] | undefined {
   return groups;
 }
 
-/** RFC 5952: lower case, first longest run of zero groups shortened, IPv4 tail for IPv4-mapped addresses (section 5). */
+/**
+ * RFC 5952: lower case, first longest run of zero groups shortened, IPv4 tail for IPv4-mapped addresses (section 5).
+ */
 function printGroups(groups: readonly number[]): string {
   if (isMapped(groups)) {
     const [high = 0, low = 0] = groups.slice(6);

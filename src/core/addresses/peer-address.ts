@@ -7,7 +7,10 @@ export function comesFrom(peer: string | undefined, networks: readonly Network[]
   return address !== undefined && networks.some((network) => isInNetwork(address, network));
 }
 
-/** Callers counted together: an IPv4 address, or the /64 around an IPv6 address, because one customer usually has all of it. */
+/**
+ * Callers counted together: an IPv4 address, or the /64 around an IPv6 address, because one customer usually has all of
+ * it.
+ */
 export function householdOf(peer: string): string {
   const address = parseIpv6(plainAddress(peer));
   return address === undefined ? plainAddress(peer) : addressBytes(address).subarray(0, 8).join(":");

@@ -1,8 +1,9 @@
 import { apex, labelsOf } from "../names/name.ts";
 
 /**
- * A text whose order is the canonical order of names (RFC 4034 section 6.1): labels from the last to the first, compared byte by byte.
- * It contains no NUL, which PostgreSQL cannot store. Owners are relative to the zone, so the apex comes first.
+ * A text whose order is the canonical order of names (RFC 4034 section 6.1): labels from the last to the first,
+ * compared byte by byte. It contains no NUL, which PostgreSQL cannot store. Owners are relative to the zone, so the
+ * apex comes first.
  */
 export function placeOf(owner: string): string {
   if (owner === apex) return "";
@@ -22,7 +23,10 @@ export function signedLabels(name: string): number {
   return labels[0] === "*" ? labels.length - 1 : labels.length;
 }
 
-/** The data of a record as it is signed (RFC 4034 section 6.2): names inside it are in lower case. Known types are stored that way. */
+/**
+ * The data of a record as it is signed (RFC 4034 section 6.2): names inside it are in lower case. Known types are
+ * stored that way.
+ */
 export function canonicalData(type: number, data: Uint8Array): Uint8Array {
   const from = type === naptr ? afterStrings(data) : namesFrom.get(type);
   if (from === undefined) return data;

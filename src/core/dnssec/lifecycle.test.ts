@@ -46,7 +46,10 @@ const both = (one: readonly Ds[], two: readonly Ds[]): ParentView => [server("ns
 const hour = 3_600_000;
 const highestTtl = 600;
 
-/** Simulates a zone; `parentAt` is what its parent returns at each hour. Returns the stages, with what each key is used for. */
+/**
+ * Simulates a zone; `parentAt` is what its parent returns at each hour. Returns the stages, with what each key is used
+ * for.
+ */
 function play(start: Life<KeyUse>, parentAt: (life: Life<KeyUse>, hours: number) => ParentView, hours = 200): string[] {
   const seen = [show(start)];
   let life = start;

@@ -46,7 +46,10 @@ export type KeyUse = UsedKey & {
   readonly shown: boolean;
   /** It signs the other records. */
   readonly signs: boolean;
-  /** The parent should have a DS record of it. CDS and CDNSKEY records ask for that, except in the stages "new" and "leaving". */
+  /**
+   * The parent should have a DS record of it. CDS and CDNSKEY records ask for that, except in the stages "new" and
+   * "leaving".
+   */
   readonly inParent: boolean;
 };
 
@@ -58,9 +61,15 @@ export type Life<Key extends KeyUse> = {
   readonly keys: readonly Key[];
   /** When the change that the stage waits for was first seen at the parent. */
   readonly parentSince?: Instant | undefined;
-  /** The highest TTL of DS records that was seen at the parent since the zone was last secure, in seconds, if it is above `longestDs`. */
+  /**
+   * The highest TTL of DS records that was seen at the parent since the zone was last secure, in seconds, if it is
+   * above `longestDs`.
+   */
   readonly dsTtl?: number | undefined;
-  /** The highest TTL in the zone since the stage began, in seconds; only if the stage waits for it. Records may be deleted or change their TTL during the wait. */
+  /**
+   * The highest TTL in the zone since the stage began, in seconds; only if the stage waits for it. Records may be
+   * deleted or change their TTL during the wait.
+   */
   readonly zoneTtl?: number | undefined;
   /** The operator does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
   readonly ignoresSilent?: true | undefined;
@@ -82,9 +91,9 @@ export type Clock<Key extends KeyUse> = {
 const margin = 300_000;
 
 /**
- * The next stage if it is time for it, or the same stage with what was learned about the parent; `"gone"`: signing can end now; undefined: nothing changes. A
- * stage that depends on the parent goes on only if each of its servers has answered (or the operator does not wait for those that do not), and none
- * contradicts.
+ * The next stage if it is time for it, or the same stage with what was learned about the parent; `"gone"`: signing can
+ * end now; undefined: nothing changes. A stage that depends on the parent goes on only if each of its servers has
+ * answered (or the operator does not wait for those that do not), and none contradicts.
  */
 export function nextStage<Key extends KeyUse>(
   life: Life<Key>,
@@ -182,7 +191,10 @@ function stepFrom<Key extends KeyUse>(
   }
 }
 
-/** What the DS records at each server of the parent must be before the stage can end; undefined if it does not wait for them. */
+/**
+ * What the DS records at each server of the parent must be before the stage can end; undefined if it does not wait for
+ * them.
+ */
 export function wantedOfParent<Key extends KeyUse>(
   { stage, keys: [old, next] }: Pick<Life<Key>, "stage" | "keys">,
   dsOf: Clock<Key>["dsOf"],
@@ -207,8 +219,8 @@ export function wantedOfParent<Key extends KeyUse>(
 }
 
 /**
- * Resolvers may use the old DS set until its TTL has passed since the parent's servers stopped returning it. If one of them returns it again, the wait
- * begins again.
+ * Resolvers may use the old DS set until its TTL has passed since the parent's servers stopped returning it. If one of
+ * them returns it again, the wait begins again.
  */
 function onceParentFits<Key extends KeyUse>(
   life: Life<Key>,
@@ -228,7 +240,10 @@ function onceParentFits<Key extends KeyUse>(
 /** In seconds. The TTL of the removed set may not have been seen; most parents use an hour or a day. */
 const longestDs = 86_400;
 
-/** A new key for the same zone. Only a key of another algorithm must sign before it is published (RFC 6840 section 5.11). */
+/**
+ * A new key for the same zone. Only a key of another algorithm must sign before it is published (RFC 6840 section
+ * 5.11).
+ */
 export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: Instant, zoneTtl?: number): Life<Key> {
   const [old] = life.keys;
   const isOther = old?.algorithm !== key.algorithm;
@@ -262,8 +277,9 @@ export const beginLeaving = <Key extends KeyUse>(life: Life<Key>, now: Instant):
 });
 
 /**
- * Back to the stage before, whose wait begins again. Until now the zone was signed with the same keys, so nothing in caches contradicts them. The parent may
- * have removed the DS record meanwhile, so a secure zone asks for it again; if the record is still there, the zone is secure when the parent is next queried.
+ * Back to the stage before, whose wait begins again. Until now the zone was signed with the same keys, so nothing in
+ * caches contradicts them. The parent may have removed the DS record meanwhile, so a secure zone asks for it again; if
+ * the record is still there, the zone is secure when the parent is next queried.
  */
 export function cancelLeaving<Key extends KeyUse>(life: Life<Key>, now: Instant): Life<Key> {
   const { left = "new", parentSince: _, ...rest } = life;

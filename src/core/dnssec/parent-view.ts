@@ -14,12 +14,18 @@ export function readDs(data: Uint8Array): Ds | undefined {
   return { tag: (high << 8) | low, algorithm, digestType, digest: hex };
 }
 
-/** What one server of the parent returned; `because`: why that is not known, with the name of the server. `ttl` is in seconds. */
+/**
+ * What one server of the parent returned; `because`: why that is not known, with the name of the server. `ttl` is in
+ * seconds.
+ */
 export type ServerView =
   | { readonly server: string; readonly ds: readonly Ds[]; readonly ttl: number }
   | { readonly because: string };
 
-/** One entry per server of the parent. None, or one without DS records of its own (`because`): what the parent has is not known. */
+/**
+ * One entry per server of the parent. None, or one without DS records of its own (`because`): what the parent has is
+ * not known.
+ */
 export type ParentView = readonly ServerView[];
 
 type Answered = Extract<ServerView, { readonly server: string }>;
@@ -52,9 +58,10 @@ const isOf = (ds: Ds, own: readonly Ds[]): boolean =>
   own.some((each) => isNamed(ds, each) && ds.digestType === each.digestType && ds.digest === each.digest);
 
 /**
- * Whether the DS records lead every resolver to a key; `own` are all DS records that the key can have. A resolver may use only the strongest digest type
- * in the set (RFC 4509 section 3), so the key needs a record of each; SHA-1 counts only if there is nothing stronger. A record that names the key, but
- * has another digest, was entered wrongly. A digest type that we do not know proves nothing.
+ * Whether the DS records lead every resolver to a key; `own` are all DS records that the key can have. A resolver may
+ * use only the strongest digest type in the set (RFC 4509 section 3), so the key needs a record of each; SHA-1 counts
+ * only if there is nothing stronger. A record that names the key, but has another digest, was entered wrongly. A digest
+ * type that we do not know proves nothing.
  */
 export function leadsTo(ds: readonly Ds[], own: readonly Ds[]): boolean {
   const known = ds.filter(isKnown);

@@ -29,7 +29,10 @@ export type MadeSet = {
   readonly values: readonly string[];
 };
 
-/** When the last signature of the SOA record expires, in seconds; undefined if there is none. Every write makes new ones. */
+/**
+ * When the last signature of the SOA record expires, in seconds; undefined if there is none. Every write makes new
+ * ones.
+ */
 export function soaExpiry(apex: SignedName | undefined): number | undefined {
   const ofSoa = signaturesAt(apex).filter((text) => coveredBy(text) === soa);
   return ofSoa.length === 0 ? undefined : Math.max(...ofSoa.map((text) => headOfSignature(text).expires));
@@ -44,7 +47,10 @@ const soa = 6;
 const signaturesAt = (name: SignedName | undefined): readonly string[] =>
   (name?.made ?? []).filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values);
 
-/** The fields of a stored signature that decide whether it can be kept. Every write looks at many, so the rest of the text is not read. */
+/**
+ * The fields of a stored signature that decide whether it can be kept. Every write looks at many, so the rest of the
+ * text is not read.
+ */
 export function headOfSignature(text: string): Pick<SignatureHead, "covers" | "ttl" | "expires" | "inception" | "tag"> {
   const at = genericDigits(text);
   // RFC 4034 section 3.1.

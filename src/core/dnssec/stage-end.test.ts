@@ -15,7 +15,8 @@ it.for(stages)("a stage ends when it says, if only caches decide: %s", (stage) =
   const keys = [key, { ...key, tag: 2 }];
   const life = { stage, since, keys, zoneTtl: highestTtl } as unknown as Parameters<typeof nextStage>[0];
   const end = stageEnd(stage, since, highestTtl);
-  // Where the parent must have the DS record of the next key, it has it; where a stage waits for the parent, what it has is not known.
+  // Where the parent must have the DS record of the next key, it has it; where a stage waits for the parent, what it
+  // has is not known.
   const parent = end === undefined ? [] : [{ server: "ns1", ds: [dsOf(2)], ttl: 3_600 }];
   const at = (now: number) => nextStage(life, parent, { now, highestTtl, dsOf: ({ tag }) => [dsOf(tag)] });
   expect(at((end ?? Number.MAX_SAFE_INTEGER) - 1)).toBe(undefined);

@@ -17,8 +17,8 @@ const waits: Readonly<Partial<Record<Stage, "keys" | "zone">>> = {
 };
 
 /**
- * When a stage that waits only for caches ends, by the rules of `nextStage`. Undefined if nobody can know, because the parent
- * must act first. Separate from those rules because the console shows it.
+ * When a stage that waits only for caches ends, by the rules of `nextStage`. Undefined if nobody can know, because the
+ * parent must act first. Separate from those rules because the console shows it.
  */
 export function stageEnd(stage: string, since: Instant, highestTtl: number): Instant | undefined {
   const wait = waits[stage as Stage];

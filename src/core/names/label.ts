@@ -1,8 +1,8 @@
 import type { Fault } from "../result.ts";
 
 /**
- * A label as its bytes in DNS, one character per byte (0 to 255), lower case. There are no escapes, so labels can be measured
- * and compared directly.
+ * A label as its bytes in DNS, one character per byte (0 to 255), lower case. There are no escapes, so labels can be
+ * measured and compared directly.
  */
 export type Label = string;
 
@@ -15,7 +15,10 @@ export type LabelledText = {
 const maximumLabel = 63;
 const maximumWire = 255;
 
-/** Presentation form (RFC 1035 section 5.1): labels between dots, `\.` for a character, `\DDD` for a byte. In lower case, unless asked otherwise. */
+/**
+ * Presentation form (RFC 1035 section 5.1): labels between dots, `\.` for a character, `\DDD` for a byte. In lower
+ * case, unless asked otherwise.
+ */
 export function readLabels(text: string, where: string, keepsCase = false): LabelledText | readonly Fault[] {
   const faults: Fault[] = [];
   const labels: Label[] = [];
@@ -99,7 +102,10 @@ function printByte(character: string): string {
   return byte > 0x20 && byte < 0x7f ? character : escapeByte(byte);
 }
 
-/** `@` as a whole name is the apex and is handled earlier; inside a name it nearly always means a mail address by mistake. */
+/**
+ * `@` as a whole name is the apex and is handled earlier; inside a name it nearly always means a mail address by
+ * mistake.
+ */
 const mayStandBare = (character: string): boolean =>
   character > " " && character < "\x7f" && !/["().;@\\]/.test(character);
 

@@ -1,8 +1,8 @@
 import type { Fault } from "../result.ts";
 
 /**
- * Servers that answer for the zone and are in its NS set cannot be removed by an import: that is most likely an oversight. All names
- * are absolute, with a trailing dot.
+ * Servers that answer for the zone and are in its NS set cannot be removed by an import: that is most likely an
+ * oversight. All names are absolute, with a trailing dot.
  */
 export function lostServers(
   had: readonly string[],

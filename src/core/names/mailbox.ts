@@ -2,7 +2,10 @@ import { fail, type Result } from "../result.ts";
 import { parseName } from "./name.ts";
 import { parseTyped } from "./unicode.ts";
 
-/** A mail address as a name (RFC 1035, 3.3.12): dots before the `@` belong to the first label. A text without `@` is read as a name. */
+/**
+ * A mail address as a name (RFC 1035, 3.3.12): dots before the `@` belong to the first label. A text without `@` is
+ * read as a name.
+ */
 export function parseMailbox(text: string, where = "mail"): Result<string> {
   const [local = "", domain, ...more] = text.split("@");
   if (domain === undefined) return parseName(text, where);

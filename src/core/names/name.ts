@@ -23,7 +23,10 @@ export function parseName(text: string, where = "name"): Result<string> {
   return read.ok ? finish(read.value.labels, where) : read;
 }
 
-/** A name that a zone can have: host name characters, two labels or more. Whether its top-level domain exists is not checked. */
+/**
+ * A name that a zone can have: host name characters, two labels or more. Whether its top-level domain exists is not
+ * checked.
+ */
 export function parseZoneName(text: string, where = "name"): Result<string> {
   if (text === ".") return fail(singleLabel(where));
   const name = readName(text, where);
@@ -38,8 +41,9 @@ export function parseZoneName(text: string, where = "name"): Result<string> {
 export const askedZoneName = (text: string): string => text.toLowerCase().replace(/\.$/, "");
 
 /**
- * The owner that a text means inside a zone. A trailing dot makes it absolute; without one it is relative even when it ends with
- * the zone's name, as in zone files. Only the bare zone name means the apex, because clients send it that way.
+ * The owner that a text means inside a zone. A trailing dot makes it absolute; without one it is relative even when it
+ * ends with the zone's name, as in zone files. Only the bare zone name means the apex, because clients send it that
+ * way.
  */
 export function parseOwner(text: string, zoneName: string, where = "name"): Result<string> {
   if (text === apex || text === "" || text === zoneName) return ok(apex);
@@ -57,7 +61,10 @@ export function parseOwner(text: string, zoneName: string, where = "name"): Resu
   return fitsInName([...labels, ...labelsOf(zoneName)]) ? ok(name) : fail(nameTooLong(where));
 }
 
-/** The target of a record: canonical and absolute, with a trailing dot. A text without a trailing dot is relative to the zone. */
+/**
+ * The target of a record: canonical and absolute, with a trailing dot. A text without a trailing dot is relative to the
+ * zone.
+ */
 export function parseTarget(text: string, zoneName: string, where = "value"): Result<string> {
   if (text.endsWith(".") && isPlain(text.slice(0, -1))) return ok(text);
   if (text === apex) return ok(`${zoneName}.`);

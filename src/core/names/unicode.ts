@@ -2,8 +2,8 @@ import { type Fault, fail, ok, type Result } from "../result.ts";
 import { nameTooLong } from "./label.ts";
 
 /**
- * Converts a name to the ASCII form that DNS uses: `Bücher.example` to `xn--bcher-kva.example`. ASCII text is returned unchanged,
- * including escapes, and not checked.
+ * Converts a name to the ASCII form that DNS uses: `Bücher.example` to `xn--bcher-kva.example`. ASCII text is returned
+ * unchanged, including escapes, and not checked.
  */
 export function nameToAscii(text: string, where = "name"): Result<string> {
   if (isAscii(text)) return ok(text);

@@ -4,8 +4,8 @@ import { enclosing, ownerOf } from "./name.ts";
 export type Neighbour = { readonly number: number; readonly name: string; readonly account: number };
 
 /**
- * Consent to a zone of another account. From the owner of a zone: consent for a name at or below that zone includes all names below it,
- * consent for a name above it is for that name only. From the operator (no zone): for that name only.
+ * Consent to a zone of another account. From the owner of a zone: consent for a name at or below that zone includes all
+ * names below it, consent for a name above it is for that name only. From the operator (no zone): for that name only.
  */
 export type Consent = { readonly zone: number | undefined; readonly account: number; readonly name: string };
 
@@ -14,8 +14,8 @@ export type Neighbourhood = {
   /** The closest zone above. */
   readonly above: Neighbour | undefined;
   /**
-   * Zones of other accounts below, except those with another zone between themselves and the name. The list ends with the first
-   * whose owner has not consented.
+   * Zones of other accounts below, except those with another zone between themselves and the name. The list ends with
+   * the first whose owner has not consented.
    */
   readonly below: readonly Neighbour[];
   /** What this account was granted for the name and names above it. */
@@ -32,9 +32,9 @@ export type NameRefusal = Reserved | "inside-foreign-zone" | "above-foreign-zone
 export const mostBelow = 100;
 
 /**
- * Why an account may not have a zone of this name; undefined when it may. Only the closest zones matter: the owner of the closest
- * zone above decides about the names in it, even against the owner of a zone further up, and a name inside an existing zone is not
- * treated as reserved.
+ * Why an account may not have a zone of this name; undefined when it may. Only the closest zones matter: the owner of
+ * the closest zone above decides about the names in it, even against the owner of a zone further up, and a name inside
+ * an existing zone is not treated as reserved.
  */
 export function refusalOfName(wish: NewZoneName, around: Neighbourhood): NameRefusal | undefined {
   const { above, below, consents } = around;
@@ -60,8 +60,8 @@ const covers = (consent: { readonly name: string; readonly zoneName: string }, w
 const isWithin = (name: string, zoneName: string): boolean => ownerOf(name, zoneName) !== undefined;
 
 /**
- * The labels of a zone's name from the last to the first: names below a name are then adjacent in an index. A space sorts
- * before every character of a label, so that they come right after the name.
+ * The labels of a zone's name from the last to the first: names below a name are then adjacent in an index. A space
+ * sorts before every character of a label, so that they come right after the name.
  */
 export const reversedName = (name: string): string => name.split(".").toReversed().join(" ");
 

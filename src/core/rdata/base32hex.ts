@@ -18,7 +18,10 @@ export function base32hex(bytes: Uint8Array, length = bytes.length): string {
   return bits > 0 ? text + digits[(held << (5 - bits)) & 31] : text;
 }
 
-/** The inverse, in any case; one character per byte. Undefined for other text, and for bits that are left over and not zero. */
+/**
+ * The inverse, in any case; one character per byte. Undefined for other text, and for bits that are left over and not
+ * zero.
+ */
 export function bytesOfBase32hex(text: string): string | undefined {
   let bytes = "";
   let held = 0;

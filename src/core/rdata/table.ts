@@ -43,7 +43,10 @@ const known: Readonly<Partial<Record<RecordType, TypeDefinition>>> = table;
 /** A type in the table: moor knows its fields, and the APIs can create it. */
 export type KnownType = keyof typeof table;
 
-/** Any other type: its data is kept as plain bytes (RFC 3597). Most have a name and a text format too, for people and for files. */
+/**
+ * Any other type: its data is kept as plain bytes (RFC 3597). Most have a name and a text format too, for people and
+ * for files.
+ */
 export type UnknownType = `TYPE${number}`;
 
 export type RecordType = KnownType | UnknownType;

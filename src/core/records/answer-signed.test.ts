@@ -30,7 +30,10 @@ const text = `
 
 const names: Readonly<Record<number, string>> = { 39: "DNAME", 46: "RRSIG", 47: "NSEC", 50: "NSEC3" };
 
-/** Each set as its owner, its type and `+` if its signatures follow; the name of an NSEC3 record is the name that it was made from. */
+/**
+ * Each set as its owner, its type and `+` if its signatures follow; the name of an NSEC3 record is the name that it was
+ * made from.
+ */
 function asked(
   view: ZoneView,
   name: string,

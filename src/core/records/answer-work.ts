@@ -1,10 +1,13 @@
 /**
- * What the answer to one query may cost. The limits do not depend on the zone: its owner must not decide how long other zones wait. Ordinary
- * zones stay far below them; an answer that reaches one lacks what it would still need: the rest of a chain of aliases, additional
- * addresses, or a proof.
+ * What the answer to one query may cost. The limits do not depend on the zone: its owner must not decide how long other
+ * zones wait. Ordinary zones stay far below them; an answer that reaches one lacks what it would still need: the rest
+ * of a chain of aliases, additional addresses, or a proof.
  */
 export const answerLimits = {
-  /** Aliases followed; those made by a DNAME count twice. Resolvers follow the rest of a longer chain themselves, or give up. */
+  /**
+   * Aliases followed; those made by a DNAME count twice. Resolvers follow the rest of a longer chain themselves, or
+   * give up.
+   */
   links: 8,
   /** Hosts whose addresses are looked up for the additional section. */
   hosts: 20,
@@ -12,7 +15,9 @@ export const answerLimits = {
   labels: 96,
   /** Sets that prove the aliases of a chain; each wildcard in it needs one, with its signatures. */
   proofs: 8,
-  /** Blocks hashed by SHA-1: three names with the most iterations (`isAffordable`), as a proof needs, or dozens without. */
+  /**
+   * Blocks hashed by SHA-1: three names with the most iterations (`isAffordable`), as a proof needs, or dozens without.
+   */
   blocks: 168,
   /** Names looked at to find an NSEC record: a complete chain needs at most one per label of a name. */
   steps: 256,

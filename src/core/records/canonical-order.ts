@@ -2,8 +2,9 @@ import type { Label } from "../names/label.ts";
 import type { Steps } from "../steps.ts";
 
 /**
- * The labels below one name, in canonical order (RFC 4034 section 6.1). A label has one character per byte, so the order of texts is
- * the order of bytes. Inserting into a million labels moves memory for a fraction of a millisecond; that is rare enough.
+ * The labels below one name, in canonical order (RFC 4034 section 6.1). A label has one character per byte, so the
+ * order of texts is the order of bytes. Inserting into a million labels moves memory for a fraction of a millisecond;
+ * that is rare enough.
  */
 export type OrderedLabels = Label[];
 

@@ -9,9 +9,9 @@ export type Change = { readonly owner: string; readonly type: RRset["type"] } & 
 );
 
 /**
- * The changes that turn the existing sets into the wanted ones. Equal sets need none, unless an id has moved to another value or set: clients
- * know records by their ids. Pass only the sets that a write may touch. Deletions come first, so that a CNAME is removed before its
- * replacement is added.
+ * The changes that turn the existing sets into the wanted ones. Equal sets need none, unless an id has moved to another
+ * value or set: clients know records by their ids. Pass only the sets that a write may touch. Deletions come first, so
+ * that a CNAME is removed before its replacement is added.
  */
 export const diffSets = (existing: readonly RRset[], wanted: readonly RRset[]): readonly Change[] =>
   existing.length + wanted.length <= fewSets ? diffFew(existing, wanted) : finish(diffingSets(existing, wanted));
@@ -89,7 +89,10 @@ export function invertChange(change: Change): Change {
 
 export const sameSet = (a: RRset, b: RRset): boolean => diffSets([a], [b]).length === 0;
 
-/** Sets of one owner and type are equal when TTL, lock, labels and records are, whatever the order and the ids of the records. */
+/**
+ * Sets of one owner and type are equal when TTL, lock, labels and records are, whatever the order and the ids of the
+ * records.
+ */
 function saySame(a: RRset, b: RRset): boolean {
   if ((a.locked ?? false) !== (b.locked ?? false) || !sameLabels(a.labels, b.labels)) return false;
   if (a.ttl !== b.ttl || a.records.length !== b.records.length) return false;

@@ -19,7 +19,10 @@ type SetData = {
   readonly records: readonly { readonly rdata: string }[];
 };
 
-/** Faults that are refused in new data, but tolerated in sets that already have them. `around`: what the zone has beside these sets. */
+/**
+ * Faults that are refused in new data, but tolerated in sets that already have them. `around`: what the zone has beside
+ * these sets.
+ */
 export const checkNewSets = (
   before: readonly SetData[],
   wanted: readonly SetData[],
@@ -118,12 +121,14 @@ function sizeFault(set: SetData, had: Had): Fault | undefined {
   };
 }
 
-/** Values that an edit may leave in one set if the operator sets no limit. BIND has the same (`max-records-per-type`). */
+/**
+ * Values that an edit may leave in one set if the operator sets no limit. BIND has the same (`max-records-per-type`).
+ */
 const usualMostValues = 100;
 
 /**
- * What is refused in edits, but not in zones that arrive as a whole: a file, or a transfer. What a zone already has may stay, and large sets may
- * become smaller.
+ * What is refused in edits, but not in zones that arrive as a whole: a file, or a transfer. What a zone already has may
+ * stay, and large sets may become smaller.
  */
 export function checkEdit(
   before: readonly SetData[],

@@ -123,7 +123,9 @@ function checkSoa(set: RRset, where: string, faults: Fault[]): void {
   }
 }
 
-/** RFC 1034 section 3.6.2: a name with a CNAME has nothing else, except what DNSSEC adds to it (RFC 4035 section 2.5). */
+/**
+ * RFC 1034 section 3.6.2: a name with a CNAME has nothing else, except what DNSSEC adds to it (RFC 4035 section 2.5).
+ */
 function checkTogether(sets: readonly RRset[], faults: Fault[]): void {
   if (sets.length < 2) return;
   const types = new Set(sets.map((set) => set.type));

@@ -35,8 +35,8 @@ export const nothingAround: Surroundings = { redirects: () => false, endingWith:
 type SetPlace = { readonly owner: string; readonly type: RecordType };
 
 /**
- * RFC 6672 section 2.4: nothing can be below a DNAME record, and NS records beside it only at the apex; Knot refuses the zone. What a zone already
- * has may stay.
+ * RFC 6672 section 2.4: nothing can be below a DNAME record, and NS records beside it only at the apex; Knot refuses
+ * the zone. What a zone already has may stay.
  */
 export function* checkingRedirects(
   before: readonly SetPlace[],

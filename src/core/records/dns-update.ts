@@ -66,7 +66,9 @@ export type UpdateContext = {
   readonly ids: readonly string[];
 };
 
-/** The sets after all updates, one after another (section 3.4.2). Updates that the rules forbid are silently ignored. */
+/**
+ * The sets after all updates, one after another (section 3.4.2). Updates that the rules forbid are silently ignored.
+ */
 export function updatedSets(
   sets: readonly RRset[],
   updates: readonly RecordUpdate[],

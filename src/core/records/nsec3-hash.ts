@@ -26,15 +26,18 @@ const blocksOf = (length: number): number => Math.ceil((length + 9) / 64);
 const hashLength = 20;
 
 /**
- * Whether names are hashed with these parameters: those of 50 iterations and a salt of 35 bytes, or of fewer iterations and a longer salt. RFC
- * 9276 section 3.1 allows no iterations, and section 3.2 lets resolvers treat more as insecure; BIND 9.20, Knot Resolver 5.7.1 and PowerDNS Recursor 5.0 do so from 51 on.
+ * Whether names are hashed with these parameters: those of 50 iterations and a salt of 35 bytes, or of fewer iterations
+ * and a longer salt. RFC 9276 section 3.1 allows no iterations, and section 3.2 lets resolvers treat more as insecure;
+ * BIND 9.20, Knot Resolver 5.7.1 and PowerDNS Recursor 5.0 do so from 51 on.
  */
 export const isAffordable = (parameters: HashParameters): boolean =>
   iterationsOf(parameters) * blocksOf(hashLength + saltLength(parameters)) <= mostIterations;
 
 const mostIterations = 50;
 
-/** Whether an NSEC3 record is part of the chain with these parameters. `data`: one character per byte, from `start` on. */
+/**
+ * Whether an NSEC3 record is part of the chain with these parameters. `data`: one character per byte, from `start` on.
+ */
 export function hasParameters(data: string, start: number, parameters: HashParameters): boolean {
   const end = saltAt + saltLength(parameters);
   for (let i = 0; i < end; i++) if (i !== flagsAt && data.charCodeAt(start + i) !== parameters[i]) return false;
@@ -48,8 +51,8 @@ export function hashOf(name: string, parameters: HashParameters): Uint8Array {
 }
 
 /**
- * The same with the last results, for the names of one zone: in a flood of random names, most proofs need the same closest encloser and wildcard. The
- * caller must not change the result.
+ * The same with the last results, for the names of one zone: in a flood of random names, most proofs need the same
+ * closest encloser and wildcard. The caller must not change the result.
  */
 export function rememberedHash(
   remembered: Map<string, Uint8Array>,

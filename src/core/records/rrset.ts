@@ -14,7 +14,10 @@ export type RRset = {
   readonly locked?: boolean;
 };
 
-/** One value of a set. `rdata` is canonical and used for comparisons; `name` and `value` are returned as the client sent them. */
+/**
+ * One value of a set. `rdata` is canonical and used for comparisons; `name` and `value` are returned as the client sent
+ * them.
+ */
 export type ZoneRecord = {
   readonly id: string;
   readonly name: string;

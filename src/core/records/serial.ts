@@ -3,7 +3,10 @@ import type { Instant } from "../instant.ts";
 const space = 2 ** 32;
 const half = 2 ** 31;
 
-/** RFC 1982: 1 when `a` is newer, -1 when `b` is; undefined when they are exactly 2^31 apart, where the RFC defines no order. */
+/**
+ * RFC 1982: 1 when `a` is newer, -1 when `b` is; undefined when they are exactly 2^31 apart, where the RFC defines no
+ * order.
+ */
 export function compareSerials(a: number, b: number): -1 | 0 | 1 | undefined {
   if (a === b) return 0;
   const ahead = (a - b + space) % space;

@@ -1,6 +1,7 @@
 /**
- * The hash of two texts, one after the other, one character per byte; with `rounds`, of that hash and the second text, as often. For something as
- * short as a name, this takes half the time that `node:crypto` takes, and `core` needs no Node modules.
+ * The hash of two texts, one after the other, one character per byte; with `rounds`, of that hash and the second text,
+ * as often. For something as short as a name, this takes half the time that `node:crypto` takes, and `core` needs no
+ * Node modules.
  */
 export function sha1(first: string, second = "", rounds = 0): Uint8Array {
   hashTexts(first, second);

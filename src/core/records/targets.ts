@@ -6,7 +6,9 @@ import { answerLimits } from "./answer-work.ts";
 import { dname, targetOfDname } from "./dname.ts";
 import { type ViewSet, wireOf } from "./zone-view.ts";
 
-/** The names that the first records of a set point to, for the types where an answer depends on them; others have none. */
+/**
+ * The names that the first records of a set point to, for the types where an answer depends on them; others have none.
+ */
 export function targetsOf(set: ViewSet): readonly (readonly Label[])[] {
   set.targets ??= readTargets(set);
   return set.targets;

@@ -51,7 +51,10 @@ export function setsFromLines(
   });
 }
 
-/** The sets after these steps; undefined when a step removes a record that does not exist: then the steps are for another version. */
+/**
+ * The sets after these steps; undefined when a step removes a record that does not exist: then the steps are for
+ * another version.
+ */
 export function setsAfterSteps(
   steps: readonly ZoneStep[],
   before: readonly RRset[],

@@ -22,7 +22,10 @@ export type ZoneFileLayout = "v1" | "rrsets";
 /** Lines of a part of a file. */
 const perPart = 1_000;
 
-/** Prints canonical values, because a value as sent to an API may mean something else in a file. The same zone gives the same text. */
+/**
+ * Prints canonical values, because a value as sent to an API may mean something else in a file. The same zone gives the
+ * same text.
+ */
 export function* printingZoneFile(zone: PrintableZone, layout: ZoneFileLayout): Steps<string> {
   return (yield* printingParts(zone, layout)).join("");
 }

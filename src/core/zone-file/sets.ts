@@ -63,7 +63,10 @@ export function addRecord(sets: GrowingSets, place: RecordPlace, record: FileRec
   if (place.ttl !== set.ttl) set.differsAt ??= record.line;
 }
 
-/** The records of a set have one TTL (RFC 2181 section 5.2): the lowest, so that none is cached longer than its line says. */
+/**
+ * The records of a set have one TTL (RFC 2181 section 5.2): the lowest, so that none is cached longer than its line
+ * says.
+ */
 export function* finishingSets(
   sets: GrowingSets,
   fileTtl: number | undefined,

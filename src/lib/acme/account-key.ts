@@ -1,6 +1,9 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 
-/** The key that identifies us to the authority (RFC 8555 section 6.2). ES256 is the only algorithm that every authority must accept. */
+/**
+ * The key that identifies us to the authority (RFC 8555 section 6.2). ES256 is the only algorithm that every authority
+ * must accept.
+ */
 export type AccountKey = {
   readonly jwk: Jwk;
   /** The key authorization for a challenge: its token and the key's thumbprint (RFC 8555 section 8.1). */

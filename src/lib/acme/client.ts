@@ -34,8 +34,8 @@ export type ClientOptions = {
 };
 
 /**
- * Registers every time: for a known key the authority answers with the existing account, so nothing but the key has to be stored, and
- * an authority that has lost its accounts, such as a test authority, creates a new one.
+ * Registers every time: for a known key the authority answers with the existing account, so nothing but the key has to
+ * be stored, and an authority that has lost its accounts, such as a test authority, creates a new one.
  */
 export async function openAcmeClient(options: ClientOptions): Promise<AcmeClient> {
   const { directory, key, mail, now } = options;

@@ -1,8 +1,8 @@
 import { printable } from "../../core/visible-text.ts";
 
 /**
- * Why there is no certificate, with a message for users. `refused`: the authority refused, and retrying soon would count
- * against its limits. `unavailable`: it could not be reached, or it failed itself.
+ * Why there is no certificate, with a message for users. `refused`: the authority refused, and retrying soon would
+ * count against its limits. `unavailable`: it could not be reached, or it failed itself.
  */
 export class AcmeFailure extends Error {
   override readonly name = "AcmeFailure";

@@ -9,7 +9,9 @@ import { type KeepOptions, obtainCertificate } from "./obtain-certificate.ts";
 import { askedToWait, untilOrder, waitAfter } from "./plan.ts";
 import { issuedOf, parseSaved, type Saved } from "./saved.ts";
 
-/** A certificate from an ACME authority, for the names in it; for all other names the server's own certificate is used. */
+/**
+ * A certificate from an ACME authority, for the names in it; for all other names the server's own certificate is used.
+ */
 export type AcmeCertificate = {
   readonly names: readonly string[];
   /** For Node's TLS server. A renewed certificate is used from the next connection on. */
@@ -66,7 +68,10 @@ export async function openAcmeCertificate(options: KeepOptions): Promise<AcmeCer
   };
 }
 
-/** Checks the clock often instead of sleeping for weeks: it may be corrected meanwhile. A failure that repeats is logged once. */
+/**
+ * Checks the clock often instead of sleeping for weeks: it may be corrected meanwhile. A failure that repeats is logged
+ * once.
+ */
 function repeatLogged(
   step: (signal: AbortSignal) => Promise<number | undefined>,
   every: number,

@@ -29,8 +29,8 @@ export type KeepOptions = AcmeOptions & {
 };
 
 /**
- * Orders a certificate and saves it. Progress is saved before every step that must not be repeated, so that the order continues after a restart or on
- * the next leading node.
+ * Orders a certificate and saves it. Progress is saved before every step that must not be repeated, so that the order
+ * continues after a restart or on the next leading node.
  */
 export async function obtainCertificate(options: KeepOptions, signal: AbortSignal): Promise<Issued> {
   const { saved: text, proofs, directory, names, log, now = () => new Date() } = options;

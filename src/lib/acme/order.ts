@@ -27,7 +27,10 @@ export type OrderOptions = {
   readonly signal: AbortSignal;
 };
 
-/** From the order to the certificate, PEM with its chain (RFC 8555 section 7.1.6). Continues the unfinished order if there is one. */
+/**
+ * From the order to the certificate, PEM with its chain (RFC 8555 section 7.1.6). Continues the unfinished order if
+ * there is one.
+ */
 export async function completeOrder(options: OrderOptions): Promise<string> {
   try {
     return await followOrder(options);
@@ -100,7 +103,10 @@ async function proveNames(order: Resource, options: OrderOptions): Promise<void>
   }
 }
 
-/** In a continued order the check may already be running, and the request is refused; the authorization then shows the result. */
+/**
+ * In a continued order the check may already be running, and the request is refused; the authorization then shows the
+ * result.
+ */
 async function askForCheck({ url }: Challenge, client: AcmeClient): Promise<void> {
   try {
     await client.post(url, {});

@@ -113,7 +113,10 @@ export type AskParent = (zone: string, signal: AbortSignal) => Promise<ParentVie
 
 /** Milliseconds per query. */
 const dsLimit = 3_000;
-/** Datagrams get lost, so each address is asked twice; the second address of a server may be reachable if the first is not. */
+/**
+ * Datagrams get lost, so each address is asked twice; the second address of a server may be reachable if the first is
+ * not.
+ */
 const tries = 2;
 /** Whoever owns the parent zone chooses how many servers it has. The root has 13. */
 const mostServers = 32;
@@ -122,8 +125,8 @@ const mostServers = 32;
 type ParentServer = { readonly name: string; readonly peers: readonly Peer[] };
 
 /**
- * The DS records of a zone, from each server of its parent itself, because a resolver may have older ones. `servers`: asked instead of those
- * that DNS names.
+ * The DS records of a zone, from each server of its parent itself, because a resolver may have older ones. `servers`:
+ * asked instead of those that DNS names.
  */
 export const createAskParent =
   (servers: readonly Peer[] = [], tools: DnsTools = systemDns()): AskParent =>

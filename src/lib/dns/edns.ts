@@ -11,7 +11,9 @@ export type Edns = {
 
 export type EdnsOption = { readonly code: number; readonly data: Uint8Array };
 
-/** The size that moor advertises, and the largest reply that it sends over UDP: it needs no fragmentation (RFC 9715). */
+/**
+ * The size that moor advertises, and the largest reply that it sends over UDP: it needs no fragmentation (RFC 9715).
+ */
 export const ednsUdpSize = 1_232;
 
 const smallestUdp = 512;
@@ -23,7 +25,10 @@ export const udpRoomFor = (edns: Pick<Edns, "udpSize"> | undefined): number =>
 /** Name, type, class, TTL and length of an OPT record without options. */
 export const bareOptLength = 11;
 
-/** In an OPT record, the class is the size, and the TTL contains the upper bits of the response code, the version and flags. */
+/**
+ * In an OPT record, the class is the size, and the TTL contains the upper bits of the response code, the version and
+ * flags.
+ */
 export function ednsFromRecord(udpSize: number, ttl: number, data: Uint8Array): Edns | undefined {
   const options = readOptions(data);
   return options && { udpSize, version: (ttl >>> 16) & 0xff, dnssecOk: (ttl & 0x8000) !== 0, options };

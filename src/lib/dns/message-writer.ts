@@ -15,7 +15,10 @@ export type MessageWriter = {
   /** Compressed: if an earlier name has the same end, a pointer to that end is written (RFC 1035 section 4.1.4). */
   readonly name: (labels: readonly Label[]) => void;
   readonly record: (record: RecordToWrite) => void;
-  /** All records of a set, encoded before. They do not fit if they come too late in the message for their pointers, which `pointers` leaves out. */
+  /**
+   * All records of a set, encoded before. They do not fit if they come too late in the message for their pointers,
+   * which `pointers` leaves out.
+   */
   readonly block: (labels: readonly Label[], block: RecordBlock) => void;
   /** The positions of the pointers. */
   readonly pointers: () => readonly number[];
@@ -31,7 +34,10 @@ export type RecordToWrite = {
   readonly data: Uint8Array;
 };
 
-/** The records of one set, each beginning with a pointer to its owner. Names in their data are compressed among themselves. */
+/**
+ * The records of one set, each beginning with a pointer to its owner. Names in their data are compressed among
+ * themselves.
+ */
 export type RecordBlock = {
   /** Bytes; infinite if no message could hold it. */
   readonly length: number;

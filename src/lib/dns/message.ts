@@ -208,7 +208,10 @@ export function framed(message: Uint8Array): Buffer {
   return bytes;
 }
 
-/** The messages of a TCP stream. Chunks are joined only when a message is complete, so that bytes that trickle in are copied once. */
+/**
+ * The messages of a TCP stream. Chunks are joined only when a message is complete, so that bytes that trickle in are
+ * copied once.
+ */
 export function createFrameReader() {
   let unread: Buffer = Buffer.of();
   let at = 0;
@@ -220,8 +223,8 @@ export function createFrameReader() {
       missing -= chunk.length;
     },
     /**
-     * The next message; undefined until it is complete. A message shorter than a header is returned immediately, even incomplete:
-     * then the caller must end the stream.
+     * The next message; undefined until it is complete. A message shorter than a header is returned immediately, even
+     * incomplete: then the caller must end the stream.
      */
     next: (): Buffer | undefined => {
       if (missing > 0) return undefined;

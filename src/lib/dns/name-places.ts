@@ -1,11 +1,15 @@
-/** Characters; longer names are also found as a whole, and by what follows their first label, without following the other labels. */
+/**
+ * Characters; longer names are also found as a whole, and by what follows their first label, without following the
+ * other labels.
+ */
 const longName = 40;
 /** The labels of a name, from its end, that later names can point to. An address below ip6.arpa has 34. */
 const mostLabels = 36;
 
 /**
- * Where the names of a message and their ends are, so that later names can point there. Names are in wire format, one character per byte. An end is
- * kept by its first label and the place of the rest: with the whole end as a key, names of many labels would be expensive.
+ * Where the names of a message and their ends are, so that later names can point there. Names are in wire format, one
+ * character per byte. An end is kept by its first label and the place of the rest: with the whole end as a key, names
+ * of many labels would be expensive.
  */
 export class NamePlaces {
   /** Where the longest known end begins in the name that was looked up; at its last character if none is known. */

@@ -18,9 +18,9 @@ const freeExpansion = 4_096;
 const expansionPerByte = 8;
 
 /**
- * A reader for the names of one message (RFC 1035 section 4.1.4). Each pointer must lead further back than the one before, so that
- * no name loops. The total expanded size of all names is limited in proportion to the message, so that a small message cannot take
- * much time. The target of a pointer is read once.
+ * A reader for the names of one message (RFC 1035 section 4.1.4). Each pointer must lead further back than the one
+ * before, so that no name loops. The total expanded size of all names is limited in proportion to the message, so that
+ * a small message cannot take much time. The target of a pointer is read once.
  */
 export function createNameReader(message: Uint8Array): ReadName {
   let budget = freeExpansion + expansionPerByte * message.length;

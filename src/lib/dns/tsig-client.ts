@@ -16,8 +16,9 @@ import {
 } from "./tsig.ts";
 
 /**
- * Returns the message without its signature, or why it cannot be used. `verified`: the signature is right, and says that ours was
- * refused. Anything else may come from somebody in between, who knows nothing about what the server did (RFC 8945 section 5.4).
+ * Returns the message without its signature, or why it cannot be used. `verified`: the signature is right, and says
+ * that ours was refused. Anything else may come from somebody in between, who knows nothing about what the server did
+ * (RFC 8945 section 5.4).
  */
 export type CheckReply = (
   bytes: Buffer,
@@ -33,8 +34,8 @@ export function signRequest(message: Buffer, key: TsigKey, now: Instant): { byte
 }
 
 /**
- * Checks the messages of one answer in order. The first must be signed; later ones may be unsigned and are then covered by the
- * next signature. `complete` says whether all messages so far are covered.
+ * Checks the messages of one answer in order. The first must be signed; later ones may be unsigned and are then covered
+ * by the next signature. `complete` says whether all messages so far are covered.
  */
 export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () => Instant) {
   let prior = requestMac;

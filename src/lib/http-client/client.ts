@@ -20,7 +20,9 @@ export type HttpOutcome =
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
       readonly body: string;
-      /** The connection was lost before any answer, and the request was sent again: it may have been carried out twice. */
+      /**
+       * The connection was lost before any answer, and the request was sent again: it may have been carried out twice.
+       */
       readonly resent?: true;
     }
   | { readonly kind: "failed"; readonly because: string; readonly todo: string };
@@ -30,8 +32,8 @@ export type HttpClient = {
   /** Never throws, never follows a redirect, and always ends within the time limit. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpOutcome>;
   /**
-   * For an endless answer: `begin` decides whether to accept it, `text` receives what arrives. Returns when the other side
-   * ends it, when the signal aborts, when `text` throws, or after `silence` ms without data. Never throws.
+   * For an endless answer: `begin` decides whether to accept it, `text` receives what arrives. Returns when the other
+   * side ends it, when the signal aborts, when `text` throws, or after `silence` ms without data. Never throws.
    */
   stream(request: HttpRequest, listener: StreamListener, signal: AbortSignal): Promise<StreamEnd>;
   close(): void;
@@ -48,8 +50,8 @@ export type StreamEnd = { readonly kind: "declined" } | { readonly kind: "ended"
 const defaultLimits: HttpLimits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024 };
 
 /**
- * One client per endpoint, with its own connections. Uses Node's HTTP client instead of undici: loading undici alone takes
- * 130 ms of CPU time and 30 MB, more than the rest of an updating round.
+ * One client per endpoint, with its own connections. Uses Node's HTTP client instead of undici: loading undici alone
+ * takes 130 ms of CPU time and 30 MB, more than the rest of an updating round.
  */
 export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLimits> = {}): Promise<HttpClient> {
   const limits = { ...defaultLimits, ...(endpoint.timeout ? { timeoutMs: endpoint.timeout } : {}), ...given };

@@ -3,9 +3,9 @@ import { hidden } from "../../process/log.ts";
 export type Hide = (text: string) => string;
 
 /**
- * Services echo what they receive: in an error, in a header, as JSON inside JSON. So every text from a service passes through
- * here before anything else reads it. Finds secrets in plain text or in another case, URL-encoded, with JSON or HTML escapes,
- * in base64 and hexadecimal, inside a longer word, wrapped or spaced out, and cut in half.
+ * Services echo what they receive: in an error, in a header, as JSON inside JSON. So every text from a service passes
+ * through here before anything else reads it. Finds secrets in plain text or in another case, URL-encoded, with JSON or
+ * HTML escapes, in base64 and hexadecimal, inside a longer word, wrapped or spaced out, and cut in half.
  */
 export function hiderOf(secrets: readonly string[]): Hide {
   // Shorter ones match ordinary words, and protect nothing anyway.
@@ -57,7 +57,9 @@ function spellingsOf(secret: string): readonly string[] {
   return all.map((spelling) => spelling.toLowerCase());
 }
 
-/** How a text inside another one looks in base64: the part that does not depend on its neighbours, in both alphabets. */
+/**
+ * How a text inside another one looks in base64: the part that does not depend on its neighbours, in both alphabets.
+ */
 function base64Cores(secret: Buffer): readonly string[] {
   const cores = [0, 1, 2].map((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), secret]);

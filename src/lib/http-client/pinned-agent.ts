@@ -5,9 +5,9 @@ import { type ConnectionOptions, connect } from "node:tls";
 type Done = (error: Error | null, socket: Duplex) => void;
 
 /**
- * Trusts one certificate by its SHA-256 fingerprint. Node checks names only after the chain, and a self-signed chain fails, so
- * both checks are off. Instead, the fingerprint is compared before a request gets the connection: no secret is sent to anyone
- * else. Sessions are not cached, so that every connection presents its certificate.
+ * Trusts one certificate by its SHA-256 fingerprint. Node checks names only after the chain, and a self-signed chain
+ * fails, so both checks are off. Instead, the fingerprint is compared before a request gets the connection: no secret
+ * is sent to anyone else. Sessions are not cached, so that every connection presents its certificate.
  */
 export function createPinnedAgent(options: AgentOptions, sha256: string): Agent {
   const agent = new Agent({ ...options, maxCachedSessions: 0 });

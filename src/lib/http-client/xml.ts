@@ -1,4 +1,7 @@
-/** An element without its namespace prefix and its attributes. `text` is trimmed, and empty if there are child elements only. */
+/**
+ * An element without its namespace prefix and its attributes. `text` is trimmed, and empty if there are child elements
+ * only.
+ */
 export type XmlElement = { readonly name: string; readonly text: string; readonly children: readonly XmlElement[] };
 
 /** Characters, unless the caller says otherwise. */
@@ -6,8 +9,8 @@ const usualLength = 256 * 1024;
 const deepest = 30;
 
 /**
- * Reads what UPnP devices and some services send: elements and text. Undefined if it is not well formed, too long or too deep, or has a document type:
- * without one, no entity can be defined, so a short text never expands to a long one.
+ * Reads what UPnP devices and some services send: elements and text. Undefined if it is not well formed, too long or
+ * too deep, or has a document type: without one, no entity can be defined, so a short text never expands to a long one.
  */
 export function readXml(text: string, longest = usualLength): XmlElement | undefined {
   if (text.length > longest) return undefined;

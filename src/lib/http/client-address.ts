@@ -25,8 +25,9 @@ const longestHeader = 2_000;
 const answersKept = 1_000;
 
 /**
- * Each proxy appends the address of its client. So, from the right, the first address that is not a trusted proxy is the caller;
- * everything further left is only a claim of that caller. If a hop is not an address, the one to its right counts.
+ * Each proxy appends the address of its client. So, from the right, the first address that is not a trusted proxy is
+ * the caller; everything further left is only a claim of that caller. If a hop is not an address, the one to its right
+ * counts.
  */
 export function trustProxies({ networks, header }: TrustedProxies): ProxyTrust {
   const isTrusted = (peer: string): boolean => {

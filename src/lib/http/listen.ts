@@ -9,7 +9,10 @@ export const urlOf = ({ host, port }: ListenAddress, scheme = "https"): string =
 
 const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
-/** Where a client on this machine finds the server: a wildcard address cannot be connected to, and no certificate names it. */
+/**
+ * Where a client on this machine finds the server: a wildcard address cannot be connected to, and no certificate names
+ * it.
+ */
 export const hereOf = ({ host, port }: ListenAddress): ListenAddress => ({ host: everywhere[host] ?? host, port });
 
 /** Text to append to the address of hereOf. */

@@ -13,8 +13,8 @@ export type MetricsOptions = {
 };
 
 /**
- * For operators only, on a separate listener: `/metrics`, and health with its reasons. Plain HTTP without a secret, so it
- * belongs on loopback or on the operator's own network. On loopback, only requests for a loopback name are answered.
+ * For operators only, on a separate listener: `/metrics`, and health with its reasons. Plain HTTP without a secret, so
+ * it belongs on loopback or on the operator's own network. On loopback, only requests for a loopback name are answered.
  */
 export async function openMetricsListener(at: ListenAddress, options: MetricsOptions): Promise<MetricsListener> {
   const loopback = isLoopbackName(bracketed(at.host));

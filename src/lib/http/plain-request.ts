@@ -47,8 +47,8 @@ export const neverCached = { "cache-control": "no-store" } as const;
 const maxAge = 7 * 24 * 60 * 60;
 
 /**
- * HSTS (RFC 6797) for the host name in the request. The policy applies to every port of a host, so it is not sent for `localhost`
- * and names without a dot: other servers there may speak plain HTTP. For addresses, browsers ignore it.
+ * HSTS (RFC 6797) for the host name in the request. The policy applies to every port of a host, so it is not sent for
+ * `localhost` and names without a dot: other servers there may speak plain HTTP. For addresses, browsers ignore it.
  */
 export function transportSecurity(host: string | undefined): Readonly<Record<string, string>> {
   const name = (host ?? "").replace(/:\d+$/, "").replace(/\.$/, "").toLowerCase();

@@ -7,8 +7,8 @@ const [first, end] = [0x1000000, 0x10000000];
 const longest = 64;
 
 /**
- * An id for each request, in its log lines and its answer: 32 hex digits. A trusted proxy may have set one already. Counting
- * costs a tenth of what a random id per request would.
+ * An id for each request, in its log lines and its answer: 32 hex digits. A trusted proxy may have set one already.
+ * Counting costs a tenth of what a random id per request would.
  */
 export function createRequestIds(proxies?: Pick<ProxyTrust, "isTrusted">): (request: IncomingMessage) => string {
   let prefix = "";

@@ -49,7 +49,10 @@ const servers: Readonly<Record<string, Start>> = {
   },
 };
 
-/** A server that lists the requests it has started, with the pass of the loop; those for `/slow` are answered after `goOn`. */
+/**
+ * A server that lists the requests it has started, with the pass of the loop; those for `/slow` are answered after
+ * `goOn`.
+ */
 async function startServer(start: Start) {
   const { passes, stop } = countPasses();
   closing.push(stop);
@@ -86,7 +89,10 @@ async function dial(port: number) {
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `/${i}`);
 
-/** The scheduler's passes end in the same phase of the loop as ours, before or after: two of theirs may be in one of ours. */
+/**
+ * The scheduler's passes end in the same phase of the loop as ours, before or after: two of theirs may be in one of
+ * ours.
+ */
 const both = 2;
 
 describe.each(Object.entries(servers))("the server %s", (_, start) => {

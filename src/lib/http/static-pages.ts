@@ -18,7 +18,10 @@ export type StaticPagesOptions = {
   readonly folder?: string | undefined;
 };
 
-/** Nothing from other origins, nothing inline except styles (the component library sets some), and no framing by other pages. */
+/**
+ * Nothing from other origins, nothing inline except styles (the component library sets some), and no framing by other
+ * pages.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -47,7 +50,10 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** The returned function gives undefined for paths that are not the pages'. Files are read on their first request and cached. */
+/**
+ * The returned function gives undefined for paths that are not the pages'. Files are read on their first request and
+ * cached.
+ */
 export function createStaticPages({ page, isPage, folder }: StaticPagesOptions) {
   const files = new Map<string, Promise<Buffer | undefined>>();
   const fileOf = (name: string): Promise<Buffer | undefined> => {

@@ -31,8 +31,8 @@ const notTls: ReadonlySet<string> = new Set(["ERR_SSL_HTTP_REQUEST", "ERR_SSL_WR
 const httpsOnly = "400 Bad Request: this port speaks HTTPS. Use https:// instead of http:// in the address.\n";
 
 /**
- * Writes to the TCP connection: what is written to the TLS socket before its handshake is never sent. Node has already begun to
- * close the connection, but a text of this size is sent immediately.
+ * Writes to the TCP connection: what is written to the TLS socket before its handshake is never sent. Node has already
+ * begun to close the connection, but a text of this size is sent immediately.
  */
 function sendHttpsOnly({ _parent: below }: BeforeHandshake): void {
   if (below?.writable) below.on("error", () => undefined).write(httpsOnlyAnswer, () => undefined);

@@ -1,9 +1,9 @@
 import { isMarked, type KernelAddress } from "./row.ts";
 
 /**
- * Most clients take the first address of a family that is not link-local, so usable and permanent addresses come first; the
- * kernel lists the newest first, whatever its state. The firewall's report can mark only some of the states, and neither
- * temporary addresses (RFC 8981) nor duplicates.
+ * Most clients take the first address of a family that is not link-local, so usable and permanent addresses come first;
+ * the kernel lists the newest first, whatever its state. The firewall's report can mark only some of the states, and
+ * neither temporary addresses (RFC 8981) nor duplicates.
  */
 export const bestFirst = (addresses: readonly KernelAddress[]): readonly KernelAddress[] =>
   addresses.toSorted((a, b) => rank(a) - rank(b));

@@ -1,6 +1,6 @@
 /**
- * Parses the JSON that `ip` prints. `ip` writes most control characters in the name or alias of an interface as they are, and some
- * releases write a backslash before an apostrophe. JSON allows neither.
+ * Parses the JSON that `ip` prints. `ip` writes most control characters in the name or alias of an interface as they
+ * are, and some releases write a backslash before an apostrophe. JSON allows neither.
  */
 export function parseIpJson(printed: string): unknown {
   return JSON.parse(printed.replaceAll(/\\["\\/bfnrtu]|\\|[^\P{Cc}\t\n\r]/gu, corrected));

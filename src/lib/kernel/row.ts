@@ -2,8 +2,8 @@ import { isObject } from "../../core/is-object.ts";
 import { parseIpJson } from "./ip-json.ts";
 
 /**
- * One network device as the kernel describes it, in the format of `ip -json -details -statistics addr`. Only the fields that moor
- * needs are declared; others are ignored. Fields that not every device or kernel has are optional.
+ * One network device as the kernel describes it, in the format of `ip -json -details -statistics addr`. Only the fields
+ * that moor needs are declared; others are ignored. Fields that not every device or kernel has are optional.
  */
 export type KernelRow = {
   readonly ifindex?: number;
@@ -110,9 +110,10 @@ const addressFields: Partial<Record<keyof KernelAddress, Kind>> = {
 };
 
 /**
- * Parses the output of `ip`. Anything but a list of devices throws, and so does a list without any readable device, because every
- * machine has one: invalid output never means "no devices". A device that cannot be read is left out, as unknown: it never hides
- * the others. So is one with an address that cannot be read; other fields that cannot be read are left out of their device.
+ * Parses the output of `ip`. Anything but a list of devices throws, and so does a list without any readable device,
+ * because every machine has one: invalid output never means "no devices". A device that cannot be read is left out, as
+ * unknown: it never hides the others. So is one with an address that cannot be read; other fields that cannot be read
+ * are left out of their device.
  */
 export function parseKernelRows(text: string): readonly KernelRow[] {
   const parsed = parseIpJson(text);

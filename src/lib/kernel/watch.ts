@@ -18,12 +18,16 @@ export type WatchKernel = {
   readonly backOff?: { readonly base: number; readonly cap: number };
 };
 
-/** Milliseconds. `ip monitor` does not say when it starts to listen; one more call after this time covers earlier changes. */
+/**
+ * Milliseconds. `ip monitor` does not say when it starts to listen; one more call after this time covers earlier
+ * changes.
+ */
 const listeningBy = 150;
 
 /**
- * Calls `onChange` whenever the kernel reports a changed address or link, until the signal aborts. `ip monitor` is restarted when
- * it ends. As a safety net, `onChange` is also called every half minute, or every second while `ip monitor` does not run.
+ * Calls `onChange` whenever the kernel reports a changed address or link, until the signal aborts. `ip monitor` is
+ * restarted when it ends. As a safety net, `onChange` is also called every half minute, or every second while `ip
+ * monitor` does not run.
  */
 export async function watchKernel(options: WatchKernel): Promise<void> {
   const { onChange, signal, log, every = { monitored: 30_000, alone: 1_000 } } = options;
@@ -56,9 +60,9 @@ async function watchNet(every: () => number, onChange: () => void, signal: Abort
 }
 
 /**
- * If moor were killed, `ip` would keep running until the kernel's next event. So a shell runs in between: it only reads from a
- * pipe from moor, and kills `ip` when that pipe is closed for any reason. Ctrl-C reaches all programs of a terminal, and `ip`
- * ignores it, so the shell must ignore it too.
+ * If moor were killed, `ip` would keep running until the kernel's next event. So a shell runs in between: it only reads
+ * from a pipe from moor, and kills `ip` when that pipe is closed for any reason. Ctrl-C reaches all programs of a
+ * terminal, and `ip` ignores it, so the shell must ignore it too.
  */
 const untilPipeEnds = 'trap "" INT; "$0" -o monitor address link & exec >&-; read -r _; kill $!; wait';
 

@@ -1,6 +1,6 @@
 /**
- * A map with at most `most` entries, for what clients can make grow. Setting an entry makes it the newest; beyond the limit, the
- * oldest is dropped.
+ * A map with at most `most` entries, for what clients can make grow. Setting an entry makes it the newest; beyond the
+ * limit, the oldest is dropped.
  */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();

@@ -3,8 +3,8 @@ import type { Server } from "node:net";
 import type { Logger } from "../../process/log.ts";
 
 /**
- * Every connection, even an idle one, uses a file descriptor of this process. A server that uses at most half of them leaves
- * enough for the database, DNS, `/metrics` and `/health`.
+ * Every connection, even an idle one, uses a file descriptor of this process. A server that uses at most half of them
+ * leaves enough for the database, DNS, `/metrics` and `/health`.
  */
 export function leaveHalfTheFiles(server: Server, log: Logger): void {
   const most = mostOpenFiles();
@@ -24,8 +24,8 @@ export function leaveHalfTheFiles(server: Server, log: Logger): void {
 const minute = 60_000;
 
 /**
- * One `part`-th of the files that this process may open, and no more than `atMost`. HTTP uses half, DNS over TCP a quarter,
- * transfers from primary servers an eighth; the rest is for the database, the log and everything else.
+ * One `part`-th of the files that this process may open, and no more than `atMost`. HTTP uses half, DNS over TCP a
+ * quarter, transfers from primary servers an eighth; the rest is for the database, the log and everything else.
  */
 export const partOfFiles = (part: number, atMost: number): number =>
   Math.min(atMost, Math.ceil((mostOpenFiles() ?? Number.POSITIVE_INFINITY) / part));

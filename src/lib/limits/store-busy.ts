@@ -1,6 +1,6 @@
 /**
- * The store cannot do something now, but probably can soon: too many requests are waiting, or its database cannot be reached.
- * The HTTP APIs answer 503 with `Retry-After`.
+ * The store cannot do something now, but probably can soon: too many requests are waiting, or its database cannot be
+ * reached. The HTTP APIs answer 503 with `Retry-After`.
  */
 export class StoreBusy extends Error {
   /** In seconds. */

@@ -26,16 +26,17 @@ export class PostgresClient extends pg.Client {
     super({ ...config, password: config.password, keepAlive: true, keepAliveInitialDelayMillis: 10_000 });
     // Every stored number fits into a double.
     this.setTypeParser(pg.types.builtins.INT8, Number);
-    // Callers notice a lost connection when a query fails, or listen for it. Without a listener, an error event would end the
-    // process: a server that is being stopped may send its error in the same packet that accepts the connection.
+    // Callers notice a lost connection when a query fails, or listen for it. Without a listener, an error event would
+    // end the process: a server that is being stopped may send its error in the same packet that accepts the
+    // connection.
     this.on("error", () => undefined);
     this.#check = check;
     check.opened?.(this);
   }
 
   /**
-   * Closes a connection on which signing in failed. The driver leaves that to the server, which takes a minute: until then, the
-   * process does not exit, and a node that keeps retrying uses up the server's connections.
+   * Closes a connection on which signing in failed. The driver leaves that to the server, which takes a minute: until
+   * then, the process does not exit, and a node that keeps retrying uses up the server's connections.
    */
   override connect(): Promise<pg.Client>;
   override connect(done: (error: Error | null) => void): void;

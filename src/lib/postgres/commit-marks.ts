@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Statement } from "./statement.ts";
 
 /**
- * Each transaction leaves its own mark, so that a client that lost the connection during the commit can check whether it happened.
- * The transaction id is not enough: after a crash, the server reuses the ids of transactions that left no trace.
+ * Each transaction leaves its own mark, so that a client that lost the connection during the commit can check whether
+ * it happened. The transaction id is not enough: after a crash, the server reuses the ids of transactions that left no
+ * trace.
  */
 export type CommitMark = {
   /** Send this right before COMMIT. */

@@ -1,9 +1,9 @@
 /**
  * What an error of PostgreSQL or of the connection means for the work: `lost`: the connection is gone, and a new one
- * may work; `refused`: there was no connection, and trying again does not help until something is changed; `repeat`: another
- * transaction was in the way, and a retry will work; `stale`: a table got a new column after the statement was prepared on
- * this connection, and a new connection will work; `slow`: it exceeded its time limit; `unable`: the server cannot do it in
- * the state it is in, and nothing was written.
+ * may work; `refused`: there was no connection, and trying again does not help until something is changed; `repeat`:
+ * another transaction was in the way, and a retry will work; `stale`: a table got a new column after the statement was
+ * prepared on this connection, and a new connection will work; `slow`: it exceeded its time limit; `unable`: the server
+ * cannot do it in the state it is in, and nothing was written.
  */
 export type PostgresFault = "lost" | "refused" | "repeat" | "stale" | "slow" | "unable" | "other";
 
@@ -65,7 +65,10 @@ const lostWords =
 /** Our own refusal: the server asks for a password that we do not have. The message says what to do. */
 export class PasswordMissing extends Error {}
 
-/** Why a database cannot be used, in clearer words than those of the driver and the server where possible. Contains no secret. */
+/**
+ * Why a database cannot be used, in clearer words than those of the driver and the server where possible. Contains no
+ * secret.
+ */
 export function reasonOf(error: unknown): string {
   // With several addresses, only the parts of the error have messages.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
@@ -98,7 +101,9 @@ const untrusted = () =>
   "its certificate is not from a trusted authority; give the file with the authority's certificate: " +
   "sslrootcert=FILE in the URL, or PGSSLROOTCERT";
 
-/** https://nodejs.org/api/tls.html#x509-certificate-error-codes and the classes 28, 3D and 53 of PostgreSQL's errors. */
+/**
+ * https://nodejs.org/api/tls.html#x509-certificate-error-codes and the classes 28, 3D and 53 of PostgreSQL's errors.
+ */
 const refusals: Readonly<Record<string, (error: DriverError) => string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
   UNABLE_TO_GET_ISSUER_CERT: untrusted,

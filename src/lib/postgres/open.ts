@@ -13,13 +13,16 @@ import { type Committed, type Ending, type Rows, type Statement, toQuery } from 
 import { resultOf } from "./transaction.ts";
 import type { PostgresAddress } from "./url.ts";
 
-/** A pool of connections to one database. Everything it waits for has a limit; what it cannot do now throws `StoreBusy`. */
+/**
+ * A pool of connections to one database. Everything it waits for has a limit; what it cannot do now throws `StoreBusy`.
+ */
 export type Postgres = {
   /** One read-only statement; it is repeated if the connection is lost. */
   readonly read: (statement: Statement) => Promise<Rows>;
   /**
-   * `work` must be repeatable: it is run again when another transaction was in the way or the connection was lost before the
-   * commit. It takes effect once. If this rejects, nothing was written, unless a `StoreBusy` says that this is not known.
+   * `work` must be repeatable: it is run again when another transaction was in the way or the connection was lost
+   * before the commit. It takes effect once. If this rejects, nothing was written, unless a `StoreBusy` says that this
+   * is not known.
    */
   readonly transact: <T>(
     work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
@@ -219,8 +222,9 @@ function forCaller(error: unknown, fault: PostgresFault): unknown {
 }
 
 /**
- * Nearly every query finds a few rows by key. So each is planned once and uses an index, whatever the statistics of a new table
- * say: planning every time took as long as the rest of the query, and small tables were scanned for every record.
+ * Nearly every query finds a few rows by key. So each is planned once and uses an index, whatever the statistics of a
+ * new table say: planning every time took as long as the rest of the query, and small tables were scanned for every
+ * record.
  */
 const plans = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off";
 
@@ -238,7 +242,9 @@ function clientConfig(limits: PostgresLimits): pg.ClientConfig {
   };
 }
 
-/** Which of several hosts the next connection is made to: the one that worked last, or the one after it if it failed. */
+/**
+ * Which of several hosts the next connection is made to: the one that worked last, or the one after it if it failed.
+ */
 export class PostgresHosts {
   readonly #configs: readonly ClientConfig[];
   readonly #address: PostgresAddress;

@@ -4,14 +4,16 @@ import { poolerTodo } from "./faults.ts";
 import { endClient } from "./session.ts";
 
 /**
- * A transaction-mode pooler hands a session, with its locks and LISTENs, to the next client: two nodes would lead at the same
- * time, and neither would be notified of the other's writes. Such a pooler shows when a connection loses a setting of its session.
+ * A transaction-mode pooler hands a session, with its locks and LISTENs, to the next client: two nodes would lead at
+ * the same time, and neither would be notified of the other's writes. Such a pooler shows when a connection loses a
+ * setting of its session.
  */
 export async function expectOwnSession(client: Client, connect: () => Promise<Client>): Promise<void> {
   const other = await connect();
   try {
     const mine = await mark(client);
-    // A pooler that rotates its sessions shows in the next query; one that reuses the last session, after a query of `other`.
+    // A pooler that rotates its sessions shows in the next query; one that reuses the last session, after a query of
+    // `other`.
     const isKept = (await markOn(client)) === mine;
     const others = await mark(other);
     if (isKept && (await markOn(client)) === mine && (await markOn(other)) === others) return;

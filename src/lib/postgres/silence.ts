@@ -14,8 +14,9 @@ const lookEvery = 250;
 const usualLimit = 2_500;
 
 /**
- * Notices a server whose packets no longer arrive, and that closes no connection. One of the watched clients must ask it something every second, as `LISTEN`
- * does (`session.ts`): so however long a query takes, a server that is there is heard. Counts bytes now and then, which costs queries nothing.
+ * Notices a server whose packets no longer arrive, and that closes no connection. One of the watched clients must ask
+ * it something every second, as `LISTEN` does (`session.ts`): so however long a query takes, a server that is there is
+ * heard. Counts bytes now and then, which costs queries nothing.
  */
 export class Silence {
   readonly #options: SilenceOptions;

@@ -18,7 +18,10 @@ export type Committed<T> = { readonly result: T; readonly last: Rows | undefined
 export const toQuery = ({ text, values = [], name }: Statement): QueryConfig =>
   ({ text, values: values.map(withoutNul), ...(name && { name }) }) as QueryConfig;
 
-/** PostgreSQL's text cannot contain NUL, and sending one fails the statement. A search for such a text must just find nothing. */
+/**
+ * PostgreSQL's text cannot contain NUL, and sending one fails the statement. A search for such a text must just find
+ * nothing.
+ */
 function withoutNul(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
   return Array.isArray(value) ? value.map(withoutNul) : value;

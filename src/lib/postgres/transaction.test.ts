@@ -2,7 +2,10 @@ import type { PoolClient } from "pg";
 import { expect, it } from "vitest";
 import { resultOf } from "./transaction.ts";
 
-/** A standby assigns no transaction ids: it refuses the request for one, and then everything else in the failed transaction. */
+/**
+ * A standby assigns no transaction ids: it refuses the request for one, and then everything else in the failed
+ * transaction.
+ */
 const standby = {
   query: async (asked: string | { readonly text: string }) => {
     const text = typeof asked === "string" ? asked : asked.text;

@@ -14,8 +14,8 @@ type Connections = {
 };
 
 /**
- * One attempt at a transaction, READ COMMITTED. When the connection is lost while COMMIT is under way, the server is asked on
- * another connection whether it committed: so the answer is never wrong, and nothing is written twice.
+ * One attempt at a transaction, READ COMMITTED. When the connection is lost while COMMIT is under way, the server is
+ * asked on another connection whether it committed: so the answer is never wrong, and nothing is written twice.
  */
 export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Connections): Promise<Committed<T>> {
   let doubt: (Doubt & { readonly result: T }) | undefined;
@@ -127,5 +127,8 @@ async function isUnderWay(client: PoolClient, xid: string): Promise<boolean> {
 /** in_failed_sql_transaction */
 const isIgnored = (error: unknown): boolean => (error as { readonly code?: string } | undefined)?.code === "25P02";
 
-/** The error for an id that the server has not given out yet. After a crash, that may be an id that it gave out before the crash. */
+/**
+ * The error for an id that the server has not given out yet. After a crash, that may be an id that it gave out before
+ * the crash.
+ */
 const inTheFuture = "22023";

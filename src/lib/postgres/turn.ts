@@ -14,17 +14,17 @@ export type TurnOptions = {
 const lock = "1836019570, 1";
 
 /**
- * A node leads for `lease` after it sent a query that was answered. The server frees the lock of a node that has sent nothing for
- * `deserted`: longer than `lease`, so that two nodes never lead at the same time, and short enough for another to lead within 5
- * seconds.
+ * A node leads for `lease` after it sent a query that was answered. The server frees the lock of a node that has sent
+ * nothing for `deserted`: longer than `lease`, so that two nodes never lead at the same time, and short enough for
+ * another to lead within 5 seconds.
  */
 const timing = { probe: 1_000, patience: 1_500, slowest: 1_000 };
 const lease = timing.probe + timing.patience;
 const deserted = 3_000;
 
 /**
- * One node at a time leads: the one whose session holds the lock. A node that is killed loses it with its connection; one whose
- * network fails loses it by a timeout. Needs its own session at the server, so no transaction-mode pooler.
+ * One node at a time leads: the one whose session holds the lock. A node that is killed loses it with its connection;
+ * one whose network fails loses it by a timeout. Needs its own session at the server, so no transaction-mode pooler.
  */
 export function takeTurns({ connect, log, random }: TurnOptions): Duties {
   const duties = createDuties(log);

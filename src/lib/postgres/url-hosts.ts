@@ -19,7 +19,10 @@ export function splitHosts(text: string): { readonly single: string; readonly li
     : { single: text, listed: [] };
 }
 
-/** https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS: one port for all hosts, or one for each. */
+/**
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS: one port for all hosts, or one for
+ * each.
+ */
 export function readHosts({ url, listed, host, env }: HostSources): Result<readonly HostAndPort[]> {
   const named = url.searchParams.get("host") ?? (url.hostname === "" ? env.PGHOST : undefined);
   const hosts = named?.split(",") ?? (listed.length > 0 ? listed.map(withoutPort) : [host]);

@@ -1,6 +1,9 @@
 import { StoreBusy } from "../limits/store-busy.ts";
 
-/** Turns an error caused by the disk or by another process into `StoreBusy`: it may be over soon, and nothing was written. */
+/**
+ * Turns an error caused by the disk or by another process into `StoreBusy`: it may be over soon, and nothing was
+ * written.
+ */
 export function asStoreBusy(error: unknown): unknown {
   const kind = sqliteKind(error);
   const reason = kind === undefined ? undefined : reasons.get(kind);

@@ -1,9 +1,9 @@
 /**
  * One step of a schema. Forwards only: a released step is never edited, a change is a new step at the end.
  *
- * `oldest`: how many steps a program must know to use a database that has this one. By default, all steps up to this one, so
- * that older programs refuse to run. A step that older programs can ignore may set a lower number: then two versions work side by
- * side while nodes are upgraded one after another.
+ * `oldest`: how many steps a program must know to use a database that has this one. By default, all steps up to this
+ * one, so that older programs refuse to run. A step that older programs can ignore may set a lower number: then two
+ * versions work side by side while nodes are upgraded one after another.
  */
 export type MigrationStep = string | { readonly sql: string; readonly oldest: number };
 

@@ -13,8 +13,9 @@ import {
 export { DatabaseTrouble };
 
 /**
- * Opens `path` (or `:memory:`), checks it, and runs the missing migration steps. WAL with `synchronous=FULL`: a commit is on disk
- * when it returns, and other processes may read and write the same file. `mayBeEmpty`: the caller has just made the file.
+ * Opens `path` (or `:memory:`), checks it, and runs the missing migration steps. WAL with `synchronous=FULL`: a commit
+ * is on disk when it returns, and other processes may read and write the same file. `mayBeEmpty`: the caller has just
+ * made the file.
  */
 export function openSqlite(
   path: string,
@@ -51,15 +52,15 @@ const settings = `
 `;
 
 /**
- * This and the rare checkpoints keep a store with a million records nearly as fast as a small one; the cache uses memory only for pages
- * that are read. It is set after the check, which reads the whole file and would fill it. No memory map: it would make reads from such a
- * store a third faster, but use 64 KB of memory per page.
+ * This and the rare checkpoints keep a store with a million records nearly as fast as a small one; the cache uses
+ * memory only for pages that are read. It is set after the check, which reads the whole file and would fill it. No
+ * memory map: it would make reads from such a store a third faster, but use 64 KB of memory per page.
  */
 const cache = "PRAGMA cache_size = -65536";
 
 /**
- * SQLite takes an empty file for a new database. But one that is there already has lost its content, for example on a full disk or by a
- * failed copy. A file is also empty for a moment while another process creates it.
+ * SQLite takes an empty file for a new database. But one that is there already has lost its content, for example on a
+ * full disk or by a failed copy. A file is also empty for a moment while another process creates it.
  */
 function refuseEmpty(path: string): void {
   const isEmpty = () => statSync(path, { throwIfNoEntry: false })?.size === 0;
@@ -105,8 +106,8 @@ const hasTables = (database: DatabaseSync): boolean =>
   database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined;
 
 /**
- * `PRAGMA user_version` counts the steps. `schema_oldest` exists only if a program that knows fewer steps can use the database
- * too.
+ * `PRAGMA user_version` counts the steps. `schema_oldest` exists only if a program that knows fewer steps can use the
+ * database too.
  */
 function stateOf(database: DatabaseSync): SchemaState {
   const taken = Number(database.prepare("PRAGMA user_version").get()?.user_version);

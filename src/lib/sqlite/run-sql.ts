@@ -1,7 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { inWords, type Sql, sqliteDialect } from "./sql.ts";
 
-/** Runs a statement. Statements are prepared on first use and kept. Their text comes from the code, not from clients, so their number is bounded. */
+/**
+ * Runs a statement. Statements are prepared on first use and kept. Their text comes from the code, not from clients, so
+ * their number is bounded.
+ */
 export function sqliteRows(database: DatabaseSync) {
   const prepared = new Map<string, StatementSync>();
   return <Row>(words: string, values: readonly SQLInputValue[]): readonly Row[] => {

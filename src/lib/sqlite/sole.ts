@@ -33,8 +33,8 @@ export function isInUse(path: string): boolean {
 }
 
 /**
- * For the life of a service: a second one on the same files is refused with `message`. The lock ends with the process, however it
- * ends.
+ * For the life of a service: a second one on the same files is refused with `message`. The lock ends with the process,
+ * however it ends.
  */
 export function lockFor(path: string, message: string): { readonly close: () => void } {
   // SQLite would let everybody read it.

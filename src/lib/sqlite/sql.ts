@@ -1,7 +1,10 @@
 /** An SQL statement or a part of one: pieces of text, with a value between each two. */
 export type SqlText = { readonly words: readonly string[]; readonly values: readonly unknown[] };
 
-/** A template tag. Values become parameters, so they may come from a client; parts written with `sql` are inserted as SQL. */
+/**
+ * A template tag. Values become parameters, so they may come from a client; parts written with `sql` are inserted as
+ * SQL.
+ */
 export function sql(words: readonly string[], ...given: readonly unknown[]): SqlText {
   let last = words[0] ?? "";
   const before: string[] = [];

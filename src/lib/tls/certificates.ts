@@ -21,8 +21,9 @@ export type PairName = "server" | "firewall" | "updater";
 const day = 24 * 60 * 60 * 1000;
 
 /**
- * The private authority in `folder` and a server certificate from it, created if missing. The server certificate is also replaced
- * if it expires within 30 days, is not valid yet, or lacks one of `names`. The authority is never replaced: clients imported it.
+ * The private authority in `folder` and a server certificate from it, created if missing. The server certificate is
+ * also replaced if it expires within 30 days, is not valid yet, or lacks one of `names`. The authority is never
+ * replaced: clients imported it.
  */
 export async function ensureCertificate(
   folder: string,
@@ -52,8 +53,8 @@ export const readAuthorityCertificate = async (folder: string): Promise<string |
   (await readAuthority(folder))?.cert;
 
 /**
- * Key and certificate are created together, in one file that only one process can create: a process that starts at the same
- * moment finds and uses it. `ca.pem` is a copy of the public half.
+ * Key and certificate are created together, in one file that only one process can create: a process that starts at the
+ * same moment finds and uses it. `ca.pem` is a copy of the public half.
  */
 async function makeAuthority(folder: string, now: Date, permitted: readonly string[] | undefined): Promise<Pair> {
   const { issueAuthority } = await import("./issue-certificate.ts");
@@ -126,7 +127,8 @@ function stillGood(pair: Pair, names: readonly string[], ca: string, now: Date):
     const covers = (name: string) => (parseAddress(name) ? certificate.checkIP(name) : certificate.checkHost(name));
     return (
       certificate.validToDate.getTime() - now.getTime() > 30 * day &&
-      // Issued while the clock was ahead. If even the authority is not valid yet, the clock is wrong, and a new certificate would not help.
+      // Issued while the clock was ahead. If even the authority is not valid yet, the clock is wrong, and a new
+      // certificate would not help.
       (certificate.validFromDate <= now || now < authority.validFromDate) &&
       belongTogether(pair) &&
       certificate.verify(authority.publicKey) &&

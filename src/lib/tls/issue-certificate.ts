@@ -23,12 +23,16 @@ export type Pair = { readonly cert: string; readonly key: string };
 const day = 24 * 60 * 60 * 1000;
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-/** A machine without a battery-backed clock starts in 1970; an authority from then would have expired once the time is known. */
+/**
+ * A machine without a battery-backed clock starts in 1970; an authority from then would have expired once the time is
+ * known.
+ */
 const clockBegins = Date.UTC(2026, 10);
 
 /**
- * A self-signed authority, valid for twenty years, only for TLS servers, and only for the permitted names and names below them.
- * The name constraints are not marked as critical: mbedTLS, which OpenWrt's clients use, would refuse the authority.
+ * A self-signed authority, valid for twenty years, only for TLS servers, and only for the permitted names and names
+ * below them. The name constraints are not marked as critical: mbedTLS, which OpenWrt's clients use, would refuse the
+ * authority.
  */
 export async function issueAuthority(now: Date, permitted: readonly string[] | undefined): Promise<Pair> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);

@@ -33,7 +33,9 @@ export type TlsOptions = {
 
 export type CertificateFiles = { readonly cert: string; readonly key: string };
 
-/** How long a new address may have to wait for a certificate that includes it. A check costs two milliseconds of CPU. */
+/**
+ * How long a new address may have to wait for a certificate that includes it. A check costs two milliseconds of CPU.
+ */
 const minute = 60_000;
 const tenSeconds = 10_000;
 

@@ -22,9 +22,9 @@ const privateNames = [
 ];
 
 /**
- * The names that a new authority may sign for, including names below them: those of the machine and of home networks, and the
- * domains of the `given` names. Undefined (any name) if no domain is given: later ones are not known yet, and their certificates
- * must come from this authority too. Addresses are never limited.
+ * The names that a new authority may sign for, including names below them: those of the machine and of home networks,
+ * and the domains of the `given` names. Undefined (any name) if no domain is given: later ones are not known yet, and
+ * their certificates must come from this authority too. Addresses are never limited.
  */
 export function permittedNames(given: readonly string[], hostname: string): readonly string[] | undefined {
   const domains = given.filter((name) => name.includes(".") && parseAddress(name) === undefined).map(domainOf);

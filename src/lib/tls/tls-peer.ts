@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { connect, isIP } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 
-/** How to reach another nameserver over TLS (RFC 9103). Without a pin, anybody may answer in its place, but nobody can listen. */
+/**
+ * How to reach another nameserver over TLS (RFC 9103). Without a pin, anybody may answer in its place, but nobody can
+ * listen.
+ */
 export type PeerTls = {
   /** SHA-256 of the public key of its certificate (RFC 7858 section 4.2), in base64. */
   readonly pin?: string | undefined;

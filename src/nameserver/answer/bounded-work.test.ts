@@ -82,7 +82,10 @@ function countLookups(view: ZoneView): { lookups: number } {
   return counts;
 }
 
-/** Every reply can be read, and is no longer than its transport allows; over TCP it has all records, or says that it cannot. */
+/**
+ * Every reply can be read, and is no longer than its transport allows; over TCP it has all records, or says that it
+ * cannot.
+ */
 async function expectSound({ zone, ask }: HostileZone, random: Random, questions: number): Promise<void> {
   const loaded = createLoadedZones(zonesInMemory(zone));
   const troubles: unknown[] = [];

@@ -24,7 +24,8 @@ export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp
 
   const begin = (number: number): Waiting => {
     const { promise: until, resolve } = Promise.withResolvers<void>();
-    // The last known answer is better than none. The source gives up much earlier if it is the database that does not answer.
+    // The last known answer is better than none. The source gives up much earlier if it is the database that does not
+    // answer.
     const timer = setTimeout(resolve, limit);
     const end = () => {
       clearTimeout(timer);

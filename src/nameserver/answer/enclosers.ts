@@ -12,7 +12,10 @@ import type { NegativeAnswer } from "./prepare.ts";
 type Encloser = {
   /** With NSEC3: what all proofs have in common, and the nodes whose NSEC3 records it contains. */
   shared: { readonly tail: NegativeTail; readonly nodes: readonly ZoneNode[] } | undefined;
-  /** Without `shared`: the tails with proofs, by the gap between names that each is for. When all enclosers together have too many, all are dropped. */
+  /**
+   * Without `shared`: the tails with proofs, by the gap between names that each is for. When all enclosers together
+   * have too many, all are dropped.
+   */
   tails: Tails;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
@@ -30,9 +33,10 @@ const mostTails = 5_000;
 const mostBytes = 4_096;
 
 /**
- * A flood of random names hits few existing parents. Missing siblings get the same answer, so one lookup among the parent's
- * children is enough for each of them. In a signed zone, the proof is the same for all in the same gap between names. With NSEC3,
- * random names hit all gaps, so only the part that all proofs share is kept, and the record that covers the name is added to it.
+ * A flood of random names hits few existing parents. Missing siblings get the same answer, so one lookup among the
+ * parent's children is enough for each of them. In a signed zone, the proof is the same for all in the same gap between
+ * names. With NSEC3, random names hit all gaps, so only the part that all proofs share is kept, and the record that
+ * covers the name is added to it.
  */
 export class Enclosers {
   readonly #zones: Pick<LoadedZones, "isNoZone">;
@@ -44,7 +48,10 @@ export class Enclosers {
     this.#kept = createKeptMap(limit);
   }
 
-  /** The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not certain. */
+  /**
+   * The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not
+   * certain.
+   */
   noName(key: string, end: number, dnssecOk: boolean): NegativeAnswer | undefined {
     const cut = 1 + key.charCodeAt(0);
     if (cut >= end) return undefined;

@@ -1,4 +1,7 @@
-/** A cache: an entry is kept at least until `limit` others have been added or used since its last use. Holds at most twice `limit`. */
+/**
+ * A cache: an entry is kept at least until `limit` others have been added or used since its last use. Holds at most
+ * twice `limit`.
+ */
 export type KeptMap<T, Key = string> = {
   readonly get: (key: Key) => T | undefined;
   readonly set: (key: Key, value: T) => void;

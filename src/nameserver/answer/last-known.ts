@@ -12,8 +12,8 @@ export type LastKnownOptions = {
 type Sized = { readonly view: { readonly size: number } };
 
 /**
- * Zones that have to be loaded again. Until they are, and if the source fails or does not answer, queries get answers from their last
- * known state.
+ * Zones that have to be loaded again. Until they are, and if the source fails or does not answer, queries get answers
+ * from their last known state.
  */
 export class LastKnownZones<Zone extends Sized> {
   readonly #zones = new Map<NameKey, Zone>();

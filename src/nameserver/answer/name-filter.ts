@@ -1,6 +1,7 @@
 /**
- * The hashes of names: says that a name is certainly not among them, or that it may be. A flood of random names is rejected
- * without asking the source. A hash takes four bytes, and at least half of the table is free: eight megabytes for a million names.
+ * The hashes of names: says that a name is certainly not among them, or that it may be. A flood of random names is
+ * rejected without asking the source. A hash takes four bytes, and at least half of the table is free: eight megabytes
+ * for a million names.
  */
 export type NameFilter = {
   readonly add: (name: string) => void;

@@ -2,8 +2,8 @@ import { printLabels } from "../../core/names/label.ts";
 import { labelsOf } from "../../core/names/name.ts";
 
 /**
- * A name in wire format, one character per byte, in lower case, ending in the root's zero: the name of a question can be
- * looked up without converting it. From any label on, the rest of a key is the key of a parent name.
+ * A name in wire format, one character per byte, in lower case, ending in the root's zero: the name of a question can
+ * be looked up without converting it. From any label on, the rest of a key is the key of a parent name.
  */
 export type NameKey = string;
 

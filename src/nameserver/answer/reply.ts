@@ -5,7 +5,9 @@ import type { Query, Transport } from "../wire/read-query.ts";
 import { placeLink, placeTail } from "./negative-tail.ts";
 import type { NegativeAnswer, Prepared } from "./prepare.ts";
 
-/** A prepared answer for one client: within its size limit, with its id, its case and, if it uses EDNS, an OPT record. */
+/**
+ * A prepared answer for one client: within its size limit, with its id, its case and, if it uses EDNS, an OPT record.
+ */
 export function replyWith(prepared: Prepared, query: Query, transport: Transport): Buffer {
   const room = roomFor(query, transport) - (query.edns ? bareOptLength : 0);
   if (prepared.kind === "negative") return replyNegative(prepared, query, room);

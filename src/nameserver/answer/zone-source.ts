@@ -1,17 +1,20 @@
 import type { ShownChange, ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
 
-/** Where the nameserver gets its zones. It loads a zone at the first query for it, and from then on only applies its changes. */
+/**
+ * Where the nameserver gets its zones. It loads a zone at the first query for it, and from then on only applies its
+ * changes.
+ */
 export type ZoneSource = {
   /**
-   * The names of all zones, in any number of parts. They are read once, so that names outside all zones need no lookup; without
-   * them, `closest` is called for every new name.
+   * The names of all zones, in any number of parts. They are read once, so that names outside all zones need no lookup;
+   * without them, `closest` is called for every new name.
    */
   readonly names?: () => AsyncIterable<readonly string[]>;
   /** The first of these names, given longest first, that is a zone here. */
   readonly closest: (names: readonly string[]) => string | undefined | Promise<string | undefined>;
   /**
-   * The whole zone; undefined when it has been deleted meanwhile. With `begin`, the source may pass on the first sets of a large zone as it
-   * reads them, and return only the others.
+   * The whole zone; undefined when it has been deleted meanwhile. With `begin`, the source may pass on the first sets
+   * of a large zone as it reads them, and return only the others.
    */
   readonly load: (name: string, begin?: BeginZone) => Promise<ZoneContent<ShownSet> | undefined>;
   /** Reports every change from now on, in order, until the returned function is called. */
@@ -21,7 +24,9 @@ export type ZoneSource = {
 /** Returns the function that takes the sets. Called again, it drops those that were taken before. */
 export type BeginZone = (zone: Pick<ZoneContent, "name" | "ttl">) => (sets: readonly ShownSet[]) => void;
 
-/** A change that `load` already includes may be reported again. Every change must be included or reported afterwards. */
+/**
+ * A change that `load` already includes may be reported again. Every change must be included or reported afterwards.
+ */
 export type ZoneEvent =
   /** One write, or a part of one. Creating or deleting the SOA set creates or deletes the zone. */
   | {
@@ -32,7 +37,10 @@ export type ZoneEvent =
     }
   /** A zone was created or deleted, or changed in a way that its sets do not show, such as its default TTL. */
   | { readonly kind: "replaced"; readonly zone: string }
-  /** The same, and its last known state must not be answered from: it has expired, or its records come from elsewhere now. */
+  /**
+   * The same, and its last known state must not be answered from: it has expired, or its records come from elsewhere
+   * now.
+   */
   | { readonly kind: "withdrawn"; readonly zone: string }
   /** Changes may have been missed: everything known so far is invalid. */
   | { readonly kind: "lost" }

@@ -14,8 +14,8 @@ export type ServerTls = {
 const handshakeTimeout = 10_000;
 
 /**
- * Speaks TLS on accepted connections and hands over those that agree on `dot`. RFC 9103 requires TLS 1.3 for transfers; clients that only
- * query may be older (RFC 7858).
+ * Speaks TLS on accepted connections and hands over those that agree on `dot`. RFC 9103 requires TLS 1.3 for transfers;
+ * clients that only query may be older (RFC 7858).
  */
 export function createTlsWrap({
   pair,

@@ -26,7 +26,10 @@ export type WorkerRateLimit = {
 /** A worker's question to the main thread; the answer has the same id. */
 export type WorkerQuestion =
   | { readonly kind: "closest"; readonly names: readonly string[] }
-  /** One part of a zone, starting at set number `from`. The zone is read for the first part and kept under `load` until the last. */
+  /**
+   * One part of a zone, starting at set number `from`. The zone is read for the first part and kept under `load` until
+   * the last.
+   */
   | { readonly kind: "load"; readonly zone: string; readonly load: number; readonly from: number }
   /** The names of all zones: the first part, or the next one. */
   | { readonly kind: "names"; readonly first: boolean }

@@ -10,8 +10,9 @@ import { type Listening, listenUdp } from "./udp.ts";
 import type { FromWorker, WorkerStart } from "./worker-messages.ts";
 
 /**
- * A thread that answers plain queries over UDP. It has its own copy of the zones, sent by the main thread, and answers only when
- * every write from before the query has arrived. It passes all other packets to the main thread, and sends the replies.
+ * A thread that answers plain queries over UDP. It has its own copy of the zones, sent by the main thread, and answers
+ * only when every write from before the query has arrived. It passes all other packets to the main thread, and sends
+ * the replies.
  */
 export async function answerAsWorker(): Promise<void> {
   const port = parentPort;

@@ -35,8 +35,8 @@ export type WorkersOptions = {
 export type Spawn = (start: WorkerStart) => Worker;
 
 /**
- * Milliseconds. A worker that stops within `soon` of its start is replaced after `pause`; one that does not close within
- * `closing` is terminated.
+ * Milliseconds. A worker that stops within `soon` of its start is replaced after `pause`; one that does not close
+ * within `closing` is terminated.
  */
 const soon = 10_000;
 const pause = 1_000;

@@ -1,8 +1,8 @@
 import { family, type Sample } from "../../process/metrics.ts";
 
 /**
- * What the nameserver has answered, as plain numbers. Each thread counts in its own memory, so that counting needs no lock;
- * the memory is shared, so that the main thread can read it.
+ * What the nameserver has answered, as plain numbers. Each thread counts in its own memory, so that counting needs no
+ * lock; the memory is shared, so that the main thread can read it.
  */
 export type DnsCounters = {
   readonly memory: SharedArrayBuffer;

@@ -28,8 +28,8 @@ export type TransferAssembly = {
 const lineBytes = 64;
 
 /**
- * Assembles a transfer record by record, for a secondary that has version `since`. Each record is looked at once: the serials in
- * SOA records show where a difference ends (RFC 1995 section 4), without looking back.
+ * Assembles a transfer record by record, for a secondary that has version `since`. Each record is looked at once: the
+ * serials in SOA records show where a difference ends (RFC 1995 section 4), without looking back.
  */
 export function createTransferAssembly(zone: string, since: number | undefined): TransferAssembly {
   let records = 0;

@@ -14,9 +14,9 @@ export type SharedMemory = {
 };
 
 /**
- * All transfers together hold at most `most` bytes, those of one account at most half of that. When there is no room, the account
- * that holds the most loses its newest transfer: primaries that never stop sending cannot harm other accounts. The oldest transfer
- * is spared, so that large zones arrive one after another instead of never.
+ * All transfers together hold at most `most` bytes, those of one account at most half of that. When there is no room,
+ * the account that holds the most loses its newest transfer: primaries that never stop sending cannot harm other
+ * accounts. The oldest transfer is spared, so that large zones arrive one after another instead of never.
  */
 export function createSharedMemory(most: number): SharedMemory {
   const held = new Set<Held>();

@@ -13,8 +13,8 @@ import type { PackedZones } from "./packed-zones.ts";
 import { soaOf, wholeZone, zoneDifference } from "./records.ts";
 
 /**
- * All changes from one serial of a zone to another, oldest first. Undefined when they are no longer known, or do not show
- * everything that changed: then the whole zone is sent.
+ * All changes from one serial of a zone to another, oldest first. Undefined when they are no longer known, or do not
+ * show everything that changed: then the whole zone is sent.
  */
 export type ChangesBetween = (zone: string, from: number, to: number) => Promise<readonly Change[] | undefined>;
 
@@ -73,7 +73,10 @@ const ownEdns: Edns = { udpSize: ednsUdpSize, version: 0, dnssecOk: false, optio
 type Records = Iterable<TransferRecord>;
 type Changes = readonly Change[] | undefined;
 
-/** `none` when the client is up to date (RFC 1995 section 2). The changes are read again if the zone has changed meanwhile. */
+/**
+ * `none` when the client is up to date (RFC 1995 section 2). The changes are read again if the zone has changed
+ * meanwhile.
+ */
 async function changesSince(view: ZoneView, since: number, between: ChangesBetween): Promise<Changes | "none"> {
   for (let tries = 3; tries > 0; tries--) {
     const { serial } = view;
@@ -91,7 +94,10 @@ const packing = (view: ZoneView, { message, room }: TransferRequest): PackOption
   room,
 });
 
-/** If the answer does not fit in a datagram, only the SOA is sent: the client then retries over TCP (RFC 1995 section 2). */
+/**
+ * If the answer does not fit in a datagram, only the SOA is sent: the client then retries over TCP (RFC 1995 section
+ * 2).
+ */
 function* packForUdp(records: Records | undefined, view: ZoneView, request: TransferRequest): Generator<Buffer> {
   const { message, room } = request;
   const pack = (some: Records) => packRecords(some, packing(view, request));

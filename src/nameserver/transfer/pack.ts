@@ -26,8 +26,9 @@ const pointable = 0x4000;
 const questionName = 0xc00c;
 
 /**
- * Packs records into messages (RFC 5936 section 2.2). Names end in a pointer to the question, which every message repeats: nearly
- * as short as full compression, without an index of names. Throws when a record does not fit in any message.
+ * Packs records into messages (RFC 5936 section 2.2). Names end in a pointer to the question, which every message
+ * repeats: nearly as short as full compression, without an index of names. Throws when a record does not fit in any
+ * message.
  */
 export function* packRecords(records: Iterable<TransferRecord>, options: PackOptions): Generator<Buffer> {
   const { head, zoneLabels, tail, room } = options;

@@ -48,8 +48,8 @@ export function soaOf(view: ZoneView): TransferRecord {
 }
 
 /**
- * The difference between serial `from` and the current zone, with all versions condensed into one (RFC 1995 section 5). `changes` are
- * all changes since then, oldest first. Undefined when the whole zone is shorter.
+ * The difference between serial `from` and the current zone, with all versions condensed into one (RFC 1995 section 5).
+ * `changes` are all changes since then, oldest first. Undefined when the whole zone is shorter.
  */
 export function zoneDifference(
   view: ZoneView,

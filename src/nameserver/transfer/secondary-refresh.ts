@@ -47,8 +47,8 @@ const mostBytes = 128 * 1024 * 1024;
 type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant; readonly memory: TransferMemory };
 
 /**
- * Asks the primaries in order until one has a newer version: the first may lag behind the others. One that does not report
- * its serial comes last, and only when no other has reported the stored serial or an older one.
+ * Asks the primaries in order until one has a newer version: the first may lag behind the others. One that does not
+ * report its serial comes last, and only when no other has reported the stored serial or an older one.
  */
 export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, waiting: Waiting): Promise<RefreshOutcome> {
   const reasons: string[] = [...zone.refused];

@@ -2,7 +2,10 @@ import { timingSafeEqual } from "node:crypto";
 import { addressBytes, parseAddress } from "../../core/addresses/address.ts";
 import { sipHash24 } from "./siphash.ts";
 
-/** Seconds that a server cookie is valid, may be ahead of this clock, and may have before a new one is sent (RFC 9018 section 4.3). */
+/**
+ * Seconds that a server cookie is valid, may be ahead of this clock, and may have before a new one is sent (RFC 9018
+ * section 4.3).
+ */
 const validFor = 3_600;
 const mayBeAhead = 300;
 const renewedAfter = 1_800;
@@ -18,8 +21,8 @@ export const isCookieLength = (length: number): boolean => length === clientLeng
 export type Cookie = { readonly reply: Uint8Array; readonly isKnownClient: boolean };
 
 /**
- * The interoperable cookies of RFC 9018, so that any server with the same secret accepts them. `now` is in seconds. The cookie has a valid
- * length.
+ * The interoperable cookies of RFC 9018, so that any server with the same secret accepts them. `now` is in seconds. The
+ * cookie has a valid length.
  */
 export function answerCookie(cookie: Uint8Array, from: string, secret: Uint8Array, now: number): Cookie {
   const client = addressOf(from);

@@ -49,8 +49,8 @@ export function readQueryOptions(bytes: Buffer, start: number): QueryOptions | "
 }
 
 /**
- * The options of a query whose OPT record is its last and follows the question, as in all plain queries. Undefined for most queries, which
- * have none: that takes a few comparisons.
+ * The options of a query whose OPT record is its last and follows the question, as in all plain queries. Undefined for
+ * most queries, which have none: that takes a few comparisons.
  */
 export function optionsIn(query: Buffer): QueryOptions | undefined {
   const length = query.length;
@@ -98,7 +98,10 @@ const head = (code: number, length: number): Uint8Array =>
 export const extendedError = (code: number): Buffer =>
   Buffer.of(0, optionCodes.extendedError, 0, 2, code >> 8, code & 0xff);
 
-/** Where the OPT record of a reply of this server begins: it is the last record, without options or with one extended error. */
+/**
+ * Where the OPT record of a reply of this server begins: it is the last record, without options or with one extended
+ * error.
+ */
 export function optOf(reply: Buffer): number | undefined {
   const bare = reply.length - bareOptLength;
   if (reply.length < headerLength || (reply[10] === 0 && reply[11] === 0)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * SipHash-2-4 (Aumasson and Bernstein, 2012) with a key of 16 bytes; the result has 8 bytes, the lowest first. 64-bit numbers are pairs
- * of 32-bit halves: `BigInt` takes some fifty times as long.
+ * SipHash-2-4 (Aumasson and Bernstein, 2012) with a key of 16 bytes; the result has 8 bytes, the lowest first. 64-bit
+ * numbers are pairs of 32-bit halves: `BigInt` takes some fifty times as long.
  */
 export function sipHash24(key: Uint8Array, data: Uint8Array): Uint8Array<ArrayBuffer> {
   const keyView = viewOf(key);

@@ -20,9 +20,15 @@ export function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): vo
   }
 }
 
-/** Larger sets are copied into an answer as a whole: any name may get them from a wildcard, and a referral may have dozens as glue. */
+/**
+ * Larger sets are copied into an answer as a whole: any name may get them from a wildcard, and a referral may have
+ * dozens as glue.
+ */
 const manyRecords = 4;
-/** The same for sets of names: those in a block cannot point to names before it, so smaller sets would take more room in a datagram. */
+/**
+ * The same for sets of names: those in a block cannot point to names before it, so smaller sets would take more room in
+ * a datagram.
+ */
 const manyNames = 64;
 
 const blocks = new WeakMap<ViewSet, RecordBlock>();

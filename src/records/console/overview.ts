@@ -33,8 +33,8 @@ export type SigningTroubles = {
 };
 
 /**
- * How much is read for one overview, however large the account is. Changes are read in parts, because a single one may contain a
- * thousand records.
+ * How much is read for one overview, however large the account is. Changes are read in parts, because a single one may
+ * contain a thousand records.
  */
 const most = {
   changes: 1_000,
@@ -47,7 +47,10 @@ const most = {
 } as const;
 
 const day = 86_400_000;
-/** In milliseconds. A token needs attention if it expires within `soon`, or has not been used within `unused` of its creation. */
+/**
+ * In milliseconds. A token needs attention if it expires within `soon`, or has not been used within `unused` of its
+ * creation.
+ */
 const [soon, unused] = [14 * day, 7 * day];
 
 export const createOverview =

@@ -17,8 +17,8 @@ const signedPageSize = 25;
 type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf" | "signedNames">;
 
 /**
- * All sets of a zone in one consistent state. A large zone is read in parts, with `pause` between them; writes in the meantime are
- * applied from the change log. Empty if the zone was deleted in the meantime.
+ * All sets of a zone in one consistent state. A large zone is read in parts, with `pause` between them; writes in the
+ * meantime are applied from the change log. Empty if the zone was deleted in the meantime.
  */
 export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly RRset[]> {
   if (!isLarge(zone)) return await store.sets(zone, {});
@@ -60,9 +60,9 @@ async function* pagesOf(store: ZoneReads, zone: Zone, pause: () => Promise<void>
 }
 
 /**
- * Like `readZone`, with what DNSSEC adds, but only what DNS shows. Each part is passed on as it is read: all parts together
- * would take more memory than the zone in the nameserver. Later sets replace earlier ones, and those without records
- * remove them. `begin` is called again if everything has to be read again.
+ * Like `readZone`, with what DNSSEC adds, but only what DNS shows. Each part is passed on as it is read: all parts
+ * together would take more memory than the zone in the nameserver. Later sets replace earlier ones, and those without
+ * records remove them. `begin` is called again if everything has to be read again.
  */
 export async function readShownZone(
   store: ZoneReads,

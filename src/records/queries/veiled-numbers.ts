@@ -10,8 +10,8 @@ export type Veil = {
 export const noVeil: Veil = { show: (number) => number, read: (shown) => shown };
 
 /**
- * A permutation of the numbers below 2^48 that is unpredictable without the secret: the gap between two numbers does not reveal how
- * much others did in between. A Feistel network, so it can be inverted; each holder has a different one.
+ * A permutation of the numbers below 2^48 that is unpredictable without the secret: the gap between two numbers does
+ * not reveal how much others did in between. A Feistel network, so it can be inverted; each holder has a different one.
  */
 export function createVeil(secret: string, holder: string): Veil {
   const mixed = (round: number, half: number): number =>

@@ -6,7 +6,10 @@ import { type Fault, fail, failAll, ok, type Result } from "../../core/result.ts
 import type { OtherKey, ZoneSigning } from "../model.ts";
 import { isOnCurve } from "./curve-point.ts";
 
-/** What a DNSKEY record of another server contains. `owner`: in lower case, without the last dot; undefined if the text has only the data. */
+/**
+ * What a DNSKEY record of another server contains. `owner`: in lower case, without the last dot; undefined if the text
+ * has only the data.
+ */
 export type PublicKey = Omit<OtherKey, "added"> & { readonly owner?: string };
 
 /** More would make the DNSKEY set too large for a datagram. */

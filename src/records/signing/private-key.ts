@@ -9,8 +9,8 @@ import { publicPart } from "./signer.ts";
 export type ReadKey = { readonly key: KeyObject; readonly algorithm: Algorithm };
 
 /**
- * Reads a private key in the formats of other servers: PKCS #8 in PEM, or BIND's `.private` file. `beside` is the text of its `.key`
- * file, if there is one. The text is secret, so no message quotes it.
+ * Reads a private key in the formats of other servers: PKCS #8 in PEM, or BIND's `.private` file. `beside` is the text
+ * of its `.key` file, if there is one. The text is secret, so no message quotes it.
  */
 export function readPrivateKey(text: string, beside?: string): Result<ReadKey> {
   const read = text.includes("-----BEGIN") ? fromPem(text) : fromBind(text);
@@ -115,7 +115,10 @@ export function printPrivateKey(privateKey: KeyObject, { algorithm, created }: S
 Created: ${at}\nPublish: ${at}\nActivate: ${at}\n`;
 }
 
-/** BIND's `.state` file. Without it, a dnssec-policy treats the key as a KSK that it does not need, and replaces it immediately. */
+/**
+ * BIND's `.state` file. Without it, a dnssec-policy treats the key as a KSK that it does not need, and replaces it
+ * immediately.
+ */
 export function printKeyState(key: SigningKey, { keys, stage }: Pick<ZoneSigning, "keys" | "stage">): string {
   const at = bindTime(key.created);
   const state = (is: boolean) => (is ? "omnipresent" : "hidden");

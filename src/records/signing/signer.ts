@@ -22,7 +22,10 @@ import { type SigningThread, startSigningThread } from "./signing-thread.ts";
 /** The private part of a key, encrypted. */
 export type SealedKey = { readonly id: string; readonly sealed: string };
 
-/** Creates keys and signs with them. Private keys are encrypted with a key file, which is not part of the store or its backups. */
+/**
+ * Creates keys and signs with them. Private keys are encrypted with a key file, which is not part of the store or its
+ * backups.
+ */
 export type Signer = {
   readonly makeKey: (algorithm: Algorithm, now: Instant) => { readonly key: SigningKey; readonly sealed: SealedKey };
   readonly seal: (id: string, key: KeyObject) => SealedKey;
@@ -45,8 +48,8 @@ export type BesideSigner = {
 export type SigningTime = { readonly now: Instant; readonly until: number | undefined };
 
 /**
- * The key file is missing, unreadable, or not the one that the keys were encrypted with. Callers of the APIs see the message, so it does not
- * contain the folder. It works again once the file is there, without a restart.
+ * The key file is missing, unreadable, or not the one that the keys were encrypted with. Callers of the APIs see the
+ * message, so it does not contain the folder. It works again once the file is there, without a restart.
  */
 export class KeyFileTrouble extends StoreBusy {
   constructor(message: string, options?: ErrorOptions) {
@@ -57,7 +60,10 @@ export class KeyFileTrouble extends StoreBusy {
 const day = 86_400;
 /** How long signatures are valid, in seconds. They begin in the past, because other clocks may be slow. */
 const validity = { before: 3_600, after: 14 * day, jitter: 2 * day };
-/** Every write signs the SOA record, so the expiry of that signature shows when the last write was. It must have no jitter. */
+/**
+ * Every write signs the SOA record, so the expiry of that signature shows when the last write was. It must have no
+ * jitter.
+ */
 const soa = 6;
 /** In seconds. The clocks of two nodes may differ by this much. */
 export const clockTolerance = 300;
@@ -68,14 +74,18 @@ const mostAhead = 90 * day;
 export const madeAt = (expires: number): Instant => (expires - validity.after) * 1000;
 
 /**
- * If the clock of the last write was ahead of the current one, one of them is wrong, and we cannot know which. Signatures that begin by the
- * current clock and expire by the other one are valid by both. `expires` is the expiry of the SOA record's signature.
+ * If the clock of the last write was ahead of the current one, one of them is wrong, and we cannot know which.
+ * Signatures that begin by the current clock and expire by the other one are valid by both. `expires` is the expiry of
+ * the SOA record's signature.
  */
 export function expiryAfter(expires: number, now: Instant): number | undefined {
   const ahead = (madeAt(expires) - now) / 1000;
   return ahead > clockTolerance && ahead <= mostAhead ? expires : undefined;
 }
-/** Signatures are renewed this many seconds before they expire, so a secondary that was offline for days still has valid ones. */
+/**
+ * Signatures are renewed this many seconds before they expire, so a secondary that was offline for days still has valid
+ * ones.
+ */
 export const renewal = 6 * day;
 
 const p256Prefix = 64;
@@ -151,7 +161,10 @@ class KeyFileSigner implements Signer {
     };
   };
 
-  /** What is signed together expires together: it will be renewed together, and the index of expiry times changes in one place only. */
+  /**
+   * What is signed together expires together: it will be renewed together, and the index of expiry times changes in one
+   * place only.
+   */
   #inputs(zone: string, work: readonly ToSign[], { now, until }: SigningTime) {
     const at = Math.floor(now / 1000);
     const inception = at - validity.before;

@@ -21,7 +21,9 @@ export const stageWords: Readonly<Record<Stage, string>> = {
 
 type Told = Pick<ZoneSigning, "stage" | "parentSince" | "parentFault">;
 
-/** What a zone waits for. Once the parent has made the wanted change (`parentSince`), the zone waits only for caches. */
+/**
+ * What a zone waits for. Once the parent has made the wanted change (`parentSince`), the zone waits only for caches.
+ */
 export function stageInWords({ stage, parentSince, parentFault }: Told): string {
   if (stage === "secure" && (parentFault?.kind === "wrong-ds" || parentFault?.kind === "no-ds"))
     return `the zone was secure, but now ${parentFault.text}`;

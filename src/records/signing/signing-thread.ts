@@ -18,8 +18,9 @@ export type SigningThread = {
 const usualPriority = 10;
 
 /**
- * Signs in another thread. On Linux it has a low priority: requests must not wait because a large zone is being signed. (Other systems
- * can lower the priority of the whole process only.) If the system does not allow that, it signs all the same.
+ * Signs in another thread. On Linux it has a low priority: requests must not wait because a large zone is being signed.
+ * (Other systems can lower the priority of the whole process only.) If the system does not allow that, it signs all the
+ * same.
  */
 export function startSigningThread(priority = usualPriority): SigningThread {
   const worker = new Worker(program, { eval: true, workerData: { priority } });

@@ -2,7 +2,10 @@ import { createHistogram, type Histogram } from "../../process/metrics.ts";
 
 /** What a store has done since it was opened. Plain mutable numbers, so that counting costs nothing. */
 export type StoreCounters = {
-  /** Writes that are on disk, including those that changed nothing. With SQLite, a large write counts several times: for the attempt as a small one, and for each of its transactions. */
+  /**
+   * Writes that are on disk, including those that changed nothing. With SQLite, a large write counts several times: for
+   * the attempt as a small one, and for each of its transactions.
+   */
   writes: number;
   /** Writes that ended with an error, of the database or of the write itself. */
   failed: number;

@@ -1,15 +1,15 @@
 import type { Instant } from "../../core/instant.ts";
 
 /**
- * Rows under a number that no zone refers to. `ahead`: signed names that are being written before their zone uses them. `names`: signed
- * names that no zone uses any more. `zone`: the sets and signed names of a deleted zone.
+ * Rows under a number that no zone refers to. `ahead`: signed names that are being written before their zone uses them.
+ * `names`: signed names that no zone uses any more. `zone`: the sets and signed names of a deleted zone.
  */
 export type LeftOver = "ahead" | "names" | "zone";
 
 export type Leftovers = {
   /**
-   * Deletes some rows that no zone refers to. Returns whether there may be more. Names that are written ahead count as abandoned if
-   * nothing was added for long.
+   * Deletes some rows that no zone refers to. Returns whether there may be more. Names that are written ahead count as
+   * abandoned if nothing was added for long.
    */
   readonly removeLeftovers: (now: Instant) => Promise<boolean>;
 };

@@ -32,10 +32,15 @@ export type SignedReads = {
 };
 
 export type PlannedSignatures = {
-  /** How many sets must be signed; if more than `mostSignatures` names are looked at, the number of those names instead. */
+  /**
+   * How many sets must be signed; if more than `mostSignatures` names are looked at, the number of those names instead.
+   */
   readonly count: number;
   readonly at: SigningTime;
-  /** Reads the zone when it is used: the caller must have a snapshot of it, or must check afterwards that it has not changed. */
+  /**
+   * Reads the zone when it is used: the caller must have a snapshot of it, or must check afterwards that it has not
+   * changed.
+   */
   readonly parts: () => Iterable<SigningPart>;
   /** Where the names are stored from now on, if that changes. */
   readonly namesMove: NamesMove | undefined;
@@ -95,7 +100,10 @@ export const concernsSigning = (before: Zone, after: Zone): boolean =>
 export type SigningOptions = {
   /** Names whose signatures are renewed. */
   readonly renew?: readonly string[] | undefined;
-  /** `none`: everything has to be done in this write. Then `reads.names` are the zone's own, otherwise those that were signed ahead. */
+  /**
+   * `none`: everything has to be done in this write. Then `reads.names` are the zone's own, otherwise those that were
+   * signed ahead.
+   */
   readonly ahead?: CurrentNamesAhead | "none" | undefined;
 };
 

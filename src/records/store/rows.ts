@@ -6,7 +6,9 @@ import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
 import type { Grant, LoggedRow, PlacedRecord, Token, TransferKey, Zone, ZoneSettings } from "../model.ts";
 
-/** Rows as either database returns them, and their conversion to the model. The columns are those of `sqlite/schema.ts`. */
+/**
+ * Rows as either database returns them, and their conversion to the model. The columns are those of `sqlite/schema.ts`.
+ */
 
 export type ZoneRow = {
   readonly number: number;

@@ -14,7 +14,9 @@ const longest = 2;
 /** For more names than this, it is worth starting a thread with a low priority. */
 const many = 1_000;
 
-/** `next` waits for the caller's turn. `isUrgent`: others wait for the signatures, so signing must not give way to them. */
+/**
+ * `next` waits for the caller's turn. `isUrgent`: others wait for the signatures, so signing must not give way to them.
+ */
 export type SigningWay = { readonly next: () => Promise<void>; readonly isUrgent: boolean };
 
 /** Blocks; for a few signatures inside a transaction. */

@@ -10,8 +10,8 @@ export type SignedZones = {
   /** Signed zones of all accounts in the order of their numbers, after `after`. */
   readonly signedZones: (after: number, limit: number) => Promise<readonly Zone[]>;
   /**
-   * The names whose signatures expire before this time, at most this many, the most urgent ones, grouped by zone. Within
-   * a zone the most urgent is first. Zones with these numbers are left out.
+   * The names whose signatures expire before this time, at most this many, the most urgent ones, grouped by zone.
+   * Within a zone the most urgent is first. Zones with these numbers are left out.
    */
   readonly expiringNames: (
     before: Instant,

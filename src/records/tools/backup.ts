@@ -164,7 +164,8 @@ export type RestoreOutcome =
 export type Faulty = { readonly kind: "faulty"; readonly faults: readonly Fault[] };
 
 /**
- * Replaces `path` with a backup. The backup is copied and checked before anything else is touched. The old database is kept beside it under another name.
+ * Replaces `path` with a backup. The backup is copied and checked before anything else is touched. The old database is
+ * kept beside it under another name.
  */
 export async function restoreSqlite(
   file: string,

@@ -34,7 +34,9 @@ export function isLogInUse(path: string): boolean {
     });
 }
 
-/** Inode numbers are unique per device only. Devices with major number 0 are reported in two ways, so they match any. */
+/**
+ * Inode numbers are unique per device only. Devices with major number 0 are reported in two ways, so they match any.
+ */
 function isOnDevice(listed: string, device: bigint): boolean {
   const major = (device >> 8n) & 0xfffn;
   const minor = (device & 0xffn) | ((device >> 12n) & 0xfff00n);

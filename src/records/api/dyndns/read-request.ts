@@ -15,8 +15,8 @@ export type DyndnsRequest =
 const maximumHosts = 20;
 
 /**
- * The dyndns2 protocol. `myip` and `myipv6` may each hold addresses of either family, separated by commas; empty parameters count as
- * not given. Without any, the caller's address is used if others can reach it.
+ * The dyndns2 protocol. `myip` and `myipv6` may each hold addresses of either family, separated by commas; empty
+ * parameters count as not given. Without any, the caller's address is used if others can reach it.
  */
 export function readDyndns(query: Readonly<Record<string, unknown>>, caller: string): DyndnsRequest {
   const names = words(query.hostname);
@@ -30,8 +30,8 @@ export function readDyndns(query: Readonly<Record<string, unknown>>, caller: str
 }
 
 /**
- * An address that cannot be published is a fault only if nothing else can be: a router whose IPv4 line is down sends 0.0.0.0 beside
- * its IPv6 address. An address takes precedence over a prefix.
+ * An address that cannot be published is a fault only if nothing else can be: a router whose IPv4 line is down sends
+ * 0.0.0.0 beside its IPv6 address. An address takes precedence over a prefix.
  */
 function readWanted(texts: readonly string[]): {
   readonly wanted: WantedAddresses;

@@ -10,14 +10,17 @@ import type { NewZoneDraft, ServerDraft, SetChange, SetDraft, ValueDraft } from 
 import { type Labels, readLabels } from "./labels.ts";
 
 /**
- * Reads bodies of the record-set API. Unknown keys are ignored; null means "not given" where clients send it that way. The schemas in
- * contract/rrsets.ts are for documentation only: an interpreter for them that gave exactly these messages was longer than these readers
- * and fifty times slower.
+ * Reads bodies of the record-set API. Unknown keys are ignored; null means "not given" where clients send it that way.
+ * The schemas in contract/rrsets.ts are for documentation only: an interpreter for them that gave exactly these
+ * messages was longer than these readers and fifty times slower.
  */
 
 export type Keys = Readonly<Record<string, unknown>>;
 
-/** Reads a body with one reader per field. A reader notes its faults and goes on, so that all faults are reported together. */
+/**
+ * Reads a body with one reader per field. A reader notes its faults and goes on, so that all faults are reported
+ * together.
+ */
 export function readBody<T>(body: unknown, read: (keys: Keys, faults: Fault[]) => T): Result<T> {
   // A request without required fields may come without a body.
   const given = body ?? {};

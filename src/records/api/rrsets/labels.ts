@@ -3,8 +3,8 @@ import { badInput, type Fault, fail, ok, type Result } from "../../../core/resul
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Matches a label with this key, and one of these values if given. With `not` and no values: there is no label with this
- * key. With `not` and values: there is one, but it has none of these values.
+ * Matches a label with this key, and one of these values if given. With `not` and no values: there is no label with
+ * this key. With `not` and values: there is one, but it has none of these values.
  */
 type LabelTest = { readonly key: string; readonly values: readonly string[] | undefined; readonly not: boolean };
 
@@ -36,8 +36,9 @@ const badKey = (where: string): Fault => ({
 });
 
 /**
- * `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means "and". `!=` and `notin` exclude objects without
- * the key, as the vendor's own integration test expects, although its documentation reads the other way.
+ * `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means "and". `!=` and `notin` exclude
+ * objects without the key, as the vendor's own integration test expects, although its documentation reads the other
+ * way.
  */
 export function readSelector(text: string): Result<readonly LabelTest[]> {
   const parts = text.length > longest ? undefined : text.match(/(?:[^,(]|\([^)]*\))+/g);

@@ -54,7 +54,10 @@ describe("pagination", () => {
     expect((await get("/zones/actions?per_page=100")).meta.pagination.per_page).toBe(50);
   });
 
-  /** solidblocks (Kotlin) starts with page 0 and continues with next_page; its tests against the original count no entry twice. */
+  /**
+   * solidblocks (Kotlin) starts with page 0 and continues with next_page; its tests against the original count no entry
+   * twice.
+   */
   it("page 0 is the first page", async () => {
     expect(await page("page=0")).toEqual(await page("page=1"));
     for (const list of ["/zones", "/zones/actions", `/zones/${zone.id}/actions`, `/zones/${zone.id}/rrsets`]) {

@@ -1,11 +1,15 @@
-/** Limits far above any request of ours. Within them, 1 MiB of JSON is parsed in some 20 ms; without them, in up to 400 ms. */
+/**
+ * Limits far above any request of ours. Within them, 1 MiB of JSON is parsed in some 20 ms; without them, in up to 400
+ * ms.
+ */
 const limits = { depth: 32, objectsAndLists: 60_000, differentKeys: 1_000 };
 
 const [quote, backslash, colon, openObject, openList, closeObject, closeList] = Buffer.from('"\\:{[}]');
 
 /**
- * Why a body of this JSON would take too long to parse, judged without parsing it; undefined if it would not. Nobody else's request is
- * answered during `JSON.parse`, which is slow for deep nesting, for very many objects, and for objects that have no keys in common.
+ * Why a body of this JSON would take too long to parse, judged without parsing it; undefined if it would not. Nobody
+ * else's request is answered during `JSON.parse`, which is slow for deep nesting, for very many objects, and for
+ * objects that have no keys in common.
  */
 export function slowToParse(json: Uint8Array): string | undefined {
   const keys = new Set<number>();

@@ -7,8 +7,8 @@ import type { PlacedDraft } from "../../commands/requests.ts";
 import { readV1Value } from "./text.ts";
 
 /**
- * Reads bodies of the v1 API as leniently as its clients need: unknown keys are ignored, keys are case-insensitive, as in the
- * original's Go decoder, and a TTL may be null or a string.
+ * Reads bodies of the v1 API as leniently as its clients need: unknown keys are ignored, keys are case-insensitive, as
+ * in the original's Go decoder, and a TTL may be null or a string.
  */
 
 export function recordFromWire(body: unknown): Result<PlacedDraft> {
@@ -66,7 +66,9 @@ export function subjectOf(body: unknown): { type?: string; name?: string; value?
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** With keys in lower case. If a key comes in two spellings, its value is `ambiguous`: either choice would be a guess. */
+/**
+ * With keys in lower case. If a key comes in two spellings, its value is `ambiguous`: either choice would be a guess.
+ */
 function keysOf(body: unknown): Keys {
   if (typeof body !== "object" || body === null) return {};
   const names = Object.keys(body);
@@ -91,8 +93,8 @@ const ambiguousKey = (key: string): Fault => ({
 });
 
 /**
- * The fields of a flat body: strings, and numbers, which some clients send as strings. The schema is read as plain JSON, because its
- * library's type guards take longer than the rest of the request.
+ * The fields of a flat body: strings, and numbers, which some clients send as strings. The schema is read as plain
+ * JSON, because its library's type guards take longer than the rest of the request.
  */
 export function readFields<Body extends TObject>(schema: Body, body: unknown): Result<Static<Body>> {
   const keys = keysOf(body);

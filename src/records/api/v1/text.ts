@@ -4,8 +4,8 @@ import { quote, tokenBytes } from "../../../core/rdata/tokens.ts";
 import type { ZoneRecord } from "../../../core/records/rrset.ts";
 
 /**
- * The meaning of a v1 value in zone-file syntax. Values are zone-file text, except TXT values that do not begin with a quote: there,
- * blanks, semicolons and lone quotes belong to the text, and escapes mean the same as inside quotes.
+ * The meaning of a v1 value in zone-file syntax. Values are zone-file text, except TXT values that do not begin with a
+ * quote: there, blanks, semicolons and lone quotes belong to the text, and escapes mean the same as inside quotes.
  */
 export function readV1Value(type: RecordType, value: string): string {
   if (type !== "TXT" || value === "" || isZoneFileText.test(value)) return value;
@@ -19,10 +19,10 @@ export function readV1Value(type: RecordType, value: string): string {
 }
 
 /**
- * The value that this API shows: as it was sent, whichever API or file it came from. Some TXT values are printed again, because
- * clients could not read them. community.dns gives up on the whole zone at an escape other than `\"` and `\\`, at a quote in
- * unquoted text and at tabs between strings; its version 2 also reads `\DDD` as octal. octoDNS joins strings only at `" "`, and
- * removes the last character as the closing quote.
+ * The value that this API shows: as it was sent, whichever API or file it came from. Some TXT values are printed again,
+ * because clients could not read them. community.dns gives up on the whole zone at an escape other than `\"` and `\\`,
+ * at a quote in unquoted text and at tabs between strings; its version 2 also reads `\DDD` as octal. octoDNS joins
+ * strings only at `" "`, and removes the last character as the closing quote.
  */
 export function shownV1Value(type: RecordType, { value, rdata }: Pick<ZoneRecord, "value" | "rdata">): string {
   if (type !== "TXT" || quotedStrings.test(value) || (bareText.test(value) && oneString.test(rdata))) return value;
@@ -46,8 +46,9 @@ function characters(escaped: string): string {
 const isZoneFileText = /^\s*"|[\0\r\n]/;
 
 /**
- * Version 2 of community.dns sends long text as words of 255 bytes separated by one blank, and quotes only the words that contain a blank.
- * So a blank after a word of exactly 255 bytes is a boundary; any other blank belongs to the text, as in a long SPF record.
+ * Version 2 of community.dns sends long text as words of 255 bytes separated by one blank, and quotes only the words
+ * that contain a blank. So a blank after a word of exactly 255 bytes is a boundary; any other blank belongs to the
+ * text, as in a long SPF record.
  */
 function fullWords(value: string): { readonly words: readonly string[]; readonly rest: string } {
   const words: string[] = [];

@@ -20,7 +20,8 @@ describe("32 writers on one zone", () => {
     const statuses: number[] = [];
     const write = async (writer: number) => {
       for (let round = 0; round < rounds; round += 1) {
-        // Eight writers share a name, so that each write meets what the others have just written. A set has at most 100 values.
+        // Eight writers share a name, so that each write meets what the others have just written. A set has at most 100
+        // values.
         const body = { zone_id: zone.id, type: "A", name: `pool${writer % 4}`, value: `10.0.${writer}.${round}` };
         const made = await post("/api/v1/records", body);
         const path = `/api/v1/records/${made.json.record.id}`;

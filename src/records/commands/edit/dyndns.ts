@@ -16,8 +16,8 @@ export type NewIds = { readonly A: string; readonly AAAA: string };
 const newTtl = 300;
 
 /**
- * Points a host at addresses. Undefined if it has no A or AAAA records and `mayCreate` is false: a typo in a router creates no names.
- * `ids` are for records of a family that the host did not have.
+ * Points a host at addresses. Undefined if it has no A or AAAA records and `mayCreate` is false: a typo in a router
+ * creates no names. `ids` are for records of a family that the host did not have.
  */
 export function pointHost(
   sets: readonly RRset[],
@@ -51,7 +51,9 @@ export function pointHost(
 const setOf = (sets: readonly RRset[], owner: string, type: "A" | "AAAA"): RRset | undefined =>
   sets.find((set) => set.owner === owner && set.type === type);
 
-/** Reduces the set to one record with this address: the first existing one keeps its id, otherwise a new one is created. */
+/**
+ * Reduces the set to one record with this address: the first existing one keeps its id, otherwise a new one is created.
+ */
 function withAddress(
   set: RRset,
   { text }: Address,
@@ -72,7 +74,10 @@ function moveSet(set: RRset, prefix: Network, now: Instant): RRset {
   return { ...set, records: moved.filter(({ rdata }) => !seen.has(rdata) && seen.add(rdata)) };
 }
 
-/** A public prefix does not change local addresses (ULA) in the same set, and a local prefix does not change public ones. */
+/**
+ * A public prefix does not change local addresses (ULA) in the same set, and a local prefix does not change public
+ * ones.
+ */
 function moveRecord(record: ZoneRecord, prefix: Network, now: Instant): ZoneRecord {
   const network = addressFromBytes(prefix.bytes);
   if (network === undefined || isLocal(network) !== isLocal({ family: "ipv6", text: record.rdata })) return record;

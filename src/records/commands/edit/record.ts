@@ -76,8 +76,8 @@ export function* editingSets({ zone, sets }: WriteView, edits: readonly Edit[], 
 }
 
 /**
- * A given TTL applies to the whole set. Without one, a new record keeps the TTL of its set, and a replacement clears it. A replaced
- * record keeps its id, comment and creation time.
+ * A given TTL applies to the whole set. Without one, a new record keeps the TTL of its set, and a replacement clears
+ * it. A replaced record keeps its id, comment and creation time.
  */
 function putIn(sets: Map<string, OpenSet>, { id, content }: Edit, old: Placed | undefined, now: Instant): void {
   const { owner, type, name, value, rdata } = content;

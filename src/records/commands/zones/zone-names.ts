@@ -12,8 +12,8 @@ export type OwnNames = {
 };
 
 /**
- * Why no single account should own a zone with this name: many parties have names below it, or it is above or below a name of the
- * service itself. Undefined for all other names.
+ * Why no single account should own a zone with this name: many parties have names below it, or it is above or below a
+ * name of the service itself. Undefined for all other names.
  */
 export async function reservedName(name: string, own?: OwnNames): Promise<Reserved | undefined> {
   const isAround = (server: string): boolean => enclosing(server).includes(name) || enclosing(name).includes(server);
@@ -29,8 +29,9 @@ const zoneNameOf = (serviceName: string): readonly string[] =>
 const homeNames: ReadonlySet<string> = new Set(["home.arpa"]);
 
 /**
- * Listed at publicsuffix.org, by registries or by services that hand out names below their own. The list's default rule for
- * unlisted names is not applied: it is about top-level domains, which cannot be zones. The list is loaded on first use.
+ * Listed at publicsuffix.org, by registries or by services that hand out names below their own. The list's default rule
+ * for unlisted names is not applied: it is about top-level domains, which cannot be zones. The list is loaded on first
+ * use.
  */
 async function isPublicSuffix(name: string): Promise<boolean> {
   const { parse } = await import("tldts");

@@ -21,8 +21,9 @@ export type LanesOptions<T> = {
 const mostRunning = 3;
 
 /**
- * Writes that wait for a lock, in one lane per lock. Only a few lanes try at a time, each for a moment and then the next one: so however many
- * locks others hold, the rest of the service goes on, and so does a lane whose lock is released.
+ * Writes that wait for a lock, in one lane per lock. Only a few lanes try at a time, each for a moment and then the
+ * next one: so however many locks others hold, the rest of the service goes on, and so does a lane whose lock is
+ * released.
  */
 export class LockLanes<T> {
   readonly #options: LanesOptions<T>;

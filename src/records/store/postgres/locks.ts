@@ -9,8 +9,8 @@ type Run = (statement: Statement) => Promise<Rows>;
 type Key = Once & { readonly actor: string };
 
 /**
- * How a transaction takes its locks. `skip`: what another transaction has locked is left out, except `ours`, the locks of our own transactions
- * that are about to commit. `wait`: it waits for all of them.
+ * How a transaction takes its locks. `skip`: what another transaction has locked is left out, except `ours`, the locks
+ * of our own transactions that are about to commit. `wait`: it waits for all of them.
  */
 export type LockWay = {
   /** Milliseconds that it waits for a lock at most. */
@@ -84,8 +84,8 @@ const tryNames =
   "SELECT name, pg_try_advisory_xact_lock(hashtextextended(name, 0)) AS locked FROM unnest($1::text[]) AS n (name)";
 
 /**
- * To avoid deadlocks, zones are waited for in the order of their numbers, before any is locked without waiting. After waiting for a lock,
- * PostgreSQL reads the row again, so it is current.
+ * To avoid deadlocks, zones are waited for in the order of their numbers, before any is locked without waiting. After
+ * waiting for a lock, PostgreSQL reads the row again, so it is current.
  */
 export async function lockZones(run: Run, needs: readonly Need[], way: LockWay): Promise<readonly Zone[]> {
   if (needs.length === 0) return [];

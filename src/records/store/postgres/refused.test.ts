@@ -154,7 +154,8 @@ describe("a database that refuses new connections of a running node", () => {
   ])("is logged once, even while older connections work: %s", async (_, spoil, repair) => {
     const store = await openPostgresStore({ address: address(), log, limits: { ...patient, patience: 200 } });
     const pool = await makePool(store);
-    // If a connection is accepted before another is refused, but that is noticed only afterwards, it would count as a recovery.
+    // If a connection is accepted before another is refused, but that is noticed only afterwards, it would count as a
+    // recovery.
     await expect.poll(() => store.connections().used).toBe(0);
     await spoil();
     for (let i = 0; i < 5; i += 1)

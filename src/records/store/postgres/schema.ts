@@ -3,8 +3,8 @@ import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import { budgetTable } from "./shared-limits.ts";
 
 /**
- * The same tables and columns as in `sqlite/schema.ts`, so that a row means the same in both. JSON is stored as text, to
- * keep it byte for byte, and texts are compared by bytes, as in SQLite.
+ * The same tables and columns as in `sqlite/schema.ts`, so that a row means the same in both. JSON is stored as text,
+ * to keep it byte for byte, and texts are compared by bytes, as in SQLite.
  */
 const tables = `
   CREATE TABLE accounts (
@@ -212,8 +212,8 @@ const signedZones = `
 /**
  * What exists only here, because only here nodes share a database. Why `log_head`: a sequence would assign positions in
  * the order of requests, but the transaction that asked first may commit last, and followers of the log would have read
- * past its rows. Every write takes its positions by updating this one row right before it commits. It holds the row lock
- * until then, so positions become visible in order.
+ * past its rows. Every write takes its positions by updating this one row right before it commits. It holds the row
+ * lock until then, so positions become visible in order.
  *
  * `changes.link` also exists only here: a random number per commit. A fail-over may lose the end of the log, and the
  * positions are then used again; the link shows a follower that the row at its position is another one. `log_head` has

@@ -4,8 +4,8 @@ import { keepSession } from "../../../lib/postgres/session.ts";
 import type { Logger } from "../../../process/log.ts";
 
 /**
- * One row per token. Unlogged: after a crash all buckets are full, and taking from one costs no sync. `granted` is what the last
- * taker got.
+ * One row per token. Unlogged: after a crash all buckets are full, and taking from one costs no sync. `granted` is what
+ * the last taker got.
  */
 export const budgetTable = `
   CREATE UNLOGGED TABLE rate_budgets (
@@ -16,7 +16,10 @@ export const budgetTable = `
   );
 `;
 
-/** Uses the clock of the database, because the clocks of the nodes differ. On a conflict the row is read again under its lock. */
+/**
+ * Uses the clock of the database, because the clocks of the nodes differ. On a conflict the row is read again under its
+ * lock.
+ */
 const take = `
   INSERT INTO rate_budgets AS b (token, level, at, granted)
   VALUES ($1, $3::float8 - least($3::float8, $2::float8), ${clock()}, least($3::float8, $2::float8))

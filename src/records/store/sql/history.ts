@@ -51,7 +51,8 @@ export function createSqlHistory({ dialect, read }: Sql): SqlHistory {
     },
     restOfWrite: async (zone, { position, serial }) => {
       const earlier = sql`FROM changes WHERE zone = ${zone.number} AND position < ${position}`;
-      // The changes of a write are contiguous within its zone, so the scan can stop at the first change of another write.
+      // The changes of a write are contiguous within its zone, so the scan can stop at the first change of another
+      // write.
       const others = sql`SELECT position ${earlier} AND serial <> ${serial} ORDER BY position DESC LIMIT 1`;
       const [count] = await read<{ readonly total: number }>(
         sql`SELECT count(*) AS total ${earlier} AND position > coalesce((${others}), 0)`,

@@ -15,7 +15,9 @@ export type FeedOptions = {
  */
 const lookEvery = 250;
 
-/** Notifies listeners that the change log has grown: with the rows for our own writes, by polling for those of others. */
+/**
+ * Notifies listeners that the change log has grown: with the rows for our own writes, by polling for those of others.
+ */
 export function createSqliteFeed({ foreign, lastChange, isWriting }: FeedOptions) {
   const feed = createChangeFeed();
   let announced = lastChange();

@@ -33,7 +33,9 @@ export function watchForeignCommits(database: DatabaseSync) {
       setImmediate(lookNextTurn);
       look();
     },
-    /** Call under the write lock, when no other connection can commit, or after a commit that must be seen in this turn. */
+    /**
+     * Call under the write lock, when no other connection can commit, or after a commit that must be seen in this turn.
+     */
     checkNow: look,
   };
 }

@@ -1,6 +1,9 @@
 /** Milliseconds that a large write may hold up other accounts without a pause after it. */
 const free = 150;
-/** With this, fewer than 1 % of other accounts' writes wait much longer than `free`, however often one account repeats large writes. */
+/**
+ * With this, fewer than 1 % of other accounts' writes wait much longer than `free`, however often one account repeats
+ * large writes.
+ */
 const factor = 100;
 /** The longest pause, however large the write was. */
 const longest = 10 * 60_000;

@@ -83,7 +83,9 @@ export function prepareManyRows(database: DatabaseSync) {
   };
 }
 
-/** Runs a statement for many rows; `text` is its text for a number of rows. Returns the number of the last row inserted. */
+/**
+ * Runs a statement for many rows; `text` is its text for a number of rows. Returns the number of the last row inserted.
+ */
 function prepareRows(database: DatabaseSync, text: (count: number) => string) {
   const [many, one] = [database.prepare(text(perStatement)), database.prepare(text(1))];
 

@@ -8,7 +8,8 @@ const reversed = (name: string): string =>
 /**
  * A set is one row: `records` is the JSON text of its records, because a set is always read and replaced as a whole.
  * `record_ids` finds the set that contains a record of the v1 API. The serial inside a stored SOA is not used, only the
- * zone's column. `settings` and `marks` are JSON texts; of their values, only a zone's mode and labels are searched for.
+ * zone's column. `settings` and `marks` are JSON texts; of their values, only a zone's mode and labels are searched
+ * for.
  *
  * Triggers maintain `zones.reversed`, for finding zones below a name, and `zone_counts`: counting a million zones for
  * every first page would take longer than the page.

@@ -1,7 +1,9 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../../../process/log.ts";
 
-/** Start at this many changes within this many milliseconds. For fewer, SQLite's automatic checkpoints are good enough. */
+/**
+ * Start at this many changes within this many milliseconds. For fewer, SQLite's automatic checkpoints are good enough.
+ */
 const many = 500;
 const window = 1_000;
 /** Milliseconds until the thread is tried again after it failed to start, for example with too many open files. */

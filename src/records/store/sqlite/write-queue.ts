@@ -9,8 +9,8 @@ import type { StoreCounters } from "../counters.ts";
 import type { Command } from "../port.ts";
 
 /**
- * Runs `work` inside a transaction; resolves when the transaction is on disk. With `job`, which says the same as plain data, the thread
- * that writes may do it instead.
+ * Runs `work` inside a transaction; resolves when the transaction is on disk. With `job`, which says the same as plain
+ * data, the thread that writes may do it instead.
  */
 export type Commit = <T>(work: () => T, job?: Job) => Promise<T>;
 
@@ -40,8 +40,9 @@ export type Batch = {
 };
 
 /**
- * Runs all in one transaction, so that they share one sync of the disk. One never fails because of another: if one throws, everything
- * is rolled back and each is run again alone. So it must be repeatable: it may touch the database and nothing else.
+ * Runs all in one transaction, so that they share one sync of the disk. One never fails because of another: if one
+ * throws, everything is rolled back and each is run again alone. So it must be repeatable: it may touch the database
+ * and nothing else.
  */
 export function runBatch(database: DatabaseSync, edges: Edges, works: readonly (() => unknown)[]): Batch {
   try {
@@ -69,7 +70,8 @@ function inTransaction(database: DatabaseSync, edges: Edges, works: readonly (()
     database.exec("COMMIT");
     return { outcomes, rows: edges.committed() };
   } catch (error) {
-    // SQLite rolls back automatically on some errors, such as a full disk; rolling back twice would hide the first error.
+    // SQLite rolls back automatically on some errors, such as a full disk; rolling back twice would hide the first
+    // error.
     if (database.isTransaction) database.exec("ROLLBACK");
     edges.rolledBack();
     throw error;
@@ -107,8 +109,8 @@ export type QueueOptions = {
 };
 
 /**
- * Everything that waits is written as one batch; while it is written, the next batch collects. Transactions of other connections of this
- * process (`apart`) take turns with the batches.
+ * Everything that waits is written as one batch; while it is written, the next batch collects. Transactions of other
+ * connections of this process (`apart`) take turns with the batches.
  */
 export class WriteQueue {
   readonly #options: QueueOptions;
@@ -139,8 +141,9 @@ export class WriteQueue {
     });
 
   /**
-   * Runs a transaction of another connection, which takes several turns of the event loop. Later writes wait for its end. Resolves when
-   * it is on disk, or with undefined if there is nothing to commit. Without `committed`, nobody is notified.
+   * Runs a transaction of another connection, which takes several turns of the event loop. Later writes wait for its
+   * end. Resolves when it is on disk, or with undefined if there is nothing to commit. Without `committed`, nobody is
+   * notified.
    */
   readonly apart = async <T>(
     transaction: () => Promise<{ result: T; committed?: readonly LoggedRow[] } | undefined>,
@@ -233,7 +236,10 @@ export class WriteQueue {
     return [];
   }
 
-  /** A command that waits alone takes less time here. So does a process that only reads, or has one caller, without the thread. */
+  /**
+   * A command that waits alone takes less time here. So does a process that only reads, or has one caller, without the
+   * thread.
+   */
   #forThread(writes: readonly Waiting[]): readonly Waiting[] {
     const { thread, together = 2 } = this.#options;
     const commands = writes.reduce((sum, { job }) => (job?.kind === "command" ? sum + 1 : sum), 0);
@@ -329,9 +335,9 @@ export type DiskSync = {
 };
 
 /**
- * In the main thread, nothing may wait for the disk. With `synchronous=FULL`, SQLite ends a commit with a sync of the write-ahead log;
- * with NORMAL it skips only that sync (https://sqlite.org/pragma.html#pragma_synchronous), and this does it instead. The log stays the
- * same file while a connection is open.
+ * In the main thread, nothing may wait for the disk. With `synchronous=FULL`, SQLite ends a commit with a sync of the
+ * write-ahead log; with NORMAL it skips only that sync (https://sqlite.org/pragma.html#pragma_synchronous), and this
+ * does it instead. The log stays the same file while a connection is open.
  */
 export function openWalSync(database: DatabaseSync, path: string): DiskSync {
   if (path === ":memory:") return { sync: async () => undefined, syncNow: () => undefined, close: () => undefined };

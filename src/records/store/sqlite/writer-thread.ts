@@ -18,7 +18,10 @@ const close = "close";
 
 type ThreadBatch = Batch & { readonly isForeign: boolean };
 
-/** The thread that writes, as the main thread sees it. A batch goes there and back as one text: JSON costs half of a structured clone. */
+/**
+ * The thread that writes, as the main thread sees it. A batch goes there and back as one text: JSON costs half of a
+ * structured clone.
+ */
 export class WriterThread implements JobRunner {
   readonly #start: () => Worker;
   readonly #onForeign: () => void;

@@ -14,7 +14,9 @@ import { named, parsed, type Step } from "./step.ts";
 const { sets, signedNames, signingKeys } = storeTables;
 const signAgain = "change the default TTL of the zone and change it back: each change signs the whole zone again";
 
-/** Checks that the keys of a signed zone exist, that every name is signed, and that the NSEC or NSEC3 chain is closed. */
+/**
+ * Checks that the keys of a signed zone exist, that every name is signed, and that the NSEC or NSEC3 chain is closed.
+ */
 export async function checkSigned(tables: Tables, zone: ZoneRow, step: Step): Promise<void> {
   const where = `zone ${zone.name}`;
   const its = `zone = ${zone.number}`;

@@ -57,8 +57,8 @@ export async function writePostgresTables(address: PostgresAddress, signal?: Abo
       throw new DatabaseTrouble(`the database ${address.shown} already holds data; create an empty one and use that.`);
     const finish = async () => {
       await client.query("COMMIT");
-      // Autovacuum would collect statistics only a minute later, with bad plans until then. The copy is complete without
-      // them.
+      // Autovacuum would collect statistics only a minute later, with bad plans until then. The copy is complete
+      // without them.
       const names = everyTable.map(({ name }) => name).join(", ");
       await client.query(`ANALYZE ${names}`).catch(() => undefined);
     };

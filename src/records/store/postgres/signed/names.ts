@@ -11,8 +11,8 @@ type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
 type Row = SignedNameRow & { readonly zone: number };
 
 /**
- * Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and the neighbours of all these in the
- * chain; and the keys that the signer has not opened yet.
+ * Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and the
+ * neighbours of all these in the chain; and the keys that the signer has not opened yet.
  */
 export async function readSignedNames(
   run: (statement: Statement) => Promise<Rows>,

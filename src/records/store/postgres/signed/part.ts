@@ -13,7 +13,10 @@ type LoadedNames = {
 
 export type SignedPart = ReturnType<typeof createSignedPart>;
 
-/** The signed names of zones, and the keys that sign them, as the writes of a batch see and change them. `fresh`: new numbers. */
+/**
+ * The signed names of zones, and the keys that sign them, as the writes of a batch see and change them. `fresh`: new
+ * numbers.
+ */
 export function createSignedPart(loaded: LoadedNames, fresh: number[]) {
   const namesByZone = new Map<number, ReturnType<typeof createBatchNames>>();
   const keys: { readonly zone: Zone; readonly added: readonly SealedKey[] }[] = [];

@@ -11,7 +11,10 @@ import type { SetWriter } from "../write.ts";
 
 /** A write that changes more sets is planned and signed by itself: others would wait too long for its signatures. */
 const mostChanges = 20;
-/** Followers rely on it (`publish/follow-log.ts`): a zone has no more rows in the log than this between two rows of signatures. */
+/**
+ * Followers rely on it (`publish/follow-log.ts`): a zone has no more rows in the log than this between two rows of
+ * signatures.
+ */
 const mostUnsigned = 500;
 
 /** The writes of this transaction to one zone. */
@@ -27,8 +30,9 @@ type Unsigned = {
 };
 
 /**
- * Signs the small writes of a transaction together, when it ends: every write changes the SOA record of its zone, which is then signed
- * once. In the log, the rows of these writes are followed by one row with their signatures, under the last serial.
+ * Signs the small writes of a transaction together, when it ends: every write changes the SOA record of its zone, which
+ * is then signed once. In the log, the rows of these writes are followed by one row with their signatures, under the
+ * last serial.
  */
 export class SigningTogether {
   readonly #reads: (zone: Zone) => SignedReads;
@@ -40,7 +44,9 @@ export class SigningTogether {
     [this.#reads, this.#writer, this.#signer] = [reads, writer, signer];
   }
 
-  /** Whether this write can be signed with others. If it may hide names below it, the whole zone may have to be signed. */
+  /**
+   * Whether this write can be signed with others. If it may hide names below it, the whole zone may have to be signed.
+   */
   takes({ zone, changes }: WriteEffect): boolean {
     const keys = zone.settings.dnssec?.keys;
     if (keys === undefined || changes.length > mostChanges || this.#signer?.missing(keys).length !== 0) return false;
