@@ -75,7 +75,7 @@ function statusOf(code: number): number {
 }
 
 function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId> {
-  const { post, ask, write } = inwxSession(config, client);
+  const { post, ask, session } = inwxSession(config, client);
 
   return {
     service,
@@ -101,7 +101,7 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
       const request = held
         ? post("nameserver.updateRecord", { id: held.rest, ...content }, signal)
         : post("nameserver.createRecord", created, signal);
-      const written = await write(request, [200], signal);
+      const written = await session.write(request, [200], signal);
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
@@ -150,7 +150,7 @@ function inwxSession(config: InwxTarget, client: HttpClient) {
       ? { kind: "ok", value: answer.value.resData }
       : unexpected("no data", service);
   };
-  return { post, ask, write: session.write };
+  return { post, ask, session };
 }
 
 const twoFactors: TargetFault = {
