@@ -29,6 +29,15 @@ describe("the architecture", () => {
 
   it("has rooms with few doors, all of them in use", () => expect(doorFaults(importsAmong(files))).toEqual([]));
 
+  it("exports no two types of one name, so that a name is right outside its file too", () => {
+    const paths = new Map<string, string[]>();
+    for (const { path, text } of files.filter((file) => /^src\/(?!.*\.test\.ts)/.test(file.path)))
+      for (const [, name = ""] of text.matchAll(/^export (?:type|class|interface) (\w+)/gm))
+        paths.set(name, [...(paths.get(name) ?? []), path]);
+    expect(paths.size).toBeGreaterThan(500);
+    expect([...paths].filter(([, all]) => all.length > 1)).toEqual([]);
+  });
+
   it("has every file that the walkthroughs in docs/architecture.md name", () => {
     const text = readFileSync(join(root, "docs/architecture.md"), "utf8");
     const walks = text.slice(text.indexOf("## Walkthroughs"), text.indexOf("## The record service"));
@@ -69,7 +78,11 @@ const bad: [path: string, text: string, fault: RegExp][] = [
   ["src/records/api/v1/a.ts", 'import { x } from "../../store/sqlite/read.ts";', /may not import from store\/sqlite/],
   ["src/records/store/sqlite/a.ts", 'import { x } from "../postgres/read.ts";', /may not import from store\/postgres/],
   ["src/records/store/postgres/a.ts", 'import { x } from "../sqlite/read.ts";', /may not import from store\/sqlite/],
-  ["src/records/store/a.ts", 'import type { x } from "../queries/sight.ts";', /store may not import from queries/],
+  [
+    "src/records/store/a.ts",
+    'import type { x } from "../queries/permitted-view.ts";',
+    /store may not import from queries/,
+  ],
   ["src/records/commands/a.ts", 'import { x } from "../start.ts";', /commands may not import from \.: start\.ts/],
   ["src/nameserver/wire/a.ts", 'import { x } from "../answer/respond.ts";', /wire may not import from answer/],
   ["src/nameserver/answer/a.ts", 'import { x } from "../transfer/out.ts";', /answer may not import from transfer/],

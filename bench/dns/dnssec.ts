@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { dnssecTypes } from "../../src/core/dnssec/codes.ts";
-import type { Denial } from "../../src/core/dnssec/plan-signing.ts";
+import type { DenialKind } from "../../src/core/dnssec/plan-signing.ts";
 import { noLog } from "../../src/process/log.ts";
 import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
 import { openStore, recordsDatabase } from "../../src/records/open-store.ts";
@@ -14,7 +14,7 @@ import { inTurn, median, usageOf } from "../process-usage.ts";
 import type { Table } from "../table.ts";
 import { benchedZone, buildService, fillZone, fillZones, ms, partOf, startService, writeMark } from "./service.ts";
 
-type Chain = Denial | "unsigned";
+type Chain = DenialKind | "unsigned";
 const chains: readonly Chain[] = ["unsigned", "nsec", "nsec3"];
 const ports = { http: 8397, dns: 5397 };
 /** After the start, V8 compiles the code of a write; later ones run what it has compiled. */
@@ -52,7 +52,7 @@ type Signed = {
 };
 
 /** Signs the zone while another one is written to without pause. Times are in milliseconds. */
-async function sign(folder: string, chain: Denial): Promise<Signed> {
+async function sign(folder: string, chain: DenialKind): Promise<Signed> {
   const { store, signer, close } = await openStore({ kind: "sqlite", path: recordsDatabase(folder) }, noLog);
   const [zone, other] = [await store.zoneHolding(benchedZone), await store.zoneHolding("z0.example")];
   if (zone === undefined) throw new Error(`there is no zone ${benchedZone}`);

@@ -1,6 +1,6 @@
 import { parseAddress } from "../../src/core/addresses/address.ts";
 import type { Considered } from "../../src/core/addresses/choose-address.ts";
-import { type Scope, scopeOf } from "../../src/core/addresses/scope.ts";
+import { type AddressScope, scopeOf } from "../../src/core/addresses/scope.ts";
 
 /** Why an updater would not use an address. */
 const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> = {
@@ -33,7 +33,7 @@ const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> =
   "later-in-report": "as good as another address that is listed first",
 };
 
-const warned: Readonly<Partial<Record<Scope, string>>> = {
+const warned: Readonly<Partial<Record<AddressScope, string>>> = {
   private: "private, not reachable from the internet",
   cgnat: "a carrier-grade NAT address, not reachable from the internet",
   ula: "unique local, not reachable from the internet",

@@ -1,12 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { Budget } from "./budget.ts";
 import { createProvider } from "./create-provider.ts";
-import type { Change } from "./provider.ts";
+import type { ProviderChange } from "./provider.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
 
 const zone = "example.org";
 const never = new AbortController().signal;
-const changeOf = (owner: string): Change => ({ owner, type: "A", content: { ttl: 300, values: ["192.0.2.1"] } });
+const changeOf = (owner: string): ProviderChange => ({
+  owner,
+  type: "A",
+  content: { ttl: 300, values: ["192.0.2.1"] },
+});
 const names = Array.from({ length: 100 }, (_, at) => `h${at}`);
 
 /** A provider that refuses some names, and counts the requests of a token. */

@@ -4,8 +4,8 @@ import { isOfService, type Lookup, type ServiceFault } from "./answers/service-f
 import type { WriteAnswer } from "./answers/write-answer.ts";
 import type { Budget } from "./budget.ts";
 import { inParts } from "./in-parts.ts";
-import type { Change, ChangeOutcome, Provider } from "./provider.ts";
-import type { Held, HeldSet, ProviderCalls, SetChange } from "./provider-calls.ts";
+import type { ChangeOutcome, Provider, ProviderChange } from "./provider.ts";
+import type { Held, HeldSet, ProviderCalls, ProviderSetChange } from "./provider-calls.ts";
 import { contentForProvider, isHeld, isReadable, isUnreadable, setFromProvider, setNameOf } from "./provider-set.ts";
 import { readSets } from "./read-sets.ts";
 
@@ -45,9 +45,9 @@ class ZoneWrite<Rest> {
   readonly #budget: Budget;
   readonly #zone: string;
   readonly #signal: AbortSignal;
-  readonly #outcomes = new Map<Change, ChangeOutcome>();
+  readonly #outcomes = new Map<ProviderChange, ChangeOutcome>();
   /** Those that the provider probably stored, with its answer. */
-  readonly #written = new Map<Change, Written>();
+  readonly #written = new Map<ProviderChange, Written>();
   /** Why nothing more is sent. */
   #stopped: ServiceFault | undefined;
 
@@ -58,7 +58,7 @@ class ZoneWrite<Rest> {
     this.#signal = signal;
   }
 
-  async write(changes: readonly Change[]): Promise<readonly ChangeOutcome[]> {
+  async write(changes: readonly ProviderChange[]): Promise<readonly ChangeOutcome[]> {
     const { service, rules, room = { of: () => 1, most: rules.mostSets } } = this.#calls;
     const pending = this.#isStopped() ? [] : await this.#prepare(changes);
     for (const part of inParts(pending, ({ sent }) => room.of(sent), room.most)) await this.#send(part);
@@ -73,7 +73,7 @@ class ZoneWrite<Rest> {
   }
 
   /** Leaves out what is already as ordered, or not as expected. */
-  async #prepare(changes: readonly Change[]): Promise<readonly Pending<Rest>[]> {
+  async #prepare(changes: readonly ProviderChange[]): Promise<readonly Pending<Rest>[]> {
     const { rules } = this.#calls;
     const toRead = changes.filter(({ expected }) => expected !== undefined || rules.needsBefore);
     const read = await this.#read(toRead);
@@ -125,7 +125,7 @@ class ZoneWrite<Rest> {
 
   /** A write is done only if the answer or a read after it shows what was ordered. */
   async #verify(): Promise<void> {
-    const unclear: Change[] = [];
+    const unclear: ProviderChange[] = [];
     for (const [change, { answer, at }] of this.#written) {
       const stored = answer.kind === "accepted" ? answer.value[at] : undefined;
       if (stored && this.#holds(change, change.content, stored)) this.#end(change, done(this.#zone, change, stored));
@@ -145,14 +145,16 @@ class ZoneWrite<Rest> {
     }
   }
 
-  async #read(changes: readonly Change[]): Promise<ReadonlyMap<Change, Lookup<HeldSet<Rest> | undefined>>> {
+  async #read(
+    changes: readonly ProviderChange[],
+  ): Promise<ReadonlyMap<ProviderChange, Lookup<HeldSet<Rest> | undefined>>> {
     const sets = changes.map((change) => setNameOf(this.#zone, change));
     const found = await readSets(this.#calls, sets, this.#signal);
     for (const one of found) if (one.kind !== "found") this.#note(one);
     return new Map(changes.map((change, at) => [change, found[at] ?? { kind: "found", value: undefined }]));
   }
 
-  #holds(change: Change, content: Change["content"], held: Held | undefined): boolean {
+  #holds(change: ProviderChange, content: ProviderChange["content"], held: Held | undefined): boolean {
     return isHeld(setNameOf(this.#zone, change), content, held, this.#calls.rules);
   }
 
@@ -170,13 +172,13 @@ class ZoneWrite<Rest> {
     this.#budget.close(fault.retryAfter ?? usualWait, this.#calls.rules.waitsPerZone ? this.#zone : undefined);
   }
 
-  #end(change: Change, outcome: ChangeOutcome): [] {
+  #end(change: ProviderChange, outcome: ChangeOutcome): [] {
     this.#outcomes.set(change, outcome);
     return [];
   }
 }
 
-type Pending<Rest> = { readonly change: Change; readonly sent: SetChange<Rest> };
+type Pending<Rest> = { readonly change: ProviderChange; readonly sent: ProviderSetChange<Rest> };
 
 type Written = {
   readonly answer: Exclude<WriteAnswer<readonly (Held | undefined)[]>, { kind: "refused" }>;
@@ -184,10 +186,10 @@ type Written = {
   readonly at: number;
 };
 
-const listed = (zone: string, { owner, type }: Change, held: Held) =>
+const listed = (zone: string, { owner, type }: ProviderChange, held: Held) =>
   setFromProvider(zone, { name: owner, type, ...held });
 
-function done(zone: string, change: Change, held: Held | undefined): ChangeOutcome {
+function done(zone: string, change: ProviderChange, held: Held | undefined): ChangeOutcome {
   const set = held?.values.length ? listed(zone, change, held) : undefined;
   return { kind: "done", set: set && isReadable(set) ? set : undefined };
 }

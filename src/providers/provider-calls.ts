@@ -37,7 +37,7 @@ export type SetContent = {
   readonly ttl: number | null | undefined;
 };
 
-export type SetChange<Rest> = {
+export type ProviderSetChange<Rest> = {
   readonly set: SetName;
   /** Undefined: the set is deleted. */
   readonly content: SetContent | undefined;
@@ -87,11 +87,11 @@ export type ProviderCalls<Rest = unknown> = {
    */
   write(
     zone: string,
-    changes: readonly SetChange<Rest>[],
+    changes: readonly ProviderSetChange<Rest>[],
     signal: AbortSignal,
   ): Promise<WriteAnswer<readonly (Held | undefined)[]>>;
   /** The bytes or items of one change, and of the largest transaction, if there is another limit than the number of sets. */
-  readonly room?: { of(change: SetChange<Rest>): number; readonly most: number };
+  readonly room?: { of(change: ProviderSetChange<Rest>): number; readonly most: number };
   /** Only for services where a change is not yet served when it is stored. */
   readonly lastStep?: LastStep;
   close(): void;

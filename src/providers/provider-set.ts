@@ -2,7 +2,7 @@ import { parseOwner } from "../core/names/name.ts";
 import { parseRdata, readableRdata } from "../core/rdata/rdata.ts";
 import { parseType, type RecordType, typeName } from "../core/rdata/table.ts";
 import { faultInWords } from "../core/result.ts";
-import type { Change, Content, ProviderSet, UnreadableSet } from "./provider.ts";
+import type { Content, ProviderChange, ProviderSet, UnreadableSet } from "./provider.ts";
 import type { Held, ListedSet, ProviderRules, SetContent, SetName } from "./provider-calls.ts";
 
 /** A set that a provider has listed, in moor's form. */
@@ -28,7 +28,7 @@ export const isReadable = (set: ProviderSet | UnreadableSet): set is ProviderSet
 
 export const isUnreadable = (set: ProviderSet | UnreadableSet): set is UnreadableSet => !isReadable(set);
 
-export const setNameOf = (zone: string, { owner, type }: Pick<Change, "owner" | "type">): SetName => ({
+export const setNameOf = (zone: string, { owner, type }: Pick<ProviderChange, "owner" | "type">): SetName => ({
   zone,
   name: owner,
   type: typeName(type),

@@ -14,14 +14,14 @@ export type Provider = {
   wait(zone: string): number;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   /** The whole zone. */
-  sets(zone: string, signal: AbortSignal): Promise<Lookup<ZoneContent>>;
+  sets(zone: string, signal: AbortSignal): Promise<Lookup<ProviderContent>>;
   /** Undefined if the zone exists, but the set does not. */
   set(zone: string, owner: string, type: RecordType, signal: AbortSignal): Promise<Lookup<ProviderSet | undefined>>;
   /**
    * Writes changes of one zone in as few requests as the provider allows, in their order; no two of the same set. Returns one outcome per
    * change, in the same order. A change that is refused does not stop the others.
    */
-  write(zone: string, changes: readonly Change[], signal: AbortSignal): Promise<readonly ChangeOutcome[]>;
+  write(zone: string, changes: readonly ProviderChange[], signal: AbortSignal): Promise<readonly ChangeOutcome[]>;
   close(): void;
 };
 
@@ -36,7 +36,7 @@ export type ProviderSet = {
   readonly values: readonly string[];
 };
 
-export type ZoneContent = {
+export type ProviderContent = {
   readonly sets: readonly ProviderSet[];
   /** What moor cannot represent: types that only the provider has, or data that moor cannot read. */
   readonly unreadable: readonly UnreadableSet[];
@@ -51,7 +51,7 @@ export type UnreadableSet = {
 
 export type Content = Pick<ProviderSet, "values" | "ttl">;
 
-export type Change = {
+export type ProviderChange = {
   readonly owner: string;
   readonly type: RecordType;
   /** The whole content of the set; undefined deletes it. */

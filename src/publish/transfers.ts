@@ -7,7 +7,7 @@ import type { Peer } from "../lib/dns/ask.ts";
 import type { TsigKey } from "../lib/dns/tsig.ts";
 import type { ListenAddress } from "../lib/http/listen.ts";
 import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
-import type { Asker, TransferPorts, UpdateOutcome } from "../nameserver/transfer/respond.ts";
+import type { TransferClient, TransferPorts, UpdateOutcome } from "../nameserver/transfer/respond.ts";
 import type { Secondaries } from "../nameserver/transfer/secondary-zones.ts";
 import type { Logger } from "../process/log.ts";
 import { type DnsUpdated, updateFromDns } from "../records/commands/from-dns-update.ts";
@@ -104,7 +104,7 @@ function outcomeOf(updated: DnsUpdated): UpdateOutcome {
 }
 
 /** The reply contains only a response code; the reason goes to the log. */
-function logRefusal(updated: DnsUpdated, zone: string, asker: Asker, log: Logger): void {
+function logRefusal(updated: DnsUpdated, zone: string, asker: TransferClient, log: Logger): void {
   if (updated.kind === "denied")
     log.warn({ zone, ...asker }, "an update was refused: its key does not allow these changes");
   if (updated.kind !== "refused") return;

@@ -6,7 +6,7 @@ import type { RRset } from "../core/records/rrset.ts";
 import { compareSerials, serialOf } from "../core/records/serial.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
 import type { ShownChange, ShownSet, ZoneContent } from "../core/records/zone-view.ts";
-import { createTurns } from "../lib/limits/turns.ts";
+import { createFairSchedule } from "../lib/limits/fair-schedule.ts";
 import type { BeginZone, ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
@@ -70,7 +70,7 @@ class ZonesOfStore implements StoreZones {
   readonly #warnIfHidden: ReturnType<typeof warnOfHidden>;
   readonly #listeners = new Set<(event: ZoneEvent) => void>();
   readonly #expiry: ReturnType<typeof watchExpiry>;
-  readonly #turns = createTurns();
+  readonly #turns = createFairSchedule();
   readonly #reads: LateReads;
   readonly #serials: SerialRaiser;
   readonly #sent: SentSerials | undefined;

@@ -1,7 +1,7 @@
 import type { Algorithm } from "../core/dnssec/codes.ts";
 import type { KeyUse, Life } from "../core/dnssec/lifecycle.ts";
 import type { MadeChange } from "../core/dnssec/made-changes.ts";
-import type { Denial } from "../core/dnssec/plan-signing.ts";
+import type { DenialKind } from "../core/dnssec/plan-signing.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
 import type { Consent, Reserved } from "../core/names/zone-neighbours.ts";
@@ -48,7 +48,7 @@ export type ZoneSettings = {
 
 /** How a zone is signed. */
 export type ZoneSigning = Life<SigningKey> & {
-  readonly denial: Denial;
+  readonly denial: DenialKind;
   /** Absent rather than empty. */
   readonly others?: readonly OtherKey[];
 };

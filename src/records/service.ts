@@ -1,4 +1,4 @@
-import { createTurns } from "../lib/limits/turns.ts";
+import { createFairSchedule } from "../lib/limits/fair-schedule.ts";
 import { bulkOperations } from "./commands/bulk-operations.ts";
 import { dyndnsOperations } from "./commands/dyndns-operations.ts";
 import { historyOperations } from "./commands/history.ts";
@@ -12,7 +12,7 @@ import { primaryServerOperations } from "./commands/zones/primary-servers.ts";
 import { createChangeSettings } from "./commands/zones/settings.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { actionOperations } from "./queries/actions.ts";
-import { createSight } from "./queries/sight.ts";
+import { createPermittedView } from "./queries/permitted-view.ts";
 import { writesOperations } from "./queries/writes.ts";
 import { signingOperations } from "./signing/life/signing-operations.ts";
 
@@ -22,25 +22,25 @@ import { signingOperations } from "./signing/life/signing-operations.ts";
 export type RecordService = ReturnType<typeof createRecordService>;
 
 export function createRecordService(options: RecordServiceOptions) {
-  const turns = createTurns();
-  const sight = createSight(options.store, options.now, turns);
-  const changeSettings = createChangeSettings(options, sight);
+  const turns = createFairSchedule();
+  const permitted = createPermittedView(options.store, options.now, turns);
+  const changeSettings = createChangeSettings(options, permitted);
   return {
     nameservers: options.nameservers,
     /** Accounts take turns with work that takes long. */
     turns,
-    ...zoneOperations(options, sight, turns, changeSettings),
-    ...setOperations(options, sight, turns),
+    ...zoneOperations(options, permitted, turns, changeSettings),
+    ...setOperations(options, permitted, turns),
     ...changesOperations(options),
-    ...historyOperations(options, sight, turns),
-    ...writesOperations(options, sight, turns),
-    ...grantOperations(options, sight),
+    ...historyOperations(options, permitted, turns),
+    ...writesOperations(options, permitted, turns),
+    ...grantOperations(options, permitted),
     ...actionOperations(options),
-    ...recordOperations(options, sight, turns),
-    ...bulkOperations(options, sight, turns),
-    ...zoneFileOperations(options, sight, turns),
-    ...dyndnsOperations(options, sight),
-    ...primaryServerOperations(options, sight, changeSettings),
-    ...signingOperations(options, sight),
+    ...recordOperations(options, permitted, turns),
+    ...bulkOperations(options, permitted, turns),
+    ...zoneFileOperations(options, permitted, turns),
+    ...dyndnsOperations(options, permitted),
+    ...primaryServerOperations(options, permitted, changeSettings),
+    ...signingOperations(options, permitted),
   };
 }

@@ -39,7 +39,7 @@ import { sendNoRoute, v1Api } from "./api/v1/routes.ts";
 import { createUnknownPage, serveConsole } from "./console/http.ts";
 import type { KnownUpdater } from "./console/overview.ts";
 import { createConsoleSessions } from "./console/sessions.ts";
-import { tieNodes } from "./node-ties.ts";
+import { joinNodes } from "./node-membership.ts";
 import type { RecordsAcme } from "./open-acme.ts";
 import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
@@ -149,7 +149,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       ...(tls && { tls }),
       acme,
       store,
-      duties: node.ties.duties,
+      duties: node.membership.duties,
       createSignInLink: async (account, origin = url) => signInLink(origin, await sessions.makeLink(account)),
       needsSignInLink: async () => !(await consoleStore.hasAnyPassword()),
       health,
@@ -185,20 +185,20 @@ async function openNode(options: RecordsOptions) {
   const { store, signer } = opening;
   const opened: Opened[] = [{ name: "database", close: opening.close }];
   if (place.kind === "sqlite") await lockStore(place.path, opened, log);
-  const ties = tieNodes({ connect: opening.connect, perMinute: options.rateLimit, log });
-  opened.push({ name: "connections to other nodes", close: ties.close });
+  const membership = joinNodes({ connect: opening.connect, perMinute: options.rateLimit, log });
+  opened.push({ name: "connections to other nodes", close: membership.close });
   const signing = createSigningState();
   const askParent = createAskParent(options.parents);
-  const stopSigning = ties.duties.whenLeading(() => keepSigned({ store, askParent, now, log }));
+  const stopSigning = membership.duties.whenLeading(() => keepSigned({ store, askParent, now, log }));
   opened.push({ name: "signed zones", close: stopSigning });
-  const stopRemoving = ties.duties.whenLeading(() => removeLeftovers({ store, now, log }));
+  const stopRemoving = membership.duties.whenLeading(() => removeLeftovers({ store, now, log }));
   opened.push({ name: "deleted zones", close: stopRemoving });
   opened.push({ name: "state of signed zones", close: watchSigned({ store, now, log, state: signing }) });
   const health = createHealth();
   health.add("store", async () => void (await opening.look()));
   // Without the key file, signed zones are still served, and other zones can be changed.
   health.add("keys", () => checkKeyFile(store, signer), { isNeeded: false });
-  return { opening, opened, ties, signing, health, now, requests: createRequestCounters(), streams: { open: 0 } };
+  return { opening, opened, membership, signing, health, now, requests: createRequestCounters(), streams: { open: 0 } };
 }
 
 async function createServiceServer(options: RecordsOptions, { opening, health, opened, requests, now }: Node) {
@@ -216,7 +216,7 @@ async function createServiceServer(options: RecordsOptions, { opening, health, o
 /** Adds the pages and APIs to the server. Returns the sessions of the console. */
 async function serveAll(
   options: RecordsOptions,
-  { opening, ties, signing, health, streams, now }: Node,
+  { opening, membership, signing, health, streams, now }: Node,
   { server, caFile }: Awaited<ReturnType<typeof createServiceServer>>,
 ) {
   const { log, shared, services, updater, passwordCost, pages } = options;
@@ -244,7 +244,7 @@ async function serveAll(
   const { guesses } = consoleStore;
   const links = { services, updater, pages, readCa, findDelegation };
   await server.register(serveConsole({ ...links, store, service, sessions, signing, guesses, now, log }));
-  const faces = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
+  const faces = { service, store, now, log, ...(membership.rateLimit && { rateLimit: membership.rateLimit }) };
   const { signedIn } = sessions;
   await server.register(v1Api(faces), { prefix: "/api/v1" });
   await server.register(rrsetsApi({ ...faces, store: withEnds(store, shared), signedIn, events: { streams } }), {

@@ -13,7 +13,7 @@ import { updateFromDns } from "./commands/from-dns-update.ts";
 import { storeTransfer } from "./commands/from-transfer.ts";
 import { plainSettings } from "./model.ts";
 import { recordsDatabase, signingKeyFile } from "./open-store.ts";
-import type { Actor } from "./queries/sight.ts";
+import type { Actor } from "./queries/permitted-view.ts";
 import { createRecordService, type RecordService } from "./service.ts";
 import type { RecordStore } from "./store/port.ts";
 import { AccessEnded } from "./store/port.ts";

@@ -1,5 +1,5 @@
 import type { Result } from "../core/result.ts";
-import type { Surroundings } from "../lib/settings/setting.ts";
+import type { ReadingContext } from "../lib/settings/setting.ts";
 import type { UpdaterConfig } from "./config/config.ts";
 import type { ConfigKinds } from "./config/kinds.ts";
 import { readConfigOf } from "./config/read.ts";
@@ -15,7 +15,7 @@ export const configKinds: ConfigKinds = {
 /** Reads a config and all files it names. `instead`: what the file would contain, to check it before it is written. */
 export const readConfig = (
   file: string,
-  env: Surroundings["env"],
+  env: ReadingContext["env"],
   cwd: string,
   instead?: string,
 ): Result<UpdaterConfig> => readConfigOf(configKinds, file, env, cwd, instead);

@@ -4,7 +4,7 @@ import { type NameEvent, type NameState, nextState } from "./round/name-state.ts
 import { type PlannedUpdate, planRound } from "./round/plan.ts";
 import type { Round, UpdateResult } from "./round/result.ts";
 import { openServiceQueues, type ServiceQueues } from "./round/service-queue.ts";
-import type { Services, ServiceTools } from "./round/services.ts";
+import type { ConfiguredServices, ServiceTools } from "./round/services.ts";
 import { isFrom, originsOf, type Subject } from "./round/subjects.ts";
 import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
 import { companionsOf, placeOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
@@ -18,12 +18,12 @@ type SourceLoop = { readonly reader: SourceReader; readonly sleep: Interruptible
 type StepTools = ServiceTools & { readonly interval: number };
 
 /** The steps of the updater: plan, write and remember, collect what to report. Each name and family has one state. */
-export class Steps {
+export class UpdaterSteps {
   readonly sources: ReadonlyMap<string, SourceLoop>;
   /** Wakes the loop that reports. */
   readonly news = new InterruptibleSleep();
   readonly #subjects: readonly Subject[];
-  readonly #services: Services;
+  readonly #services: ConfiguredServices;
   readonly #tools: StepTools;
   readonly #queues: ServiceQueues;
   readonly #names: Map<Subject, NameState>;
@@ -33,7 +33,7 @@ export class Steps {
   #unsaved: { readonly code: string; readonly retryAt: Instant } | undefined;
   #isStateShared = false;
 
-  constructor(subjects: readonly Subject[], services: Services, tools: StepTools) {
+  constructor(subjects: readonly Subject[], services: ConfiguredServices, tools: StepTools) {
     this.#subjects = subjects;
     this.#services = services;
     this.#tools = tools;

@@ -9,10 +9,10 @@ import { previewRound } from "./round/preview.ts";
 import { type Removal, removeRecords } from "./round/remove-records.ts";
 import type { Round, UpdateResult } from "./round/result.ts";
 import { longestPause } from "./round/schedule.ts";
-import { openServices, type Services, type ServiceTools } from "./round/services.ts";
+import { type ConfiguredServices, openServices, type ServiceTools } from "./round/services.ts";
 import { subjectsOf } from "./round/subjects.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
-import { type Ends, Steps } from "./steps.ts";
+import { type Ends, UpdaterSteps } from "./steps.ts";
 
 /**
  * The updater from top to bottom: read the sources, choose and plan, write and remember, report. `Watch` runs the
@@ -37,7 +37,7 @@ export type Updater = {
   /** What a round would do, as far as reading the records shows; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
   /** What the record of a subject holds, unless its service sent a Retry-After. */
-  readonly published: Services["published"];
+  readonly published: ConfiguredServices["published"];
   /** Removes the records of names with `removeOnStop` that still hold what was written. */
   remove(signal: AbortSignal): Promise<readonly Removal[]>;
   close(): void;
@@ -57,7 +57,7 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
   const subjects = subjectsOf(config);
   const services = await openServices(config, subjects, tools);
   const { readers } = services;
-  const steps = new Steps(subjects, services, { interval: config.interval, ...tools });
+  const steps = new UpdaterSteps(subjects, services, { interval: config.interval, ...tools });
   const readAll = (signal: AbortSignal) => Promise.all([...readers.values()].map((reader) => reader.read(signal)));
   return {
     async round(signal) {
@@ -99,13 +99,13 @@ type WatchSettings = WatchOptions & Omit<ServiceTools, "state"> & { readonly int
 
 /** Repeats the steps: one loop per source, and one that reports. */
 class Watch {
-  readonly #steps: Steps;
+  readonly #steps: UpdaterSteps;
   readonly #settings: WatchSettings;
   readonly #ends: Ends;
   /** Milliseconds until the next turn of each loop. */
   readonly #pauses = new Map<string, () => number>();
 
-  constructor(steps: Steps, settings: WatchSettings, ends: Ends) {
+  constructor(steps: UpdaterSteps, settings: WatchSettings, ends: Ends) {
     this.#steps = steps;
     this.#settings = settings;
     this.#ends = ends;
@@ -186,7 +186,7 @@ class Watch {
   }
 }
 
-const devicesIn = (readers: Services["readers"]): ReturnType<Updater["devices"]> =>
+const devicesIn = (readers: ConfiguredServices["readers"]): ReturnType<Updater["devices"]> =>
   new Map(
     [...readers].map(([source, reader]) => {
       const latest = reader.latest();

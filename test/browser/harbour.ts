@@ -1,5 +1,5 @@
 import { wholeAccount } from "../../src/core/may.ts";
-import type { Actor } from "../../src/records/queries/sight.ts";
+import type { Actor } from "../../src/records/queries/permitted-view.ts";
 import { createRecordService } from "../../src/records/service.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 

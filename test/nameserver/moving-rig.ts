@@ -9,7 +9,7 @@ import { rcodes } from "../../src/lib/dns/codes.ts";
 import { type AskParent, createAskParent } from "../../src/lib/dns/delegation.ts";
 import type { Message } from "../../src/lib/dns/message.ts";
 import { createLog } from "../../src/process/log.ts";
-import { type Ask, createAsk, type Question } from "../../src/publish/rehearsal/ask-all.ts";
+import { type Ask, type AskedSet, createAsk } from "../../src/publish/rehearsal/ask-all.ts";
 import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.ts";
 import { questionsFor } from "../../src/publish/rehearsal/questions.ts";
 import { startResolver } from "../../src/publish/rehearsal/resolver.ts";
@@ -165,7 +165,7 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
   let [rounds, isOver] = [0, false];
 
   /** A datagram may be lost on a busy machine. */
-  const askPatiently = async (question: Question, tries = 3): Promise<Message> =>
+  const askPatiently = async (question: AskedSet, tries = 3): Promise<Message> =>
     await ask(question).catch((error: unknown) => {
       if (tries === 1 || signal.aborted) throw error;
       return askPatiently(question, tries - 1);

@@ -1,6 +1,6 @@
 import { createAskParent } from "../../src/lib/dns/delegation.ts";
 import { noLog } from "../../src/process/log.ts";
-import { tieNodes } from "../../src/records/node-ties.ts";
+import { joinNodes } from "../../src/records/node-membership.ts";
 import { openStore } from "../../src/records/open-store.ts";
 import { createSigningRound } from "../../src/records/signing/life/keep-signed.ts";
 import { addressOf } from "../rig/records/postgres.ts";
@@ -17,7 +17,7 @@ export type Step = { readonly now: number };
 export type Stepped = { readonly worked: readonly [began: number, ended: number] | undefined };
 
 const { store, connect } = await openStore({ kind: "postgres", address: addressOf(database), keyFile }, noLog);
-const { duties } = tieNodes({ connect, log: noLog });
+const { duties } = joinNodes({ connect, log: noLog });
 let now = 0;
 const askParent = createAskParent([{ host: "127.0.0.1", port: Number(port), key: undefined }]);
 const round = createSigningRound({ store, askParent, now: () => now, log: noLog });

@@ -4,7 +4,7 @@ import { updateFromDns } from "../../src/records/commands/from-dns-update.ts";
 import { storeTransfer } from "../../src/records/commands/from-transfer.ts";
 import { raiseSerialRule } from "../../src/records/commands/raise-serial.ts";
 import { type Account, operatorAccount } from "../../src/records/model.ts";
-import type { Actor } from "../../src/records/queries/sight.ts";
+import type { Actor } from "../../src/records/queries/permitted-view.ts";
 import type { RecordService } from "../../src/records/service.ts";
 import type { Signer } from "../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";

@@ -12,14 +12,14 @@ import { createLog } from "../../process/log.ts";
 import { type AcmeFlags, describeAcme, publicUrl, readAcme } from "../io/acme-options.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import type { LogOptions } from "../io/options.ts";
+import type { LogFlags } from "../io/options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { noteServiceUrl } from "../io/service-url.ts";
 import { printSignIn } from "../io/sign-in.ts";
 import { letCompilersRun } from "../io/small-footprint.ts";
 import { curlForInterfaces, dataFlag } from "../io/try-lines.ts";
 
-export type FirewallCommand = LogOptions &
+export type FirewallCommand = LogFlags &
   CertificateOptions &
   AcmeFlags & {
     readonly probeGateways?: boolean;

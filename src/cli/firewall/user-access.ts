@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
-import type { Actor } from "../../firewall/access/audit.ts";
+import type { AuditActor } from "../../firewall/access/audit.ts";
 import { isInForce, isPrivilege, type Privilege, privileges } from "../../firewall/access/privileges.ts";
 import { type AccessStore, keysFile, openAccess } from "../../firewall/access/store.ts";
 import type { User } from "../../firewall/access/users.ts";
@@ -44,7 +44,7 @@ async function workOn<T>(file: string, work: (access: AccessStore) => T | Promis
 }
 
 /** For the audit log: the command line does not ask for a name, so it is the user of the operating system. */
-export function personHere(): Actor {
+export function personHere(): AuditActor {
   const source = "command line";
   try {
     return { name: userInfo().username, source };

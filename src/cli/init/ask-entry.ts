@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { parse } from "yaml";
 import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { type Asker, type Question, WrongAnswer } from "./asker.ts";
-import { type Settings, type SetupEntry, type SetupFile, secretFile, trustSettings, type Value } from "./files.ts";
+import { type Asker, type InitQuestion, WrongAnswer } from "./asker.ts";
+import { type Settings, type SetupEntry, type SetupFile, secretFile, trustSettings, type YamlValue } from "./files.ts";
 import { readFileText, readGiven, readTyped } from "./given.ts";
 import { askedSettings, asQuestion, canTrust, hasOtherUrl, type KindSetting, settingsOf } from "./kind-settings.ts";
 import { askUrl, type TrustAsker } from "./trust.ts";
@@ -18,7 +18,7 @@ export type EntryAsking = {
   readonly flag: string;
   readonly given: Given;
   /** Other options and words for some of the settings. */
-  readonly words?: Readonly<Record<string, Partial<Question>>>;
+  readonly words?: Readonly<Record<string, Partial<InitQuestion>>>;
   readonly askTrust: TrustAsker;
   readonly asker: Asker;
   readonly io: CommandIo;
@@ -49,7 +49,7 @@ export const missingSettings = (kind: Mapping<unknown>, flag: string, given: Giv
 /** Asks for the settings of one kind, in the order of its description. */
 export async function askEntry(asking: EntryAsking): Promise<SetupEntry> {
   const { name, kind, tag, given, askTrust } = asking;
-  const settings: Record<string, Value> = { ...tag };
+  const settings: Record<string, YamlValue> = { ...tag };
   const files: SetupFile[] = [];
   const asked = askedSettings(kind);
   const others = settingsOf(kind).filter(({ key }) => given.has(key) && !asked.some((each) => each.key === key));
@@ -69,12 +69,12 @@ export async function askEntry(asking: EntryAsking): Promise<SetupEntry> {
   return { name, settings: { ...settings, ...Object.fromEntries(unknown) }, files };
 }
 
-type Answer = { readonly key: string; readonly value: Value; readonly file?: SetupFile; readonly url?: URL };
+type Answer = { readonly key: string; readonly value: YamlValue; readonly file?: SetupFile; readonly url?: URL };
 
 async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<Answer | undefined> {
   const { kind, flag, given, words = {}, asker, io } = asking;
   const { key, description, example, type, choices, isNeeded } = setting;
-  const question: Question = {
+  const question: InitQuestion = {
     flag: `${flag} ${key}=${type === "secret" || type === "path" ? "FILE" : example}`,
     given: given.get(key),
     message: asQuestion(description),
@@ -113,8 +113,8 @@ async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<An
 }
 
 /** A typed path is relative to the current folder; in the config it would be relative to the config's folder. */
-function fromHere(value: Value, io: CommandIo): Value {
-  if (Array.isArray(value)) return value.map((each: Value) => fromHere(each, io));
+function fromHere(value: YamlValue, io: CommandIo): YamlValue {
+  if (Array.isArray(value)) return value.map((each: YamlValue) => fromHere(each, io));
   return typeof value === "string" && /^\.{1,2}\//.test(value) ? resolve(io.cwd, value) : value;
 }
 
@@ -122,8 +122,8 @@ function fromHere(value: Value, io: CommandIo): Value {
 const none = "+";
 
 /** Lists, such as `[PROGRAM, ARGUMENT]`, mappings, numbers and booleans are read as in the config. Any other text stays as it is. */
-const yamlValue = (typed: string): Value =>
-  /^[[{]|^(?:\d+|true|false)$/.test(typed) ? (parse(typed) as Value) : typed;
+const yamlValue = (typed: string): YamlValue =>
+  /^[[{]|^(?:\d+|true|false)$/.test(typed) ? (parse(typed) as YamlValue) : typed;
 
 function notYaml(typed: string): string | undefined {
   try {
@@ -137,7 +137,7 @@ function notYaml(typed: string): string | undefined {
 /** A secret is typed, or in a file whose path is typed. */
 async function askSecret(
   { key }: KindSetting,
-  question: Question,
+  question: InitQuestion,
   { name, flag, asker, io }: EntryAsking,
 ): Promise<Answer> {
   const given = question.given === undefined ? undefined : readGiven(flagOf(question, flag), question.given, io).trim();
@@ -156,7 +156,7 @@ async function askSecret(
 /** The file is copied: it may hold a secret, and its place may be temporary. */
 async function askFile(
   { key }: KindSetting,
-  question: Question,
+  question: InitQuestion,
   { name, flag, asker, io }: EntryAsking,
 ): Promise<Answer> {
   const fault = (typed: string) => {
@@ -169,5 +169,5 @@ async function askFile(
 }
 
 /** The option without its value. */
-const flagOf = ({ flag }: Question, set: string): string =>
+const flagOf = ({ flag }: InitQuestion, set: string): string =>
   flag.startsWith(`${set} `) ? flag.replace(/=.*$/, "") : (flag.split(" ")[0] ?? flag);

@@ -8,13 +8,13 @@ export type Asker = {
   /** The same questions follow. If only a secret was wrong, the others keep their answers without being asked again. */
   again(wrong: WrongPart): void;
   /** `flag` is the option that gives the answer on the command line. */
-  text(question: Question): Promise<string>;
-  secret(question: Question): Promise<string>;
-  pick(question: Question & { readonly choices: readonly Choice[] }): Promise<string>;
-  yes(question: Question & { readonly assumed: boolean }): Promise<boolean>;
+  text(question: InitQuestion): Promise<string>;
+  secret(question: InitQuestion): Promise<string>;
+  pick(question: InitQuestion & { readonly choices: readonly AnswerOption[] }): Promise<string>;
+  yes(question: InitQuestion & { readonly assumed: boolean }): Promise<boolean>;
 };
 
-export type Question = {
+export type InitQuestion = {
   readonly flag: string;
   readonly given: string | undefined;
   readonly message: string;
@@ -25,7 +25,7 @@ export type Question = {
   readonly fault?: (answer: string) => string | undefined;
 };
 
-export type Choice = { readonly value: string; readonly label: string; readonly hint?: string };
+export type AnswerOption = { readonly value: string; readonly label: string; readonly hint?: string };
 
 /** Thrown when an answer is missing, or the person gave up. */
 export class NoAnswer extends Error {}
@@ -57,7 +57,7 @@ export async function untilRight<T>(asker: Asker, io: CommandIo, ask: () => Prom
 
 /** Without a terminal: what is not on the command line is missing. */
 export function createFlagAsker(assumeYes: boolean): Asker {
-  const given = async ({ given, flag, message, example, fault }: Question): Promise<string> => {
+  const given = async ({ given, flag, message, example, fault }: InitQuestion): Promise<string> => {
     if (given === undefined)
       throw new NoAnswer(
         `${message} Answer with ${flag}${example && !flag.includes("=") ? `, as in ${flag} ${example}` : ""}.`,
@@ -111,7 +111,7 @@ class TerminalAsker implements Asker {
     this.#onlySecrets = wrong === "secret";
   }
 
-  text(question: Question): Promise<string> {
+  text(question: InitQuestion): Promise<string> {
     const { message, example = "", proposed, fault } = question;
     const validate = (value: string | undefined) => required(value) ?? fault?.(value ?? "");
     return this.#checkedAnswer(question, async (earlierAnswer) => {
@@ -122,7 +122,7 @@ class TerminalAsker implements Asker {
     });
   }
 
-  secret(question: Question): Promise<string> {
+  secret(question: InitQuestion): Promise<string> {
     const prompt = async (earlierAnswer: string | undefined) => {
       const before = this.#onlySecrets ? undefined : earlierAnswer;
       const message = `${question.message}${before === undefined ? "" : " Press Enter to keep the earlier one."}`;
@@ -154,7 +154,7 @@ class TerminalAsker implements Asker {
     return unlessStopped(await this.#prompts.confirm({ message, initialValue: assumed, signal: this.#signal }));
   }
 
-  async #checkedAnswer(question: Question, prompt: Prompt, isSecret = false): Promise<string> {
+  async #checkedAnswer(question: InitQuestion, prompt: Prompt, isSecret = false): Promise<string> {
     const answer = await this.#answer(question, prompt, isSecret);
     const wrong = question.fault?.(answer);
     if (wrong !== undefined) throw new WrongAnswer(wrong);
@@ -162,7 +162,7 @@ class TerminalAsker implements Asker {
   }
 
   /** The value on the command line is used only the first time; after that it is offered as the earlier answer. */
-  async #answer({ given, message }: Question, prompt: Prompt, isSecret = false): Promise<string> {
+  async #answer({ given, message }: InitQuestion, prompt: Prompt, isSecret = false): Promise<string> {
     const before = this.#earlierAnswers.get(message);
     if (this.#onlySecrets && !isSecret && before !== undefined) return before;
     const answer = before === undefined && given !== undefined ? given : await prompt(before);
@@ -178,15 +178,15 @@ function unlessStopped<T>(answer: T): Exclude<T, symbol> {
   return answer as Exclude<T, symbol>;
 }
 
-function checkedChoice(answer: string, choices: readonly Choice[], { flag }: Pick<Question, "flag">): string {
+function checkedChoice(answer: string, choices: readonly AnswerOption[], { flag }: Pick<InitQuestion, "flag">): string {
   if (choices.some(({ value }) => value === answer)) return answer;
   throw notAmong(choices, flag, answer);
 }
 
-export const notAmong = (choices: readonly Choice[], flag: string, answer: string): WrongAnswer =>
+export const notAmong = (choices: readonly AnswerOption[], flag: string, answer: string): WrongAnswer =>
   new WrongAnswer(`${flag} ${answer} is not one of the choices.${listed(choices)}`);
 
-const listed = (choices: readonly Choice[]) =>
+const listed = (choices: readonly AnswerOption[]) =>
   choices.length === 0
     ? " There are no choices."
     : ` Choose from: ${choices.map(({ value }) => visible(value)).join(", ")}.`;

@@ -3,7 +3,7 @@ import { chooseAddress } from "../../core/addresses/choose-address.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import { visible } from "../../core/visible-text.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import type { Asker, Choice } from "./asker.ts";
+import type { AnswerOption, Asker } from "./asker.ts";
 
 export const publicAddress = (report: InterfaceReport, device: string, family: Family): string | undefined => {
   const { choice } = chooseAddress(report, { device, family, public: "require" });
@@ -11,7 +11,7 @@ export const publicAddress = (report: InterfaceReport, device: string, family: F
 };
 
 /** Interfaces with a public address first, then those with another one. If no interface has an address, "none" comes first. */
-export function deviceChoices(report: InterfaceReport, family: Family): readonly Choice[] {
+export function deviceChoices(report: InterfaceReport, family: Family): readonly AnswerOption[] {
   const ranked = [...report.keys()].map((device) => {
     const { choice } = chooseAddress(report, { device, family, public: "warn" });
     const text = choice.kind === "address" ? choice.address.text : undefined;

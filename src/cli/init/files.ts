@@ -29,8 +29,8 @@ export type SetupEntry = {
   readonly files: readonly SetupFile[];
 };
 
-export type Settings = Readonly<Record<string, Value>>;
-export type Value = string | number | boolean | readonly Value[] | { readonly [key: string]: Value };
+export type Settings = Readonly<Record<string, YamlValue>>;
+export type YamlValue = string | number | boolean | readonly YamlValue[] | { readonly [key: string]: YamlValue };
 
 /** The path is relative to the config's folder. */
 export type SetupFile = { readonly path: string; readonly text: string };
@@ -88,7 +88,7 @@ const printLines = (settings: Settings): string =>
     .join("");
 
 /** Texts are quoted, because YAML reads many words as something else; the words and paths that moor chose need no quotes. */
-export function printValue(value: Value, key = ""): string {
+export function printValue(value: YamlValue, key = ""): string {
   if (typeof value === "string")
     return ["kind", "api"].includes(key) || /^secrets\/[\w.-]+$/.test(value) ? value : JSON.stringify(value);
   if (typeof value !== "object") return String(value);
@@ -97,7 +97,7 @@ export function printValue(value: Value, key = ""): string {
   return `{ ${pairs.join(", ")} }`;
 }
 
-const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
+const isList = (value: YamlValue): value is readonly YamlValue[] => Array.isArray(value);
 
 export const pagePassword = "secrets/page-password";
 
@@ -112,10 +112,10 @@ control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-tok
 `;
 
 /** `discard` also removes the folders that were made for the draft, if they are empty. */
-export type Draft = { readonly folder: string; readonly discard: () => Promise<void> };
+export type ConfigDraft = { readonly folder: string; readonly discard: () => Promise<void> };
 
 /** Written to a temporary folder first, so that a round can be tried before anything is final. */
-export async function writeDraft(folder: string, files: readonly SetupFile[]): Promise<Draft> {
+export async function writeDraft(folder: string, files: readonly SetupFile[]): Promise<ConfigDraft> {
   const made = await mkdir(folder, { recursive: true });
   const draft = await mkdtemp(join(folder, ".moor-init-"));
   const discard = async () => {

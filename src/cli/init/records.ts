@@ -9,7 +9,7 @@ import type { ListedRecord, RecordTarget } from "../../updater/targets/target.ts
 import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type EntryAsking, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
-import { type Asker, type Choice, notAmong, untilRight, WrongAnswer } from "./asker.ts";
+import { type AnswerOption, type Asker, notAmong, untilRight, WrongAnswer } from "./asker.ts";
 import type { SetupEntry } from "./files.ts";
 import { targetName, targetRank } from "./kind-names.ts";
 import { settingsOf } from "./kind-settings.ts";
@@ -81,7 +81,7 @@ function givenSettings({ records, tokenFile, targetSet }: InitOptions): Given {
 }
 
 /** By the names that people know; the code of the config is in grey behind it. */
-export const apiChoices = (): readonly Choice[] =>
+export const apiChoices = (): readonly AnswerOption[] =>
   Object.entries(targetKinds)
     .map(([value, { schema }]) => ({
       value,
@@ -174,7 +174,7 @@ async function pickName(
   { options, zone, asker }: NameAsking,
 ): Promise<string> {
   if (given !== undefined && (options.create || !asker.asksAgain)) return ownerIn(given, zone);
-  const choices: Choice[] = [...byName].map(([value, found]) => ({
+  const choices: AnswerOption[] = [...byName].map(([value, found]) => ({
     value,
     label: value,
     hint: found.map(({ type, value: held }) => `${type} ${held}`).join(", "),

@@ -4,10 +4,10 @@ import type { SourceConfig } from "../../updater/config/kinds.ts";
 import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
-import { type Asker, type Choice, NoAnswer, notAmong, untilRight, WrongAnswer } from "./asker.ts";
+import { type AnswerOption, type Asker, NoAnswer, notAmong, untilRight, WrongAnswer } from "./asker.ts";
 import { askDevice, deviceChoices, publicAddress } from "./devices.ts";
 import { discover, type Proposal } from "./discover.ts";
-import type { SetupEntry, Value } from "./files.ts";
+import type { SetupEntry, YamlValue } from "./files.ts";
 import { askFirewall } from "./firewall.ts";
 import { sourceName } from "./kind-names.ts";
 import { askedSettings } from "./kind-settings.ts";
@@ -18,7 +18,7 @@ import { createTrustAsker, type TrustAsker } from "./trust.ts";
 /** What was found out about the source: its entry, the devices of the name, and the addresses that could be published now. */
 export type AskedSource = {
   readonly source: SetupEntry;
-  readonly devices: Partial<Record<Family, Value>>;
+  readonly devices: Partial<Record<Family, YamlValue>>;
   readonly addresses: Partial<Record<Family, string>>;
 };
 
@@ -44,7 +44,7 @@ export async function askSource(options: InitOptions, asker: Asker, io: CommandI
     return isFirewall(kind) ? await readFirewall(source, read) : { source, report: await read(source) };
   });
   const { only, families: possible = families } = sourceKinds[kind ?? ""] ?? {};
-  const devices: Partial<Record<Family, Value>> = {};
+  const devices: Partial<Record<Family, YamlValue>> = {};
   const addresses: Partial<Record<Family, string>> = {};
   for (const family of possible) {
     const device = await (only === undefined
@@ -77,7 +77,7 @@ const asksNothing = (kind: string): boolean =>
   !isFirewall(kind) && askedSettings(sourceKinds[kind] as (typeof sourceKinds)[string]).length === 0;
 
 /** Each kind once, though some have two names. Found ones come first, and `web` before those that have no public address. */
-export function kindChoices(proposals: readonly Proposal[]): readonly Choice[] {
+export function kindChoices(proposals: readonly Proposal[]): readonly AnswerOption[] {
   const kinds = Object.entries(sourceKinds).filter(
     ([, kind], at, all) => all.findIndex(([, other]) => other === kind) === at,
   );

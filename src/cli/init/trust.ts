@@ -1,9 +1,9 @@
 import { fetchCertificate } from "../../lib/http-client/fetch-certificate.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { type Asker, NoAnswer, type Question, WrongAnswer } from "./asker.ts";
+import { type Asker, type InitQuestion, NoAnswer, WrongAnswer } from "./asker.ts";
 import type { ShownTrust } from "./files.ts";
 
-type WhichUrl = Question & { readonly example: string };
+type WhichUrl = InitQuestion & { readonly example: string };
 
 /** Shows the certificate of a service if it is in doubt, and asks whether to trust it. */
 export type TrustAsker = (url: URL) => Promise<ShownTrust>;

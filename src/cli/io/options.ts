@@ -157,7 +157,7 @@ export function readKeyTag(text: string): number {
   return Number(text);
 }
 
-export type LogOptions = { readonly logFormat: "text" | "json" };
+export type LogFlags = { readonly logFormat: "text" | "json" };
 
 export function logOptions(command: Command): Command {
   return command.addOption(

@@ -12,21 +12,25 @@ export type ManageOptions = Omit<DatabaseOptions, "data"> & {
   readonly json?: boolean;
 };
 
-export type Body = Readonly<Record<string, unknown>>;
+export type JsonFields = Readonly<Record<string, unknown>>;
 
-export type Method = "GET" | "POST" | "DELETE";
+export type ApiMethod = "GET" | "POST" | "DELETE";
 
 /** The record-set API of a service. */
 export type RecordsApi = {
   /** `path` is below `/v1`. Throws if there is no answer. */
-  send(method: Method, path: string, body?: Body): Promise<{ readonly status: number; readonly body: Body }>;
+  send(
+    method: ApiMethod,
+    path: string,
+    body?: JsonFields,
+  ): Promise<{ readonly status: number; readonly body: JsonFields }>;
   close(): Promise<void>;
 };
 
 /** The service refused a call; the message is its own. */
 export class Refused extends Error {
   readonly status: number;
-  constructor(status: number, body: Body) {
+  constructor(status: number, body: JsonFields) {
     const error = isObject(body.error) ? body.error : {};
     const fields = isObject(error.details) && Array.isArray(error.details.fields) ? error.details.fields : [];
     const details = fields.flatMap((field) => (isObject(field) && Array.isArray(field.messages) ? field.messages : []));
@@ -39,10 +43,10 @@ export class Refused extends Error {
 /** Throws what the service refuses, except the statuses that the caller expects. */
 export async function call(
   api: RecordsApi,
-  method: Method,
+  method: ApiMethod,
   path: string,
-  { body, expected = [] }: { readonly body?: Body; readonly expected?: readonly number[] } = {},
-): Promise<{ readonly status: number; readonly body: Body }> {
+  { body, expected = [] }: { readonly body?: JsonFields; readonly expected?: readonly number[] } = {},
+): Promise<{ readonly status: number; readonly body: JsonFields }> {
   const answer = await api.send(method, path, body);
   if (answer.status >= 400 && !expected.includes(answer.status)) throw new Refused(answer.status, answer.body);
   return answer;
@@ -51,14 +55,14 @@ export async function call(
 /** A write, and the end of the action that it starts: some services continue after their answer. */
 export async function write(
   api: RecordsApi,
-  method: Method,
+  method: ApiMethod,
   path: string,
   {
     body,
     expected,
     signal,
-  }: { readonly body?: Body; readonly expected?: readonly number[]; readonly signal: AbortSignal },
-): Promise<{ readonly status: number; readonly body: Body }> {
+  }: { readonly body?: JsonFields; readonly expected?: readonly number[]; readonly signal: AbortSignal },
+): Promise<{ readonly status: number; readonly body: JsonFields }> {
   const answer = await call(api, method, path, { ...(body && { body }), ...(expected && { expected }) });
   let action = actionIn(answer.body);
   for (let pause = 100; action?.status === "running"; pause = Math.min(2 * pause, 5_000)) {
@@ -69,12 +73,17 @@ export async function write(
   return answer;
 }
 
-const actionIn = ({ action }: Body) =>
+const actionIn = ({ action }: JsonFields) =>
   isObject(action) ? { id: String(action.id), status: String(action.status), error: action.error } : undefined;
 
 /** All pages of a list. */
-export async function listAll(api: RecordsApi, path: string, key: string, perPage: number): Promise<readonly Body[]> {
-  const all: Body[] = [];
+export async function listAll(
+  api: RecordsApi,
+  path: string,
+  key: string,
+  perPage: number,
+): Promise<readonly JsonFields[]> {
+  const all: JsonFields[] = [];
   for (let page: unknown = 1; typeof page === "number"; ) {
     const { body } = await call(api, "GET", `${path}?page=${page}&per_page=${perPage}`);
     const listed = body[key];

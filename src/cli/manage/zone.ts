@@ -10,7 +10,15 @@ import { replaceFile } from "../../process/data-folder.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { printTable } from "../io/print-table.ts";
-import { type Body, call, listAll, type ManageOptions, type RecordsApi, sameService, write } from "./records-api.ts";
+import {
+  call,
+  type JsonFields,
+  listAll,
+  type ManageOptions,
+  type RecordsApi,
+  sameService,
+  write,
+} from "./records-api.ts";
 import { withApi } from "./with-api.ts";
 
 export type ZoneAdd = ManageOptions & { readonly ttl?: number };
@@ -39,7 +47,7 @@ export function zoneList(options: ManageOptions, io: CommandIo): Promise<number>
   });
 }
 
-const row = ({ name, mode, record_count: records, ttl }: Body): readonly string[] => [
+const row = ({ name, mode, record_count: records, ttl }: JsonFields): readonly string[] => [
   nameToUnicode(String(name)),
   ...[mode, records, ttl].map((value) =>
     ["string", "number"].includes(typeof value) ? `${value as string | number}` : "",
@@ -164,7 +172,7 @@ async function withZone(
 }
 
 /** False if it exists already: another request may have created it since. */
-async function createZone(api: RecordsApi, body: Body, io: CommandIo): Promise<boolean> {
+async function createZone(api: RecordsApi, body: JsonFields, io: CommandIo): Promise<boolean> {
   const { status } = await write(api, "POST", "/zones", { body, expected: [409], signal: io.signal });
   if (status !== 409) return true;
   // Throws if the name belongs to somebody else.
@@ -172,12 +180,12 @@ async function createZone(api: RecordsApi, body: Body, io: CommandIo): Promise<b
   return false;
 }
 
-async function readZone(api: RecordsApi, zone: string): Promise<Body> {
+async function readZone(api: RecordsApi, zone: string): Promise<JsonFields> {
   const { body } = await call(api, "GET", `/zones/${zone}`);
   return isObject(body.zone) ? body.zone : {};
 }
 
-function delegation({ authoritative_nameservers: servers }: Body): string {
+function delegation({ authoritative_nameservers: servers }: JsonFields): string {
   const assigned = isObject(servers) && Array.isArray(servers.assigned) ? servers.assigned : [];
   return assigned.length === 0 ? "" : `At the registrar, enter these nameservers: ${assigned.join(", ")}\n`;
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
-import type { Denial } from "../../core/dnssec/plan-signing.ts";
+import type { DenialKind } from "../../core/dnssec/plan-signing.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
 import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../records/signing/signing-texts.ts";
@@ -81,7 +81,7 @@ export const dnssecRoll = (
   );
 };
 
-export const dnssecDenial = (typed: string, denial: Denial, options: DatabaseOptions, io: CommandIo) =>
+export const dnssecDenial = (typed: string, denial: DenialKind, options: DatabaseOptions, io: CommandIo) =>
   changeAndSay(
     { typed, options, io },
     (service, operator, at) => service.changeDenial(operator, at, denial),

@@ -18,7 +18,7 @@ import { type CertificateOptions, readCertificate } from "../io/certificate-opti
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { type ObserveFlags, proxiesOf } from "../io/observe-options.ts";
-import type { LogOptions } from "../io/options.ts";
+import type { LogFlags } from "../io/options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { noteServiceUrl } from "../io/service-url.ts";
 import { printSignIn } from "../io/sign-in.ts";
@@ -29,7 +29,7 @@ import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { watchRecords } from "./watch.ts";
 import { readWebhooksFile } from "./webhooks-file.ts";
 
-export type RecordsCommand = LogOptions &
+export type RecordsCommand = LogFlags &
   ObserveFlags &
   CertificateOptions &
   AcmeFlags &

@@ -3,9 +3,9 @@ import { wholeAccount } from "../../core/may.ts";
 import { parseZoneName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import { type Fault, fail, failAll, faultInWords, ok, type Result } from "../../core/result.ts";
-import type { ChangedZone } from "../../records/commands/write.ts";
+import type { ZoneOutcome } from "../../records/commands/write.ts";
 import type { Zone, ZoneKey, ZoneSigning } from "../../records/model.ts";
-import type { Actor } from "../../records/queries/sight.ts";
+import type { Actor } from "../../records/queries/permitted-view.ts";
 import { createRecordService, type RecordService } from "../../records/service.ts";
 import type { Signer } from "../../records/signing/signer.ts";
 import type { RecordStore } from "../../records/store/port.ts";
@@ -52,7 +52,7 @@ export type OpenZone = {
 /** Changes how a zone is signed, as the APIs do, in the name of the operator. */
 export async function changeSigning(
   zone: Zone,
-  change: (operator: Actor, at: ZoneKey) => Promise<ChangedZone>,
+  change: (operator: Actor, at: ZoneKey) => Promise<ZoneOutcome>,
 ): Promise<Result<Zone>> {
   const { account, number } = zone;
   const changed = await change({ account, label: "operator", scope: wholeAccount }, { number });
@@ -65,7 +65,7 @@ type Typed = { readonly typed: string; readonly options: DatabaseOptions; readon
 /** The same, and prints what has changed. */
 export const changeAndSay = (
   { typed, options, io }: Typed,
-  change: (service: RecordService, operator: Actor, at: ZoneKey) => Promise<ChangedZone>,
+  change: (service: RecordService, operator: Actor, at: ZoneKey) => Promise<ZoneOutcome>,
   say: (zone: Zone) => string,
 ): Promise<number> =>
   withZone(typed, options, io, async (zone, { service }) => {

@@ -14,7 +14,7 @@ import type { KernelRow } from "../../lib/kernel/row.ts";
 import { isInUse } from "../../lib/sqlite/sole.ts";
 import { openDataFolder, readFileIfThere, replaceFile } from "../../process/data-folder.ts";
 import { recordsDatabase } from "../../records/open-store.ts";
-import type { Actor } from "../../records/queries/sight.ts";
+import type { Actor } from "../../records/queries/permitted-view.ts";
 import { createRecordService } from "../../records/service.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";

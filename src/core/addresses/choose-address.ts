@@ -27,7 +27,7 @@ export type Choice =
   | { readonly kind: "unknown"; readonly because: string }
   | { readonly kind: "unknown-interface"; readonly device: string; readonly known: readonly string[] };
 
-export type Refusal =
+export type AddressRefusal =
   | UnfitScope
   | "malformed"
   | "wrong-family"
@@ -47,7 +47,7 @@ export type Refusal =
   | "later-in-report";
 
 /** The verdict on one reported address, in report order. */
-export type Considered = { readonly text: string; readonly verdict: "taken" | Refusal };
+export type Considered = { readonly text: string; readonly verdict: "taken" | AddressRefusal };
 
 export type Choosing = { readonly choice: Choice; readonly considered: readonly Considered[] };
 
@@ -59,7 +59,7 @@ export function chooseAddress(report: InterfaceReport, policy: AddressPolicy): C
   return { choice: choiceOf(candidates), considered: candidates.map(({ text, verdict }) => ({ text, verdict })) };
 }
 
-type Candidate = { readonly text: string; readonly address?: Address; readonly verdict: "taken" | Refusal };
+type Candidate = { readonly text: string; readonly address?: Address; readonly verdict: "taken" | AddressRefusal };
 
 function choiceOf(candidates: readonly Candidate[]): Choice {
   const taken = candidates.find(({ verdict }) => verdict === "taken")?.address;
@@ -163,7 +163,7 @@ function rank(candidate: Candidate | undefined, entry: ReportedIpv6, index: numb
 }
 
 /** Why `one` ranks below `other`, or undefined when it does not. */
-function outranked(one: Ranked, other: Ranked): Refusal | undefined {
+function outranked(one: Ranked, other: Ranked): AddressRefusal | undefined {
   if (one.reach !== other.reach) {
     if (reachOrder.indexOf(one.reach) < reachOrder.indexOf(other.reach)) return undefined;
     return one.reach === "ula" ? "ula-behind-global" : "reserved-behind-others";

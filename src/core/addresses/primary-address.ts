@@ -1,7 +1,7 @@
 import type { Fault } from "../result.ts";
 import { type Address, addressBytes, addressFromBytes } from "./address.ts";
 import { isInNetwork, type Network, parseNetwork, sharesPrefix } from "./network.ts";
-import { type Scope, scopeOf } from "./scope.ts";
+import { type AddressScope, scopeOf } from "./scope.ts";
 
 /**
  * Whether a secondary zone may be transferred from this address. Account holders choose the addresses, and the service connects
@@ -22,7 +22,7 @@ export function primaryFaults(address: Address, where: string, allowed: readonly
 }
 
 /** Documentation addresses belong to nobody: they are harmless, and examples work as written. */
-const reachable: ReadonlySet<Scope> = new Set(["global", "documentation"]);
+const reachable: ReadonlySet<AddressScope> = new Set(["global", "documentation"]);
 
 /** From 1 to 65535, also as text; undefined for anything else. Every port is allowed, because not all primaries run on port 53. */
 export function portOf(value: unknown): number | undefined {

@@ -1,5 +1,5 @@
 import type { Address, Family } from "./address.ts";
-import { isUnreachable, type Scope, scopeOf, type UnreachableScope } from "./scope.ts";
+import { type AddressScope, isUnreachable, scopeOf, type UnreachableScope } from "./scope.ts";
 
 /**
  * The last check before an address is published. Addresses of the refused scopes can never be reached from another network. Other
@@ -11,7 +11,7 @@ export type GateVerdict =
   | { readonly kind: "warn"; readonly scope: WarnedScope }
   | { readonly kind: "refuse"; readonly because: UnfitScope | "wrong-family" };
 
-export type UnfitScope = Exclude<Scope, "global">;
+export type UnfitScope = Exclude<AddressScope, "global">;
 export type WarnedScope = Exclude<UnfitScope, UnreachableScope>;
 
 /** What to do with an address that is reachable only inside some network. */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { parseAddress } from "./address.ts";
-import { type Scope, scopeOf } from "./scope.ts";
+import { type AddressScope, scopeOf } from "./scope.ts";
 
 /** Both ends of each range, and the addresses right outside it. */
-const cases: readonly (readonly [string, Scope])[] = [
+const cases: readonly (readonly [string, AddressScope])[] = [
   ["0.0.0.0", "unspecified"],
   ["0.0.0.1", "this-network"],
   ["0.255.255.255", "this-network"],
@@ -79,7 +79,7 @@ const cases: readonly (readonly [string, Scope])[] = [
 ];
 
 /** IPv6 addresses with an embedded IPv4 address. */
-const carried: readonly (readonly [string, Scope])[] = [
+const carried: readonly (readonly [string, AddressScope])[] = [
   ["::127.0.0.1", "loopback"],
   ["::9.9.9.9", "reserved"],
   ["::169.254.1.1", "link-local"],

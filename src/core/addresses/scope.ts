@@ -2,7 +2,7 @@ import { type Address, addressBytes } from "./address.ts";
 import { type Network, parseNetwork, sharesPrefix } from "./network.ts";
 
 /** From where an address can be reached. Only `global` addresses can be reached from everywhere. */
-export type Scope =
+export type AddressScope =
   | "global"
   | "private"
   | "cgnat"
@@ -17,7 +17,7 @@ export type Scope =
   | "reserved";
 
 /** An IPv6 address with an embedded IPv4 address reaches no further than that one. */
-export function scopeOf(address: Address): Scope {
+export function scopeOf(address: Address): AddressScope {
   const bytes = addressBytes(address);
   if (address.family === "ipv4") return scopeIn(networks4, bytes);
   const own = scopeIn(networks6, bytes);
@@ -30,14 +30,14 @@ export function scopeOf(address: Address): Scope {
 export type UnreachableScope = "unspecified" | "this-network" | "loopback" | "link-local" | "multicast" | "broadcast";
 
 /** No other machine, or none beyond the same link, can ever reach these. */
-export const isUnreachable = (scope: Scope): scope is UnreachableScope => unreachable.has(scope);
+export const isUnreachable = (scope: AddressScope): scope is UnreachableScope => unreachable.has(scope);
 
-const unreachable: ReadonlySet<Scope> = new Set<UnreachableScope>([
+const unreachable: ReadonlySet<AddressScope> = new Set<UnreachableScope>([
   ...(["unspecified", "this-network", "loopback", "link-local", "multicast", "broadcast"] as const),
 ]);
 
 /** The first matching row decides; ranges from the IANA special-purpose address registries. */
-const ranges4: readonly (readonly [string, Scope])[] = [
+const ranges4: readonly (readonly [string, AddressScope])[] = [
   ["0.0.0.0/32", "unspecified"],
   ["0.0.0.0/8", "this-network"],
   ["10.0.0.0/8", "private"],
@@ -57,7 +57,7 @@ const ranges4: readonly (readonly [string, Scope])[] = [
   ["240.0.0.0/4", "reserved"],
 ];
 
-const ranges6: readonly (readonly [string, Scope])[] = [
+const ranges6: readonly (readonly [string, AddressScope])[] = [
   ["::/128", "unspecified"],
   ["::1/128", "loopback"],
   ["::ffff:0:0/96", "reserved"],
@@ -103,7 +103,7 @@ const ipv4Inside = (bytes: Uint8Array): Uint8Array | undefined =>
 const networks4 = ranges4.map(([text, scope]) => [network(text), scope] as const);
 const networks6 = ranges6.map(([text, scope]) => [network(text), scope] as const);
 
-const scopeIn = (networks: readonly (readonly [Network, Scope])[], bytes: Uint8Array): Scope =>
+const scopeIn = (networks: readonly (readonly [Network, AddressScope])[], bytes: Uint8Array): AddressScope =>
   networks.find(([network]) => sharesPrefix(bytes, network))?.[1] ?? "global";
 
 function network(text: string): Network {

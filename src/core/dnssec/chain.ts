@@ -5,16 +5,16 @@ import { countBefore } from "../records/canonical-order.ts";
 import { type Steps, sortInSteps } from "../steps.ts";
 import { placeOf } from "./canonical.ts";
 import { dnssecTypes } from "./codes.ts";
-import type { Draft, Drafts, Standing } from "./drafts.ts";
+import type { Authority, Draft, Drafts } from "./drafts.ts";
 import { hashedName, nsec3Data, nsecData } from "./records.ts";
 import { exists, haveSame, type MadeSet, textOfData, typeNamed } from "./signed-name.ts";
 
 /** The stored chain is a circle: the first name follows the last. Undefined only if the chain is empty. */
 export type Chain = {
-  readonly before: (link: string) => Link | undefined;
-  readonly after: (link: string) => Link | undefined;
+  readonly before: (link: string) => ChainLink | undefined;
+  readonly after: (link: string) => ChainLink | undefined;
 };
-export type Link = { readonly owner: string; readonly link: string | null };
+export type ChainLink = { readonly owner: string; readonly link: string | null };
 
 /** What orders the names in a chain. */
 export const linkOf = (owner: string, zone: string, denial: "nsec" | "nsec3"): string =>
@@ -75,7 +75,7 @@ class ChainUpdate {
       yield;
       const was = draft.known?.link ?? null;
       const isStored = draft.link !== null;
-      draft.link = isMember(draft, drafts.standingOf(draft.owner), denial)
+      draft.link = isMember(draft, drafts.authorityOf(draft.owner), denial)
         ? (draft.link ?? linkOf(draft.owner, zone, denial))
         : null;
       if (draft.link !== null && (touched.has(draft.owner) || !isStored)) this.#changed.add(draft);
@@ -110,24 +110,24 @@ class ChainUpdate {
 
   #textFor(draft: Draft): string {
     const { zone, denial, drafts, apexTypes } = this.#wish;
-    const proven = provenTypes(draft, drafts.standingOf(draft.owner), denial);
+    const proven = provenTypes(draft, drafts.authorityOf(draft.owner), denial);
     const types = draft.owner === apex ? [...proven, ...apexTypes] : proven;
     const next = absoluteName((this.#after(draft.link ?? "") ?? draft).owner, zone);
     return textOfData(this.#covers, denial === "nsec" ? nsecData(next, types) : nsec3Data(hashedName(next), types));
   }
 
   /** The closest name before this link: a stored one, or one that this write adds. */
-  #before(link: string): Link | undefined {
+  #before(link: string): ChainLink | undefined {
     const mine = this.#fresh[countBefore(this.#fresh, link) - 1] ?? this.#fresh.at(-1);
     return this.#nearest(this.#stored("before", link), mine, (a, b) => isBetween(b, a, link));
   }
 
-  #after(link: string): Link | undefined {
+  #after(link: string): ChainLink | undefined {
     const mine = this.#fresh[countBefore(this.#fresh, `${link}\u0000`)] ?? this.#fresh[0];
     return this.#nearest(this.#stored("after", link), mine, (a, b) => isBetween(link, a, b));
   }
 
-  #stored(way: "before" | "after", link: string): Link | undefined {
+  #stored(way: "before" | "after", link: string): ChainLink | undefined {
     const step = this.#wish.chain[way];
     const start = step(link);
     let found = start;
@@ -139,25 +139,25 @@ class ChainUpdate {
   }
 
   #nearest(
-    found: Link | undefined,
+    found: ChainLink | undefined,
     mine: string | undefined,
     isNearer: (a: string, b: string) => boolean,
-  ): Link | undefined {
+  ): ChainLink | undefined {
     const own = mine === undefined ? undefined : this.#joined.get(mine);
     if (found?.link == null || own?.link == null) return own ?? found;
     return isNearer(own.link, found.link) ? own : found;
   }
 }
 
-const isMember = (draft: Draft, standing: Standing, denial: "nsec" | "nsec3"): boolean =>
-  standing !== "hidden" && (denial === "nsec" ? draft.types.length > 0 : exists(draft));
+const isMember = (draft: Draft, authority: Authority, denial: "nsec" | "nsec3"): boolean =>
+  authority !== "hidden" && (denial === "nsec" ? draft.types.length > 0 : exists(draft));
 
 /** The types that a name's NSEC or NSEC3 record lists (RFC 4034 section 4.1.2, RFC 5155 section 7.1). */
-function provenTypes({ types }: Draft, standing: Standing, denial: "nsec" | "nsec3"): ReadonlySet<number> {
+function provenTypes({ types }: Draft, authority: Authority, denial: "nsec" | "nsec3"): ReadonlySet<number> {
   const { ds, nsec, rrsig } = dnssecTypes;
-  const own = standing === "cut" ? types.filter((type) => type === 2 || type === ds) : types;
+  const own = authority === "cut" ? types.filter((type) => type === 2 || type === ds) : types;
   const proven = new Set(own);
-  const isSigned = standing === "cut" ? own.includes(ds) : own.length > 0;
+  const isSigned = authority === "cut" ? own.includes(ds) : own.length > 0;
   if (isSigned || denial === "nsec") proven.add(rrsig);
   if (denial === "nsec") proven.add(nsec);
   return proven;

@@ -3,12 +3,12 @@ import { absoluteName, apex, labelsOf } from "../names/name.ts";
 import { type RRset, setKey } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
 import { madeTypeFaults } from "./made-types.ts";
-import type { Denial } from "./plan-signing.ts";
+import type { DenialKind } from "./plan-signing.ts";
 import { isExpireTooLong, longestExpire } from "./soa-expire.ts";
 
 /** What a signed zone refuses. Pass all sets of the owners that a write touches, before and after it. */
 export const checkSignedZone = (
-  { zone, denial }: { readonly zone: string; readonly denial: Denial },
+  { zone, denial }: { readonly zone: string; readonly denial: DenialKind },
   before: readonly RRset[],
   wanted: readonly RRset[],
 ): readonly Fault[] => [

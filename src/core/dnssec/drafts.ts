@@ -22,7 +22,7 @@ export type Generated = {
 };
 
 /** `cut`: the name is delegated, so of its own sets only DS is signed here. `hidden`: it is below a delegation or a DNAME. */
-export type Standing = "signed" | "cut" | "hidden";
+export type Authority = "signed" | "cut" | "hidden";
 
 export const madeKey = (owner: string, type: number): string => `${owner} ${type}`;
 
@@ -63,7 +63,7 @@ export function createDrafts(stored: (owner: string) => SignedName | undefined, 
       return hid === hides(draft) || draft.children === 0;
     },
 
-    standingOf: (owner: string): Standing => {
+    authorityOf: (owner: string): Authority => {
       for (let above = parentOf(owner); above !== undefined; above = parentOf(above))
         if (hides(at(above))) return "hidden";
       return isCut(at(owner)) ? "cut" : "signed";

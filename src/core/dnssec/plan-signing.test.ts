@@ -7,7 +7,7 @@ import type { RRset } from "../records/rrset.ts";
 import { finish } from "../steps.ts";
 import { placeOf } from "./canonical.ts";
 import {
-  type Denial,
+  type DenialKind,
   type NameChange,
   type Names,
   planningSigning,
@@ -19,7 +19,7 @@ import type { SignedName } from "./signed-name.ts";
 
 const zone = "example.org";
 const key = { id: "one", tag: 4711, algorithm: 13 } as const;
-const signing = (denial: Denial): Signing => ({
+const signing = (denial: DenialKind): Signing => ({
   denial,
   zoneKeys: [key],
   keySetKeys: [key],
@@ -59,7 +59,7 @@ type Zone = Map<string, Map<RRset["type"], RRset>>;
 const setsAt = (sets: Zone, owner: string): readonly RRset[] => [...(sets.get(owner)?.values() ?? [])];
 
 /** `changed`: owners and types. */
-const wish = (sets: Zone, touched: Iterable<string>, denial: Denial, changed: ReadonlySet<string>) => ({
+const wish = (sets: Zone, touched: Iterable<string>, denial: DenialKind, changed: ReadonlySet<string>) => ({
   zone,
   ttl: 300,
   negativeTtl: 60,
@@ -73,7 +73,7 @@ const wish = (sets: Zone, touched: Iterable<string>, denial: Denial, changed: Re
   }),
 });
 
-function whole(sets: Zone, stored: ReadonlyMap<string, SignedName>, denial: Denial, changed: ReadonlySet<string>) {
+function whole(sets: Zone, stored: ReadonlyMap<string, SignedName>, denial: DenialKind, changed: ReadonlySet<string>) {
   const base = wish(sets, [...sets.keys()], denial, changed);
   const plan = finish(planningSigning({ ...base, names: namesIn(stored), whole: [...stored.values()] }));
   if (plan === "whole") throw new Error("a plan of the whole zone asks for the whole zone");

@@ -5,12 +5,12 @@ import type { Steps } from "../steps.ts";
 import { type Chain, type ChainSet, linkingChain } from "./chain.ts";
 import { type Algorithm, dnssecTypes } from "./codes.ts";
 import {
+  type Authority,
   createDrafts,
   type Draft,
   type Generated,
   generatedIn,
   madeKey,
-  type Standing,
   signaturesIn,
   signedName,
 } from "./drafts.ts";
@@ -28,14 +28,14 @@ import {
 /** The signed names of a zone as they are stored. */
 export type Names = Chain & { readonly at: (owner: string) => SignedName | undefined };
 
-export type Denial = "nsec" | "nsec3";
+export type DenialKind = "nsec" | "nsec3";
 
 /** A key in use, by its id: the private part is not known here. */
 export type UsedKey = { readonly id: string; readonly tag: number; readonly algorithm: Algorithm };
 
 /** How a zone is signed. Times are in seconds. */
 export type Signing = {
-  readonly denial: Denial;
+  readonly denial: DenialKind;
   /** They sign the records of the zone. */
   readonly zoneKeys: readonly UsedKey[];
   /** They sign the DNSKEY, CDS and CDNSKEY sets. */
@@ -121,7 +121,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
   });
   const partOf = (draft: Draft): SigningPart => {
     const part = new NamePart(wish, draft);
-    if (touched.has(draft.owner)) part.signOwnSets(drafts.standingOf(draft.owner));
+    if (touched.has(draft.owner)) part.signOwnSets(drafts.authorityOf(draft.owner));
     if (draft.owner === apex) part.signApexSets();
     const chainSet = chainSetOf(draft);
     if (chainSet !== undefined) part.signChainSet(chainSet);
@@ -157,12 +157,13 @@ class NamePart implements SigningPart {
   readonly change = (): NameChange | undefined =>
     changeOf({ before: this.#draft.known, after: signedName(this.#draft, this.#generated) });
 
-  signOwnSets(standing: Standing): void {
+  signOwnSets(authority: Authority): void {
     const { owner } = this.#draft;
     const { sets, changed } = this.#wish.setsAt(owner);
     for (const { type, ttl, records } of sets) {
       const covers = typeCode(type);
-      if (records.length === 0 || standing === "hidden" || (standing === "cut" && covers !== dnssecTypes.ds)) continue;
+      if (records.length === 0 || authority === "hidden" || (authority === "cut" && covers !== dnssecTypes.ds))
+        continue;
       const data = () => records.map(({ rdata }) => dataOfText(type, rdata));
       this.#sign(owner, { covers, ttl: ttl ?? this.#wish.ttl }, data, !changed.has(type));
     }

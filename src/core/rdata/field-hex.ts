@@ -1,7 +1,7 @@
 import { type Fault, fail, ok } from "../result.ts";
 import { type FieldKind, quotedFault } from "./field.ts";
 import { readBytes, writeBytes } from "./field-text.ts";
-import type { Token } from "./tokens.ts";
+import type { TextToken } from "./tokens.ts";
 
 /** Bytes in hexadecimal up to the end, in any number of words; at least one byte. */
 export const hexToEnd: FieldKind<string> = {
@@ -33,9 +33,9 @@ export const genericData: FieldKind<string> = {
   read: (wire) => readBytes(wire, wire.bytes.length - wire.at),
 };
 
-export const isGenericMark = (token: Token | undefined): boolean => token?.raw === "\\#" && !token.quoted;
+export const isGenericMark = (token: TextToken | undefined): boolean => token?.raw === "\\#" && !token.quoted;
 
-function readHex(tokens: readonly Token[]): string | undefined {
+function readHex(tokens: readonly TextToken[]): string | undefined {
   if (tokens.some((token) => token.quoted)) return undefined;
   const bytes = bytesOfHex(tokens.length === 1 ? (tokens[0]?.raw ?? "") : tokens.map((token) => token.raw).join(""), 0);
   return bytes && textOfBytes(bytes);

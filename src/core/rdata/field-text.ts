@@ -1,6 +1,6 @@
 import { type Fault, fail, ok, type Result } from "../result.ts";
 import { type FieldKind, quotedFault, type WireReader } from "./field.ts";
-import { quote, type Token, tokenBytes } from "./tokens.ts";
+import { quote, type TextToken, tokenBytes } from "./tokens.ts";
 
 const maximumString = 255;
 
@@ -67,7 +67,7 @@ export const tag: FieldKind<string> = {
 /** Text without a length byte, up to the end of the data. */
 export const textToEnd: FieldKind<string> = {
   takes: "one",
-  parse: ([token]: readonly [Token, ...Token[]], { where }) => tokenBytes(token, where),
+  parse: ([token]: readonly [TextToken, ...TextToken[]], { where }) => tokenBytes(token, where),
   print: quote,
   write: writeBytes,
   read: (wire) => readBytes(wire, wire.bytes.length - wire.at),
@@ -87,7 +87,7 @@ export function readBytes(wire: WireReader, length: number): string {
   return bytes;
 }
 
-function parseString(token: Token, where: string): Result<string> {
+function parseString(token: TextToken, where: string): Result<string> {
   const bytes = tokenBytes(token, where);
   return bytes.ok && bytes.value.length > maximumString ? fail(stringTooLong(bytes.value.length, where)) : bytes;
 }

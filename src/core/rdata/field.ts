@@ -1,5 +1,5 @@
 import type { Fault, Result } from "../result.ts";
-import type { Token } from "./tokens.ts";
+import type { TextToken } from "./tokens.ts";
 
 /** Names with a trailing dot, strings as bytes (one character per byte), addresses in canonical text. */
 export type FieldValue = number | string | readonly string[];
@@ -13,7 +13,7 @@ export type FieldKind<V extends FieldValue = FieldValue> = {
   readonly takes: "one" | "rest";
   /** The value when no token is left; without it, the field is required. */
   readonly absent?: V;
-  parse(tokens: readonly [Token, ...Token[]], place: FieldPlace): Result<V>;
+  parse(tokens: readonly [TextToken, ...TextToken[]], place: FieldPlace): Result<V>;
   print(value: V): string;
   write(value: V, out: number[]): void;
   read(wire: WireReader): V | undefined;
@@ -41,7 +41,7 @@ export type TypeDefinition = {
 };
 
 /** Only text may be quoted. */
-export function quotedFault(token: Token, where: string): Fault | undefined {
+export function quotedFault(token: TextToken, where: string): Fault | undefined {
   if (!token.quoted) return undefined;
   return { code: "bad-quotes", where, message: "this field is not text: remove the quotes" };
 }

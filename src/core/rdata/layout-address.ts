@@ -5,10 +5,10 @@ import {
   bytesOf16,
   bytesOfBase64,
   fixedEnd,
+  type LayoutPart,
   name,
   notA,
   numberIn,
-  type Part,
   printBase64,
   restEnd,
   textOfCodes,
@@ -17,12 +17,12 @@ import {
   words,
 } from "./layout-part.ts";
 import { bytesOfHex, hexOf } from "./layout-signing.ts";
-import type { Token } from "./tokens.ts";
+import type { TextToken } from "./tokens.ts";
 import { bitsOf, bytesOfBits } from "./type-bitmap.ts";
 
 /** Parts with addresses, and those whose form depends on another part. */
 
-export const ipv4: Part = word("an IPv4 address", {
+export const ipv4: LayoutPart = word("an IPv4 address", {
   end: fixedEnd(4),
   read: (written) => addressIn("ipv4", written),
   print: printAddress,
@@ -38,7 +38,7 @@ function printAddress(part: Uint8Array): string {
 }
 
 /** RFC 3123 section 4: `1:192.0.2.0/24`, and `!` before one that is excluded. */
-export const addressPrefix: Part = word("a prefix such as 1:192.0.2.0/24 or !2:2001:db8::/32", {
+export const addressPrefix: LayoutPart = word("a prefix such as 1:192.0.2.0/24 or !2:2001:db8::/32", {
   end(data, at) {
     const family = ((data[at] ?? 0) << 8) | (data[at + 1] ?? 0);
     const [prefix, length] = [data[at + 2] ?? 0, (data[at + 3] ?? 0) & 0x7f];
@@ -68,7 +68,7 @@ const gatewayEnd =
   (data: Uint8Array, at: number): number | undefined =>
     [fixedEnd(0), fixedEnd(4), fixedEnd(16), name.end][kindOf(data)]?.(data, at);
 
-function parseGateway(kind: number | undefined, token: Token | undefined, place: FieldPlace): Result<string> {
+function parseGateway(kind: number | undefined, token: TextToken | undefined, place: FieldPlace): Result<string> {
   const raw = token?.raw ?? "";
   if (kind === 3 && token !== undefined) return name.parse([token], place);
   const bytes = kind === 0 ? (raw === "." ? "" : undefined) : addressIn(kind === 1 ? "ipv4" : "ipv6", raw);
@@ -83,7 +83,7 @@ function printGateway(kind: number, part: Uint8Array, data: Uint8Array): string 
 }
 
 /** RFC 4025 section 3.1: the kind of gateway, the algorithm, the gateway and the key. */
-export const ipsecGateway: Part = {
+export const ipsecGateway: LayoutPart = {
   takes: "rest",
   end(data, at) {
     const end = gatewayEnd((whole) => whole[1] ?? 4)(data, at + 2);
@@ -108,7 +108,7 @@ export const ipsecGateway: Part = {
 };
 
 /** RFC 8777 section 4: whether discovery is optional, the kind of relay, and the relay. */
-export const relay: Part = {
+export const relay: LayoutPart = {
   takes: "rest",
   end: (data, at) => (data.length > at ? gatewayEnd((whole) => (whole[1] ?? 0) & 0x7f)(data, at + 1) : undefined),
   parse([first, second, third, ...more], place) {
@@ -125,7 +125,7 @@ export const relay: Part = {
 };
 
 /** RFC 8005 section 5: the algorithm, the tag in hexadecimal, the key in base64, and rendezvous servers. On the wire, the lengths come first. */
-export const hostIdentity: Part = {
+export const hostIdentity: LayoutPart = {
   takes: "rest",
   end(data, at) {
     const [tag, key] = [data[at] ?? 0, ((data[at + 2] ?? 0) << 8) | (data[at + 3] ?? 0)];
@@ -162,7 +162,7 @@ export const hostIdentity: Part = {
 };
 
 /** RFC 2874 section 3.1: the length of the prefix, the rest of the address, and the name that has the prefix. */
-export const longAddress: Part = {
+export const longAddress: LayoutPart = {
   takes: "rest",
   end(data, at) {
     const prefix = data[at] ?? 255;
@@ -191,7 +191,7 @@ export const longAddress: Part = {
 };
 
 /** RFC 1035 section 3.4.2: the ports of a protocol, as numbers. */
-export const ports: Part = words("a list of ports", {
+export const ports: LayoutPart = words("a list of ports", {
   end: restEnd(0),
   read(given) {
     const bits = given.map((each) => wholeNumber(each, 65_535));
@@ -200,7 +200,7 @@ export const ports: Part = words("a list of ports", {
   print: (part) => bitsOf(part).join(" "),
 });
 
-export const protocol: Part = word("a protocol such as tcp, or its number", {
+export const protocol: LayoutPart = word("a protocol such as tcp, or its number", {
   end: fixedEnd(1),
   read(written) {
     const number = /^tcp$/i.test(written) ? 6 : /^udp$/i.test(written) ? 17 : wholeNumber(written, 255);
@@ -210,7 +210,7 @@ export const protocol: Part = word("a protocol such as tcp, or its number", {
 });
 
 /** RFC 1706 section 7: `0x` and digits, between which dots have no meaning. */
-export const nsap: Part = word("an address such as 0x47.0005.80", {
+export const nsap: LayoutPart = word("an address such as 0x47.0005.80", {
   end: restEnd(1),
   read(written) {
     const digits = /^0x([0-9a-f.]+)$/i.exec(written)?.[1]?.replaceAll(".", "") ?? "";
@@ -220,7 +220,7 @@ export const nsap: Part = word("an address such as 0x47.0005.80", {
 });
 
 /** ATM Forum af-dans-0152: `+` and a telephone number, or an end system address in hexadecimal. */
-export const atmAddress: Part = word("an ATM address: + and digits, or hexadecimal", {
+export const atmAddress: LayoutPart = word("an ATM address: + and digits, or hexadecimal", {
   end: (data, at) => restEnd(2)(data, at),
   read(written) {
     if (/^\+\d{1,255}$/.test(written)) return `\u0001${written.slice(1)}`;
@@ -231,7 +231,7 @@ export const atmAddress: Part = word("an ATM address: + and digits, or hexadecim
 });
 
 /** Pairs of digits with dashes between them (RFC 7043), or groups of four with colons (RFC 6742). */
-const grouped = (bytes: number, digits: 2 | 4, separator: "-" | ":"): Part => {
+const grouped = (bytes: number, digits: 2 | 4, separator: "-" | ":"): LayoutPart => {
   const groups = new RegExp(`^[0-9a-f]{${digits === 2 ? 2 : "1,4"}}$`, "i");
   return word(`${(2 * bytes) / digits} groups of hexadecimal digits with ${separator} between them`, {
     end: fixedEnd(bytes),
@@ -246,7 +246,7 @@ const grouped = (bytes: number, digits: 2 | 4, separator: "-" | ":"): Part => {
 export const [eui48, eui64, locator] = [grouped(6, 2, "-"), grouped(8, 2, "-"), grouped(8, 4, ":")];
 
 /** A number that may be written by name. */
-const named = (bytes: 1 | 2, names: Readonly<Record<string, number>>, what: string): Part =>
+const named = (bytes: 1 | 2, names: Readonly<Record<string, number>>, what: string): LayoutPart =>
   word(what, {
     end: fixedEnd(bytes),
     read(written) {
@@ -280,7 +280,7 @@ export const certificateType = named(2, certificateTypes, "a type of certificate
 export const scheme = named(1, { NOTIFY: 1 }, "a scheme such as NOTIFY, or its number");
 
 /** A number of 64 bits. */
-export const u64: Part = word("a whole number of at most 64 bits", {
+export const u64: LayoutPart = word("a whole number of at most 64 bits", {
   end: fixedEnd(8),
   read(written) {
     const value = /^\d{1,20}$/.test(written) ? BigInt(written) : 2n ** 64n;

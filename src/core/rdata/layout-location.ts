@@ -1,7 +1,7 @@
-import { bytesOf32, type Part, words } from "./layout-part.ts";
+import { bytesOf32, type LayoutPart, words } from "./layout-part.ts";
 
 /** RFC 1876: latitude, longitude, altitude, and optionally size, horizontal and vertical precision. */
-export const location: Part = {
+export const location: LayoutPart = {
   ...words("a location such as 52 22 23.000 N 4 53 32.000 E -2.00m", { end: locationEnd, read, print }),
 };
 

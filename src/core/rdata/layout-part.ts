@@ -9,20 +9,20 @@ import { hexToEnd } from "./field-hex.ts";
 import { addressForName } from "./field-name.ts";
 import * as numbers from "./field-number.ts";
 import { characterString, textToEnd } from "./field-text.ts";
-import type { Token } from "./tokens.ts";
+import type { TextToken } from "./tokens.ts";
 
 /**
  * One part of a record's data that is kept as bytes: where it ends, and how it is written as text. Bytes are texts with one character
  * per byte. What `parse` returns need not be valid for its type; the whole data is checked afterwards.
  */
-export type Part = {
+export type LayoutPart = {
   /** `rest`: all remaining tokens. Such a part is the last in the text. */
   readonly takes: "one" | "rest";
   /** May be omitted in the text; then it has no bytes. */
   readonly mayBeAbsent?: true;
   /** The position after the part that begins at `at`; undefined if the data is not valid. */
   readonly end: (data: Uint8Array, at: number) => number | undefined;
-  readonly parse: (tokens: readonly [Token, ...Token[]], place: FieldPlace) => Result<string>;
+  readonly parse: (tokens: readonly [TextToken, ...TextToken[]], place: FieldPlace) => Result<string>;
   /** `data` is that of the whole record. */
   readonly print: (part: Uint8Array, data: Uint8Array) => string;
 };
@@ -48,7 +48,7 @@ export const sizedEnd =
   };
 
 /** The text of a field that the known types have too. */
-function partOf<V extends FieldValue>(kind: FieldKind<V>, end: Part["end"]): Part {
+function partOf<V extends FieldValue>(kind: FieldKind<V>, end: LayoutPart["end"]): LayoutPart {
   return {
     takes: kind.takes,
     end,
@@ -72,22 +72,22 @@ export const u32 = partOf(numbers.u32, fixedEnd(4));
 export const algorithm = partOf(algorithmNumber, fixedEnd(1));
 
 /** A length byte, and at least `least` bytes. */
-export const string = (least = 0): Part =>
+export const string = (least = 0): LayoutPart =>
   partOf(characterString, (data, at) => {
     const length = data[at];
     return length === undefined || length < least ? undefined : fixedEnd(1 + length)(data, at);
   });
 
 /** Text without a length, up to the end. */
-export const text = (least: number): Part => partOf(textToEnd, restEnd(least));
+export const text = (least: number): LayoutPart => partOf(textToEnd, restEnd(least));
 
-export const hex = (end: Part["end"]): Part => partOf(hexToEnd, end);
+export const hex = (end: LayoutPart["end"]): LayoutPart => partOf(hexToEnd, end);
 
 /** One word that `read` turns into bytes. */
 export const word = (
   what: string,
-  { end, read, print }: Pick<Part, "end" | "print"> & { readonly read: (word: string) => string | undefined },
-): Part => ({
+  { end, read, print }: Pick<LayoutPart, "end" | "print"> & { readonly read: (word: string) => string | undefined },
+): LayoutPart => ({
   takes: "one",
   end,
   parse([token], { where }) {
@@ -106,8 +106,8 @@ export const words = (
     end,
     read,
     print,
-  }: Pick<Part, "end" | "print"> & { readonly read: (words: readonly string[]) => string | undefined },
-): Part => ({
+  }: Pick<LayoutPart, "end" | "print"> & { readonly read: (words: readonly string[]) => string | undefined },
+): LayoutPart => ({
   takes: "rest",
   mayBeAbsent: true,
   end,
@@ -121,7 +121,7 @@ export const words = (
 });
 
 /** Bytes in base64 up to the end, in any number of words. `none` stands for no bytes. */
-export const base64 = (end: Part["end"], none?: string): Part => ({
+export const base64 = (end: LayoutPart["end"], none?: string): LayoutPart => ({
   ...words("base64", {
     end,
     read: (given) => (given.length === 1 && given[0] === none ? "" : bytesOfBase64(given.join(""))),
@@ -136,7 +136,7 @@ export function bytesOfBase64(written: string): string | undefined {
 export const printBase64 = (bytes: Uint8Array): string => btoa(textOfCodes(bytes));
 
 /** A name that keeps its upper case letters, because the data stays as it is. Not compressed. */
-export const name: Part = {
+export const name: LayoutPart = {
   takes: "one",
   end: (data, at) => nameFromWire(data, at)?.end,
   parse([token], { zoneName, where }) {
@@ -159,7 +159,7 @@ function labelsIn(wire: Uint8Array): readonly Label[] {
 }
 
 /** As many as there are; at least `least`. In the text they are the last. */
-export const repeated = (part: Part, least: number): Part => ({
+export const repeated = (part: LayoutPart, least: number): LayoutPart => ({
   takes: "rest",
   ...(least === 0 && { mayBeAbsent: true as const }),
   end(data, at) {
@@ -187,7 +187,7 @@ export const repeated = (part: Part, least: number): Part => ({
   },
 });
 
-export const optional = (part: Part): Part => ({
+export const optional = (part: LayoutPart): LayoutPart => ({
   ...part,
   mayBeAbsent: true,
   end: (data, at) => (at === data.length ? at : part.end(data, at)),

@@ -3,8 +3,8 @@ import {
   bytesOf16,
   bytesOf32,
   fixedEnd,
+  type LayoutPart,
   numberIn,
-  type Part,
   textOfCodes,
   wholeNumber,
   word,
@@ -16,7 +16,7 @@ import { anyTypeCode, anyTypeName } from "./type-names.ts";
 /** Parts that only the types of DNSSEC have. */
 
 /** A record type, by its name; BIND prints the number of one without a name. */
-export const recordType: Part = word("a record type", {
+export const recordType: LayoutPart = word("a record type", {
   end: fixedEnd(2),
   read(written) {
     const code = anyTypeCode(written) ?? wholeNumber(written, 65_535);
@@ -43,7 +43,7 @@ function codesOfTypes(names: readonly string[]): readonly number[] | undefined {
   return codes.includes(undefined) ? undefined : codes.filter((code) => code !== undefined);
 }
 
-export const bitmap: Part = words("a list of record types", {
+export const bitmap: LayoutPart = words("a list of record types", {
   end: bitmapEnd,
   read(names) {
     const types = codesOfTypes(names);
@@ -53,7 +53,7 @@ export const bitmap: Part = words("a list of record types", {
 });
 
 /** RFC 2535 section 5.2: one byte per eight types, without zero bytes at the end. */
-export const oldBitmap: Part = words("a list of record types below 128", {
+export const oldBitmap: LayoutPart = words("a list of record types below 128", {
   end: (data, at) =>
     data.length - at >= 1 && data.length - at <= 16 && data[data.length - 1] !== 0 && ((data[at] ?? 0) & 0x80) === 0
       ? data.length
@@ -66,7 +66,7 @@ export const oldBitmap: Part = words("a list of record types below 128", {
 });
 
 /** RFC 4034 section 3.2: `YYYYMMDDHHmmSS` in UTC, or seconds since 1970. */
-export const time: Part = word("a time such as 20301231235959", {
+export const time: LayoutPart = word("a time such as 20301231235959", {
   end: fixedEnd(4),
   read(written) {
     const [, day, clock] = /^(\d{8})(\d{6})$/.exec(written) ?? [];
@@ -104,7 +104,7 @@ const withLength = (bytes: string | undefined): string | undefined =>
   bytes === undefined || bytes.length > 255 ? undefined : String.fromCharCode(bytes.length) + bytes;
 
 /** RFC 5155 section 3.3: in hexadecimal, or `-` if there is none. */
-export const salt: Part = word("a salt in hexadecimal, or -", {
+export const salt: LayoutPart = word("a salt in hexadecimal, or -", {
   end: stringEnd(0),
   read(written) {
     if (written === "-") return "\0";
@@ -114,7 +114,7 @@ export const salt: Part = word("a salt in hexadecimal, or -", {
 });
 
 /** RFC 5155 section 3.3. */
-export const nextHash: Part = word("a hash in base32", {
+export const nextHash: LayoutPart = word("a hash in base32", {
   end: stringEnd(1),
   read: (written) => withLength(bytesOfBase32hex(written)),
   print: (part) => base32hex(part.subarray(1)),

@@ -3,7 +3,7 @@ import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition } from ".
 import { bytesOfGeneric, genericData, isGenericMark } from "./field-hex.ts";
 import { readBytes } from "./field-text.ts";
 import { definitionOf, isKnownType, isRecordType, type RecordType, typeCode } from "./table.ts";
-import { type Token, tokenize } from "./tokens.ts";
+import { type TextToken, tokenize } from "./tokens.ts";
 import { printData } from "./wire-layout.ts";
 
 /** The data of a record. `text` is canonical: two of the same type are equal exactly when their texts are. */
@@ -30,7 +30,7 @@ export function parseRdata(type: RecordType, text: string, zoneName: string, whe
 /** For callers that have already split the text, such as the zone file parser. */
 export function rdataFromTokens(
   type: RecordType,
-  tokens: readonly Token[],
+  tokens: readonly TextToken[],
   zoneName: string,
   where = "value",
 ): Result<Rdata> {
@@ -68,7 +68,7 @@ export function rdataFromTokens(
 /** Known types may use the format of unknown ones too (RFC 3597 section 5). */
 function rdataFromGeneric(
   type: RecordType,
-  tokens: readonly [Token, ...Token[]],
+  tokens: readonly [TextToken, ...TextToken[]],
   zoneName: string,
   where: string,
 ): Result<Rdata> {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { quote, readToken, type Token, tokenBytes, tokenize } from "./tokens.ts";
+import { quote, readToken, type TextToken, tokenBytes, tokenize } from "./tokens.ts";
 
 /** Shows quoted tokens in guillemets. */
 const shown = (text: string): string => {
@@ -50,7 +50,7 @@ describe("presentation text", () => {
   });
 });
 
-const token = (raw: string): Token => ({ raw, quoted: true });
+const token = (raw: string): TextToken => ({ raw, quoted: true });
 
 describe("the bytes of a token", () => {
   test.each([

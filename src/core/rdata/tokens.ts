@@ -2,14 +2,14 @@ import { escapeByte, readEscape } from "../names/label.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
 
 /** A piece of presentation text. Escapes are still in `raw`: a name and a string read them differently. */
-export type Token = { readonly raw: string; readonly quoted: boolean };
+export type TextToken = { readonly raw: string; readonly quoted: boolean };
 
 const blanks = " \t";
 
 /** Splits text at blanks. Parentheses and comments have no meaning here, only in zone files. */
-export function tokenize(text: string, where: string): Result<readonly Token[]> {
+export function tokenize(text: string, where: string): Result<readonly TextToken[]> {
   if (simple.test(text)) return ok([{ raw: text, quoted: false }]);
-  const tokens: Token[] = [];
+  const tokens: TextToken[] = [];
   let at = 0;
   while (at < text.length) {
     if (blanks.includes(text.charAt(at))) {
@@ -33,7 +33,7 @@ export function readToken(
   text: string,
   start: number,
   delimiters: string,
-): { readonly token: Token; readonly end: number } | undefined {
+): { readonly token: TextToken; readonly end: number } | undefined {
   const quoted = text[start] === '"';
   const from = quoted ? start + 1 : start;
   for (let at = from; at < text.length; at++) {
@@ -68,7 +68,7 @@ function closingQuote(text: string, start: number): number | undefined {
 }
 
 /** The bytes of a token, one character per byte; text beyond ASCII is encoded as UTF-8. */
-export function tokenBytes(token: Token, where: string): Result<string> {
+export function tokenBytes(token: TextToken, where: string): Result<string> {
   if (plain.test(token.raw)) return ok(token.raw);
   if (!token.raw.isWellFormed()) return fail(badCharacter(where));
   let bytes = "";

@@ -25,9 +25,9 @@ import {
   base64,
   codesOf,
   hex,
+  type LayoutPart,
   name,
   optional,
-  type Part,
   repeated,
   restEnd,
   sizedEnd,
@@ -38,10 +38,10 @@ import {
   u32,
 } from "./layout-part.ts";
 import { bitmap, nextHash, oldBitmap, recordType, salt, time } from "./layout-signing.ts";
-import type { Token } from "./tokens.ts";
+import type { TextToken } from "./tokens.ts";
 import { anyTypeName } from "./type-names.ts";
 
-type Field = readonly [name: string, part: Part];
+type Field = readonly [name: string, part: LayoutPart];
 
 /** Fields in the order of the data, which is that of the text too. */
 type Layout = { readonly fields: readonly Field[]; readonly example: string };
@@ -257,7 +257,7 @@ function endsOf(fields: readonly Field[], data: Uint8Array): readonly number[] |
 }
 
 /** The data that a text stands for, one character per byte. Undefined if the type has no layout. */
-export function parseData(code: number, tokens: readonly Token[], place: FieldPlace): Result<string> | undefined {
+export function parseData(code: number, tokens: readonly TextToken[], place: FieldPlace): Result<string> | undefined {
   const fields = layouts.get(code)?.fields;
   if (fields === undefined) return undefined;
   let [bytes, next] = ["", 0];

@@ -1,7 +1,7 @@
 import { type Label, printLabels } from "../names/label.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { type AnswerWork, answerLimits, noWork } from "./answer-work.ts";
-import { type Denial, type Denied, type Link, proofOf, sharedProof } from "./denial.ts";
+import { type Denial, type DenialSet, type Denied, proofOf, sharedProof } from "./denial.ts";
 import { dname, redirected } from "./dname.ts";
 import { wireName } from "./nsec3-hash.ts";
 import { firstOf, isPacked, isSamePacked, isSignatures, nsec, type PackedSet, rrsig } from "./packed-sets.ts";
@@ -234,7 +234,7 @@ export function sharedDenial(view: ZoneView, encloser: readonly Label[]): Shared
 
 export type SharedDenial = { readonly authority: readonly AnswerSet[]; readonly nodes: readonly ZoneNode[] };
 
-const signedLink = (asked: Asked, { name, set, node }: Link): readonly AnswerSet[] =>
+const signedLink = (asked: Asked, { name, set, node }: DenialSet): readonly AnswerSet[] =>
   withSignatures(asked, node, { name, ttl: set.ttl, set });
 
 /** RFC 6672 section 3.1: the DNAME itself, and for clients that do not know it a CNAME for the queried name. */

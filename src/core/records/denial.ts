@@ -27,13 +27,13 @@ export type Denial = "no-name" | "no-data" | "wildcard" | "wildcard-no-data";
 export type Denied = { readonly relative: readonly Label[]; readonly existing: number };
 
 /** An NSEC or NSEC3 set, with the node that has its signatures. */
-export type Link = { readonly name: readonly Label[]; readonly set: PackedSet; readonly node: ZoneNode };
+export type DenialSet = { readonly name: readonly Label[]; readonly set: PackedSet; readonly node: ZoneNode };
 
 /**
  * The records that prove a denial. If the zone's chain is missing or incomplete, or would cost more than `answerLimits`, so is the proof: resolvers
  * then reject the answer if the zone is secure, and accept it if it is not.
  */
-export function proofOf(view: ZoneView, denial: Denial, denied: Denied, work: AnswerWork): readonly Link[] {
+export function proofOf(view: ZoneView, denial: Denial, denied: Denied, work: AnswerWork): readonly DenialSet[] {
   const parameters = chainParameters(view);
   const links = parameters
     ? proofByHash({ view, parameters, work }, denial, denied)
@@ -56,7 +56,11 @@ export function gapOf(view: ZoneView, encloser: ZoneNode, name: string): number 
 }
 
 /** With NSEC3, the part of the proof that is the same for all missing names directly below an existing one; undefined if there is none. */
-export function sharedProof(view: ZoneView, encloser: readonly Label[], work: AnswerWork): readonly Link[] | undefined {
+export function sharedProof(
+  view: ZoneView,
+  encloser: readonly Label[],
+  work: AnswerWork,
+): readonly DenialSet[] | undefined {
   const parameters = chainParameters(view);
   if (parameters === undefined || !isAffordable(parameters)) return undefined;
   const chain = { view, parameters, work };
@@ -65,7 +69,7 @@ export function sharedProof(view: ZoneView, encloser: readonly Label[], work: An
 }
 
 /** The rest of the proof that `sharedProof` begins: the record that covers the name. `name` is in wire format. */
-export function coveringName(view: ZoneView, name: string): Link | undefined {
+export function coveringName(view: ZoneView, name: string): DenialSet | undefined {
   const parameters = chainParameters(view);
   return parameters && linkBefore({ view, parameters }, hashesBefore(view, hashOf(name, parameters)));
 }
@@ -85,14 +89,19 @@ const wildcardOf = ({ relative, existing }: Denied): readonly Label[] => ["*", .
 const encloserOf = (relative: readonly Label[], existing: number): readonly Label[] =>
   relative.slice(relative.length - existing);
 
-function proofByName(view: ZoneView, denial: Denial, denied: Denied, work: AnswerWork): readonly (Link | undefined)[] {
+function proofByName(
+  view: ZoneView,
+  denial: Denial,
+  denied: Denied,
+  work: AnswerWork,
+): readonly (DenialSet | undefined)[] {
   const own = nsecAtOrBefore(view, denied.relative, work);
   if (denial === "no-data" || denial === "wildcard") return [own];
   return [own, nsecAtOrBefore(view, wildcardOf(denied), work)];
 }
 
 /** The NSEC set of the name or, if it has none, of the last name before it in canonical order. */
-function nsecAtOrBefore(view: ZoneView, relative: readonly Label[], work: AnswerWork): Link | undefined {
+function nsecAtOrBefore(view: ZoneView, relative: readonly Label[], work: AnswerWork): DenialSet | undefined {
   const path = [view.apex];
   for (let i = relative.length - 1; i >= 0; i--) {
     const child = path.at(-1)?.children?.get(relative[i] ?? "");
@@ -135,7 +144,7 @@ function lastBelow(view: ZoneView, parent: ZoneNode, limit: Label | undefined, w
   return undefined;
 }
 
-function linkAt(view: ZoneView, relative: readonly Label[], node: ZoneNode | undefined): Link | undefined {
+function linkAt(view: ZoneView, relative: readonly Label[], node: ZoneNode | undefined): DenialSet | undefined {
   const set = node && answeringAt(node, nsec);
   return node && set && { name: [...relative, ...view.labels], set, node };
 }
@@ -159,7 +168,7 @@ const nsec3param = "TYPE51" satisfies RecordType;
 type HashChain = { readonly view: ZoneView; readonly parameters: HashParameters };
 type CountedChain = HashChain & { readonly work: AnswerWork };
 
-function proofByHash(chain: CountedChain, denial: Denial, denied: Denied): readonly (Link | undefined)[] {
+function proofByHash(chain: CountedChain, denial: Denial, denied: Denied): readonly (DenialSet | undefined)[] {
   const { relative, existing } = denied;
   // Resolvers treat such a chain as insecure as soon as they see one of its records: any of them will do.
   if (!isAffordable(chain.parameters)) return [linkBefore(chain, 0)];
@@ -203,19 +212,19 @@ function hashIn({ view, parameters, work }: CountedChain, relative: readonly Lab
 /** Hashes count as work even if they are remembered: an answer must not depend on earlier ones. */
 const rememberedIn = new WeakMap<ZoneView, Map<string, Uint8Array>>();
 
-function matching(chain: CountedChain, relative: readonly Label[]): Link | undefined {
+function matching(chain: CountedChain, relative: readonly Label[]): DenialSet | undefined {
   const hash = hashIn(chain, relative);
   return hash && hashedLink(chain, base32hex(hash));
 }
 
 /** No name has this hash, so the record before the hash covers it. */
-function covering(chain: CountedChain, relative: readonly Label[]): Link | undefined {
+function covering(chain: CountedChain, relative: readonly Label[]): DenialSet | undefined {
   const hash = hashIn(chain, relative);
   return hash && linkBefore(chain, hashesBefore(chain.view, hash));
 }
 
 /** The last record is before the first: the chain is a circle. `start`: how many records come before the hash. */
-function linkBefore(chain: HashChain, start: number): Link | undefined {
+function linkBefore(chain: HashChain, start: number): DenialSet | undefined {
   const labels = chain.view.order?.get(chain.view.hashed) ?? [];
   for (let steps = 1; steps <= Math.min(labels.length, 1 + answerLimits.otherChains); steps++) {
     const link = hashedLink(chain, labels.at((start - steps) % labels.length) ?? "");
@@ -224,7 +233,7 @@ function linkBefore(chain: HashChain, start: number): Link | undefined {
   return undefined;
 }
 
-function hashedLink({ view, parameters }: HashChain, label: Label): Link | undefined {
+function hashedLink({ view, parameters }: HashChain, label: Label): DenialSet | undefined {
   const node = view.hashed.children?.get(label);
   const set = node && answeringAt(node, nsec3);
   // The data comes after its length.

@@ -18,7 +18,7 @@ export const isPackedType = (type: RecordType): type is PackedType => type in pa
 export type Packed = string;
 
 /** Where packed sets are kept. */
-export type Holder = { readonly packed: Packed };
+export type PackedNode = { readonly packed: Packed };
 
 /** The signatures of one name that cover one type count as a set. */
 export type PackedSet = {
@@ -29,7 +29,7 @@ export type PackedSet = {
   readonly ttl: number;
   /** The data of each record, after its length in two characters. */
   readonly data: string;
-  readonly holder: Holder;
+  readonly holder: PackedNode;
   /** What the holder had when the set was unpacked. */
   readonly from: Packed;
 };
@@ -49,7 +49,7 @@ export function isUnpacked({ type, covers, ttl, data, holder, from }: PackedSet)
 export const isSamePacked = (a: PackedSet, b: PackedSet): boolean =>
   a.holder === b.holder && a.type === b.type && a.covers === b.covers && a.data === b.data && a.ttl === b.ttl;
 
-export function packedAt(holder: Holder, type: PackedType, covers = 0): PackedSet | undefined {
+export function packedAt(holder: PackedNode, type: PackedType, covers = 0): PackedSet | undefined {
   const { packed } = holder;
   const code = packedCodes[type];
   if (packed.length > longText) {
@@ -72,10 +72,10 @@ export function firstOf(set: PackedSet, most: number): PackedSet {
 const longText = 8_192;
 
 type Places = { readonly from: Packed; readonly at: ReadonlyMap<number, number> };
-const indexed = new WeakMap<Holder, Places>();
+const indexed = new WeakMap<PackedNode, Places>();
 
 /** Where the sets in a long text start, by their type and the type that they cover. */
-function placesIn(holder: Holder): Places["at"] {
+function placesIn(holder: PackedNode): Places["at"] {
   const { packed } = holder;
   const known = indexed.get(holder);
   if (known?.from === packed) return known.at;
@@ -87,7 +87,7 @@ function placesIn(holder: Holder): Places["at"] {
 }
 
 /** All sets; of signatures, at most `mostSignatures` sets. */
-export function packedSets(holder: Holder, mostSignatures = Number.POSITIVE_INFINITY): readonly PackedSet[] {
+export function packedSets(holder: PackedNode, mostSignatures = Number.POSITIVE_INFINITY): readonly PackedSet[] {
   const { packed } = holder;
   const all: PackedSet[] = [];
   let left = mostSignatures;
@@ -100,7 +100,7 @@ export function packedSets(holder: Holder, mostSignatures = Number.POSITIVE_INFI
 }
 
 /** The sets of the holder with `wanted` instead of `old`. */
-export function withPacked(holder: Holder, old: PackedSet | undefined, wanted: NewPacked | undefined): Packed {
+export function withPacked(holder: PackedNode, old: PackedSet | undefined, wanted: NewPacked | undefined): Packed {
   const others = packedSets(holder).filter((each) => old === undefined || !isSamePacked(each, old));
   return packed(wanted ? [...others, wanted] : others);
 }
@@ -193,7 +193,7 @@ const fixedPart = 18;
 
 const headLength = 12;
 
-function setAt(holder: Holder, at: number, type: PackedType): PackedSet {
+function setAt(holder: PackedNode, at: number, type: PackedType): PackedSet {
   const { packed: from } = holder;
   const data = from.slice(at + headLength, endOf(from, at));
   return { type, covers: u16At(from, at + 2), ttl: u32At(from, at + 4), data, holder, from };

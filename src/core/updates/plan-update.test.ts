@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseAddress } from "../addresses/address.ts";
 import type { Choice } from "../addresses/choose-address.ts";
-import { type Plan, planUpdate, type UpdateFacts } from "./plan-update.ts";
+import { planUpdate, type UpdateFacts, type UpdatePlan } from "./plan-update.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 
@@ -13,7 +13,7 @@ function chosen(text: string): Choice {
 
 const backOff = (until: number) => ({ until, because: "back-off" }) as const;
 
-const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], Partial<Plan>?][] = [
+const cases: [string, Partial<UpdateFacts> & { choice: Choice }, UpdatePlan["kind"], Partial<UpdatePlan>?][] = [
   ["the very first address", { choice: chosen("9.9.9.9") }, "replace"],
   ["not the stored address", { choice: chosen("9.9.9.9"), stored: "9.9.9.8" }, "replace"],
   ["the stored address", { choice: chosen("9.9.9.9"), stored: "9.9.9.9" }, "nothing", { because: "same-as-stored" }],

@@ -4,7 +4,7 @@ import { gate, type PublicRule, type WarnedScope } from "../addresses/publish-ga
 import type { Instant } from "../instant.ts";
 
 /** What to do about one name and one family. */
-export type Plan =
+export type UpdatePlan =
   | { readonly kind: "nothing"; readonly because: NoUpdate }
   | { readonly kind: "wait"; readonly until: Instant; readonly address: Address; readonly because: WaitReason }
   /** Read the record first, and replace it only if it differs. */
@@ -51,7 +51,7 @@ export type UpdateFacts = {
   readonly otherTtl?: boolean;
 };
 
-export function planUpdate(facts: UpdateFacts): Plan {
+export function planUpdate(facts: UpdateFacts): UpdatePlan {
   const { family, choice, stored, notBefore, now, rules = {} } = facts;
   if (facts.paused) return { kind: "nothing", because: "paused" };
   if (facts.isMaster === false) return { kind: "nothing", because: "not-master" };

@@ -1,4 +1,4 @@
-import { readToken, type Token } from "../rdata/tokens.ts";
+import { readToken, type TextToken } from "../rdata/tokens.ts";
 import type { Fault } from "../result.ts";
 import { onOneLine } from "../visible-text.ts";
 
@@ -8,7 +8,7 @@ export type Entry = {
   readonly line: number;
   /** It starts with a blank, so it has the owner of the record before. */
   readonly indented: boolean;
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly TextToken[];
   /** The text after the semicolon on its last line. */
   readonly comment: string;
   /** Why it could not be split into tokens; `tokens` is then incomplete. */
@@ -18,7 +18,7 @@ export type Entry = {
 export const atLine = (line: number): string => `line ${line}`;
 
 /** `$TTL`, `$ORIGIN` and others that start with `$`; without `name`, any of them. */
-export const isDirective = (token: Token | undefined, name?: "$ORIGIN" | "$TTL"): boolean =>
+export const isDirective = (token: TextToken | undefined, name?: "$ORIGIN" | "$TTL"): boolean =>
   token !== undefined &&
   !token.quoted &&
   token.raw.startsWith("$") &&
@@ -55,7 +55,7 @@ export function* readEntries(text: string): Generator<Entry | undefined> {
 type OpenEntry = {
   readonly line: number;
   readonly indented: boolean;
-  readonly tokens: Token[];
+  readonly tokens: TextToken[];
   comment: string;
   fault: Fault | undefined;
   depth: number;

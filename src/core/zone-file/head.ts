@@ -1,6 +1,6 @@
 import { parseSeconds } from "../rdata/field-number.ts";
 import { parseType, type RecordType, recordTypes } from "../rdata/table.ts";
-import type { Token } from "../rdata/tokens.ts";
+import type { TextToken } from "../rdata/tokens.ts";
 import { parseTtl } from "../records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
 
@@ -13,7 +13,7 @@ export type RecordHead = {
 };
 
 /** RFC 1035 section 5.1: TTL and class, in either order and both optional, then the type. */
-export function readHead(tokens: readonly Token[], start: number, where: string): Result<RecordHead> {
+export function readHead(tokens: readonly TextToken[], start: number, where: string): Result<RecordHead> {
   const faults: Fault[] = [];
   let ttl: number | undefined;
   let classGiven = false;

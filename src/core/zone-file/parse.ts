@@ -2,7 +2,7 @@ import { ownerOf, parseOwner, parseTarget } from "../names/name.ts";
 import { isGenericMark } from "../rdata/field-hex.ts";
 import { type Rdata, rdataFromTokens } from "../rdata/rdata.ts";
 import { isKnownType, typeName } from "../rdata/table.ts";
-import type { Token } from "../rdata/tokens.ts";
+import type { TextToken } from "../rdata/tokens.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
 import { findingClashes } from "./clashes.ts";
@@ -95,7 +95,7 @@ function readEntry(reading: Reading, entry: Entry): void {
   }
 }
 
-function readDirective(reading: Reading, tokens: readonly Token[], where: string): void {
+function readDirective(reading: Reading, tokens: readonly TextToken[], where: string): void {
   const [name, value, ...rest] = tokens;
   const known = isDirective(name, "$ORIGIN") || isDirective(name, "$TTL");
   const before = reading.faults.length;
@@ -114,7 +114,7 @@ function readDirective(reading: Reading, tokens: readonly Token[], where: string
   if (isDirective(name, "$ORIGIN") && reading.faults.length > before) reading.isOriginLost = true;
 }
 
-function readOwner(reading: Reading, token: Token, where: string): void {
+function readOwner(reading: Reading, token: TextToken, where: string): void {
   const owner = token.quoted ? fail(quotedOwner(where)) : ownerIn(reading, token.raw, where);
   if (!owner.ok) reading.faults.push(...owner.faults);
   reading.owner = owner.ok ? { kind: "known", owner: owner.value } : { kind: "faulty" };
@@ -168,7 +168,7 @@ function ttlOf(reading: Reading, head: RecordHead, where: string): number | null
 }
 
 /** TXT values always get quotes: without them, an API may read blanks and semicolons as part of one string. */
-function asWritten(rdata: Rdata, tokens: readonly Token[]): string {
+function asWritten(rdata: Rdata, tokens: readonly TextToken[]): string {
   if (isKnownType(rdata.type) && isGenericMark(tokens[0])) return rdata.text;
   const quoted = rdata.type === "TXT";
   return tokens.map((token) => (quoted || token.quoted ? `"${token.raw}"` : token.raw)).join(" ");

@@ -1,5 +1,5 @@
 import { parseTarget } from "../names/name.ts";
-import type { Token } from "../rdata/tokens.ts";
+import type { TextToken } from "../rdata/tokens.ts";
 import type { Steps } from "../steps.ts";
 import { isDirective, maximumLength, readEntries } from "./entries.ts";
 import { readHead } from "./head.ts";
@@ -26,7 +26,7 @@ export function* findingZoneName(text: string): Steps<string | undefined> {
 }
 
 /** Without an origin, only a name with a trailing dot is absolute. */
-function absolute(token: Token | undefined, origin: string | undefined): string | undefined {
+function absolute(token: TextToken | undefined, origin: string | undefined): string | undefined {
   if (token === undefined || token.quoted || (origin === undefined && !token.raw.endsWith("."))) return undefined;
   const name = parseTarget(token.raw, origin ?? "");
   return name.ok ? name.value.slice(0, -1) : undefined;

@@ -11,10 +11,10 @@ export type AuditEntry = {
 };
 
 /** Who makes a change, and from where. */
-export type Actor = { readonly name: string; readonly source: string };
+export type AuditActor = { readonly name: string; readonly source: string };
 
 export type Audit = {
-  readonly note: (actor: Actor, action: string, subject: string, now: Date) => void;
+  readonly note: (actor: AuditActor, action: string, subject: string, now: Date) => void;
   /** The latest first. */
   readonly latest: (most: number) => readonly AuditEntry[];
 };

@@ -2,11 +2,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/secret.ts";
 import { tryTo } from "./audit.ts";
 import {
-  type Caller,
-  type Holder,
+  type CallOrigin,
   isInForce,
   isPrivilege,
   type Privilege,
+  type PrivilegeHolder,
   privilegesOf,
   rightsOf,
   type ShutOut,
@@ -35,7 +35,7 @@ export type Revocation =
   | { readonly kind: "unknown" | "too-short" }
   | { readonly kind: "several"; readonly count: number };
 
-export type Refusal =
+export type KeyRefusal =
   | { readonly kind: "unknown" }
   /** The secret is right; `name` is the user's. */
   | { readonly kind: ShutOut | "revoked"; readonly name: string };
@@ -77,13 +77,13 @@ export class KeyStore {
   }
 
   /** The key, if the secret matches and neither the key nor its user is revoked, disabled or expired. */
-  check(key: string, secret: string, caller: Caller = { now: new Date() }): ApiKey | undefined {
+  check(key: string, secret: string, caller: CallOrigin = { now: new Date() }): ApiKey | undefined {
     const row = this.#rowOf(key);
     return matchesSaltedHash(secret, row?.secret_hash) ? this.#inForce(row, caller) : undefined;
   }
 
   /** Why `check` refuses, for the log only. A wrong secret is not distinguished from an unknown key. */
-  whyRefused(key: string, secret: string, now: Date): Refusal {
+  whyRefused(key: string, secret: string, now: Date): KeyRefusal {
     const row = this.#rowOf(key);
     if (!matchesSaltedHash(secret, row?.secret_hash) || row === undefined) return { kind: "unknown" };
     const kind = row.revoked === null ? shutOut(this.#holderOf(row), now) : "revoked";
@@ -91,7 +91,7 @@ export class KeyStore {
   }
 
   /** Like `check`, but without the secret, for a caller who has already sent it. */
-  stillGood(key: string, caller: Caller): ApiKey | undefined {
+  stillGood(key: string, caller: CallOrigin): ApiKey | undefined {
     return this.#inForce(this.#rowOf(key), caller);
   }
 
@@ -117,7 +117,7 @@ export class KeyStore {
     return this.#statement.byKey.get(key) as KeyRow | undefined;
   }
 
-  #holderOf(row: KeyRow): Holder {
+  #holderOf(row: KeyRow): PrivilegeHolder {
     return this.#users.find(row.name) ?? removed;
   }
 
@@ -125,7 +125,7 @@ export class KeyStore {
     return keyFromRow(row, privilegesOf(this.#holderOf(row), limitOf(row)));
   }
 
-  #inForce(row: KeyRow | undefined, caller: Caller): ApiKey | undefined {
+  #inForce(row: KeyRow | undefined, caller: CallOrigin): ApiKey | undefined {
     if (row === undefined || row.revoked !== null) return undefined;
     const holder = this.#holderOf(row);
     if (!isInForce(holder, caller.now)) return undefined;
@@ -150,7 +150,7 @@ const keyFromRow = (row: KeyRow, privileges: readonly Privilege[]): ApiKey => ({
 });
 
 /** For a key whose user was removed by another process after the key was read. */
-const removed: Holder = { disabled: true, privileges: [], networks: [] };
+const removed: PrivilegeHolder = { disabled: true, privileges: [], networks: [] };
 
 /** A typo must not revoke a key. */
 const shortestBeginning = 8;

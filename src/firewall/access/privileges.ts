@@ -93,7 +93,7 @@ export const presets: readonly Preset[] = [
 ];
 
 /** What decides what a user and their keys may do. */
-export type Holder = {
+export type PrivilegeHolder = {
   readonly disabled: boolean;
   readonly expires?: Date;
   readonly privileges: readonly Privilege[];
@@ -102,29 +102,32 @@ export type Holder = {
 };
 
 /** Where a call comes from, and when. Without `from`, the caller is in no network. */
-export type Caller = { readonly from?: string; readonly now: Date };
+export type CallOrigin = { readonly from?: string; readonly now: Date };
 
 /** Why a user's password and keys are not accepted now. */
 export type ShutOut = "disabled" | "expired";
 
-export function shutOut({ disabled, expires }: Pick<Holder, "disabled" | "expires">, now: Date): ShutOut | undefined {
+export function shutOut(
+  { disabled, expires }: Pick<PrivilegeHolder, "disabled" | "expires">,
+  now: Date,
+): ShutOut | undefined {
   if (disabled) return "disabled";
   return expires !== undefined && now.getTime() >= expires.getTime() ? "expired" : undefined;
 }
 
-export const isInForce = (holder: Pick<Holder, "disabled" | "expires">, now: Date): boolean =>
+export const isInForce = (holder: Pick<PrivilegeHolder, "disabled" | "expires">, now: Date): boolean =>
   shutOut(holder, now) === undefined;
 
 /** What a key allows: the privileges that its user has here, within the key's own limit if it has one. */
 export const rightsOf = (
-  holder: Holder,
+  holder: PrivilegeHolder,
   limit: readonly Privilege[] | undefined,
-  { from }: Pick<Caller, "from">,
+  { from }: Pick<CallOrigin, "from">,
 ): readonly Privilege[] => (isFrom(from, holder.networks) ? privilegesOf(holder, limit) : []);
 
 /** The same, wherever a call comes from. */
 export function privilegesOf(
-  { privileges: held }: Pick<Holder, "privileges">,
+  { privileges: held }: Pick<PrivilegeHolder, "privileges">,
   limit: readonly Privilege[] = ["all"],
 ): readonly Privilege[] {
   const covers = (list: readonly Privilege[], each: Privilege) => list.includes("all") || list.includes(each);

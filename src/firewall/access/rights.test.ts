@@ -1,12 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Holder, isInForce, type Privilege, privileges, rightsOf } from "./privileges.ts";
+import { isInForce, type Privilege, type PrivilegeHolder, privileges, rightsOf } from "./privileges.ts";
 
 const now = new Date("2026-11-15T12:00:00Z");
-const holder = (more: Partial<Holder> = {}): Holder => ({ disabled: false, privileges: [], networks: [], ...more });
+const holder = (more: Partial<PrivilegeHolder> = {}): PrivilegeHolder => ({
+  disabled: false,
+  privileges: [],
+  networks: [],
+  ...more,
+});
 
 describe("rightsOf", () => {
-  it.each<[string, Partial<Holder>, readonly Privilege[] | undefined, readonly Privilege[]]>([
+  it.each<[string, Partial<PrivilegeHolder>, readonly Privilege[] | undefined, readonly Privilege[]]>([
     ["nothing", {}, undefined, []],
     ["their own", { privileges: ["overview"] }, undefined, ["overview"]],
     ["a key limited to one of two", { privileges: ["overview", "gateways"] }, ["gateways"], ["gateways"]],

@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
-import type { Actor } from "../access/audit.ts";
+import type { AuditActor } from "../access/audit.ts";
 import { shortKey } from "../access/keys.ts";
 import { displayNames, type EndpointName, endpoints, type Privilege, privileges } from "../access/privileges.ts";
 import type { AccessStore } from "../access/store.ts";
 import * as answers from "./answers.ts";
-import type { Call, Endpoint } from "./call.ts";
+import type { Call, EndpointHandler } from "./call.ts";
 import { askedPage } from "./page-rows.ts";
 
 /** Management of users' keys and privileges, as OPNsense has it since 25.1. */
@@ -42,12 +42,12 @@ export function accessEndpoints(access: AccessStore, now: () => Date) {
       }));
       return answers.json(await askedPage(request, rows));
     },
-  } satisfies Partial<Record<EndpointName, Endpoint>>;
+  } satisfies Partial<Record<EndpointName, EndpointHandler>>;
 }
 
-const result = (word: string): answers.Answer => answers.json({ result: word });
+const result = (word: string): answers.FirewallAnswer => answers.json({ result: word });
 
-const actorOf = ({ key, from }: Call): Actor => ({ name: key.name, source: from });
+const actorOf = ({ key, from }: Call): AuditActor => ({ name: key.name, source: from });
 
 const pathsOf = (privilege: Privilege): readonly string[] =>
   privilege === "all"

@@ -1,7 +1,7 @@
 import { phpJson } from "../report/php-json.ts";
 
 /** OPNsense's responses, byte for byte, except when the Authorization header is missing (docs/decisions/0003-firewall-answers-401.md). */
-export type Answer = {
+export type FirewallAnswer = {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -15,7 +15,7 @@ const neverStored = {
   pragma: "no-cache",
 };
 
-const fromController = (status: number, body: string): Answer => ({
+const fromController = (status: number, body: string): FirewallAnswer => ({
   status,
   contentType: "application/json; charset=UTF-8",
   body,
@@ -23,20 +23,23 @@ const fromController = (status: number, body: string): Answer => ({
 });
 
 /** `body` is JSON as PHP writes it. */
-export const data = (body: string): Answer => fromController(200, body);
-export const json = (value: Parameters<typeof phpJson>[0]): Answer => data(phpJson(value));
+export const data = (body: string): FirewallAnswer => fromController(200, body);
+export const json = (value: Parameters<typeof phpJson>[0]): FirewallAnswer => data(phpJson(value));
 /** One endpoint of OPNsense writes its body before its headers, so clients see a web page. */
-export const jsonAsPage = (value: object): Answer => ({ ...json(value), contentType: "text/html; charset=UTF-8" });
+export const jsonAsPage = (value: object): FirewallAnswer => ({
+  ...json(value),
+  contentType: "text/html; charset=UTF-8",
+});
 export const invalidJson = fromController(400, '{"status":400,"message":"Invalid JSON syntax"}');
 export const authenticationFailed = fromController(401, '{"status":401,"message":"Authentication Failed"}');
 export const forbidden = fromController(403, '{"status":403,"message":"Forbidden"}');
 
-export const authenticationMissing = (path: string): Answer => ({
+export const authenticationMissing = (path: string): FirewallAnswer => ({
   ...authenticationFailed,
   headers: { ...neverStored, "www-authenticate": 'Basic realm="moor"', location: `/?url=${path}` },
 });
 
-const fromRouter = (status: number, errorMessage: string): Answer => ({
+const fromRouter = (status: number, errorMessage: string): FirewallAnswer => ({
   status,
   contentType: "application/json;charset=utf-8",
   body: JSON.stringify({ errorMessage }),
@@ -45,14 +48,14 @@ const fromRouter = (status: number, errorMessage: string): Answer => ({
 export const notFound = fromRouter(404, "Endpoint not found");
 export const unexpected = fromRouter(500, "Unexpected error, check log for details");
 
-const page = (status: number, title: string): Answer => ({
+const page = (status: number, title: string): FirewallAnswer => ({
   status,
   contentType: "text/html",
   body: `<!DOCTYPE html>\n<html lang="en"><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
 });
 
 /** 429 if the caller has too many, 503 if all callers together have. */
-export const tooManyStreams = (status: 429 | 503, message: string): Answer => ({
+export const tooManyStreams = (status: 429 | 503, message: string): FirewallAnswer => ({
   ...fromRouter(status, message),
   headers: { "retry-after": "60" },
 });
@@ -60,7 +63,7 @@ export const tooManyStreams = (status: 429 | 503, message: string): Answer => ({
 export const apiRootForbidden = page(403, "403 Forbidden");
 export const lengthRequired = page(411, "411 Length Required");
 
-export const welcome: Answer = {
+export const welcome: FirewallAnswer = {
   status: 200,
   contentType: "text/plain; charset=utf-8",
   body:

@@ -5,11 +5,11 @@ import type { EndpointName } from "../access/privileges.ts";
 import { pathOf, resolveEndpoint } from "../access/resolve-endpoint.ts";
 import * as answers from "./answers.ts";
 import { createAuthorising } from "./authorise.ts";
-import type { Endpoint } from "./call.ts";
+import type { EndpointHandler } from "./call.ts";
 
 export type ApiOptions = {
   readonly keys: Pick<KeyStore, "check" | "whyRefused">;
-  readonly endpoints: Readonly<Record<EndpointName, Endpoint>>;
+  readonly endpoints: Readonly<Record<EndpointName, EndpointHandler>>;
   readonly log: Logger;
   readonly now: () => Date;
 };
@@ -33,7 +33,7 @@ function createAnswering({ keys, endpoints, log, now }: ApiOptions) {
     request: IncomingMessage,
     response: ServerResponse,
     gone: AbortSignal,
-  ): Promise<answers.Answer | "taken"> => {
+  ): Promise<answers.FirewallAnswer | "taken"> => {
     const url = request.url ?? "";
     if (lacksLength(request)) return answers.lengthRequired;
     if (pathOf(url) === "/") return answers.welcome;
@@ -56,7 +56,7 @@ function createAnswering({ keys, endpoints, log, now }: ApiOptions) {
   };
 }
 
-function send(response: ServerResponse, answer: answers.Answer): void {
+function send(response: ServerResponse, answer: answers.FirewallAnswer): void {
   if (response.headersSent) {
     response.destroy();
     return;

@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
 import { createFewLines } from "../../lib/limits/few-lines.ts";
 import type { Logger } from "../../process/log.ts";
-import type { ApiKey, KeyStore, Refusal } from "../access/keys.ts";
+import type { ApiKey, KeyRefusal, KeyStore } from "../access/keys.ts";
 import { type EndpointName, mayCall } from "../access/privileges.ts";
 import { pathOf } from "../access/resolve-endpoint.ts";
 import { createFailedLogins, createHoldBack } from "../access/sign-ins.ts";
 import * as answers from "./answers.ts";
 
-export type Asking = {
+export type FirewallCall = {
   readonly url: string;
   readonly authorization: string | undefined;
   readonly endpoint: EndpointName;
@@ -18,7 +18,7 @@ export type Asking = {
 
 export type Authorised =
   | { readonly kind: "key"; readonly key: ApiKey }
-  | { readonly kind: "refused"; readonly answer: answers.Answer };
+  | { readonly kind: "refused"; readonly answer: answers.FirewallAnswer };
 
 /** At most this many failed calls are delayed at the same time. */
 const mostHeldBack = 100;
@@ -28,14 +28,14 @@ export function createAuthorising(
   keys: Pick<KeyStore, "check" | "whyRefused">,
   log: Logger,
   now: () => Date,
-): (asking: Asking) => Promise<Authorised> {
+): (asking: FirewallCall) => Promise<Authorised> {
   const failedLogins = createFailedLogins();
   const holdBack = createHoldBack(mostHeldBack);
   const few = createFewLines(
     () => now().getTime(),
     (count) => log.warn({ count }, "more calls were refused"),
   );
-  const refused = (answer: answers.Answer): Authorised => ({ kind: "refused", answer });
+  const refused = (answer: answers.FirewallAnswer): Authorised => ({ kind: "refused", answer });
   return async ({ url, authorization, endpoint, from, gone }) => {
     const credentials = readCredentials(authorization);
     if (credentials.kind === "missing") return refused(answers.authenticationMissing(pathOf(url)));
@@ -59,7 +59,7 @@ export function createAuthorising(
 }
 
 /** For the log only: callers get the same response for all of them. */
-const refusals: Readonly<Record<Refusal["kind"], string>> = {
+const refusals: Readonly<Record<KeyRefusal["kind"], string>> = {
   unknown: "unknown key or wrong secret",
   revoked: "the key is revoked",
   disabled: "the user is disabled",

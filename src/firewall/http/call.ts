@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiKey } from "../access/keys.ts";
-import type { Answer } from "./answers.ts";
+import type { FirewallAnswer } from "./answers.ts";
 
 /** One authorised call of an endpoint. */
 export type Call = {
@@ -13,4 +13,4 @@ export type Call = {
 };
 
 /** Returns a response, or `taken` if the endpoint writes it itself. */
-export type Endpoint = (call: Call) => Promise<Answer | "taken">;
+export type EndpointHandler = (call: Call) => Promise<FirewallAnswer | "taken">;

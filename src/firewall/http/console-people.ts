@@ -9,14 +9,14 @@ import type {
   UserWish,
 } from "../../contract/console-firewall.ts";
 import { parseNetwork } from "../../core/addresses/network.ts";
-import type { Actor } from "../access/audit.ts";
+import type { AuditActor } from "../access/audit.ts";
 import { type ApiKey, shortKey } from "../access/keys.ts";
 import { displayNames, isFrom, isPrivilege, presets, privileges } from "../access/privileges.ts";
 import type { AccessStore } from "../access/store.ts";
 import { nameFault } from "../access/users.ts";
 
 /** The result of a change: done, or what is wrong with it. */
-export type Changed = "done" | { readonly made: MadeKey } | Wrong | "missing";
+export type PeopleOutcome = "done" | { readonly made: MadeKey } | Wrong | "missing";
 type Wrong = { readonly wrong: string; readonly field?: UserField };
 
 /** Users and keys as the pages manage them. Every change is in the audit log. */
@@ -44,7 +44,7 @@ export class PeopleAdmin {
     };
   }
 
-  addUser(wish: NewUserWish, by: Actor): Changed {
+  addUser(wish: NewUserWish, by: AuditActor): PeopleOutcome {
     const badName = nameFault(wish.name);
     const wrong = badName === undefined ? userFault(wish) : wrongIn("name", badName);
     if (wrong !== undefined) return wrong;
@@ -55,7 +55,7 @@ export class PeopleAdmin {
   }
 
   /** Fields that are left out stay unchanged. */
-  async changeUser(name: string, change: Partial<UserWish>, by: Actor): Promise<Changed> {
+  async changeUser(name: string, change: Partial<UserWish>, by: AuditActor): Promise<PeopleOutcome> {
     const { users, sessions } = this.#access;
     const user = users.find(name);
     if (user === undefined) return "missing";
@@ -67,7 +67,7 @@ export class PeopleAdmin {
     return this.#note(by, "user changed", described({ ...wish, name }));
   }
 
-  async removeUser(name: string, by: Actor): Promise<Changed> {
+  async removeUser(name: string, by: AuditActor): Promise<PeopleOutcome> {
     const { users, sessions } = this.#access;
     if (name === by.name) return { wrong: "You cannot remove yourself." };
     if (!users.remove(name)) return "missing";
@@ -75,7 +75,7 @@ export class PeopleAdmin {
     return this.#note(by, "user removed", name);
   }
 
-  addKey(user: string, by: Actor): Changed {
+  addKey(user: string, by: AuditActor): PeopleOutcome {
     const added = this.#access.keys.addFor(user, undefined, this.#now());
     if (added === undefined) return "missing";
     const { key, secret } = added;
@@ -84,7 +84,7 @@ export class PeopleAdmin {
     return { made: { key, secret, file, fileName } };
   }
 
-  revokeKey(id: string, by: Actor): Changed {
+  revokeKey(id: string, by: AuditActor): PeopleOutcome {
     const { keys } = this.#access;
     const found = this.#keysInForce().find(({ key }) => hashSecret(key) === id);
     if (found === undefined) return "missing";
@@ -110,7 +110,7 @@ export class PeopleAdmin {
     return this.#access.keys.list().filter(({ revoked }) => revoked === undefined);
   }
 
-  #note(by: Actor, action: string, subject: string): "done" {
+  #note(by: AuditActor, action: string, subject: string): "done" {
     this.#access.audit.note(by, action, subject, this.#now());
     return "done";
   }
@@ -144,7 +144,7 @@ function isDate(text: unknown): boolean {
 }
 
 /** Administrators must not lock themselves out: perhaps nobody else could undo it. */
-function shutOut(wish: UserWish, { source }: Actor, now: Date): Wrong | undefined {
+function shutOut(wish: UserWish, { source }: AuditActor, now: Date): Wrong | undefined {
   const { disabled, expires, privileges: held, networks } = wish;
   if (disabled) return { wrong: "You cannot disable yourself." };
   if (expires !== null && Date.parse(expires) <= now.getTime())

@@ -18,7 +18,7 @@ import { unknownName } from "../access/sign-ins.ts";
 import type { AccessStore } from "../access/store.ts";
 import type { User } from "../access/users.ts";
 import { administrator, makeSignInSecret } from "./console-link.ts";
-import { type Changed, PeopleAdmin } from "./console-people.ts";
+import { PeopleAdmin, type PeopleOutcome } from "./console-people.ts";
 import { fullText, holdersOf, type InterfaceEventStreams } from "./events.ts";
 
 export type FirewallConsoleOptions = {
@@ -229,7 +229,7 @@ async function manage(people: PeopleAdmin, { method, path, body }: PlainRequest,
   }
 }
 
-function toAnswer(changed: Changed) {
+function toAnswer(changed: PeopleOutcome) {
   if (changed === "done") return { status: 204, headers: {}, body: "" };
   if (changed === "missing") return problem(404, "It no longer exists.");
   if ("made" in changed) return json(201, changed.made);

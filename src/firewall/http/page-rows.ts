@@ -4,7 +4,7 @@ import { readPlainRequest } from "../../lib/http/plain-request.ts";
 
 type Cells = Readonly<Record<string, unknown>>;
 
-export type Page<Row> = {
+export type RowsPage<Row> = {
   readonly total: number;
   readonly rowCount: number;
   readonly current: number;
@@ -15,13 +15,13 @@ export type Page<Row> = {
 export const askedPage = async <Row extends Cells>(
   request: IncomingMessage,
   rows: readonly Row[],
-): Promise<Page<Row>> => pageRows(rows, await readFields(request));
+): Promise<RowsPage<Row>> => pageRows(rows, await readFields(request));
 
 /**
  * `fields` is what OPNsense's tables send; invalid values are ignored. Every word of the phrase must be in
  * one of the cells. `total` counts the matches, `rowCount` the rows on this page; a requested -1 means all.
  */
-export function pageRows<Row extends Cells>(rows: readonly Row[], fields: Cells): Page<Row> {
+export function pageRows<Row extends Cells>(rows: readonly Row[], fields: Cells): RowsPage<Row> {
   const current = Math.max(1, wholeNumber(fields.current) ?? 1);
   const rowCount = wholeNumber(fields.rowCount) ?? -1;
   const { searchPhrase, sort } = fields;

@@ -10,21 +10,21 @@ import {
 } from "../kernel/about-machine.ts";
 import type { activityOf } from "../report/activity.ts";
 import { statisticsOf, trafficOf } from "../report/counters.ts";
-import { arpRows, type Neighbour } from "../report/neighbours.ts";
+import { arpRows, type NeighbourEntry } from "../report/neighbours.ts";
 import { detailsOf, overviewOf } from "../report/overview.ts";
 import type { Snapshot } from "../report/report.ts";
 import { gatewayItems, gatewayRows, type HealthOf, type Route, routeRows } from "../report/routes.ts";
 import * as answers from "./answers.ts";
-import type { Endpoint } from "./call.ts";
+import type { EndpointHandler } from "./call.ts";
 import { fullText, holdersOf, type InterfaceEventStreams } from "./events.ts";
 import { askedPage } from "./page-rows.ts";
 
 /** Each reader rejects if the kernel cannot be read. */
-export type StatusOptions = {
+export type FirewallStatusOptions = {
   readonly config: FirewallConfig;
   readonly readSnapshot: () => Promise<Snapshot>;
   readonly readRoutes: (which: "default" | "all") => Promise<readonly Route[]>;
-  readonly readArp: () => Promise<readonly Neighbour[]>;
+  readonly readArp: () => Promise<readonly NeighbourEntry[]>;
   readonly readActivity: () => Promise<ReturnType<typeof activityOf>>;
   readonly streams: Pick<InterfaceEventStreams, "open">;
   readonly keys: Pick<KeyStore, "stillGood">;
@@ -34,10 +34,10 @@ export type StatusOptions = {
   readonly healthOf?: HealthOf | undefined;
 };
 
-type Endpoints = Partial<Record<EndpointName, Endpoint>>;
+type Endpoints = Partial<Record<EndpointName, EndpointHandler>>;
 
 /** The endpoints that report the state of the machine. */
-export const statusEndpoints = (options: StatusOptions) => ({
+export const statusEndpoints = (options: FirewallStatusOptions) => ({
   ...interfaceEndpoints(options),
   ...overviewEndpoints(options),
   ...neighbourEndpoints(options),
@@ -46,7 +46,7 @@ export const statusEndpoints = (options: StatusOptions) => ({
   ...eventEndpoints(options),
 });
 
-const interfaceEndpoints = ({ config, readSnapshot, now }: StatusOptions) =>
+const interfaceEndpoints = ({ config, readSnapshot, now }: FirewallStatusOptions) =>
   ({
     "diagnostics/interface/get_interface_config": async () => answers.data((await readSnapshot()).text),
     "diagnostics/interface/get_interface_names": async () => {
@@ -68,7 +68,7 @@ const interfaceEndpoints = ({ config, readSnapshot, now }: StatusOptions) =>
     },
   }) satisfies Endpoints;
 
-function overviewEndpoints({ config, readSnapshot, readRoutes }: StatusOptions) {
+function overviewEndpoints({ config, readSnapshot, readRoutes }: FirewallStatusOptions) {
   const readOverview = async (statistics: boolean) => {
     const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes("default")]);
     return overviewOf(snapshot, config, { statistics, routes, machineAddress: machineAddress() });
@@ -86,7 +86,7 @@ function overviewEndpoints({ config, readSnapshot, readRoutes }: StatusOptions) 
   } satisfies Endpoints;
 }
 
-function neighbourEndpoints({ config, readSnapshot, readArp }: StatusOptions) {
+function neighbourEndpoints({ config, readSnapshot, readArp }: FirewallStatusOptions) {
   const readArpRows = async () => {
     const [neighbours, snapshot] = await Promise.all([readArp(), readSnapshot()]);
     return arpRows(neighbours, snapshot, config);
@@ -98,7 +98,7 @@ function neighbourEndpoints({ config, readSnapshot, readArp }: StatusOptions) {
   } satisfies Endpoints;
 }
 
-function routeEndpoints({ config, readSnapshot, readRoutes, healthOf }: StatusOptions) {
+function routeEndpoints({ config, readSnapshot, readRoutes, healthOf }: FirewallStatusOptions) {
   const read = (which: "default" | "all") => Promise.all([readRoutes(which), readSnapshot()]);
   return {
     "diagnostics/interface/get_routes": async () => answers.json(routeRows(...(await read("all")), config)),
@@ -113,7 +113,7 @@ function routeEndpoints({ config, readSnapshot, readRoutes, healthOf }: StatusOp
   } satisfies Endpoints;
 }
 
-const machineEndpoints = ({ readActivity, now }: StatusOptions) =>
+const machineEndpoints = ({ readActivity, now }: FirewallStatusOptions) =>
   ({
     "diagnostics/activity/get_activity": async () => answers.json(await readActivity()),
     "core/firmware/info": async () => answers.json(firmwareInfo(now())),
@@ -122,7 +122,7 @@ const machineEndpoints = ({ readActivity, now }: StatusOptions) =>
     "diagnostics/system/system_information": async () => answers.json(systemInformation()),
   }) satisfies Endpoints;
 
-function eventEndpoints(options: StatusOptions) {
+function eventEndpoints(options: FirewallStatusOptions) {
   const mayListen = createListenerCheck(options);
   return {
     [events]: async ({ key, from, request, response }) => {
@@ -143,7 +143,11 @@ const events = "diagnostics/interface/events";
  * A stream must end when its key is revoked. The result is cached, so that a hundred listeners with one key cost one check
  * until something is written to the keys.
  */
-function createListenerCheck({ keys, accessVersion, now }: Pick<StatusOptions, "keys" | "accessVersion" | "now">) {
+function createListenerCheck({
+  keys,
+  accessVersion,
+  now,
+}: Pick<FirewallStatusOptions, "keys" | "accessVersion" | "now">) {
   let [askedAt, version, known] = [Number.NEGATIVE_INFINITY, "", new Map<string, boolean>()];
   return (key: string, from: string): boolean => {
     const at = now();

@@ -16,7 +16,7 @@ export type ReportFeed = {
   readonly follow: (listener: (state: FeedState) => void, onLost: () => void) => () => void;
 };
 
-export type FeedOptions = {
+export type ReportFeedOptions = {
   /** May return a reading that is a little old. */
   readonly readRecent: () => Promise<Snapshot>;
   /** Always starts a new reading. */
@@ -33,7 +33,7 @@ export type FeedOptions = {
   readonly stopping?: AbortSignal;
 };
 
-export function createReportFeed(options: FeedOptions): ReportFeed {
+export function createReportFeed(options: ReportFeedOptions): ReportFeed {
   const { readRecent, readNow, watch, epoch, log, now, spacing = 25, stopping } = options;
   const listeners = new Set<{ readonly listener: (state: FeedState) => void; readonly onLost: () => void }>();
   let [latest, changes, failing] = [undefined as FeedState | undefined, 0, false];

@@ -4,7 +4,7 @@ import { describe, type FirewallConfig } from "../config.ts";
 import type { Snapshot } from "./report.ts";
 
 /** A machine on the same link, as `ip -json neigh` prints it. */
-export type Neighbour = {
+export type NeighbourEntry = {
   readonly address: string;
   readonly dev: string;
   readonly mac: string;
@@ -12,13 +12,13 @@ export type Neighbour = {
 };
 
 /** The ARP table: IPv4 neighbours that have answered. */
-export async function readArp(options: RunIpOptions = {}): Promise<readonly Neighbour[]> {
+export async function readArp(options: RunIpOptions = {}): Promise<readonly NeighbourEntry[]> {
   const found = await runIp(["-json", "-family", "inet", "neigh", "show"], options);
   if (found === undefined) throw new Error("the ARP table cannot be read without `ip` (iproute2)");
   return parseNeighbours(found.printed);
 }
 
-export function parseNeighbours(printed: string): readonly Neighbour[] {
+export function parseNeighbours(printed: string): readonly NeighbourEntry[] {
   const parsed: unknown = printed.trim() === "" ? [] : parseIpJson(printed);
   if (!Array.isArray(parsed)) throw new Error("the output of `ip neigh` is not a list of neighbours");
   return parsed.flatMap(({ dst, dev, lladdr, state }: Readonly<Record<string, unknown>>) => {
@@ -32,7 +32,7 @@ export function parseNeighbours(printed: string): readonly Neighbour[] {
  * One row per neighbour with every key that OPNsense has. Linux drops entries when it needs space, not at a certain time,
  * so nothing here expires; the kernel has no host names or manufacturers.
  */
-export function arpRows(neighbours: readonly Neighbour[], { rows, report }: Snapshot, config: FirewallConfig) {
+export function arpRows(neighbours: readonly NeighbourEntry[], { rows, report }: Snapshot, config: FirewallConfig) {
   return neighbours.flatMap(({ address, dev, mac, isPermanent }) => {
     const device = report.get(dev);
     if (device === undefined) return [];

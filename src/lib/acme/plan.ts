@@ -12,10 +12,10 @@ export type Issued = {
   readonly validTo: Date;
 };
 
-export type Wanted = { readonly directory: string; readonly names: readonly string[] };
+export type WantedCertificate = { readonly directory: string; readonly names: readonly string[] };
 
 /** Milliseconds until a certificate must be ordered; 0: now. At two thirds of its life, as Let's Encrypt recommends. */
-export function untilOrder(issued: Issued | undefined, wanted: Wanted, now: Date): number {
+export function untilOrder(issued: Issued | undefined, wanted: WantedCertificate, now: Date): number {
   if (issued === undefined || issued.directory !== wanted.directory || !sameNames(issued.names, wanted.names)) return 0;
   const [from, to] = [issued.validFrom.getTime(), issued.validTo.getTime()];
   return Math.max(0, from + (2 / 3) * (to - from) - now.getTime());

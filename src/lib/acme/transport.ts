@@ -5,7 +5,7 @@ import { AcmeFailure } from "./failure.ts";
 
 export type AcmeAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 
-export type Transport = {
+export type AcmeTransport = {
   /** Throws `AcmeFailure` if there is no answer. */
   readonly send: (method: "GET" | "HEAD" | "POST", url: string, body?: string) => Promise<AcmeAnswer>;
   readonly close: () => void;
@@ -16,7 +16,7 @@ const patience = 30_000;
 const mostBytes = 1024 * 1024;
 
 /** HTTPS to the authority. `trust`: PEM certificates to trust instead of the public ones. */
-export function openTransport(trust: string | undefined, signal: AbortSignal): Transport {
+export function openTransport(trust: string | undefined, signal: AbortSignal): AcmeTransport {
   // No keep-alive: for a dozen requests per order it is not worth the risk of using a connection that the authority is closing.
   const agent = new Agent({ ca: trust });
   return {

@@ -31,7 +31,7 @@ export type Peer = {
   readonly from?: string | undefined;
 };
 
-export type Asking = {
+export type DnsRequest = {
   readonly opcode: number;
   readonly question: Question;
   readonly answers?: readonly ResourceRecord[];
@@ -47,7 +47,7 @@ export type Asking = {
 export type AskOptions = { readonly signal: AbortSignal; readonly limit: number; readonly now: () => Instant };
 
 /** One query in one datagram; rejects when no trusted answer arrives in time. */
-export async function askUdp(peer: Peer, asking: Asking, { signal, limit, now }: AskOptions): Promise<Message> {
+export async function askUdp(peer: Peer, asking: DnsRequest, { signal, limit, now }: AskOptions): Promise<Message> {
   const { bytes, check, isReply } = prepare(peer, asking, now);
   const socket = createSocket(isIPv6(peer.host) ? "udp6" : "udp4");
   const late = AbortSignal.timeout(limit);
@@ -91,10 +91,14 @@ export class UntrustedReply extends Error {
 }
 
 /** `covered`: everything so far is signed, or need not be. The last part must be covered. */
-export type Part = { readonly message: Message; readonly covered: boolean };
+export type AnswerPart = { readonly message: Message; readonly covered: boolean };
 
 /** One query over TCP, and the messages of its answer until the caller stops reading. `limit` is the longest wait for the next bytes. */
-export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }: AskOptions): AsyncGenerator<Part> {
+export async function* askTcp(
+  peer: Peer,
+  asking: DnsRequest,
+  { signal, limit, now }: AskOptions,
+): AsyncGenerator<AnswerPart> {
   const { bytes, check, isReply, covered } = prepare(peer, asking, now);
   const socket = await connectTo(peer, { signal, limit });
   socket.setTimeout(limit, () => socket.destroy(new Error(`no data for ${limit} ms`)));
@@ -130,7 +134,7 @@ async function connectTo(peer: Peer, waiting: Pick<AskOptions, "signal" | "limit
   }
 }
 
-function prepare(peer: Peer, asking: Asking, now: () => Instant) {
+function prepare(peer: Peer, asking: DnsRequest, now: () => Instant) {
   const id = randomInt(65_536);
   const plain = encodeMessage({ ...emptyMessage, ...asking, id, questions: [asking.question] });
   const isReply = (packet: Buffer) =>

@@ -212,20 +212,20 @@ function readRecord(bytes: Buffer, at: number, keyName: string): Tsig | undefine
  * Signs the messages of one answer, in order. It takes them with the id that the request was signed with, and returns them with
  * the id that the request arrived with: a server that forwards requests changes their ids (RFC 8945 section 5.3.2).
  */
-export type Signer = (message: Buffer) => Buffer;
+export type MessageSigner = (message: Buffer) => Buffer;
 
 /** Who sent the request, according to its signature. */
 export type CheckedRequest =
   | { readonly kind: "unsigned" }
   | { readonly kind: "malformed" }
   /** The reply is NOTAUTH; `sign` adds a TSIG record with the reason. */
-  | { readonly kind: "failed"; readonly message: Buffer; readonly sign: Signer }
+  | { readonly kind: "failed"; readonly message: Buffer; readonly sign: MessageSigner }
   | {
       readonly kind: "signed";
       readonly key: TsigKey;
       readonly message: Buffer;
       readonly signature: string;
-      readonly sign: Signer;
+      readonly sign: MessageSigner;
     };
 
 /** RFC 8945 section 5.2: key, then signature, then time, then length. A truncated signature is never accepted. */
@@ -264,7 +264,7 @@ export async function checkRequest(
 }
 
 /** The signature of the first message covers all fields of the TSIG record, later ones only its timers (section 5.3.1). */
-function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant): Signer {
+function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant): MessageSigner {
   let prior = requestMac;
   let first = true;
   return (message) => {

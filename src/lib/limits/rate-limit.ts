@@ -80,12 +80,12 @@ function quotaOf(perMinute: number, call: "passes" | "refused", left: number, no
 /** The calls that all nodes share, per token. */
 export type CommonBudget = {
   /** Takes up to `want` calls, and none if less than one is left. `left`: what remains for all nodes. */
-  readonly takeCalls: (token: number, want: number, rule: BudgetRule) => Promise<Grant>;
+  readonly takeCalls: (token: number, want: number, rule: BudgetRule) => Promise<BudgetGrant>;
 };
 
 /** The capacity of a bucket, and its refill per minute. */
 export type BudgetRule = { readonly capacity: number; readonly perMinute: number };
-export type Grant = { readonly granted: number; readonly left: number };
+export type BudgetGrant = { readonly granted: number; readonly left: number };
 
 export type SharedLimitOptions = {
   readonly perMinute: number;

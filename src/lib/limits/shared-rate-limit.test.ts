@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RateLimit } from "./rate-limit.ts";
-import { type BudgetRule, type CommonBudget, createSharedRateLimit, type Grant } from "./rate-limit.ts";
+import { type BudgetGrant, type BudgetRule, type CommonBudget, createSharedRateLimit } from "./rate-limit.ts";
 
 const from = "192.0.2.7";
 
@@ -9,7 +9,7 @@ const from = "192.0.2.7";
 function commonBudget(clock: { now: number }) {
   const levels = new Map<number, { level: number; at: number }>();
   const asked = { times: 0 };
-  const takeCalls = async (token: number, want: number, { capacity, perMinute }: BudgetRule): Promise<Grant> => {
+  const takeCalls = async (token: number, want: number, { capacity, perMinute }: BudgetRule): Promise<BudgetGrant> => {
     asked.times += 1;
     const { level, at } = levels.get(token) ?? { level: capacity, at: clock.now };
     const full = Math.min(capacity, level + ((clock.now - at) * perMinute) / 60_000);

@@ -3,11 +3,11 @@ import { type Cable, layCable } from "../../../test/rig/cable.ts";
 import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
 import { until } from "../../../test/rig/until.ts";
 import { noLog } from "../../process/log.ts";
-import { type Listening, type ListenOptions, listenTo } from "./session.ts";
+import { type ListenOptions, listenTo, type NotificationListener } from "./session.ts";
 
 let server: PostgresServer;
 let cable: Cable;
-let open: Listening | undefined;
+let open: NotificationListener | undefined;
 
 beforeAll(async () => {
   server = await startPostgres();

@@ -83,7 +83,7 @@ export type WatchedSchema = {
   readonly outgrown: Promise<DatabaseTrouble>;
 };
 
-export type WatchOptions = {
+export type SchemaWatchOptions = {
   readonly steps: readonly MigrationStep[];
   /** The address of the database, without secrets. */
   readonly shown: string;
@@ -91,7 +91,7 @@ export type WatchOptions = {
 };
 
 /** A newer program may migrate the database while this one uses it, to a schema that this one cannot use. */
-export function watchSchema(postgres: Postgres, { steps, shown, log }: WatchOptions): WatchedSchema {
+export function watchSchema(postgres: Postgres, { steps, shown, log }: SchemaWatchOptions): WatchedSchema {
   const outgrown = Promise.withResolvers<DatabaseTrouble>();
   let trouble: DatabaseTrouble | undefined;
 

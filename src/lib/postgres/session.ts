@@ -149,14 +149,14 @@ export type ListenOptions = {
   readonly random?: () => number;
 };
 
-export type Listening = {
+export type NotificationListener = {
   /** False while notifications may be missed: caches that depend on them must not be trusted then. */
   readonly isUp: () => boolean;
   readonly close: () => Promise<void>;
 };
 
 /** `LISTEN` on a separate connection, as long as the program runs. A lost connection is noticed within 3 seconds. */
-export function listenTo({ channels, onNotice, onGap, ...session }: ListenOptions): Listening {
+export function listenTo({ channels, onNotice, onGap, ...session }: ListenOptions): NotificationListener {
   const begin = async (client: Client): Promise<void> => {
     client.on("notification", ({ channel, payload }) => onNotice(channel, payload ?? ""));
     await client.query(channels.map((channel) => `LISTEN ${client.escapeIdentifier(channel)}`).join("; "));

@@ -4,13 +4,13 @@ import {
   choice,
   missing,
   notAMapping,
-  type Place,
   placeAt,
   type Reading,
   type Schema,
   type Setting,
+  type SettingPlace,
+  type SettingType,
   sharedTable,
-  type Value,
 } from "./setting.ts";
 import { type FaultDetail, quoted, type Spot } from "./yaml-reader.ts";
 
@@ -47,8 +47,8 @@ type Always<F extends Fields> = {
   [K in keyof F]: F[K] extends Needed<unknown> | Usual<unknown> ? K : never;
 }[keyof F];
 
-export type ValueOf<F extends Fields> = { readonly [K in Always<F>]: Value<F[K]> } & {
-  readonly [K in Exclude<keyof F, Always<F>>]?: Value<F[K]>;
+export type ValueOf<F extends Fields> = { readonly [K in Always<F>]: SettingType<F[K]> } & {
+  readonly [K in Exclude<keyof F, Always<F>>]?: SettingType<F[K]>;
 };
 
 type Options<F extends Fields, T> = {
@@ -61,9 +61,9 @@ type Options<F extends Fields, T> = {
   /** Checks which keys are used together, before any value is read. */
   readonly keys?: (given: readonly string[], what: string) => readonly KeyFault[];
   /** Checks the values together. If some are wrong, it is called with the others. */
-  readonly check?: (right: Partial<ValueOf<F>>, place: Place) => void;
+  readonly check?: (right: Partial<ValueOf<F>>, place: SettingPlace) => void;
   /** Converts the values to the result. */
-  readonly turn?: (value: ValueOf<F>, place: Place) => T | undefined;
+  readonly turn?: (value: ValueOf<F>, place: SettingPlace) => T | undefined;
   readonly schema?: Schema;
 };
 
@@ -162,7 +162,7 @@ type Kinds = Readonly<Record<string, Mapping<unknown>>>;
 
 /** The value of each kind, with the kind itself under the tag. */
 type OfKinds<Tag extends string, K extends Kinds> = {
-  [P in keyof K & string]: Value<K[P]> & { readonly [T in Tag]: P };
+  [P in keyof K & string]: SettingType<K[P]> & { readonly [T in Tag]: P };
 }[keyof K & string];
 
 /** A mapping in which one setting decides which others there are: `kind: mail`. */

@@ -18,13 +18,13 @@ export const typeInWords = "x-type";
 export const sharedTable = "x-table";
 
 /** The type that a setting is read as. */
-export type Value<S> = S extends Setting<infer T> ? T : never;
+export type SettingType<S> = S extends Setting<infer T> ? T : never;
 
 /** A document being read, with all that it may refer to. */
-export type Reading = YamlReader & Surroundings;
+export type Reading = YamlReader & ReadingContext;
 
 /** Where secrets and other files named in a config come from. Secrets are read whenever the config is read. */
-export type Surroundings = {
+export type ReadingContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A path as written in the config, made absolute. */
   readonly resolve: (path: string) => string;
@@ -34,7 +34,7 @@ export type Surroundings = {
 };
 
 /** The value that a rule is about. */
-export type Place = {
+export type SettingPlace = {
   readonly what: string;
   readonly reading: Reading;
   /** Whether one of its keys has a value, right or wrong. */
@@ -43,7 +43,7 @@ export type Place = {
   readonly fault: (detail: FaultDetail, key?: string) => undefined;
 };
 
-export function placeAt(at: Spot, what: string, reading: Reading): Place {
+export function placeAt(at: Spot, what: string, reading: Reading): SettingPlace {
   const child = (key: string) => reading.pairs(at)?.find(({ name }) => name === key)?.value;
   return {
     what,
@@ -152,7 +152,7 @@ export const duration = (description: string, example: string, more: Schema = {}
 /** A setting with a rule that its schema cannot express. The rule may also convert the value. */
 export const refined = <T, U>(
   setting: Setting<T>,
-  rule: (value: T, place: Place) => U | undefined,
+  rule: (value: T, place: SettingPlace) => U | undefined,
   more: Schema = {},
 ): Setting<U> => ({
   schema: { ...setting.schema, ...more },

@@ -23,7 +23,7 @@ export type YamlReader = {
   /** Notes a fault. Returns undefined, so that a `read` can end with it. */
   readonly fault: (at: Spot, fault: FaultDetail) => undefined;
   /** Undefined when it is not a mapping. */
-  readonly pairs: (at: Spot) => readonly Pair[] | undefined;
+  readonly pairs: (at: Spot) => readonly YamlPair[] | undefined;
   /** Undefined when it is not a list. */
   readonly items: (at: Spot) => readonly Spot[] | undefined;
 };
@@ -32,7 +32,7 @@ export type YamlReader = {
 export type Spot = { readonly node: Node | null | undefined; readonly offset: number };
 
 /** `value.node` is null where nothing follows the key. */
-export type Pair = { readonly name: string; readonly key: Spot; readonly value: Spot };
+export type YamlPair = { readonly name: string; readonly key: Spot; readonly value: Spot };
 
 export type FaultDetail = Omit<Fault, "where">;
 

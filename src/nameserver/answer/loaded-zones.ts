@@ -10,7 +10,7 @@ import {
   zoneViewSteps,
 } from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
-import { createTurns } from "../../lib/limits/turns.ts";
+import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { within } from "../../process/within.ts";
 import { createKeptMap } from "./kept-map.ts";
 import { LastKnownZones } from "./last-known.ts";
@@ -95,7 +95,7 @@ class ZonesInMemory implements LoadedZones {
     string,
     { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }
   >();
-  readonly #turns = createTurns();
+  readonly #turns = createFairSchedule();
   readonly #absent: ReturnType<typeof createKeptMap<true>>;
   readonly #lastKnown: LastKnownZones<LoadedZone>;
   /** Never forgets a name: a zone that was deleted is looked up once. */

@@ -1,5 +1,5 @@
 import type { AnswerSet } from "../../core/records/answer.ts";
-import type { Link } from "../../core/records/denial.ts";
+import type { DenialSet } from "../../core/records/denial.ts";
 import { type PackedSet, packedCodes } from "../../core/records/packed-sets.ts";
 import { countRecords, signaturesAt, type ZoneView } from "../../core/records/zone-view.ts";
 import { classes, headerLength } from "../../lib/dns/codes.ts";
@@ -51,7 +51,7 @@ export type LastLink = {
   readonly length: number;
 };
 
-export function lastLink({ name: [label = ""], set, node }: Link): LastLink {
+export function lastLink({ name: [label = ""], set, node }: DenialSet): LastLink {
   const signatures = signaturesAt(node, set.type);
   const records = countRecords(set) + (signatures ? countRecords(signatures) : 0);
   const data = set.data.length + (signatures?.data.length ?? 0);

@@ -75,7 +75,7 @@ export const isWorthKeeping = (prepared: Prepared): boolean =>
 export const isNoName = (prepared: Prepared): prepared is NegativeAnswer =>
   prepared.kind === "negative" && (prepared.bits & 0xf) === rcodes.nxDomain;
 
-export type Asked = {
+export type AskedName = {
   readonly key: string;
   readonly name: readonly Label[];
   readonly type: number;
@@ -85,7 +85,7 @@ export type Asked = {
 };
 
 /** Undefined when the answer does not fit in any message. */
-export type Prepare = (zone: LoadedZone, asked: Asked) => Prepared | undefined;
+export type Prepare = (zone: LoadedZone, asked: AskedName) => Prepared | undefined;
 
 export function createPrepare(): Prepare {
   const scratch = Buffer.allocUnsafeSlow(maximumMessage);
@@ -111,7 +111,7 @@ const setsIn = ({ answer, authority, additional }: Answer): Dependencies["sets"]
 /** Writes no more than the transport can carry: how much a zone has at one name does not matter. */
 function writeAnswer(
   answer: Answer,
-  { key, name, type, transport }: Asked,
+  { key, name, type, transport }: AskedName,
   scratch: Buffer,
   dependsOn: Dependencies | undefined,
 ): WrittenAnswer | undefined {
@@ -166,7 +166,7 @@ const bitsOf = (answer: Answer): number =>
   flags.response | (answer.kind === "referral" ? 0 : flags.authoritative) | rcodeOf(answer);
 
 /** A zone's DS set belongs to its parent, which may be created here without a change to this zone. */
-const isOfParent = (zone: LoadedZone, { name, type }: Asked): boolean =>
+const isOfParent = (zone: LoadedZone, { name, type }: AskedName): boolean =>
   type === types.ds && name.length === zone.view.labels.length;
 
 const questionType = (code: number): QuestionType => (code === types.any ? "ANY" : typeFromCode(code));

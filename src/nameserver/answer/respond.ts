@@ -12,9 +12,9 @@ import { asStale, refuseUnread, replyWith, replyWithCode } from "./reply.ts";
  * Bytes in, bytes out; undefined when no reply is to be sent. A promise only when a zone has to be loaded first, and never with
  * `mayWait` false: then a query that would have to wait gets no reply, and no load is started for it.
  */
-export type Respond = (query: Buffer, transport: Transport, mayWait?: boolean) => Reply | Promise<Reply>;
+export type Respond = (query: Buffer, transport: Transport, mayWait?: boolean) => DnsReply | Promise<DnsReply>;
 
-export type Reply = Buffer | undefined;
+export type DnsReply = Buffer | undefined;
 
 /** Like `Respond`, for replies that depend on the client. */
 export type RespondTo = (
@@ -22,7 +22,7 @@ export type RespondTo = (
   transport: Transport,
   from: string,
   mayWait?: boolean,
-) => Reply | Promise<Reply>;
+) => DnsReply | Promise<DnsReply>;
 
 /** The messages of a zone transfer over TCP; undefined when the query does not ask for one. */
 export type Stream = (query: Buffer, from: string) => AsyncIterable<Buffer> | undefined;

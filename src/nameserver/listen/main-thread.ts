@@ -1,7 +1,7 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
 import { type CatchUp, createCatchUp } from "../answer/catch-up.ts";
-import type { Reply } from "../answer/respond.ts";
+import type { DnsReply } from "../answer/respond.ts";
 import type { BeginZone, ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
 import {
   copyForPosting,
@@ -16,7 +16,7 @@ import {
 export type MainThread = ZoneSource & {
   /** Resolves when all earlier writes have arrived here; undefined when they already have. */
   readonly wait: () => Promise<void> | undefined;
-  readonly pass: (packet: Buffer, from: string) => Promise<Reply>;
+  readonly pass: (packet: Buffer, from: string) => Promise<DnsReply>;
 };
 
 export type MainThreadOptions = Pick<WorkerStart, "written" | "reported"> & {
@@ -92,7 +92,7 @@ class MainThreadOverPort implements MainThread {
     return this.#catchUp.wait();
   };
 
-  readonly pass = async (packet: Buffer, from: string): Promise<Reply> => {
+  readonly pass = async (packet: Buffer, from: string): Promise<DnsReply> => {
     const question: WorkerQuestion = { kind: "packet", bytes: copyForPosting(packet), from };
     const reply = (await this.#ask(question)) as Uint8Array | undefined;
     return reply && Buffer.from(reply.buffer, reply.byteOffset, reply.length);

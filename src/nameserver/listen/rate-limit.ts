@@ -7,7 +7,7 @@ import { hashOf } from "../answer/name-filter.ts";
 /** What happens to a reply: it is sent, truncated so that a real client retries over TCP, or dropped. */
 export type Passage = "send" | "cut" | "drop";
 
-export type RateLimit = (client: string, reply: Buffer, now: Instant) => Passage;
+export type QueryRateLimit = (client: string, reply: Buffer, now: Instant) => Passage;
 
 /** `perSecond`: replies of one kind to one network. */
 export type RateLimitOptions = IntakeOptions & {
@@ -26,7 +26,7 @@ export const defaultRateLimit = { perSecond: 500, slip: 2, slots: 32_768 } as co
  * Prevents moor from being used to flood the spoofed senders of queries: a bucket of tokens for each client network
  * (/24, /56) and kind of reply.
  */
-export function createRateLimit(options: RateLimitOptions): RateLimit {
+export function createRateLimit(options: RateLimitOptions): QueryRateLimit {
   const { slip, seed } = options;
   const take = createTokenBuckets(options);
   return (client, reply, now) => {

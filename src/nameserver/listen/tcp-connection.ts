@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { headerLength } from "../../lib/dns/codes.ts";
 import { createFrameReader, framed } from "../../lib/dns/message.ts";
-import type { Reply, RespondTo, Stream } from "../answer/respond.ts";
+import type { DnsReply, RespondTo, Stream } from "../answer/respond.ts";
 import { countReply } from "../metrics/metrics.ts";
 import { optionsIn, replyOptions, type ServerIdentity, withOptions } from "../wire/edns-options.ts";
 import type { TcpPlace } from "./tcp-places.ts";
@@ -120,7 +120,7 @@ class TcpConnection {
     return this.#waiting < limits.waiting && this.#socket.writableLength < limits.unread;
   }
 
-  async #wait(reply: Promise<Reply>, query: Buffer): Promise<void> {
+  async #wait(reply: Promise<DnsReply>, query: Buffer): Promise<void> {
     this.#waiting += 1;
     try {
       this.#answer(await reply, query);
@@ -132,7 +132,7 @@ class TcpConnection {
     }
   }
 
-  #answer(reply: Reply, query: Buffer): void {
+  #answer(reply: DnsReply, query: Buffer): void {
     if (reply === undefined) return;
     const { counts, identity } = this.#options;
     countReply(counts, reply);

@@ -5,17 +5,17 @@ import { isIPv6 } from "node:net";
 import type { ListenAddress } from "../../lib/http/listen.ts";
 import { type Holder, KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 import { cutShort } from "../answer/reply.ts";
-import type { Reply, RespondTo } from "../answer/respond.ts";
+import type { DnsReply, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import { optionsIn, replyOptions, roomOf, type ServerIdentity, withOptions } from "../wire/edns-options.ts";
 import { listenFailure } from "./failure.ts";
-import { createIntake, defaultIntake, type Intake, networkOf, type RateLimit } from "./rate-limit.ts";
+import { createIntake, defaultIntake, type Intake, networkOf, type QueryRateLimit } from "./rate-limit.ts";
 
 export type Listening = { readonly address: ListenAddress; readonly close: () => Promise<void> };
 
 export type UdpOptions = {
   readonly respond: RespondTo;
-  readonly rateLimit: RateLimit;
+  readonly rateLimit: QueryRateLimit;
   readonly intake?: Intake;
   readonly counters?: DnsCounters;
   /** Without it, the replies have no cookies and no name of the server. */
@@ -50,7 +50,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   // Cheaper than looking up the network: while so few wait, no network can have used up its share.
   const mayWait = (client: string) => waiting.open < mostWaiting.network || waiting.isFreeFor(holdersOf(client));
 
-  const send = (reply: Reply, query: Buffer, client: RemoteInfo) => {
+  const send = (reply: DnsReply, query: Buffer, client: RemoteInfo) => {
     if (reply === undefined) return;
     countReply(counters.udp, reply);
     const asked = identity && optionsIn(query);
@@ -64,7 +64,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     socket.send(sent, client.port, client.address);
   };
 
-  const wait = async (reply: Promise<Reply>, query: Buffer, client: RemoteInfo) => {
+  const wait = async (reply: Promise<DnsReply>, query: Buffer, client: RemoteInfo) => {
     const permit = waiting.tryAcquire(holdersOf(client.address));
     try {
       send(await reply, query, client);

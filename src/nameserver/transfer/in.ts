@@ -1,6 +1,6 @@
 import { parseRdata, rdataToWire } from "../../core/rdata/rdata.ts";
 import { compareSerials, serialOf } from "../../core/records/serial.ts";
-import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from "../../lib/dns/ask.ts";
+import { type AskOptions, askTcp, askUdp, type DnsRequest, nameOf, type Peer } from "../../lib/dns/ask.ts";
 import { classes, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../lib/dns/message.ts";
 import { createTransferAssembly, type Received, type TransferAssembly, toLine } from "./assemble.ts";
@@ -22,14 +22,14 @@ export async function askSerial(zone: string, peer: Peer, options: AskOptions): 
   return serialOf(toLine(record, zone)?.rdata ?? "");
 }
 
-async function askOnceOverTcp(peer: Peer, asking: Asking, options: AskOptions): Promise<Message> {
+async function askOnceOverTcp(peer: Peer, asking: DnsRequest, options: AskOptions): Promise<Message> {
   for await (const { message, covered } of askTcp(peer, asking, options)) {
     if (covered) return message;
   }
   throw new Error(`${nameOf(peer)}: the answer is not signed`);
 }
 
-export type TransferOptions = AskOptions & {
+export type TransferInOptions = AskOptions & {
   readonly mostRecords: number;
   /** Limits the text that is kept of the records. */
   readonly mostBytes: number;
@@ -46,7 +46,7 @@ export async function transferIn(
   zone: string,
   peer: Peer,
   current: Current | undefined,
-  options: TransferOptions,
+  options: TransferInOptions,
 ): Promise<Transferred> {
   if (current === undefined) return await read(zone, peer, undefined, options);
   try {
@@ -68,7 +68,7 @@ async function read(
   zone: string,
   peer: Peer,
   current: Current | undefined,
-  options: TransferOptions,
+  options: TransferInOptions,
 ): Promise<Received> {
   const type = current === undefined ? types.axfr : types.ixfr;
   const authorities = current === undefined ? [] : [soaRecord(zone, current.soa)];
@@ -94,7 +94,7 @@ async function read(
 
 function excessOf(
   { records, bytes }: TransferAssembly,
-  { mostRecords, mostBytes }: TransferOptions,
+  { mostRecords, mostBytes }: TransferInOptions,
 ): string | undefined {
   if (records() > mostRecords) return `more than ${mostRecords} records`;
   return bytes() > mostBytes ? `more than ${mostBytes} bytes of records` : undefined;

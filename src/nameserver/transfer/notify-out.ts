@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import { type Asking, type AskOptions, nameOf, type Peer } from "../../lib/dns/ask.ts";
+import { type AskOptions, type DnsRequest, nameOf, type Peer } from "../../lib/dns/ask.ts";
 import { classes, opcodes, types } from "../../lib/dns/codes.ts";
 import type { Logger } from "../../process/log.ts";
 
@@ -17,7 +17,7 @@ export type NotifierOptions = {
   readonly targets: readonly NotifyTarget[];
   /** Undefined when there is no key with the target's key name. */
   readonly peerOf: (target: NotifyTarget) => Promise<Peer | undefined>;
-  readonly ask: (peer: Peer, asking: Asking, options: AskOptions) => Promise<unknown>;
+  readonly ask: (peer: Peer, asking: DnsRequest, options: AskOptions) => Promise<unknown>;
   readonly now: () => Instant;
   readonly log: Logger;
   readonly limits?: NotifyLimits;
@@ -132,7 +132,7 @@ class TargetQueue {
   }
 }
 
-const notifyAbout = (zone: string): Asking => ({
+const notifyAbout = (zone: string): DnsRequest => ({
   opcode: opcodes.notify,
   authoritative: true,
   question: { name: zone, type: types.soa, class: classes.in },

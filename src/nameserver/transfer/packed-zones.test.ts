@@ -5,7 +5,7 @@ import { diffSets } from "../../core/records/changes.ts";
 import { changeZoneView } from "../../core/records/zone-view.ts";
 import { decodeMessage } from "../../lib/dns/message.ts";
 import { createMessageWriter } from "../../lib/dns/message-writer.ts";
-import { createTurns, type Turns } from "../../lib/limits/turns.ts";
+import { createFairSchedule, type FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { bareOpt } from "../answer/reply.ts";
 import { createPackedZones, type PackedZones } from "./packed-zones.ts";
 
@@ -42,7 +42,7 @@ async function transfer(
 }
 
 it("sends the same to a second client, with the header of that client's request", async () => {
-  const packed = createPackedZones(createTurns());
+  const packed = createPackedZones(createFairSchedule());
   const view = viewOf("example.org", 3_000);
   const first = await transfer(packed, view, { id: 1 });
   expect(packed.size()).toBeGreaterThan(40_000);
@@ -54,7 +54,7 @@ it("sends the same to a second client, with the header of that client's request"
 });
 
 it("never sends stale data, even under the same serial", async () => {
-  const packed = createPackedZones(createTurns());
+  const packed = createPackedZones(createFairSchedule());
   const view = viewOf("example.org");
   await transfer(packed, view);
   changeZoneView(view, view.serial, diffSets([], writtenSets("example.org", "new 60 A 192.0.2.9")));
@@ -63,7 +63,7 @@ it("never sends stale data, even under the same serial", async () => {
 });
 
 it("does not reuse messages that were packed for clients of another kind: with or without an OPT record, or room for a signature", async () => {
-  const packed = createPackedZones(createTurns());
+  const packed = createPackedZones(createFairSchedule());
   const view = viewOf("example.org");
   await transfer(packed, view);
   expect((await transfer(packed, view, { tail: "opt" })).every(({ edns }) => edns !== undefined)).toBe(true);
@@ -72,7 +72,7 @@ it("does not reuse messages that were packed for clients of another kind: with o
 });
 
 it("holds no more than allowed: the oldest are dropped, and a zone that is too large is not cached", async () => {
-  const packed = createPackedZones(createTurns(), 8_000);
+  const packed = createPackedZones(createFairSchedule(), 8_000);
   for (let i = 0; i < 20; i++) await transfer(packed, viewOf(`z${i}.example`));
   expect(packed.size()).toBeGreaterThan(4_000);
   expect(packed.size()).toBeLessThanOrEqual(8_000);
@@ -86,7 +86,7 @@ describe("a large zone", () => {
   /** Runs all steps, and `other` after the first step of each run. */
   const between = (other: () => void) => {
     let begun = 0;
-    const run: Turns["run"] = async (_, steps) => {
+    const run: FairSchedule["run"] = async (_, steps) => {
       begun += 1;
       for (let step = steps.next(), first = true; ; step = steps.next(), first = false) {
         if (step.done) return step.value;

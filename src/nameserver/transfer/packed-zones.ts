@@ -1,7 +1,7 @@
 import { setAt, type ViewSet, type ZoneView } from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
 import { headerLength } from "../../lib/dns/codes.ts";
-import type { Turns } from "../../lib/limits/turns.ts";
+import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { type PackOptions, packRecords } from "./pack.ts";
 import { snapshotSteps, type ZoneSnapshot } from "./records.ts";
 
@@ -29,18 +29,18 @@ const largeZone = 1_000;
 const tries = 3;
 
 /** `most`: bytes of all zones together; the oldest are dropped first. A zone that takes more than a quarter is not cached. */
-export const createPackedZones = (turns: Pick<Turns, "run">, most = 16 * 1024 * 1024): PackedZones =>
+export const createPackedZones = (turns: Pick<FairSchedule, "run">, most = 16 * 1024 * 1024): PackedZones =>
   new PackedZoneCache(turns, most);
 
 class PackedZoneCache implements PackedZones {
-  readonly #turns: Pick<Turns, "run">;
+  readonly #turns: Pick<FairSchedule, "run">;
   readonly #most: number;
   readonly #kept = new Map<string, Packed>();
   /** Those being taken: clients that ask meanwhile, even repeatedly, share the work. */
   readonly #snapshots = new Map<ZoneView, Promise<ZoneSnapshot>>();
   #size = 0;
 
-  constructor(turns: Pick<Turns, "run">, most: number) {
+  constructor(turns: Pick<FairSchedule, "run">, most: number) {
     this.#turns = turns;
     this.#most = most;
   }

@@ -4,11 +4,11 @@ import type { Unmet } from "../../core/records/dns-update.ts";
 import { classes, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
 import { udpRoomFor } from "../../lib/dns/edns.ts";
 import { decodeMessage, type Message } from "../../lib/dns/message.ts";
-import { type CheckedRequest, checkRequest, type Signer, type TsigKey, tsigRoom } from "../../lib/dns/tsig.ts";
-import { createTurns } from "../../lib/limits/turns.ts";
+import { type CheckedRequest, checkRequest, type MessageSigner, type TsigKey, tsigRoom } from "../../lib/dns/tsig.ts";
+import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { cutShort, refuseUnread } from "../answer/reply.ts";
-import type { Reply, Respond, RespondTo, Stream } from "../answer/respond.ts";
+import type { DnsReply, Respond, RespondTo, Stream } from "../answer/respond.ts";
 import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
 import type { Transport } from "../wire/read-query.ts";
 import { readUpdate, type UpdateRequest } from "../wire/update-read.ts";
@@ -17,19 +17,19 @@ import { type ChangesBetween, codeReply, transferOut } from "./out.ts";
 import { createPackedZones } from "./packed-zones.ts";
 
 /** The client's address, and its key if the request has a valid signature. */
-export type Asker = { readonly from: string; readonly key: string | undefined };
+export type TransferClient = { readonly from: string; readonly key: string | undefined };
 
 /** What the nameserver needs for everything but plain queries. */
 export type TransferPorts = {
   readonly keyNamed: (name: string) => Promise<TsigKey | undefined>;
-  readonly mayTransfer: (zone: string, asker: Asker) => Promise<boolean>;
+  readonly mayTransfer: (zone: string, asker: TransferClient) => Promise<boolean>;
   /** Changes whenever the result of `mayTransfer` may have changed: a running transfer is then checked again. */
   readonly accessVersion: () => number;
   readonly changesBetween: ChangesBetween;
   /** A message that was processed already, recognised by its signature, is not processed again. */
-  readonly update: (request: UpdateRequest, asker: Asker, signature: string) => Promise<UpdateOutcome>;
+  readonly update: (request: UpdateRequest, asker: TransferClient, signature: string) => Promise<UpdateOutcome>;
   /** Another server says that a zone has changed. */
-  readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
+  readonly notified: (zone: string, asker: TransferClient) => Promise<"taken" | "refused" | "not-ours">;
   /** The catalog zone: only clients that may transfer it may query it, because it names all other zones. */
   readonly hidden: string | undefined;
 };
@@ -53,7 +53,7 @@ export type Exchange = { readonly respond: RespondTo; readonly stream: Stream };
 
 class RequestExchange implements Exchange {
   readonly #options: ExchangeOptions;
-  readonly #turns = createTurns();
+  readonly #turns = createFairSchedule();
   readonly #packed = createPackedZones(this.#turns);
   readonly #hidden: Uint8Array | undefined;
 
@@ -85,14 +85,14 @@ class RequestExchange implements Exchange {
     return this.#hidden !== undefined && asksBelow(bytes, this.#hidden);
   }
 
-  async #respondTo(bytes: Buffer, transport: Transport, from: string): Promise<Reply> {
+  async #respondTo(bytes: Buffer, transport: Transport, from: string): Promise<DnsReply> {
     const request = await readRequest(bytes, transport, from, this.#options);
     if ("reply" in request) return request.reply;
     const reply = await this.#answerSigned(request).catch((error: unknown) => this.#failed(request.message, error));
     return reply && signed(reply, request);
   }
 
-  async #answerSigned(request: Request): Promise<Reply> {
+  async #answerSigned(request: Request): Promise<DnsReply> {
     const { respond: answer, ports } = this.#options;
     const { bytes, message, asker } = request;
     switch (message.opcode) {
@@ -159,7 +159,7 @@ class RequestExchange implements Exchange {
   }
 }
 
-async function firstOf(messages: AsyncIterable<Buffer>): Promise<Reply> {
+async function firstOf(messages: AsyncIterable<Buffer>): Promise<DnsReply> {
   for await (const message of messages) return message;
   return undefined;
 }
@@ -169,10 +169,10 @@ type Request = {
   readonly bytes: Buffer;
   readonly message: Message;
   readonly transport: Transport;
-  readonly asker: Asker;
+  readonly asker: TransferClient;
   /** Empty when it is not signed. */
   readonly signature: string;
-  readonly sign: Signer;
+  readonly sign: MessageSigner;
   readonly room: number;
 };
 
@@ -230,7 +230,7 @@ function signed(reply: Buffer, { bytes, message, transport, sign, room }: Reques
   return sign(transport === "udp" && reply.length + room > udpRoomFor(message.edns) ? cutShort(reply, bytes) : reply);
 }
 
-async function notifyCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
+async function notifyCode(message: Message, asker: TransferClient, ports: TransferPorts): Promise<number> {
   const [question] = message.questions;
   if (question === undefined || message.questions.length > 1) return rcodes.formErr;
   // RFC 1996 section 3.8: a NOTIFY is only ever about an SOA.

@@ -6,13 +6,13 @@ import { partOfFiles } from "../../lib/limits/open-files.ts";
 import type { Logger } from "../../process/log.ts";
 import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
 import { createSharedMemory, noRoom } from "./memory.ts";
-import type { Asker } from "./respond.ts";
+import type { TransferClient } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
-import { type Place, type ZoneLimits, ZoneQueue } from "./zone-queue.ts";
+import { type QueuePlace, type ZoneLimits, ZoneQueue } from "./zone-queue.ts";
 
 /** Zones whose records come from other servers: refreshed when their SOA says so, and at every NOTIFY from a primary. */
 export type Secondaries = {
-  readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
+  readonly notified: (zone: string, asker: TransferClient) => Promise<"taken" | "refused" | "not-ours">;
   /** A zone was created, deleted, or has other primaries. */
   readonly look: (zone: string) => void;
   /** Call this when `refreshes` has become true: it asks the primaries of all zones. */
@@ -65,12 +65,12 @@ class FollowedZones implements Secondaries {
 
   constructor(options: SecondariesOptions) {
     this.#options = options;
-    const takeTurn = (name: string, place: Place) => this.#takeTurn(name, place);
+    const takeTurn = (name: string, place: QueuePlace) => this.#takeTurn(name, place);
     this.#lookups = new ZoneQueue(lookupLimits, takeTurn);
     this.#transfers = new ZoneQueue(options.atOnce ?? transferLimits(), takeTurn);
   }
 
-  readonly notified = async (name: string, asker: Asker) => {
+  readonly notified = async (name: string, asker: TransferClient) => {
     const zone = await this.#options.ports.look(name);
     if (zone === undefined) return "not-ours";
     const from = unmapped(asker.from);
@@ -117,7 +117,7 @@ class FollowedZones implements Secondaries {
     followed.timer = setTimeout(() => this.#ask(name), wait * (0.9 + 0.1 * this.#options.random()));
   }
 
-  async #takeTurn(name: string, place: Place): Promise<void> {
+  async #takeTurn(name: string, place: QueuePlace): Promise<void> {
     const { ports, log, refreshes } = this.#options;
     try {
       const zone = await ports.look(name);
@@ -144,7 +144,7 @@ class FollowedZones implements Secondaries {
   }
 
   /** Its account or primary was not known when it was queued, or has changed since. */
-  #waitForTurn(name: string, place: Place): void {
+  #waitForTurn(name: string, place: QueuePlace): void {
     this.#follow(name).place = place;
     this.#transfers.add(name, place);
   }
@@ -226,9 +226,9 @@ function countIn(counters: DnsCounters, { kind }: RefreshOutcome, { current }: S
   else countTransfer(counters, "in", kind === "whole" ? "axfr" : kind === "steps" ? "ixfr" : "check", "done");
 }
 
-const notKnown: Place = { account: 0, primary: "" };
+const notKnown: QueuePlace = { account: 0, primary: "" };
 /** The first primary stands for all: it is asked first. */
-const placeOf = ({ account, primaries: [first] }: SecondaryZone): Place => ({
+const placeOf = ({ account, primaries: [first] }: SecondaryZone): QueuePlace => ({
   account,
   primary: first ? nameOf(first) : "none",
 });
@@ -241,7 +241,7 @@ const haveSamePrimaries = (a: SecondaryZone, b: SecondaryZone): boolean =>
 type Followed = {
   timer: NodeJS.Timeout | undefined;
   /** Undefined until the zone has been looked up. */
-  place: Place | undefined;
+  place: QueuePlace | undefined;
   /** Why the last transfer failed. */
   failing: string | undefined;
   expired: boolean;

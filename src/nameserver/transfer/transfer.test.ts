@@ -7,7 +7,7 @@ import type { RRset } from "../../core/records/rrset.ts";
 import { setsAfterSteps } from "../../core/records/zone-lines.ts";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
 import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "../../lib/dns/message.ts";
-import { createTurns } from "../../lib/limits/turns.ts";
+import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { createLoadedZones } from "../answer/loaded-zones.ts";
 import type { ZoneSource } from "../answer/zone-source.ts";
 import { createTransferAssembly } from "./assemble.ts";
@@ -37,7 +37,7 @@ function history(...texts: readonly string[]) {
     versions,
     zones: createLoadedZones(source),
     changesBetween,
-    packed: createPackedZones(createTurns()),
+    packed: createPackedZones(createFairSchedule()),
     pause: async () => {},
   };
 }

@@ -1,7 +1,7 @@
 import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 
 /** Where a zone queues: accounts take turns, and within an account its primary servers do. */
-export type Place = { readonly account: number; readonly primary: string };
+export type QueuePlace = { readonly account: number; readonly primary: string };
 
 export type ZoneLimits = {
   /** Zones that run at the same time: in total, per account, and per primary server of an account. */
@@ -10,7 +10,7 @@ export type ZoneLimits = {
   readonly primary: number;
 };
 
-type RunZone = (zone: string, place: Place) => Promise<void>;
+type RunZone = (zone: string, place: QueuePlace) => Promise<void>;
 
 /**
  * Decides which zone is next: accounts take turns, and so do the servers of each. An account with slow servers cannot use up all
@@ -23,7 +23,7 @@ export class ZoneQueue {
   readonly #waiting = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
   /** Zones that were added while they ran. */
-  readonly #again = new Map<string, Place>();
+  readonly #again = new Map<string, QueuePlace>();
   #closed = false;
 
   /** `run` is called when it is a zone's turn. */
@@ -34,7 +34,7 @@ export class ZoneQueue {
   }
 
   /** A zone waits at most once; one that is running can be added for another turn. */
-  add(zone: string, place: Place): void {
+  add(zone: string, place: QueuePlace): void {
     if (this.#running.has(zone)) this.#again.set(zone, place);
     else if (!this.#waiting.has(zone)) this.#enqueue(zone, place);
   }
@@ -44,7 +44,7 @@ export class ZoneQueue {
     await Promise.all(this.#running.values());
   }
 
-  #enqueue(zone: string, place: Place): void {
+  #enqueue(zone: string, place: QueuePlace): void {
     const { account, primary } = this.#limits;
     const holders = [
       { name: `${place.account}`, most: account },
@@ -58,7 +58,7 @@ export class ZoneQueue {
     });
   }
 
-  async #runOne(zone: string, place: Place, release: () => void): Promise<void> {
+  async #runOne(zone: string, place: QueuePlace, release: () => void): Promise<void> {
     try {
       await this.#run(zone, place);
     } finally {

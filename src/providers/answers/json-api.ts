@@ -1,13 +1,20 @@
 import { isObject } from "../../core/is-object.ts";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../lib/http-client/client.ts";
-import { type Answer, type Body, type Dialect, followPages, type Page, readAnswer } from "./service-answer.ts";
+import {
+  type ApiDialect,
+  followPages,
+  type JsonBody,
+  type ListedPage,
+  readAnswer,
+  type ServiceAnswer,
+} from "./service-answer.ts";
 import { readWritten, type WriteAnswer } from "./write-answer.ts";
 
 /** The calls of a provider's API: JSON in, JSON out. */
 export type JsonApi = {
-  get(path: string, signal: AbortSignal): Promise<Answer<Body>>;
+  get(path: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>>;
   /** A list as the whole body, over all pages: each but the last has a link to the next (RFC 8288). */
-  list(path: string, query: string, signal: AbortSignal): Promise<Answer<Body>>;
+  list(path: string, query: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>>;
   /** `statuses`: those of a plain success. */
   send(
     method: Exclude<HttpRequest["method"], "GET">,
@@ -15,13 +22,13 @@ export type JsonApi = {
     body: unknown,
     statuses: readonly number[],
     signal: AbortSignal,
-  ): Promise<WriteAnswer<Body>>;
+  ): Promise<WriteAnswer<JsonBody>>;
 };
 
 /** `credentials`: headers, read for each request because a secret may be renewed. */
 export function openJsonApi(
   client: HttpClient,
-  dialect: Dialect,
+  dialect: ApiDialect,
   credentials: () => Readonly<Record<string, string>>,
   now: () => number = Date.now,
 ): JsonApi {
@@ -31,12 +38,16 @@ export function openJsonApi(
     get: async (path, signal) => readAnswer(await ask(path, signal), [200], now(), dialect),
     async list(path, first, signal) {
       const { service } = dialect;
-      const found = await followPages(service, first, async (query): Promise<Page<unknown> | Answer<Body>> => {
-        const outcome = await ask(path + query, signal);
-        const answer = readAnswer(outcome, [200], now(), dialect);
-        if (answer.kind !== "ok" || !Array.isArray(answer.value.list)) return answer;
-        return { kind: "page", items: answer.value.list, next: nextQuery(outcome) };
-      });
+      const found = await followPages(
+        service,
+        first,
+        async (query): Promise<ListedPage<unknown> | ServiceAnswer<JsonBody>> => {
+          const outcome = await ask(path + query, signal);
+          const answer = readAnswer(outcome, [200], now(), dialect);
+          if (answer.kind !== "ok" || !Array.isArray(answer.value.list)) return answer;
+          return { kind: "page", items: answer.value.list, next: nextQuery(outcome) };
+        },
+      );
       return found.kind === "found" ? { kind: "ok", value: { list: found.value } } : found;
     },
     async send(method, path, content, statuses, signal) {
@@ -57,7 +68,7 @@ function nextQuery(outcome: HttpOutcome): string {
 }
 
 /** A list as the whole body becomes `{ list: … }`, and an empty body or `null` an empty object. */
-export function parseAny(text: string): Body | undefined {
+export function parseAny(text: string): JsonBody | undefined {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);

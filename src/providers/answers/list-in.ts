@@ -1,4 +1,4 @@
-import { type Answer, type Body, noZone, unexpected, unknownCall } from "./service-answer.ts";
+import { type JsonBody, noZone, type ServiceAnswer, unexpected, unknownCall } from "./service-answer.ts";
 import type { Lookup } from "./service-fault.ts";
 
 export type Expected<T> = {
@@ -14,7 +14,7 @@ export type Expected<T> = {
 
 /** The list in an answer. */
 export function listIn<T>(
-  answer: Answer<Body>,
+  answer: ServiceAnswer<JsonBody>,
   { service, key, what, isItem, zone }: Expected<T>,
 ): Lookup<readonly T[]> {
   if (answer.kind === "absent") return zone === undefined ? unknownCall(answer, service) : noZone(zone, service);

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, type Body, readPages } from "./service-answer.ts";
+import { type JsonBody, readPages, type ServiceAnswer } from "./service-answer.ts";
 
 type Item = { readonly id: number };
 const isItem = (value: unknown): value is Item => typeof value === "object";
-const page = (ids: readonly number[], pagination?: object): Answer<Body> => ({
+const page = (ids: readonly number[], pagination?: object): ServiceAnswer<JsonBody> => ({
   kind: "ok",
   value: { items: ids.map((id) => ({ id })), ...(pagination ? { meta: { pagination } } : {}) },
 });
 
 /** The last number: how many requests the service gets. */
-const cases: [string, (page: number) => Answer<Body>, readonly number[] | RegExp, number][] = [
+const cases: [string, (page: number) => ServiceAnswer<JsonBody>, readonly number[] | RegExp, number][] = [
   ["one page", () => page([1, 2]), [1, 2], 1],
   ["one page with an item twice", () => page([1, 1]), [1], 1],
   ["two pages", (n) => page([n], { last_page: 2 }), [1, 2], 2],

@@ -7,21 +7,21 @@ import { parseRetryAfter } from "../../lib/http-client/retry-after.ts";
 import type { ServiceFault } from "./service-fault.ts";
 
 /** The answer of a record service, whatever its API: data, `absent` for a 404, or a fault. */
-export type Answer<T> = { readonly kind: "ok"; readonly value: T } | Absent | ServiceFault;
+export type ServiceAnswer<T> = { readonly kind: "ok"; readonly value: T } | Absent | ServiceFault;
 
 /** `said` is the service's own text, empty if there is none. */
 export type Absent = { readonly kind: "absent"; readonly said: string };
 
-export type Body = Readonly<Record<string, unknown>>;
+export type JsonBody = Readonly<Record<string, unknown>>;
 
 /** How a service formats its answers, and the words for its faults. */
-export type Dialect = {
+export type ApiDialect = {
   /** Its name in messages. */
   readonly service: string;
   /** What to do when it rejects the credentials. */
   readonly renew: string;
-  readonly parse: (text: string) => Body | undefined;
-  readonly errorIn: (status: number, body: Body | undefined) => WireError;
+  readonly parse: (text: string) => JsonBody | undefined;
+  readonly errorIn: (status: number, body: JsonBody | undefined) => ServiceError;
 };
 
 /** `done`: the statuses that mean success for this call. */
@@ -29,8 +29,8 @@ export function readAnswer(
   outcome: HttpOutcome,
   done: readonly number[],
   now: number,
-  dialect: Dialect = ours,
-): Answer<Body> {
+  dialect: ApiDialect = ours,
+): ServiceAnswer<JsonBody> {
   if (outcome.kind === "failed") return { ...later(outcome.because, outcome.todo), unreached: true, ofService: true };
   const { service } = dialect;
   const body = dialect.parse(outcome.body);
@@ -52,7 +52,7 @@ const blocked = (service: string): ServiceFault => ({
   todo: "check the URL, and whether the service blocks this machine's address or network; a new token does not help",
 });
 
-export type WireError = {
+export type ServiceError = {
   readonly status: number;
   /** Empty if there is none. */
   readonly code: string;
@@ -66,7 +66,7 @@ export type WireError = {
  * Errors come as `error: {message, code}`, as `error: "text"`, or as `message`; the original v1 service even sent some with
  * 200.
  */
-export function errorIn(status: number, body: Body | undefined): WireError {
+export function errorIn(status: number, body: JsonBody | undefined): ServiceError {
   const { error, message } = body ?? {};
   const detail = isObject(error) ? error : {};
   const said = [detail.message, error, message].find((text) => typeof text === "string" && text !== "");
@@ -81,9 +81,9 @@ export function errorIn(status: number, body: Body | undefined): WireError {
 }
 
 /** The dialect of Hetzner and of moor. */
-export const dialectOf = (service: string): Dialect => ({ ...ours, service });
+export const dialectOf = (service: string): ApiDialect => ({ ...ours, service });
 
-const ours: Dialect = {
+const ours: ApiDialect = {
   service: "the record service",
   renew: "create a new token in its console, or with `moor token add`, and put it in the file named in the config",
   parse: (text) => parsed(text),
@@ -104,11 +104,11 @@ const passingCodes = ["conflict", "locked", "maintenance", "unavailable", "timeo
 const aboutNoToken = ["resource_limit_exceeded"];
 
 function faultFor(
-  { status, code, message, outside }: WireError,
+  { status, code, message, outside }: ServiceError,
   retryAfter: number | undefined,
   now: number,
-  { service, renew }: Dialect,
-): Answer<never> {
+  { service, renew }: ApiDialect,
+): ServiceAnswer<never> {
   const number = outside === undefined ? String(status) : `${outside} with the error ${status}`;
   const said = message ? `${number}: ${message}` : number;
   if (status === 404) return { kind: "absent", said: message };
@@ -207,11 +207,11 @@ const mostPages = 1000;
  * page during the read counts once. A list that never ends is a fault: half of it would look like missing records.
  */
 export async function readPages<T>(
-  ask: (page: number) => Promise<Answer<Body>>,
+  ask: (page: number) => Promise<ServiceAnswer<JsonBody>>,
   key: string,
   isItem: (value: unknown) => value is T,
   idOf: (item: T) => unknown,
-): Promise<Answer<readonly T[]>> {
+): Promise<ServiceAnswer<readonly T[]>> {
   const items = new Map<unknown, T>();
   for (let page = 1; page <= mostPages; page++) {
     const answer = await ask(page);
@@ -228,7 +228,7 @@ export async function readPages<T>(
   return later(`the record service's list of ${key} does not end, or repeats its pages`, "see the service's log");
 }
 
-export type Page<T> = {
+export type ListedPage<T> = {
   readonly kind: "page";
   readonly items: readonly T[];
   /** The query of the next page; empty after the last one. */
@@ -239,15 +239,15 @@ export type Page<T> = {
 export async function followPages<T, F extends { readonly kind: string }>(
   service: string,
   first: string,
-  ask: (query: string) => Promise<Page<T> | F>,
-): Promise<{ readonly kind: "found"; readonly value: readonly T[] } | Exclude<F, Page<T>> | ServiceFault> {
+  ask: (query: string) => Promise<ListedPage<T> | F>,
+): Promise<{ readonly kind: "found"; readonly value: readonly T[] } | Exclude<F, ListedPage<T>> | ServiceFault> {
   const items: T[] = [];
   const asked = new Set<string>();
   for (let query = first; asked.size < mostPages && !asked.has(query); ) {
     asked.add(query);
     const page = await ask(query);
     if (page.kind === "absent" && asked.size > 1) return later("the list of records changed while it was read");
-    if (!isPage<T>(page)) return page as Exclude<F, Page<T>>;
+    if (!isPage<T>(page)) return page as Exclude<F, ListedPage<T>>;
     items.push(...page.items);
     query = page.next;
     if (query === "") return { kind: "found", value: items };
@@ -255,16 +255,16 @@ export async function followPages<T, F extends { readonly kind: string }>(
   return later(`${service}'s list does not end, or repeats its pages`);
 }
 
-const isPage = <T>(result: { readonly kind: string }): result is Page<T> => result.kind === "page";
+const isPage = <T>(result: { readonly kind: string }): result is ListedPage<T> => result.kind === "page";
 
 /** The newer API may omit `last_page`; then `next_page` says whether there is more. */
-function goesOn({ meta }: Body, page: number): boolean {
+function goesOn({ meta }: JsonBody, page: number): boolean {
   const pagination = isObject(meta) && isObject(meta.pagination) ? meta.pagination : {};
   const { last_page: last, next_page: next } = pagination;
   return typeof last === "number" ? page < last : typeof next === "number" && page < next;
 }
 
-export function parsed(text: string): Body | undefined {
+export function parsed(text: string): JsonBody | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) && repeatedKey(text) === undefined ? value : undefined;

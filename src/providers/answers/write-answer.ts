@@ -2,8 +2,8 @@ import { isObject } from "../../core/is-object.ts";
 import type { HttpOutcome } from "../../lib/http-client/client.ts";
 import {
   type Absent,
-  type Body,
-  type Dialect,
+  type ApiDialect,
+  type JsonBody,
   openStatuses,
   parsed,
   readAnswer,
@@ -35,14 +35,14 @@ export type WriteShape<T> = {
   readonly key: string;
   readonly isItem: (value: unknown) => value is T;
   /** Whether this body is an error in the API's own format. */
-  readonly isError: (body: Body, status: number) => boolean;
+  readonly isError: (body: JsonBody, status: number) => boolean;
 };
 
 export function readWriteAnswer<T>(
   outcome: HttpOutcome,
   shape: WriteShape<T>,
   now: number,
-  dialect?: Dialect,
+  dialect?: ApiDialect,
 ): WriteAnswer<T> {
   const { statuses, key, isItem } = shape;
   const answer = readAnswer(outcome, statuses, now, dialect);
@@ -60,8 +60,8 @@ export function readWritten(
   outcome: HttpOutcome,
   statuses: readonly number[],
   now: number,
-  dialect: Dialect,
-): WriteAnswer<Body> {
+  dialect: ApiDialect,
+): WriteAnswer<JsonBody> {
   const answer = readAnswer(outcome, statuses, now, dialect);
   if (answer.kind === "ok") return { kind: "accepted", value: answer.value };
   if (isOwnError(outcome, dialect)) return { kind: "refused", because: answer };
@@ -70,7 +70,7 @@ export function readWritten(
 }
 
 /** Whether it is an error in the service's own format: then nothing was stored. */
-export function isOwnError(outcome: HttpOutcome, { parse, errorIn }: Dialect): boolean {
+export function isOwnError(outcome: HttpOutcome, { parse, errorIn }: ApiDialect): boolean {
   if (outcome.kind === "failed" || outcome.resent) return false;
   const { status, message } = errorIn(outcome.status, parse(outcome.body));
   return status >= 400 && status < 500 && !openStatuses.includes(status) && message !== "";

@@ -3,13 +3,13 @@ import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../answers/json-api.ts";
 import { listIn, mapFound } from "../answers/list-in.ts";
-import type { Body, Dialect } from "../answers/service-answer.ts";
+import type { ApiDialect, JsonBody } from "../answers/service-answer.ts";
 import type { Lookup } from "../answers/service-fault.ts";
-import type { HeldSet, ProviderAccount, ProviderCalls, SetChange, SetName } from "../provider-calls.ts";
+import type { HeldSet, ProviderAccount, ProviderCalls, ProviderSetChange, SetName } from "../provider-calls.ts";
 
 const service = "deSEC";
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "create a token in deSEC's web pages, and put it in the file named in the config",
   parse: parseAny,
@@ -49,7 +49,7 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
   };
 
   /** One set is created only if it is still missing, and changed only if it still exists. */
-  const send = (zone: string, changes: readonly SetChange<undefined>[], signal: AbortSignal) => {
+  const send = (zone: string, changes: readonly ProviderSetChange<undefined>[], signal: AbortSignal) => {
     const [{ set, content, before } = nothing, ...others] = changes;
     if (others.length > 0 || !content || before === undefined)
       return api.send("PATCH", pathOf(zone), changes.map(wanted), [200], signal);
@@ -94,10 +94,10 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
   };
 }
 
-const nothing: SetChange<undefined> = { set: { zone: "", name: "", type: "" }, content: undefined };
+const nothing: ProviderSetChange<undefined> = { set: { zone: "", name: "", type: "" }, content: undefined };
 
 /** A set without records is deleted. */
-const wanted = ({ set, content, before }: SetChange<undefined>) => ({
+const wanted = ({ set, content, before }: ProviderSetChange<undefined>) => ({
   subname: subnameOf(set.name),
   type: set.type,
   records: content?.values ?? [],
@@ -125,4 +125,4 @@ const isSet = (value: unknown): value is ReadableSet =>
   Array.isArray(value.records) &&
   value.records.every(isText);
 
-const isDomain = (value: unknown): value is Body & { name: string } => isObject(value) && isText(value.name);
+const isDomain = (value: unknown): value is JsonBody & { name: string } => isObject(value) && isText(value.name);

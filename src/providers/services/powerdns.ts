@@ -5,15 +5,15 @@ import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../answers/json-api.ts";
 import { listIn, mapFound } from "../answers/list-in.ts";
-import { type Body, type Dialect, errorIn, noZone, unexpected } from "../answers/service-answer.ts";
+import { type ApiDialect, errorIn, type JsonBody, noZone, unexpected } from "../answers/service-answer.ts";
 import type { Lookup } from "../answers/service-fault.ts";
 import type { WriteAnswer } from "../answers/write-answer.ts";
 import { LastStep } from "../last-step.ts";
-import type { HeldSet, ProviderAccount, ProviderCalls, SetChange, SetName } from "../provider-calls.ts";
+import type { HeldSet, ProviderAccount, ProviderCalls, ProviderSetChange, SetName } from "../provider-calls.ts";
 
 const service = "PowerDNS";
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "use the `api-key` of pdns.conf, and put it in the file named in the config",
   parse: parseAny,
@@ -97,7 +97,7 @@ class ZoneSets {
   }
 
   /** One after the other, so that no serial is used twice. */
-  write(zone: string, changes: readonly SetChange<undefined>[], signal: AbortSignal) {
+  write(zone: string, changes: readonly ProviderSetChange<undefined>[], signal: AbortSignal) {
     const write = (this.#writes.get(zone) ?? Promise.resolve()).then(() => this.#patch(zone, changes, signal));
     this.#writes.set(
       zone,
@@ -109,7 +109,7 @@ class ZoneSets {
   /** A set is replaced as a whole, and only a read of the whole zone shows its disabled records. */
   async #patch(
     zone: string,
-    changes: readonly SetChange<undefined>[],
+    changes: readonly ProviderSetChange<undefined>[],
     signal: AbortSignal,
   ): Promise<WriteAnswer<readonly undefined[]>> {
     const all = await this.read(zone, "", signal);
@@ -165,7 +165,7 @@ const isNamed = (set: SetName) => (each: ReadableSet) =>
   each.type === set.type && each.name.toLowerCase() === ownerIn(set);
 
 /** A set is replaced as a whole, including its disabled records. Without `comments`, they stay as they are. */
-function wanted({ set, content, before }: SetChange<undefined>, found: ReadableSet | undefined) {
+function wanted({ set, content, before }: ProviderSetChange<undefined>, found: ReadableSet | undefined) {
   const { name, type } = { name: ownerIn(set), type: set.type };
   const records = [
     ...(content?.values ?? []).map((value) => ({ content: value, disabled: false })),
@@ -198,5 +198,5 @@ const isSet = (value: unknown): value is ReadableSet =>
   Array.isArray(value.records) &&
   value.records.every((record: unknown) => isObject(record) && isText(record.content));
 
-const isZone = (value: unknown): value is Body & { id: string; name: string } =>
+const isZone = (value: unknown): value is JsonBody & { id: string; name: string } =>
   isObject(value) && isText(value.id) && isText(value.name);

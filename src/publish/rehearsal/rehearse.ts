@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Algorithm, algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
 import type { Stage } from "../../core/dnssec/lifecycle.ts";
-import type { Denial } from "../../core/dnssec/plan-signing.ts";
+import type { DenialKind } from "../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../core/instant.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { apex } from "../../core/names/name.ts";
@@ -15,7 +15,7 @@ import { createLog } from "../../process/log.ts";
 import { createdBy, createZoneRule } from "../../records/commands/zones/create-delete.ts";
 import { plainSettings, type Zone, type ZoneSigning } from "../../records/model.ts";
 import { newRecordId } from "../../records/new-id.ts";
-import type { Actor, NotDone } from "../../records/queries/sight.ts";
+import type { Actor, NotDone } from "../../records/queries/permitted-view.ts";
 import { createRecordService, type RecordService } from "../../records/service.ts";
 import { createSigningRound } from "../../records/signing/life/keep-signed.ts";
 import { createSigner, type Signer } from "../../records/signing/signer.ts";
@@ -23,7 +23,7 @@ import type { RecordStore } from "../../records/store/port.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { startDns } from "../start.ts";
-import { createAsk, keepAsking, type Question } from "./ask-all.ts";
+import { type AskedSet, createAsk, keepAsking } from "./ask-all.ts";
 import { createCachedAnswers } from "./cached-answers.ts";
 import { questionsFor } from "./questions.ts";
 import { createParentZone, createRegistry } from "./registry.ts";
@@ -34,7 +34,7 @@ export type Rehearsal = {
   readonly zone: Pick<Zone, "name" | "serial" | "settings">;
   readonly sets: readonly RRset[];
   readonly algorithm: Algorithm;
-  readonly denial: Denial;
+  readonly denial: DenialKind;
   /** In order of preference; those that are not installed are skipped. */
   readonly resolvers: readonly ResolverName[];
   /** Where programs are found. */
@@ -65,7 +65,7 @@ export type Counts = {
   readonly bogus: number;
 };
 
-export type Outcome = Counts & {
+export type RehearsalOutcome = Counts & {
   readonly took: number;
   /** The first bogus answers. */
   readonly examples: readonly string[];
@@ -89,7 +89,7 @@ const mistake = 3 * hour;
 const delays = [2 * hour, 30 * hour, 2 * hour, 30 * hour] as const;
 
 /** Simulates the whole life of a signed zone with a fast clock, on a store in memory, and checks its answers all the time. */
-export async function rehearse(play: Rehearsal): Promise<Result<Outcome>> {
+export async function rehearse(play: Rehearsal): Promise<Result<RehearsalOutcome>> {
   const folder = await mkdtemp(join(tmpdir(), "moor-rehearsal-"));
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
   const opened: Opened[] = [{ name: "folder", close: () => rm(folder, { recursive: true, force: true }) }];
@@ -110,7 +110,7 @@ type Opening = Rehearsal & {
   readonly opened: Opened[];
 };
 
-async function playOn(play: Opening): Promise<Result<Outcome>> {
+async function playOn(play: Opening): Promise<Result<RehearsalOutcome>> {
   const clock = new PlayClock();
   const scene = await setScene(play, clock);
   if (!scene.ok) return scene;
@@ -140,7 +140,7 @@ type Scene = {
   readonly zone: Zone;
   readonly service: RecordService;
   readonly operator: Actor;
-  readonly questions: readonly Question[];
+  readonly questions: readonly AskedSet[];
   readonly resolver: Resolver | undefined;
   readonly registry: ReturnType<typeof createRegistry>;
   readonly second: ReturnType<typeof createSecondServer>;
@@ -292,7 +292,7 @@ class Audience {
     for (const question of questions) await this.#ask(resolver, question);
   }
 
-  async #ask(by: Resolver, { name, type }: Question): Promise<void> {
+  async #ask(by: Resolver, { name, type }: AskedSet): Promise<void> {
     const verdict = await by.ask({ name, type });
     this.counts.asked += 1;
     if (verdict === "secure") this.counts.secure += 1;

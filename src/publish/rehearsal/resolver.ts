@@ -6,14 +6,14 @@ import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { typeNamed } from "../../core/dnssec/signed-name.ts";
 import { within } from "../../process/within.ts";
-import { createAsk, type Question } from "./ask-all.ts";
+import { type AskedSet, createAsk } from "./ask-all.ts";
 import { tellUnbound, unboundConfig } from "./unbound.ts";
-import { type Verdict, verdictOn } from "./verdict.ts";
+import { type ValidationVerdict, verdictOn } from "./verdict.ts";
 
 /** A validating resolver that is installed on this machine; it trusts only the parent's key. */
 export type Resolver = {
   readonly name: ResolverName;
-  readonly ask: (question: Question) => Promise<Verdict>;
+  readonly ask: (question: AskedSet) => Promise<ValidationVerdict>;
   /** Whether it can be queried continuously. */
   readonly isQuick: boolean;
   /** Empties its cache, which follows the real clock. */

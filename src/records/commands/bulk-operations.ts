@@ -1,8 +1,8 @@
 import type { Fault } from "../../core/result.ts";
-import type { Turns } from "../../lib/limits/turns.ts";
+import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, missing, refused, type Sight } from "../queries/sight.ts";
+import { type Actor, missing, type PermittedView, refused } from "../queries/permitted-view.ts";
 import { inParts } from "./edit/in-parts.ts";
 import { zoneStays } from "./edit-record.ts";
 import {
@@ -18,7 +18,11 @@ import {
 import type { BulkOutcome, OrFaults } from "./requests.ts";
 
 /** Many records, in one write per zone. Outcomes are in the order of the entries. */
-export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {
+export function bulkOperations(
+  { store, now }: RecordServiceOptions,
+  sight: PermittedView,
+  turns: Pick<FairSchedule, "next">,
+) {
   return {
     /** All or none, in one transaction. */
     createRecords: async (actor: Actor, entries: readonly OrFaults<NewEntry>[]): Promise<readonly BulkOutcome[]> => {

@@ -2,13 +2,13 @@ import { enclosing, ownerOf } from "../../core/names/name.ts";
 import type { Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, type Sight } from "../queries/sight.ts";
+import { type Actor, type PermittedView } from "../queries/permitted-view.ts";
 import { type PlacedHost, plainAddresses, pointHostsRule } from "./point-hosts.ts";
 import type { Host, HostOutcome, WantedAddresses } from "./requests.ts";
 
 type Placed = PlacedHost & { readonly zone: Zone };
 
-export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: PermittedView) {
   /** The closest enclosing zone of a name that this actor may see. */
   const zoneOf = async (actor: Actor, name: string): Promise<Zone | undefined> => {
     for (const above of enclosing(name)) {

@@ -14,14 +14,14 @@ import {
   permissionsAt,
   placeOf,
   refused,
-} from "../queries/sight.ts";
+} from "../queries/permitted-view.ts";
 import type { WriteRule } from "../store/port.ts";
 import { soaStays } from "./edit/check-write.ts";
 import { deleteRecord, editRecord, holds, type RecordContent } from "./edit/record.ts";
 import type { PlacedDraft, RecordDraft } from "./requests.ts";
 import { noChange, writtenBy } from "./write.ts";
 
-export type Written = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;
+export type RecordOutcome = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;
 
 type By = { readonly actor: Actor; readonly now: Instant };
 export type CreateRecord = By & {
@@ -33,7 +33,7 @@ export type CreateRecord = By & {
 export type ReplaceRecord = By & { readonly kind: "replace-record"; readonly id: string; readonly next: PlacedDraft };
 export type DeleteRecord = By & { readonly kind: "delete-record"; readonly id: string };
 
-export function createRecordRule(command: CreateRecord): WriteRule<Written> {
+export function createRecordRule(command: CreateRecord): WriteRule<RecordOutcome> {
   const { actor, zone, id, draft, now } = command;
   const rules = recordRules(permissionsAt(() => now));
   return {
@@ -46,7 +46,7 @@ export function createRecordRule(command: CreateRecord): WriteRule<Written> {
   };
 }
 
-export function replaceRecordRule(command: ReplaceRecord): WriteRule<Written> {
+export function replaceRecordRule(command: ReplaceRecord): WriteRule<RecordOutcome> {
   const { actor, id, next, now } = command;
   const rules = recordRules(permissionsAt(() => now));
   return {

@@ -1,6 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import type { Steps } from "../../core/steps.ts";
-import { type Actor, missing, permissionsAt, refused } from "../queries/sight.ts";
+import { type Actor, missing, permissionsAt, refused } from "../queries/permitted-view.ts";
 import type { Decision, WriteAllRule, WriteRequest, WriteView } from "../store/port.ts";
 import { editingMany } from "./edit/many.ts";
 import { ownersOf, type RecordRules, recordRules } from "./edit-record.ts";

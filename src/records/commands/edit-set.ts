@@ -10,15 +10,15 @@ import {
   type Permissions,
   permissionsAt,
   refused,
-} from "../queries/sight.ts";
+} from "../queries/permitted-view.ts";
 import type { ActRule, DecideAct } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { editedSet, placed, setAt } from "./edit/set.ts";
-import { type Place, readPlace } from "./edit/values.ts";
-import type { Asked, SetDone, SetEdit, SetTarget } from "./requests.ts";
+import { readPlace, type SetKey } from "./edit/values.ts";
+import type { OnceOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
 import { noChange, writtenBy } from "./write.ts";
 
-export type EditSet = Asked & {
+export type EditSet = OnceOption & {
   readonly kind: "edit-set";
   readonly actor: Actor;
   readonly target: SetTarget;
@@ -82,7 +82,7 @@ function obstacleTo(
   sight: Permissions,
   actor: Actor,
   zone: Zone,
-  place: Result<Place>,
+  place: Result<SetKey>,
   { kind }: SetEdit,
 ): NotDone | undefined {
   const refusal = place.ok ? sight.refusal(actor, { kind: "write-set", zone: zone.name, ...place.value }) : undefined;

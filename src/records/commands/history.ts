@@ -1,11 +1,11 @@
 import type { Instant } from "../../core/instant.ts";
 import { mapInSteps } from "../../core/steps.ts";
-import type { Turns } from "../../lib/limits/turns.ts";
+import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import type { LoggedChange, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, missing, type Sight } from "../queries/sight.ts";
+import { type Actor, missing, type PermittedView } from "../queries/permitted-view.ts";
 import type { RecordStore } from "../store/port.ts";
-import type { Asked, Done, Written } from "./requests.ts";
+import type { Done, OnceOption, Written } from "./requests.ts";
 import { undoChangesRule, undoing } from "./undo.ts";
 import { writtenBefore, writtenIn } from "./write.ts";
 
@@ -17,18 +17,21 @@ const undoPart = 500;
 
 type Operations = Pick<HistoryOperations, keyof HistoryOperations>;
 
-export const historyOperations = (options: RecordServiceOptions, sight: Sight, turns: HistoryTurns): Operations =>
-  new HistoryOperations(options, sight, turns);
+export const historyOperations = (
+  options: RecordServiceOptions,
+  sight: PermittedView,
+  turns: HistoryTurns,
+): Operations => new HistoryOperations(options, sight, turns);
 
-type HistoryTurns = Pick<Turns, "next" | "run">;
+type HistoryTurns = Pick<FairSchedule, "next" | "run">;
 
 class HistoryOperations {
   readonly #store: RecordStore;
   readonly #now: () => Instant;
-  readonly #sight: Sight;
+  readonly #sight: PermittedView;
   readonly #turns: HistoryTurns;
 
-  constructor({ store, now }: RecordServiceOptions, sight: Sight, turns: HistoryTurns) {
+  constructor({ store, now }: RecordServiceOptions, sight: PermittedView, turns: HistoryTurns) {
     this.#store = store;
     this.#now = now;
     this.#sight = sight;
@@ -57,7 +60,7 @@ class HistoryOperations {
   };
 
   /** Undoes one write with a new write; refused if what it changed has changed again since. */
-  readonly undo = async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<Written> => {
+  readonly undo = async (actor: Actor, key: ZoneKey, serial: number, asked: OnceOption = {}): Promise<Written> => {
     const [store, turns] = [this.#store, this.#turns];
     const zone = await this.#sight.openZone(actor, key);
     const rows = zone ? await this.#changesOf(actor, zone, serial) : [];

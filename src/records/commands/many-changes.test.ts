@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { wholeAccount } from "../../core/may.ts";
 import { inSteps, type Steps } from "../../core/steps.ts";
-import type { Actor } from "../queries/sight.ts";
+import type { Actor } from "../queries/permitted-view.ts";
 import { createRecordService, type RecordService } from "../service.ts";
 import type { Rule } from "../store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";

@@ -2,7 +2,7 @@ import type { Network } from "../../core/addresses/network.ts";
 import type { Instant } from "../../core/instant.ts";
 import { isMadeFor } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { type Actor, permissionsAt } from "../queries/sight.ts";
+import { type Actor, permissionsAt } from "../queries/permitted-view.ts";
 import type { WriteRule, WriteView } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { type NewIds, pointHost } from "./edit/dyndns.ts";

@@ -1,19 +1,23 @@
 import { parseOwner } from "../../core/names/name.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
-import type { Turns } from "../../lib/limits/turns.ts";
+import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { largeZone, type PlacedRecord, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { allZones } from "../queries/all-zones.ts";
-import { type Actor, missing, type NotDone, type Sight } from "../queries/sight.ts";
+import { type Actor, missing, type NotDone, type PermittedView } from "../queries/permitted-view.ts";
 import type { RecordStore } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
-import { createRecordRule, deleteRecordRule, replaceRecordRule, type Written } from "./edit-record.ts";
+import { createRecordRule, deleteRecordRule, type RecordOutcome, replaceRecordRule } from "./edit-record.ts";
 import type { PlacedDraft, RecordDraft } from "./requests.ts";
 
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
 
-export function recordOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {
+export function recordOperations(
+  { store, now }: RecordServiceOptions,
+  sight: PermittedView,
+  turns: Pick<FairSchedule, "next">,
+) {
   return {
     /** Whether the answer for a whole zone, or for all zones if none is named, may be long. */
     isLarge: async ({ account }: Actor, zone: string | undefined): Promise<boolean> =>
@@ -33,7 +37,7 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
       return { kind: "done" as const, records: found.flat() };
     },
 
-    createRecord: async (actor: Actor, zone: string, draft: RecordDraft): Promise<Written> => {
+    createRecord: async (actor: Actor, zone: string, draft: RecordDraft): Promise<RecordOutcome> => {
       const command = {
         kind: "create-record",
         actor,
@@ -45,7 +49,7 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
       return (await store.run(command, createRecordRule)) ?? missing("zone");
     },
 
-    replaceRecord: async (actor: Actor, id: string, next: PlacedDraft): Promise<Written> => {
+    replaceRecord: async (actor: Actor, id: string, next: PlacedDraft): Promise<RecordOutcome> => {
       const command = { kind: "replace-record", actor, id, next, now: now() } as const;
       return (await store.run(command, replaceRecordRule)) ?? missing("record");
     },
@@ -59,7 +63,7 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
 
 async function zonesAsked(
   store: RecordStore,
-  sight: Sight,
+  sight: PermittedView,
   actor: Actor,
   id: string | undefined,
 ): Promise<readonly Zone[] | undefined> {
@@ -76,7 +80,7 @@ async function zonesAsked(
 
 /** Looks a name up as an owner; a name that cannot be an owner in this zone has no records there. */
 async function recordsOf(
-  sight: Sight,
+  sight: PermittedView,
   actor: Actor,
   zone: Zone,
   { name, type }: RecordsQuery,

@@ -12,12 +12,12 @@ import {
   type Permissions,
   permissionsAt,
   refused,
-} from "../queries/sight.ts";
+} from "../queries/permitted-view.ts";
 import type { ActRule, DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { placed, setAt, withDraft } from "./edit/set.ts";
 import { readPlace } from "./edit/values.ts";
-import type { Asked, Done, SetChange, Written } from "./requests.ts";
+import type { Done, OnceOption, SetChange, Written } from "./requests.ts";
 import { noChange, writtenBy, writtenIn } from "./write.ts";
 
 type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?: number | undefined };
@@ -25,14 +25,14 @@ type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?
 /** Changes many sets of one zone in one transaction. Only the result is checked, so a CNAME can replace an A record and vice versa. */
 export function changesOperations({ store, now }: RecordServiceOptions) {
   return {
-    changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, asked: Asked = {}): Promise<Written> => {
+    changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, asked: OnceOption = {}): Promise<Written> => {
       const by = { actor, now: now(), parts: wanted.changes.length, ...asked };
       return writtenIn<Done>(await store.run({ kind: "change-sets", ...by, zone: key, ...wanted }, changeSetsRule));
     },
   };
 }
 
-export type ChangeSets = Asked &
+export type ChangeSets = OnceOption &
   Wanted & {
     readonly kind: "change-sets";
     readonly actor: Actor;

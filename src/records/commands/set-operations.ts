@@ -1,23 +1,27 @@
 import { ownersSeen, typesSeen } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
-import { createTurns, type Turns } from "../../lib/limits/turns.ts";
+import { createFairSchedule, type FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { isLarge, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { pageOfSets } from "../queries/page-of-sets.ts";
-import { type Actor, missing, type NotDone, refused, type Sight } from "../queries/sight.ts";
+import { type Actor, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
 import type { Page, SetPageQuery, SetPlace } from "../store/port.ts";
 import { zoneFaults } from "./edit/check-write.ts";
 import { readPlace } from "./edit/values.ts";
 import { editSetRule } from "./edit-set.ts";
-import type { Asked, SetDone, SetEdit, SetTarget, Written } from "./requests.ts";
+import type { OnceOption, SetDone, SetEdit, SetTarget, Written } from "./requests.ts";
 import { writtenIn } from "./write.ts";
 
 /** Operations on single record sets. */
-export function setOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {
+export function setOperations(
+  { store, now }: RecordServiceOptions,
+  sight: PermittedView,
+  turns: Pick<FairSchedule, "next">,
+) {
   // A list of a large zone takes memory, so an account gets one at a time. A client may request many pages simultaneously, so
   // any number may wait.
-  const largeLists = createTurns({ mostWaiting: Number.POSITIVE_INFINITY });
+  const largeLists = createFairSchedule({ mostWaiting: Number.POSITIVE_INFINITY });
   return {
     set: async (actor: Actor, target: SetTarget): Promise<SetDone | NotDone> => {
       const zone = await sight.openZone(actor, target.zone);
@@ -63,8 +67,8 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
       }
     },
 
-    editSet: async (actor: Actor, target: SetTarget, edit: SetEdit, asked: Asked = {}): Promise<Written<SetDone>> => {
-      const command = { kind: "edit-set", actor, target, edit, now: now(), ...asked } as const;
+    editSet: async (actor: Actor, target: SetTarget, edit: SetEdit, once?: OnceOption): Promise<Written<SetDone>> => {
+      const command = { kind: "edit-set", actor, target, edit, now: now(), ...once } as const;
       return writtenIn<SetDone>(await store.run(command, editSetRule));
     },
   };

@@ -6,14 +6,21 @@ import type { Fault } from "../../core/result.ts";
 import { inLongerSteps, mapInSteps, type Steps } from "../../core/steps.ts";
 import type { LoggedChange, SettingsChange, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
-import { type Actor, denied, type NotDone, type Permissions, permissionsAt, refused } from "../queries/sight.ts";
+import {
+  type Actor,
+  denied,
+  type NotDone,
+  type Permissions,
+  permissionsAt,
+  refused,
+} from "../queries/permitted-view.ts";
 import type { ActDecision, ActRule, WriteView } from "../store/port.ts";
 import { checkingWrite, signedStaysPrimary, soaStays, zoneFaults } from "./edit/check-write.ts";
-import type { Asked, Done } from "./requests.ts";
+import type { Done, OnceOption } from "./requests.ts";
 import { noChange, writtenBy } from "./write.ts";
 
 /** Undoes one write with a new write. */
-export type UndoChanges = Asked & {
+export type UndoChanges = OnceOption & {
   readonly kind: "undo-changes";
   readonly actor: Actor;
   readonly at: ZoneKey;

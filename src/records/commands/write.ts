@@ -9,11 +9,11 @@ import {
   missing,
   type NotDone,
   type Permissions,
+  type PermittedView,
   refused,
-  type Sight,
-} from "../queries/sight.ts";
+} from "../queries/permitted-view.ts";
 import type { Acted, ActRule, Command, Once, RecordStore, RunningAction } from "../store/port.ts";
-import type { Asked, Done, Written } from "./requests.ts";
+import type { Done, OnceOption, Written } from "./requests.ts";
 
 /** The actor and time of a write, as the store needs them. */
 export const writtenBy = ({ account, label }: Pick<Actor, "account" | "label">, now: Instant) => ({
@@ -38,7 +38,7 @@ export async function writtenBefore(
   store: RecordStore,
   actor: Actor,
   at: ZoneKey,
-  { once }: Asked,
+  { once }: OnceOption,
   now: Instant,
 ): Promise<Written> {
   if (once === undefined) return missing("zone");
@@ -74,10 +74,15 @@ export function writeObstacle(sight: Permissions, actor: Actor, { name: zone }: 
   return refusal && denied(refusal);
 }
 
-export type ChangedZone = (Exclude<Written, NotDone> & { readonly zone: Zone }) | NotDone;
+export type ZoneOutcome = (Exclude<Written, NotDone> & { readonly zone: Zone }) | NotDone;
 
 /** The outcome of the write, with the zone as the actor sees it afterwards. */
-export async function withZone(sight: Sight, actor: Actor, key: AnyZoneKey, written: Written): Promise<ChangedZone> {
+export async function withZone(
+  sight: PermittedView,
+  actor: Actor,
+  key: AnyZoneKey,
+  written: Written,
+): Promise<ZoneOutcome> {
   if (written.kind !== "done") return written;
   const zone = await sight.zone(actor, key);
   return zone ? { ...written, zone } : missing("zone");

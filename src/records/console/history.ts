@@ -1,8 +1,8 @@
 import { json, type PlainAnswer, problem } from "../../access/session-http.ts";
 import type { WriteEntry, WritePage } from "../../contract/console.ts";
 import { changeToWire } from "../api/rrsets/wire.ts";
-import type { Actor } from "../queries/sight.ts";
-import { noVeil } from "../queries/veiled-numbers.ts";
+import { plainIds } from "../queries/obfuscated-ids.ts";
+import type { Actor } from "../queries/permitted-view.ts";
 import type { ShownWrite } from "../queries/writes.ts";
 import type { RecordService } from "../service.ts";
 
@@ -71,5 +71,5 @@ const toEntry = ({
   changed: replaced + settings,
   deleted,
   begins,
-  changes: rows.map((row) => changeToWire(row, noVeil)),
+  changes: rows.map((row) => changeToWire(row, plainIds)),
 });

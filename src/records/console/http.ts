@@ -9,7 +9,7 @@ import type { PlainRequest } from "../../lib/http/plain-request.ts";
 import { zipAnswer } from "../../lib/http/plain-request.ts";
 import { createStaticPages } from "../../lib/http/static-pages.ts";
 import type { Logger } from "../../process/log.ts";
-import type { Actor } from "../queries/sight.ts";
+import type { Actor } from "../queries/permitted-view.ts";
 import type { RecordService } from "../service.ts";
 import type { RecordStore } from "../store/port.ts";
 import { createDelegationChecks } from "./delegation.ts";

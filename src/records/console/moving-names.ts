@@ -7,11 +7,11 @@ import { isByHand } from "./actor-label.ts";
 
 /** What the overview shows of an account's latest changes, which are sorted newest first. */
 
-export type SetChange = LoggedChange & {
+export type LoggedSetRow = LoggedChange & {
   readonly change: Exclude<LoggedChange["change"], { readonly kind: "settings" }>;
 };
 
-const isOfSet = (logged: LoggedChange): logged is SetChange => logged.change.kind !== "settings";
+const isOfSet = (logged: LoggedChange): logged is LoggedSetRow => logged.change.kind !== "settings";
 
 /** The A and AAAA sets that exist and whose address a program has changed, the latest first. */
 export function movingNames(changes: readonly LoggedChange[]): readonly MovingName[] {
@@ -25,10 +25,10 @@ export function movingNames(changes: readonly LoggedChange[]): readonly MovingNa
 }
 
 /** A zone begins and ends with its SOA set. */
-const goneZones = (changes: readonly SetChange[]): ReadonlySet<number> =>
+const goneZones = (changes: readonly LoggedSetRow[]): ReadonlySet<number> =>
   new Set(changes.filter(({ change }) => change.type === "SOA" && change.after === null).map(({ zone }) => zone));
 
-function nameOf(changes: readonly SetChange[]): MovingName | undefined {
+function nameOf(changes: readonly LoggedSetRow[]): MovingName | undefined {
   const moves = changes.filter(({ change: { before, after } }) => before && after && !sameValues(before, after));
   // A record that only people edit in the console is no dynamic name.
   if (moves.every(({ actor }) => isByHand(actor))) return undefined;

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Attention } from "../../contract/overview.ts";
 import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import { wholeAccount } from "../../core/may.ts";
-import type { Actor } from "../queries/sight.ts";
+import type { Actor } from "../queries/permitted-view.ts";
 import { createRecordService } from "../service.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import { labelOf } from "./actor-label.ts";

@@ -7,7 +7,7 @@ import type { Instant } from "../../core/instant.ts";
 import { wholeAccount } from "../../core/may.ts";
 import type { PlainRequest } from "../../lib/http/plain-request.ts";
 import { type Account, operatorAccount } from "../model.ts";
-import type { Actor } from "../queries/sight.ts";
+import type { Actor } from "../queries/permitted-view.ts";
 import type { ConsoleStore, RecordStore } from "../store/port.ts";
 import { labelOf } from "./actor-label.ts";
 

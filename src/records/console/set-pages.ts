@@ -1,7 +1,7 @@
 import { json, type PlainAnswer, problem } from "../../access/session-http.ts";
 import { setsPerConsolePage } from "../../contract/console.ts";
 import { setToWire } from "../api/rrsets/wire.ts";
-import type { Actor } from "../queries/sight.ts";
+import type { Actor } from "../queries/permitted-view.ts";
 import type { RecordService } from "../service.ts";
 
 /** A page of a zone's sets, like that of the record-set API but larger: the pages show whole zones. */

@@ -2,8 +2,8 @@ import type { Instant } from "../../core/instant.ts";
 import type { MaybeLater } from "../../core/maybe-later.ts";
 import type { Action } from "../model.ts";
 import type { ActionQuery, Page, RecordStore } from "../store/port.ts";
-import type { Actor } from "./sight.ts";
-import { createVeil, noVeil, type Veil } from "./veiled-numbers.ts";
+import { type ObfuscatedIds, obfuscateIds, plainIds } from "./obfuscated-ids.ts";
+import type { Actor } from "./permitted-view.ts";
 
 /**
  * The actions of the account for zones that the actor may see, including deleted ones. An action does not say which sets it
@@ -19,11 +19,11 @@ export function actionOperations({ store, now }: { readonly store: RecordStore; 
     return known;
   };
   return {
-    /** Positions and actions are numbered across all zones and accounts. The veil hides from a limited token how many there are. */
-    veilFor: ({ token, scope }: Actor): MaybeLater<Veil> =>
+    /** Positions and actions are numbered across all zones and accounts. A limited token gets obfuscated ones, which do not tell how many there are. */
+    shownIdsFor: ({ token, scope }: Actor): MaybeLater<ObfuscatedIds> =>
       scope.zones === undefined && scope.sets === undefined
-        ? noVeil
-        : secret().then((text) => createVeil(text, `token ${token}`)),
+        ? plainIds
+        : secret().then((text) => obfuscateIds(text, `token ${token}`)),
 
     actions: ({ account, label, scope }: Actor, query: Omit<ActionQuery, "now">): Promise<Page<Action>> =>
       store.actions(account, {

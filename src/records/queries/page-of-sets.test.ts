@@ -7,7 +7,7 @@ import { largeZone, plainSettings } from "../model.ts";
 import { createRecordService, type RecordService } from "../service.ts";
 import type { SetPageQuery } from "../store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
-import type { Actor } from "./sight.ts";
+import type { Actor } from "./permitted-view.ts";
 
 let store: SqliteStore;
 let service: RecordService;

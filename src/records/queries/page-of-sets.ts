@@ -9,7 +9,7 @@ const partSize = { places: 1_000, sets: 500 };
 type PageReads = Pick<RecordStore, "sets" | "setPage" | "setsAfter" | "placesAfter">;
 type Pause = () => Promise<void>;
 
-export type Wanted = {
+export type WantedSets = {
   /** By owner and type alone. */
   readonly place: (place: SetPlace) => boolean;
   /** By content; absent: any. Then the records of the zone need not be read. */
@@ -24,7 +24,7 @@ export async function pageOfSets(
   store: PageReads,
   zone: Zone,
   query: SetPageQuery,
-  wanted: Wanted,
+  wanted: WantedSets,
   pause: Pause,
 ): Promise<Page<RRset>> {
   const from = (query.page - 1) * query.perPage;
@@ -68,7 +68,12 @@ export async function eachSetOfTypes(
   }
 }
 
-async function wantedPlaces(store: PageReads, zone: Zone, wanted: Wanted, pause: Pause): Promise<readonly SetPlace[]> {
+async function wantedPlaces(
+  store: PageReads,
+  zone: Zone,
+  wanted: WantedSets,
+  pause: Pause,
+): Promise<readonly SetPlace[]> {
   const found: SetPlace[] = [];
   const { set: isKept } = wanted;
   if (isKept === undefined) {

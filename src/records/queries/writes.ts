@@ -1,8 +1,8 @@
 import type { Instant } from "../../core/instant.ts";
-import type { Turns } from "../../lib/limits/turns.ts";
+import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import type { LoggedChange, Zone, ZoneKey } from "../model.ts";
 import type { ChangeMatch, LoggedWrite, RecordStore } from "../store/port.ts";
-import { type Actor, missing, type Sight } from "./sight.ts";
+import { type Actor, missing, type PermittedView } from "./permitted-view.ts";
 
 export type WritesWish = {
   /** Only changes before this position. */
@@ -24,11 +24,15 @@ const [window, mostLooked] = [1_000, 20_000];
  * The history of a zone by write. Its work is bounded, whatever the log contains: it is done in small parts, in turns with other
  * accounts, and after some parts the answer says where to continue. For actors who see the whole zone.
  */
-export function writesOperations({ store }: { readonly store: RecordStore }, sight: Sight, turns: Pick<Turns, "next">) {
+export function writesOperations(
+  { store }: { readonly store: RecordStore },
+  permitted: PermittedView,
+  turns: Pick<FairSchedule, "next">,
+) {
   return {
     /** `next`: the position before which the next page starts; undefined at the end. `reached`: how far back it looked. */
     writes: async (actor: Actor, key: ZoneKey, { before, until, match }: WritesWish) => {
-      const zone = actor.scope.sets === undefined ? await sight.openZone(actor, key) : undefined;
+      const zone = actor.scope.sets === undefined ? await permitted.openZone(actor, key) : undefined;
       if (zone === undefined) return missing("zone");
       const start =
         until === undefined ? before : Math.min(before ?? Infinity, await positionAfter(store, zone, until));

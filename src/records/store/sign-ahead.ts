@@ -4,8 +4,8 @@ import { soaExpiry } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { finish } from "../../core/steps.ts";
+import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
-import type { Turns } from "../../lib/limits/turns.ts";
 import type { Zone, ZoneSigning } from "../model.ts";
 import { expiryAfter, type SealedKey, type Signer, type SigningTime } from "../signing/signer.ts";
 import { goneAhead } from "./leftovers.ts";
@@ -47,7 +47,7 @@ export type Missed = { readonly owners: ReadonlySet<string>; readonly position: 
 export type SigningAhead = {
   readonly store: AheadStore;
   readonly signer: Signer;
-  readonly turns: Pick<Turns, "next" | "run">;
+  readonly turns: Pick<FairSchedule, "next" | "run">;
   readonly signal: AbortSignal;
 };
 

@@ -9,7 +9,7 @@ import { until } from "../../../test/rig/until.ts";
 import { wholeAccount } from "../../core/may.ts";
 import type { EndWork } from "../../process/duties.ts";
 import { createLog } from "../../process/log.ts";
-import type { Actor } from "../queries/sight.ts";
+import type { Actor } from "../queries/permitted-view.ts";
 import { createRecordService, type RecordService } from "../service.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
 import { deliverWebhooks } from "./deliver.ts";

@@ -7,7 +7,7 @@ import type { EndWork } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
 import { changeToWire } from "../api/rrsets/wire.ts";
 import type { LoggedChange } from "../model.ts";
-import { noVeil } from "../queries/veiled-numbers.ts";
+import { plainIds } from "../queries/obfuscated-ids.ts";
 import type { RecordStore } from "../store/port.ts";
 import { concerns, type Webhook } from "./settings.ts";
 
@@ -94,7 +94,7 @@ async function deliverNext(
 }
 
 async function post(hook: Webhook, changes: readonly LoggedChange[], now: Instant, signal: AbortSignal): Promise<void> {
-  const body = JSON.stringify({ changes: changes.map((change) => changeToWire(change, noVeil)) });
+  const body = JSON.stringify({ changes: changes.map((change) => changeToWire(change, plainIds)) });
   const answer = await fetch(hook.url, {
     method: "POST",
     headers: {

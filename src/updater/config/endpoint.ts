@@ -6,10 +6,10 @@ import { type KeyFault, needed, shared, usually } from "../../lib/settings/mappi
 import {
   duration,
   flag,
-  type Place,
   path,
   refined,
   type Setting,
+  type SettingPlace,
   text,
   typeInWords,
 } from "../../lib/settings/setting.ts";
@@ -51,7 +51,7 @@ type Trusts = { readonly ca?: HttpTrust; readonly fingerprint?: HttpTrust; reado
 /** An `Endpoint` with the other settings of the mapping. */
 export function withTrust<V extends Trusts>(
   value: V,
-  { what, reading }: Place,
+  { what, reading }: SettingPlace,
 ): Omit<V, keyof Trusts> & { readonly trust: HttpTrust } {
   const { ca, fingerprint, insecure, ...rest } = value;
   if (insecure)
@@ -88,7 +88,7 @@ export const webAddress = (
     return url;
   });
 
-function trustAuthorities(file: string, place: Place): HttpTrust | undefined {
+function trustAuthorities(file: string, place: SettingPlace): HttpTrust | undefined {
   const pem = readTextFile(file, place);
   if (pem === undefined) return undefined;
   const bad = (message: string, todo: string) =>
@@ -111,7 +111,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-function trustFingerprint(written: string, { what, fault }: Place): HttpTrust | undefined {
+function trustFingerprint(written: string, { what, fault }: SettingPlace): HttpTrust | undefined {
   const hex = written
     .replace(/^sha-?256[:=]?/i, "")
     .replaceAll(/[:\s]/g, "")

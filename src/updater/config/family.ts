@@ -7,10 +7,10 @@ import {
   missing,
   oneOrMore,
   orShort,
-  type Place,
   type Setting,
+  type SettingPlace,
+  type SettingType,
   text,
-  type Value,
 } from "../../lib/settings/setting.ts";
 import { vhid } from "./rules.ts";
 
@@ -100,13 +100,13 @@ export function familySettings(family: Family, source: Setting<Sources>): Settin
   return orShort(full, short, (own) => own);
 }
 
-type Written = { readonly [K in keyof typeof hostFields]: Value<(typeof hostFields)[K]> | undefined };
+type Written = { readonly [K in keyof typeof hostFields]: SettingType<(typeof hostFields)[K]> | undefined };
 
 /** Empty without a host part; undefined after a fault. */
 export function hostPart(
   { host, mac, prefix }: Written,
   family: Family,
-  { fault }: Place,
+  { fault }: SettingPlace,
 ): Pick<OwnFamily, "host"> | undefined {
   const bad = (key: string, message: string, todo: string) => fault({ code: "bad-host", message, todo }, key);
   const [key, written] = host === undefined ? (["mac", mac] as const) : (["host", host] as const);

@@ -1,6 +1,6 @@
 import { parseIpv6 } from "../../core/addresses/address.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
-import { listOf, missing, named, type Place, refined, text } from "../../lib/settings/setting.ts";
+import { listOf, missing, named, refined, type SettingPlace, text } from "../../lib/settings/setting.ts";
 import { devices, hostFields, hostPart } from "./family.ts";
 import { checkOwner, type EntrySettings, type NameConfig } from "./names.ts";
 import { ruleFields } from "./rules.ts";
@@ -8,7 +8,7 @@ import { ruleFields } from "./rules.ts";
 /** `::1:2` or `02:00:5e:10:00:01`. Parsed only when the prefix length is known. */
 const machine = refined(
   text("The host part of the machine's address, or its MAC address.", "::1:2"),
-  (written, place): { readonly written: string; readonly place: Place } => ({ written, place }),
+  (written, place): { readonly written: string; readonly place: SettingPlace } => ({ written, place }),
 );
 
 /** `hosts:`. Each entry is many names: the machines of a site, which all move when the prefix changes. */

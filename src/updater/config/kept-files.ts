@@ -1,6 +1,6 @@
 import { type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
-import type { Place } from "../../lib/settings/setting.ts";
+import type { SettingPlace } from "../../lib/settings/setting.ts";
 import { linkTarget } from "../../process/data-folder.ts";
 
 type Named = { readonly state?: string; readonly history?: string };
@@ -12,7 +12,11 @@ export function keptFiles({ state, history }: Named, config: string, resolve: (p
 }
 
 /** `filesRead`: the config and the files it names. */
-export function checkKeptFiles(kept: Required<Named>, filesRead: readonly string[], { has, fault }: Place): void {
+export function checkKeptFiles(
+  kept: Required<Named>,
+  filesRead: readonly string[],
+  { has, fault }: SettingPlace,
+): void {
   const targetsRead = new Set(filesRead.map(linkTarget));
   for (const key of ["state", "history"] as const) {
     const path = kept[key];

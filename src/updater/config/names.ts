@@ -4,7 +4,16 @@ import { parseTyped } from "../../core/names/unicode.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { fail, type Result } from "../../core/result.ts";
 import { mapping, needed, usually, type ValueOf } from "../../lib/settings/mapping.ts";
-import { flag, integer, listOf, missing, type Place, refined, type Setting, text } from "../../lib/settings/setting.ts";
+import {
+  flag,
+  integer,
+  listOf,
+  missing,
+  refined,
+  type Setting,
+  type SettingPlace,
+  text,
+} from "../../lib/settings/setting.ts";
 import { type FamilyConfig, familySettings, type OwnFamily, type Sources } from "./family.ts";
 import type { Known } from "./kinds.ts";
 import { checkDevices, noReference, reference, sourcesSetting, withSources } from "./references.ts";
@@ -37,7 +46,7 @@ export function entrySettings(known: Known) {
     fields: entryFields(sources, targets),
     ownSource: sourcesSetting(sources, "The source for this family, if it differs from the name's."),
     /** `needsSource`: not all families of the entry have their own source. */
-    check(right: Partial<EntryValues>, given: readonly Family[], needsSource: boolean, place: Place): void {
+    check(right: Partial<EntryValues>, given: readonly Family[], needsSource: boolean, place: SettingPlace): void {
       checkWhen(right, place);
       if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
       if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
@@ -47,7 +56,7 @@ export function entrySettings(known: Known) {
       family: Family,
       config: OwnFamily | undefined,
       { source }: Partial<EntryValues>,
-      place: Place,
+      place: SettingPlace,
       key?: string,
     ): void {
       checkDevices(family, config, known, source ?? usualSource, place, key);
@@ -57,7 +66,7 @@ export function entrySettings(known: Known) {
       written: string,
       { zone, source = usualSource, target = onlyTarget, ttl, create, removeOnStop, paused, ...rules }: EntryValues,
       wanted: readonly (readonly [Family, OwnFamily | undefined])[],
-      place: Place,
+      place: SettingPlace,
     ): NameConfig | undefined {
       const owner = ownerOf(written, zone);
       if (!owner.ok || target === undefined) return undefined;
@@ -107,7 +116,7 @@ const entryFields = (sources: readonly string[], targets: readonly string[]) => 
 /** Reports a record that an earlier entry has too. */
 function createDuplicateCheck() {
   const taken = new Set<string>();
-  return (record: string, target: string, family: Family, { fault }: Place): void => {
+  return (record: string, target: string, family: Family, { fault }: SettingPlace): void => {
     const message = `${record} is already in another entry`;
     if (taken.has(`${target} ${record}`))
       fault({ code: "duplicate-name", message, todo: "keep one of the two" }, family);
@@ -160,7 +169,7 @@ export function namesSettings(entry: EntrySettings) {
 }
 
 /** Reports what is wrong with a name of that zone. */
-export function checkOwner(written: string, zone: string, { fault }: Place, key?: string): void {
+export function checkOwner(written: string, zone: string, { fault }: SettingPlace, key?: string): void {
   const owner = ownerOf(written, zone);
   if (!owner.ok) for (const { where: _, ...detail } of owner.faults) fault(detail, key);
 }
@@ -190,7 +199,7 @@ function checkAbilities(
   given: readonly Family[],
   known: Known,
   target: string,
-  { fault }: Place,
+  { fault }: SettingPlace,
 ): void {
   const api = known.targets.get(target);
   const can = known.kinds.targets.facts[api ?? ""]?.can;

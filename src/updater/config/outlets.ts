@@ -10,9 +10,9 @@ import {
   oneOrMore,
   path,
   refined,
+  type SettingType,
   text,
   typeInWords,
-  type Value,
 } from "../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "./endpoint.ts";
 import { program } from "./rules.ts";
@@ -89,8 +89,8 @@ export const notifySettings = listOf(
   "Where to send a notice when a failure has lasted for a minute, and when it is over; or also when a record was replaced.",
 );
 
-export type NotifyConfig = Value<typeof notice>;
-export type MailConfig = Value<typeof mail>;
+export type NotifyConfig = SettingType<typeof notice>;
+export type MailConfig = SettingType<typeof mail>;
 
 const onlyChanged: readonly OutletEvent[] = ["changed"];
 
@@ -113,7 +113,7 @@ const run = mapping(
 /** `run:`, one mapping or a list of them. */
 export const runSettings = oneOrMore(run);
 
-export type RunConfig = Value<typeof run>;
+export type RunConfig = SettingType<typeof run>;
 
 const heartbeat = mapping(
   {
@@ -134,7 +134,7 @@ const kindOf = ({ pathname }: URL) => (pathname.includes("/api/push/") ? "uptime
 /** `heartbeat:`, one mapping or a list of them. */
 export const heartbeatSettings = oneOrMore(heartbeat);
 
-export type HeartbeatConfig = Value<typeof heartbeat>;
+export type HeartbeatConfig = SettingType<typeof heartbeat>;
 
 const listen = refined(
   text(

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { isScalar } from "yaml";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import { isUtf16 } from "../../core/utf8-text.ts";
-import type { Reading, Surroundings } from "../../lib/settings/setting.ts";
+import type { Reading, ReadingContext } from "../../lib/settings/setting.ts";
 import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
 import { configSettings, type UpdaterConfig } from "./config.ts";
 import { checkKeptFiles, keptFiles } from "./kept-files.ts";
@@ -16,7 +16,7 @@ import { lookOf } from "./watch-files.ts";
 export function readConfigOf(
   kinds: ConfigKinds,
   file: string,
-  env: Surroundings["env"],
+  env: ReadingContext["env"],
   cwd: string,
   instead?: string,
 ): Result<UpdaterConfig> {

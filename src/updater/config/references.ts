@@ -6,9 +6,9 @@ import {
   missing,
   oneOrMore,
   orShort,
-  type Place,
   refined,
   type Setting,
+  type SettingPlace,
   text,
 } from "../../lib/settings/setting.ts";
 import { quoted } from "../../lib/settings/yaml-reader.ts";
@@ -78,7 +78,7 @@ export function checkDevices(
   config: OwnFamily | undefined,
   known: Known,
   usual: Sources | undefined,
-  { fault }: Place,
+  { fault }: SettingPlace,
   key: string = family,
 ): void {
   const all = config?.source ?? usual;

@@ -10,9 +10,9 @@ import {
   missing,
   oneOrMore,
   orShort,
-  type Place,
   refined,
   type Setting,
+  type SettingPlace,
   text,
 } from "../../lib/settings/setting.ts";
 import { dnsServer } from "./endpoint.ts";
@@ -72,7 +72,7 @@ export const ruleFields = shared("Rules", {
 export type RuleValues = ValueOf<typeof ruleFields>;
 
 /** `when` and `vhid` need each other. */
-export function checkWhen({ when }: Partial<RuleValues>, { has, fault }: Place): void {
+export function checkWhen({ when }: Partial<RuleValues>, { has, fault }: SettingPlace): void {
   if (has("vhid") && !has("when")) fault(missing("vhid is set without when", "add `when: carp-master`"), "vhid");
   if (when === "carp-master" && !has("vhid"))
     fault(missing("when: carp-master needs a VHID", "add it, such as `vhid: 1`"), "when");

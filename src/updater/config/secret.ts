@@ -4,7 +4,7 @@ import { shellWord } from "../../core/shell-word.ts";
 import { isUtf16, withoutMark } from "../../core/utf8-text.ts";
 import { hasControls } from "../../core/visible-text.ts";
 import { mapping } from "../../lib/settings/mapping.ts";
-import { type Place, path, refined, type Setting, text, typeInWords } from "../../lib/settings/setting.ts";
+import { path, refined, type Setting, type SettingPlace, text, typeInWords } from "../../lib/settings/setting.ts";
 import type { FaultDetail } from "../../lib/settings/yaml-reader.ts";
 
 /** A function, so that printing or logging a config by mistake shows no secret. */
@@ -40,7 +40,7 @@ export const password = (description: string): Setting<Secret> =>
     return place.fault({ code: "weak-password", message: `${place.what} is not safe`, todo: weak });
   });
 
-type Accept = (content: string, place: Place) => Secret | undefined;
+type Accept = (content: string, place: SettingPlace) => Secret | undefined;
 
 function secretOf(description: string, accept: Accept): Setting<Secret> {
   const place = mapping(
@@ -68,7 +68,10 @@ function secretOf(description: string, accept: Accept): Setting<Secret> {
   };
 }
 
-const below = (place: Place, key: string): Place => ({ ...place, fault: (detail) => place.fault(detail, key) });
+const below = (place: SettingPlace, key: string): SettingPlace => ({
+  ...place,
+  fault: (detail) => place.fault(detail, key),
+});
 
 const notOnePlace = (what: string) => ({
   code: "secret-place",
@@ -104,7 +107,7 @@ export const keyFile = (description: string): Setting<{ readonly key: Secret; re
     return secret && { key, secret };
   });
 
-export function readTextFile(path: string, { what, reading, fault }: Place): string | undefined {
+export function readTextFile(path: string, { what, reading, fault }: SettingPlace): string | undefined {
   const absolute = reading.resolve(path);
   reading.sawFile(absolute);
   try {
@@ -132,13 +135,13 @@ export const utf16 = { code: "not-utf-8", todo: "save it as UTF-8" } as const;
 export const unreadableTodo = (code: string): string =>
   code === "EISDIR" ? "it is a folder: give a file" : "fix its permissions";
 
-function fromFile(path: string, place: Place, accept: Accept): Secret | undefined {
+function fromFile(path: string, place: SettingPlace, accept: Accept): Secret | undefined {
   const content = readSecretFile(path, place);
   return content === undefined ? undefined : accept(content, place);
 }
 
 /** Warns if others can read the file too. */
-export function readSecretFile(path: string, place: Place): string | undefined {
+export function readSecretFile(path: string, place: SettingPlace): string | undefined {
   const content = readTextFile(path, place);
   if (content === undefined) return undefined;
   const absolute = place.reading.resolve(path);
@@ -156,7 +159,7 @@ function downloadedLine(content: string, line: Half): string | undefined {
 
 const isDownloaded = (content: string): boolean => /^(key|secret)=/m.test(content);
 
-function fromEnvironment(name: string, place: Place, accept: Accept): Secret | undefined {
+function fromEnvironment(name: string, place: SettingPlace, accept: Accept): Secret | undefined {
   const value = place.reading.env[name];
   if (value !== undefined) return accept(value, place);
   return place.fault({
@@ -167,7 +170,7 @@ function fromEnvironment(name: string, place: Place, accept: Accept): Secret | u
 }
 
 /** Spaces at the ends are kept, because they may belong to it. No message contains the value. */
-function oneLine(content: string, place: Place): Secret | undefined {
+function oneLine(content: string, place: SettingPlace): Secret | undefined {
   const value = content.replace(/^[\r\n]+|[\r\n]+$/g, "");
   if (value.trim() === "" || hasControls(value)) return bad(value, "a line break or a control character", place);
   if (value !== value.trim()) place.reading.warn(`${place.what} begins or ends with a space, which moor sends too`);
@@ -175,12 +178,12 @@ function oneLine(content: string, place: Place): Secret | undefined {
 }
 
 /** HTTP headers carry visible ASCII only; anything else means the wrong file. */
-function visibleAscii(value: string, place: Place): Secret | undefined {
+function visibleAscii(value: string, place: SettingPlace): Secret | undefined {
   if (/^[\x21-\x7e]+$/.test(value)) return () => value;
   return bad(value, "a space, a line break or another character that is not visible ASCII", place);
 }
 
-const bad = (value: string, lack: string, { what, fault }: Place): undefined =>
+const bad = (value: string, lack: string, { what, fault }: SettingPlace): undefined =>
   fault({
     code: "bad-secret",
     message: value.trim() === "" ? `${what} is empty` : `${what} contains ${lack}`,

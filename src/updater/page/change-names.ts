@@ -21,7 +21,7 @@ export type ChangeTools = ReviewTools & {
   readonly adopt: () => void;
 };
 
-export type Changed =
+export type NamesOutcome =
   | { readonly kind: "preview"; readonly preview: NamesPreview }
   | { readonly kind: "written" }
   | NotWritten;
@@ -69,11 +69,11 @@ export function createNamesChanger({ config, devices, published, checkText, adop
         }),
       };
     },
-    async preview(wish: NamesWish): Promise<Changed> {
+    async preview(wish: NamesWish): Promise<NamesOutcome> {
       const prepared = await prepare(wish);
       return prepared.kind === "edited" ? { kind: "preview", preview: prepared.preview } : prepared;
     },
-    async write(wish: NamesWish): Promise<Changed> {
+    async write(wish: NamesWish): Promise<NamesOutcome> {
       const prepared = await prepare(wish);
       if (prepared.kind !== "edited") return prepared;
       if (prepared.preview.faults.length > 0) return { kind: "preview", preview: prepared.preview };

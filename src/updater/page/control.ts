@@ -7,7 +7,7 @@ import type { ControlConfig } from "../config/outlets.ts";
 import { printMetrics } from "../report/print-metrics.ts";
 import type { Status } from "../report/status.ts";
 import { longestSilence } from "../round/schedule.ts";
-import type { Answer, Reply } from "./door.ts";
+import type { AnswerRequest, PageReply } from "./door.ts";
 import type { UpdaterPage } from "./http-page.ts";
 import type { PageSignIn } from "./sign-in.ts";
 
@@ -25,7 +25,7 @@ export type ControlTools = {
 };
 
 /** What the updater's port answers: the page for browsers, and the status for programs. */
-export function createControl(control: Pick<ControlConfig, "token">, tools: ControlTools): Answer {
+export function createControl(control: Pick<ControlConfig, "token">, tools: ControlTools): AnswerRequest {
   const { signIn, page } = tools;
   return async (request) => {
     // A web page can reach this port under a name of its choice (DNS rebinding), but not with the cookie of a session.
@@ -41,7 +41,7 @@ export function createControl(control: Pick<ControlConfig, "token">, tools: Cont
   };
 }
 
-const refusal = (status: number, error: string): Reply => ({ status, body: { error } });
+const refusal = (status: number, error: string): PageReply => ({ status, body: { error } });
 const noToken = refusal(401, "send Authorization: Bearer TOKEN");
 
 function hasToken({ headers }: PlainRequest, { token }: Pick<ControlConfig, "token">): boolean {
@@ -54,7 +54,7 @@ function answerTo(
   control: Pick<ControlConfig, "token">,
   isKnown: boolean,
   tools: ControlTools,
-): Reply {
+): PageReply {
   const { method, path } = request;
   if (path === "/check") return checkFor(request, control, tools);
   const page = pages[path];
@@ -63,14 +63,14 @@ function answerTo(
   return isKnown || path.startsWith("/health/") ? page(tools.status(), tools, isKnown) : noToken;
 }
 
-function checkFor(request: PlainRequest, control: Pick<ControlConfig, "token">, { check }: ControlTools): Reply {
+function checkFor(request: PlainRequest, control: Pick<ControlConfig, "token">, { check }: ControlTools): PageReply {
   if (request.method !== "POST") return refusal(405, "use POST to start a round");
   if (!hasToken(request, control)) return noToken;
   check();
   return { status: 202, body: { checking: true } };
 }
 
-type Page = (status: Status, tools: ControlTools, isKnown: boolean) => Reply;
+type Page = (status: Status, tools: ControlTools, isKnown: boolean) => PageReply;
 
 const pages: Readonly<Record<string, Page>> = {
   "/metrics": (status) => ({

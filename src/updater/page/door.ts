@@ -7,14 +7,14 @@ import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { type ControlConfig, controlUrl } from "../config/outlets.ts";
 
-export type Reply = {
+export type PageReply = {
   readonly status: number;
   /** Strings and bytes are sent as they are, anything else as JSON. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-export type Answer = (request: PlainRequest) => Promise<Reply>;
+export type AnswerRequest = (request: PlainRequest) => Promise<PageReply>;
 
 /** The updater's port. */
 export type Door = {
@@ -22,14 +22,17 @@ export type Door = {
    * Gives these answers from now on. Stays open if the address is the same as before, so that a reload of the config
    * interrupts nobody. Returns the URL; undefined without `control:`, or if it cannot listen there: names are updated anyway.
    */
-  readonly serve: (config: Pick<UpdaterConfig, "control" | "stateFile">, answer: Answer) => Promise<string | undefined>;
+  readonly serve: (
+    config: Pick<UpdaterConfig, "control" | "stateFile">,
+    answer: AnswerRequest,
+  ) => Promise<string | undefined>;
   readonly close: () => Promise<void>;
 };
 
 /** `option`: what sets the address, for messages. */
 export function createDoor(log: Logger, option = "control: listen:"): Door {
   let open: { readonly at: string; readonly url: string; readonly close: () => Promise<void> } | undefined;
-  let answer: Answer = async () => ({ status: 503, body: { error: "starting" } });
+  let answer: AnswerRequest = async () => ({ status: 503, body: { error: "starting" } });
   const handle: RequestListener = (request, response) => void respond(request, response, answer);
   const close = async () => {
     await open?.close();
@@ -107,7 +110,7 @@ async function openTls(control: ControlConfig, folder: string, handle: RequestLi
   return { server, close };
 }
 
-async function respond(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse, answer: AnswerRequest): Promise<void> {
   try {
     const plain = await readPlainRequest(request);
     send(response, plain === undefined ? tooLarge : await answer(plain));
@@ -117,11 +120,11 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   }
 }
 
-const tooLarge: Reply = { status: 413, body: { error: { message: "The request is too large." } } };
+const tooLarge: PageReply = { status: 413, body: { error: { message: "The request is too large." } } };
 
 const json = { "content-type": "application/json", "cache-control": "no-store" };
 
-function send(response: ServerResponse, { status, body, headers = json }: Reply): void {
+function send(response: ServerResponse, { status, body, headers = json }: PageReply): void {
   const isReady = typeof body === "string" || Buffer.isBuffer(body);
   const content = isReady ? body : `${JSON.stringify(body, undefined, 2)}\n`;
   // A 204 response must not even declare the length of a body.

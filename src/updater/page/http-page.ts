@@ -12,8 +12,8 @@ import { readHistory } from "../report/history.ts";
 import type { Status } from "../report/status.ts";
 import { subjectsOf } from "../round/subjects.ts";
 import { type AskTools, createAskPublished } from "./ask-published.ts";
-import { type Changed, type ChangeTools, createNamesChanger } from "./change-names.ts";
-import type { Reply } from "./door.ts";
+import { type ChangeTools, createNamesChanger, type NamesOutcome } from "./change-names.ts";
+import type { PageReply } from "./door.ts";
 import { readWish } from "./name-fields.ts";
 import { shownConfig } from "./shown-config.ts";
 
@@ -32,15 +32,15 @@ export type PageOptions = {
 };
 
 /** Who asks: someone with a session, someone without one, a foreign page, or anybody if there is nothing to sign in to. */
-export type Asker = SessionFound["kind"] | "nobody-asked";
+export type PageVisitor = SessionFound["kind"] | "nobody-asked";
 
 /** Undefined for requests that are not for the page. */
-export type UpdaterPage = (request: PlainRequest, asker: Asker) => Promise<Reply | undefined>;
+export type UpdaterPage = (request: PlainRequest, asker: PageVisitor) => Promise<PageReply | undefined>;
 
 const checkEvery = 3_000;
 const decisionsShown = 300;
 
-type Answers = Readonly<Record<string, (request: PlainRequest) => Promise<Reply>>>;
+type Answers = Readonly<Record<string, (request: PlainRequest) => Promise<PageReply>>>;
 
 /** The page of the updater. Without a sign-in, it can change only the time of the next round. */
 export function createUpdaterPage(options: PageOptions): UpdaterPage {
@@ -117,14 +117,14 @@ const starting = problem(503, "The updater is starting. Try again in a moment.")
 const noSignIn = "Names can be changed here only after a sign-in: set `password:` under `control:` in the config.";
 
 /** `make` returns undefined until the updater watches its config. */
-async function change(body: string, make: (wish: NamesWish) => Promise<Changed> | undefined): Promise<Reply> {
+async function change(body: string, make: (wish: NamesWish) => Promise<NamesOutcome> | undefined): Promise<PageReply> {
   const wish = readWish(fieldsOfJson(body));
   if (wish === undefined) return problem(400, "This is not a change of a name. Reload the page, and try again.");
   const outcome = await make(wish);
   return outcome ? changed(outcome) : starting;
 }
 
-function changed(outcome: Changed): Reply {
+function changed(outcome: NamesOutcome): PageReply {
   switch (outcome.kind) {
     case "preview":
       return { status: 200, body: outcome.preview };

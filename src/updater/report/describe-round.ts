@@ -1,7 +1,7 @@
 import type { Considered } from "../../core/addresses/choose-address.ts";
 import type { PassedOver } from "../../core/addresses/choose-in-order.ts";
 import { firstFew } from "../../core/first-few.ts";
-import type { NoUpdate, Plan, WaitReason } from "../../core/updates/plan-update.ts";
+import type { NoUpdate, UpdatePlan, WaitReason } from "../../core/updates/plan-update.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { Held } from "../../providers/provider-calls.ts";
@@ -104,7 +104,7 @@ const unsaved = (what: string, code: string): Summary => ({
   todo: "free disk space or fix the permissions",
 });
 
-const addressIn = (plan: Plan) => ("address" in plan ? plan.address.text : "");
+const addressIn = (plan: UpdatePlan) => ("address" in plan ? plan.address.text : "");
 
 function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
   const { plan, stored, found, passedOver, subject } = result;

@@ -18,13 +18,13 @@ export type Notice = {
   /** When the wait ends. */
   readonly until?: Instant;
   /** The addresses of a record before and after a write. */
-  readonly change?: Change;
+  readonly change?: AddressChange;
   /** `name`, `source` or `target`: what it is about; `because` and `todo`. */
   readonly fields: Readonly<Record<string, string>>;
 };
 
 /** `old` is absent if it is not known. */
-export type Change = { readonly old?: string; readonly new: string };
+export type AddressChange = { readonly old?: string; readonly new: string };
 
 export type Notify = (notice: Notice) => void;
 

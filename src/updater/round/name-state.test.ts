@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { parseIpv4 } from "../../core/addresses/address.ts";
-import type { NoUpdate, Plan } from "../../core/updates/plan-update.ts";
+import type { NoUpdate, UpdatePlan } from "../../core/updates/plan-update.ts";
 import type { TargetFault } from "../targets/target.ts";
 import { type NameAction, type NameEvent, type NameState, nextState } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
@@ -8,7 +8,7 @@ import type { UpdateResult } from "./result.ts";
 
 const until = 1_800_000_000_000;
 const address = (text: string) => parseIpv4(text) as NonNullable<ReturnType<typeof parseIpv4>>;
-const update = (plan: Plan) => ({ plan }) as PlannedUpdate;
+const update = (plan: UpdatePlan) => ({ plan }) as PlannedUpdate;
 const acting = (kind: "replace" | "compare", text: string) => update({ kind, address: address(text) }) as never;
 const because = (reason: NoUpdate) => update({ kind: "nothing", because: reason });
 const backOff = { until, because: "back-off" } as const;

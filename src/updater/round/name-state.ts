@@ -1,4 +1,4 @@
-import type { Plan, ServiceWait } from "../../core/updates/plan-update.ts";
+import type { ServiceWait, UpdatePlan } from "../../core/updates/plan-update.ts";
 import type { TargetFault } from "../targets/target.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { UpdateResult } from "./result.ts";
@@ -44,7 +44,7 @@ export type NameAction =
   /** Read the source and plan again. */
   | "look-again";
 
-export type ActingUpdate = PlannedUpdate & { readonly plan: Extract<Plan, { kind: "replace" | "compare" }> };
+export type ActingUpdate = PlannedUpdate & { readonly plan: Extract<UpdatePlan, { kind: "replace" | "compare" }> };
 
 type Next = { readonly state: NameState; readonly action?: NameAction };
 

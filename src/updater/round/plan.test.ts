@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import type { ReportedInterface } from "../../core/addresses/interface-report.ts";
-import type { Plan } from "../../core/updates/plan-update.ts";
+import type { UpdatePlan } from "../../core/updates/plan-update.ts";
 import type { NameRules } from "../config/rules.ts";
 import type { SourceReading } from "../sources/source.ts";
 import type { StoredAddress } from "./merge-state.ts";
@@ -54,7 +54,7 @@ const storedBefore = (ago: number, more: Partial<StoredAddress> = {}): StoredAdd
 describe("what a round plans for a name", () => {
   const verify = 60 * minute;
   const master = { carpMaster: "1" };
-  const cases: [string, SourceReading, Given, Partial<Plan>][] = [
+  const cases: [string, SourceReading, Given, Partial<UpdatePlan>][] = [
     ["is nothing for the stored address", reportOf("9.9.9.9"), { stored: storedBefore(0) }, { kind: "nothing" }],
     ["is a write for another address", reportOf("9.9.9.8"), { stored: storedBefore(0) }, { kind: "replace" }],
     [

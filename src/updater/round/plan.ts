@@ -1,6 +1,6 @@
 import { carpRole } from "../../core/addresses/carp-role.ts";
 import type { Instant } from "../../core/instant.ts";
-import { type Plan, planUpdate, type ServiceWait } from "../../core/updates/plan-update.ts";
+import { planUpdate, type ServiceWait, type UpdatePlan } from "../../core/updates/plan-update.ts";
 import type { SourceReading } from "../sources/source.ts";
 import { type Chosen, chooseFor } from "./choose-for.ts";
 import type { NameMemory } from "./name-memory.ts";
@@ -10,7 +10,7 @@ import type { Subject } from "./subjects.ts";
 export type PlannedUpdate = Chosen & {
   readonly subject: Subject;
   readonly stored: string | undefined;
-  readonly plan: Plan;
+  readonly plan: UpdatePlan;
 };
 
 export type RoundFacts = {

@@ -1,6 +1,6 @@
 import type { RemoveOutcome } from "../targets/target.ts";
 import { openServiceQueues } from "./service-queue.ts";
-import type { Services } from "./services.ts";
+import type { ConfiguredServices } from "./services.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";
 import { markDoubt } from "./write-record.ts";
@@ -10,7 +10,7 @@ export type Removal = { readonly subject: Subject; readonly address: string; rea
 /** Removes the records of these names that hold the address written last. A stored address stays in doubt: the next start writes it. */
 export async function removeRecords(
   subjects: readonly Subject[],
-  { targetOf, serviceOf, schedule }: Services,
+  { targetOf, serviceOf, schedule }: ConfiguredServices,
   state: StateFile,
   signal: AbortSignal,
 ): Promise<readonly Removal[]> {

@@ -13,7 +13,7 @@ import type { StateFile } from "./state-file.ts";
 import { isFrom, originsOf, type Subject } from "./subjects.ts";
 
 /** All sources and targets of one config. */
-export type Services = {
+export type ConfiguredServices = {
   readonly readers: ReadonlyMap<string, SourceReader>;
   readonly sourceBackOffs: BackOffs;
   readonly schedule: Schedule;
@@ -34,7 +34,7 @@ export async function openServices(
   config: UpdaterConfig,
   subjects: readonly Subject[],
   { state, now, random }: ServiceTools,
-): Promise<Services> {
+): Promise<ConfiguredServices> {
   const schedule = new Schedule(config, { state, now, random });
   // After an outage of any length, a firewall is read within the interval.
   const sourceBackOffs = new BackOffs(random, config.interval);

@@ -3,7 +3,7 @@ import { absoluteName } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../lib/http-client/client.ts";
 import { parseRetryAfter } from "../../lib/http-client/retry-after.ts";
-import { cannotList, type Dialect, later } from "../../providers/answers/service-answer.ts";
+import { type ApiDialect, cannotList, later } from "../../providers/answers/service-answer.ts";
 import { readWritten } from "../../providers/answers/write-answer.ts";
 import { readingByDns } from "./ask-dns.ts";
 import { type Dyndns2Target, dyndns2Settings } from "./dyndns2-settings.ts";
@@ -38,7 +38,7 @@ function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () 
 
 const notListed = "sign in to the service's web pages: the dyndns2 protocol can only write";
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "correct `user:` and `password:`",
   parse: (text) => ({ text }),

@@ -1,6 +1,6 @@
 import type { HeldSet, ProviderCalls, SetName } from "../../providers/provider-calls.ts";
 import { readSets } from "../../providers/read-sets.ts";
-import type { NewContent, SetCalls } from "./set-target.ts";
+import type { NewSetContent, SetCalls } from "./set-target.ts";
 import type { ZoneCalls } from "./zone-target.ts";
 
 /** The calls of a provider, for sets of one address. */
@@ -50,7 +50,11 @@ export function zoneCallsOf<Rest>(calls: ProviderCalls<Rest>): ZoneCalls<Rest> {
   };
 }
 
-const changeOf = <Rest>(set: SetName, { value, ttl }: NewContent, before: HeldSet<Rest> | "missing" | undefined) => ({
+const changeOf = <Rest>(
+  set: SetName,
+  { value, ttl }: NewSetContent,
+  before: HeldSet<Rest> | "missing" | undefined,
+) => ({
   set,
   content: { values: [value], ttl },
   before,

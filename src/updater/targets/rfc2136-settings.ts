@@ -1,7 +1,7 @@
 import { bracketed } from "../../core/addresses/address.ts";
 import { parseKeyFile, type TsigKey } from "../../lib/dns/tsig.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
-import { duration, type Place, path, refined, text } from "../../lib/settings/setting.ts";
+import { duration, path, refined, type SettingPlace, text } from "../../lib/settings/setting.ts";
 import type { TargetConfig } from "../config/kinds.ts";
 import { readSecretFile } from "../config/secret.ts";
 
@@ -29,7 +29,7 @@ const server = refined(
 );
 
 /** `key "home" { algorithm hmac-sha256; secret "…"; };` */
-function readKey(file: string, place: Place): (() => TsigKey) | undefined {
+function readKey(file: string, place: SettingPlace): (() => TsigKey) | undefined {
   const content = readSecretFile(file, place);
   if (content === undefined) return undefined;
   const key = parseKeyFile(content);

@@ -9,7 +9,7 @@ import type { LastStep } from "../../providers/last-step.ts";
 import type { Held, HeldSet, ListedZone, SetName } from "../../providers/provider-calls.ts";
 import type { ListedRecord, RecordTarget, RemoveOutcome, ReplaceOrder, TargetFault, WriteOutcome } from "./target.ts";
 
-export type NewContent = {
+export type NewSetContent = {
   readonly value: string;
   readonly ttl: number | undefined;
   /** The set was not read before, because the service says itself if it does not exist; then it may be created or not. */
@@ -31,7 +31,7 @@ export type SetCalls<Rest> = {
   /** Replaces the one value of the set, or creates it if `held` is undefined. Returns the stored set if the answer has it. */
   write(
     set: SetName,
-    content: NewContent,
+    content: NewSetContent,
     held: HeldSet<Rest> | undefined,
     signal: AbortSignal,
   ): Promise<WriteAnswer<Held | undefined>>;

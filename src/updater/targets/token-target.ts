@@ -1,5 +1,5 @@
 import { mapping, needed } from "../../lib/settings/mapping.ts";
-import type { Value } from "../../lib/settings/setting.ts";
+import type { SettingType } from "../../lib/settings/setting.ts";
 import { endpointFields, hostedFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import type { TargetConfig } from "../config/kinds.ts";
 import { headerSecret, secret } from "../config/secret.ts";
@@ -28,6 +28,6 @@ export const keyPairSettings = (title: string, description: string, url: string,
     { title, description, keys: oneTrust, turn: withTrust },
   );
 
-export type KeyPairTarget = TargetConfig & Value<ReturnType<typeof keyPairSettings>>;
+export type KeyPairTarget = TargetConfig & SettingType<ReturnType<typeof keyPairSettings>>;
 
-export type TokenTarget = TargetConfig & Value<ReturnType<typeof tokenSettings>>;
+export type TokenTarget = TargetConfig & SettingType<ReturnType<typeof tokenSettings>>;

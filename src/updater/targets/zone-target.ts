@@ -8,7 +8,7 @@ import {
   createSetTarget,
   faultOf,
   inSteps,
-  type NewContent,
+  type NewSetContent,
   prepare,
   refused,
   type SetCalls,
@@ -16,9 +16,9 @@ import {
 } from "./set-target.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault, TogetherOutcome } from "./target.ts";
 
-export type SetChange<Rest> = {
+export type TargetSetChange<Rest> = {
   readonly set: SetName;
-  readonly content: NewContent;
+  readonly content: NewSetContent;
   readonly held: HeldSet<Rest> | undefined;
 };
 
@@ -29,9 +29,9 @@ export type TogetherCalls<Rest> = Pick<SetCalls<Rest>, "service" | "lastStep"> &
   /** As `read`, in the order of the sets. All are of one zone. */
   readAll(sets: readonly SetName[], signal: AbortSignal): Promise<readonly Lookup<HeldSet<Rest> | undefined>[]>;
   /** All or nothing. */
-  writeAll(changes: readonly SetChange<Rest>[], signal: AbortSignal): Promise<WriteAnswer<unknown>>;
+  writeAll(changes: readonly TargetSetChange<Rest>[], signal: AbortSignal): Promise<WriteAnswer<unknown>>;
   /** The size of one change, and of the largest transaction. */
-  readonly room: { readonly of: (change: SetChange<Rest>) => number; readonly most: number };
+  readonly room: { readonly of: (change: TargetSetChange<Rest>) => number; readonly most: number };
   /** Whether a set with several addresses is replaced, and not left alone. */
   readonly replacesSeveral?: boolean;
 };
@@ -41,7 +41,7 @@ export function createZoneTarget<Rest>(calls: ZoneCalls<Rest>): RecordTarget {
   return { ...createSetTarget(calls), replaceAll: (orders, signal) => replaceAll(calls, orders, signal) };
 }
 
-type Pending<Rest> = { readonly order: ReplaceOrder; readonly change: SetChange<Rest> };
+type Pending<Rest> = { readonly order: ReplaceOrder; readonly change: TargetSetChange<Rest> };
 
 export async function replaceAll<Rest>(
   calls: TogetherCalls<Rest>,

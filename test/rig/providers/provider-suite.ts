@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { parseType, type RecordType } from "../../../src/core/rdata/table.ts";
-import type { Change, ChangeOutcome, Provider, ProviderSet } from "../../../src/providers/provider.ts";
+import type { ChangeOutcome, Provider, ProviderChange, ProviderSet } from "../../../src/providers/provider.ts";
 import { type Asked, type Reply, startServer, type TestServer } from "../updater/services.ts";
 import { setsOf } from "../updater/set-lines.ts";
 import { never, type TargetPeer } from "../updater/target-faults.ts";
@@ -74,7 +74,7 @@ function textOf(typeText: string, value: string): string {
   return rdata.value.text;
 }
 
-export const changesFor = (lines: readonly string[]): readonly Change[] =>
+export const changesFor = (lines: readonly string[]): readonly ProviderChange[] =>
   setsOf(lines).map(({ name, ttl, type, values }) => ({
     owner: name,
     type: type as RecordType,
@@ -96,9 +96,9 @@ export function describeProvider(given: ProviderCase): void {
     const rig = { instead: () => undefined } as Partial<ProviderRig> as ProviderRig;
     const all = rich(ttl).filter((line) => !lacks.some((type) => line.split(" ")[2] === type));
     const refusals = given.doubtsRefusals ? ["refused", "unknown"] : ["refused"];
-    const write = (changes: readonly Change[]) => rig.provider.write(zone, changes, never);
+    const write = (changes: readonly ProviderChange[]) => rig.provider.write(zone, changes, never);
     const held = async () => canonical(await rig.peer.held());
-    const address = (value: string, more: Partial<Change> = {}): Change => ({
+    const address = (value: string, more: Partial<ProviderChange> = {}): ProviderChange => ({
       ...{ owner: "www", type: "A", content: { ttl, values: [value] } },
       ...more,
     });
@@ -158,7 +158,7 @@ export function describeProvider(given: ProviderCase): void {
 
     it("deletes sets, also those that are already gone", async () => {
       await rig.peer.fill(all);
-      const gone = ["www", "nobody"].map((owner): Change => ({ owner, type: "A", content: undefined }));
+      const gone = ["www", "nobody"].map((owner): ProviderChange => ({ owner, type: "A", content: undefined }));
       const expected = gone.map(() => ({ kind: "done", set: undefined }));
       expect(await write(gone)).toEqual(expected);
       expect(await held()).toEqual(canonical(all.filter((line) => !/^www \d+ A /.test(line))));
@@ -256,8 +256,8 @@ const isChange = ({ method }: Asked) => method !== "GET";
 
 type Faults = Required<Pick<ProviderCase, "isWrite">> & {
   readonly error: (status: number, message: string) => Reply;
-  readonly write: (changes: readonly Change[]) => Promise<readonly ChangeOutcome[]>;
-  readonly address: (value: string, more?: Partial<Change>) => Change;
+  readonly write: (changes: readonly ProviderChange[]) => Promise<readonly ChangeOutcome[]>;
+  readonly address: (value: string, more?: Partial<ProviderChange>) => ProviderChange;
 };
 
 /** What the faults of an HTTP service mean. */

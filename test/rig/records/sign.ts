@@ -1,9 +1,9 @@
 import type { Algorithm } from "../../../src/core/dnssec/codes.ts";
-import type { Denial } from "../../../src/core/dnssec/plan-signing.ts";
+import type { DenialKind } from "../../../src/core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../src/core/instant.ts";
 import { wholeAccount } from "../../../src/core/may.ts";
 import { failAll, ok, type Result } from "../../../src/core/result.ts";
-import type { ChangedZone } from "../../../src/records/commands/write.ts";
+import type { ZoneOutcome } from "../../../src/records/commands/write.ts";
 import type { Zone, ZoneSigning } from "../../../src/records/model.ts";
 import { createRecordService } from "../../../src/records/service.ts";
 import type { SigningChoice } from "../../../src/records/signing/life/signing-operations.ts";
@@ -26,7 +26,7 @@ function serviceOf({ store, now, actor = "test" }: By, { account, number }: Zone
 
 /** Undefined if the zone is not signed any more. */
 async function signing<T extends ZoneSigning | undefined = ZoneSigning>(
-  changing: Promise<ChangedZone>,
+  changing: Promise<ZoneOutcome>,
 ): Promise<Result<T>> {
   const changed = await changing;
   if (changed.kind === "done") return ok(changed.zone.settings.dnssec as T);
@@ -54,7 +54,7 @@ export function unsignNow(by: By, zone: Zone) {
   return signing<undefined>(service.unsignZone(operator, at, true));
 }
 
-export function changeDenial(by: By, zone: Zone, denial: Denial) {
+export function changeDenial(by: By, zone: Zone, denial: DenialKind) {
   const { service, operator, at } = serviceOf(by, zone);
   return signing(service.changeDenial(operator, at, denial));
 }

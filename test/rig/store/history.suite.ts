@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wholeAccount } from "../../../src/core/may.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
-import type { Actor } from "../../../src/records/queries/sight.ts";
+import type { Actor } from "../../../src/records/queries/permitted-view.ts";
 import type { WritesWish } from "../../../src/records/queries/writes.ts";
 import { createRecordService } from "../../../src/records/service.ts";
 import type { ChangeMatch, RecordStore } from "../../../src/records/store/port.ts";

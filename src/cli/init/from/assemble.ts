@@ -7,14 +7,14 @@ import { sourceKinds, sourceSettings } from "../../../updater/sources/sources.ts
 import { targetKinds, targetSettings } from "../../../updater/targets/targets.ts";
 import type { CommandIo } from "../../io/command-io.ts";
 import { WrongAnswer } from "../asker.ts";
-import { type Setup, type SetupEntry, type SetupName, secretFile, type Value } from "../files.ts";
+import { type Setup, type SetupEntry, type SetupName, secretFile, type YamlValue } from "../files.ts";
 import { readEntry } from "../read-entry.ts";
-import type { Imported, ImportedName, Notes, Origin, Part } from "./imported.ts";
+import type { Imported, ImportedName, ImportedPart, ImportedSource, Notes } from "./imported.ts";
 
 /** The new config. Every entry is read as the config reader reads it; what it refuses is noted and left out. */
 export async function assemble(imported: Imported, notes: Notes, io: CommandIo): Promise<Setup> {
   const interval = intervalOf(imported.period, notes);
-  const paced = (part: Part): Part =>
+  const paced = (part: ImportedPart): ImportedPart =>
     imported.period !== undefined && sourceKinds[part.kind]?.keys.includes("every")
       ? { ...part, settings: { every: interval, ...part.settings } }
       : part;
@@ -64,10 +64,10 @@ function ttlOf({ ttl, target, host, line }: ImportedName, notes: Notes): number 
 }
 
 /** Of the families that the target can write. */
-function originsOf({ origins, target, host, line }: ImportedName, notes: Notes): readonly [Family, Origin][] {
+function originsOf({ origins, target, host, line }: ImportedName, notes: Notes): readonly [Family, ImportedSource][] {
   const isIpv4Only = targetKinds[target.kind]?.can.ipv6 === false;
   if (origins.ipv6 && isIpv4Only) notes.lost(line, `${host}: \`api: ${target.kind}\` writes only IPv4 addresses`);
-  return families.flatMap((family): [Family, Origin][] => {
+  return families.flatMap((family): [Family, ImportedSource][] => {
     const origin = origins[family];
     return origin === undefined || (family === "ipv6" && isIpv4Only) ? [] : [[family, origin]];
   });
@@ -79,7 +79,7 @@ type NewName = {
   readonly target: string;
   readonly ttl: number | undefined;
   readonly create: boolean;
-  readonly origins: Map<Family, Origin & { readonly from: string }>;
+  readonly origins: Map<Family, ImportedSource & { readonly from: string }>;
 };
 
 function settingsOf(
@@ -88,7 +88,7 @@ function settingsOf(
 ): SetupName {
   const [first, second] = [...origins.values()].map(({ from }) => from);
   const isShared = second === undefined || first === second;
-  const family = ({ from, device, more = {} }: Origin & { readonly from: string }): Value => {
+  const family = ({ from, device, more = {} }: ImportedSource & { readonly from: string }): YamlValue => {
     const own = {
       ...(several.source && !isShared ? { source: from } : {}),
       ...(device === undefined ? {} : { interface: device }),
@@ -115,7 +115,7 @@ function createEntries(tag: "kind" | "api", setting: Setting<object>, io: Comman
   return {
     all,
     /** The name of the entry. Throws `WrongAnswer` with the words of the config reader. */
-    async add({ kind, settings, secrets = {}, placeholders = {}, files = {} }: Part): Promise<string> {
+    async add({ kind, settings, secrets = {}, placeholders = {}, files = {} }: ImportedPart): Promise<string> {
       const key = JSON.stringify([kind, settings, secrets, placeholders, files]);
       const before = known.get(key);
       if (before !== undefined) return before;

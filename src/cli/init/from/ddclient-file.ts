@@ -1,14 +1,14 @@
 /** A line of a ddclient.conf after continuation lines are joined: settings, and the hosts they are for. Without hosts, they are for all that follow. */
 export type DdclientLine = {
   readonly line: number;
-  readonly settings: readonly Written[];
+  readonly settings: readonly DdclientSetting[];
   readonly hosts: readonly string[];
   /** The old form: `host login password`. */
   readonly login?: string | undefined;
   readonly password?: string | undefined;
 };
 
-export type Written = {
+export type DdclientSetting = {
   readonly key: string;
   readonly value: string;
   readonly line: number;
@@ -17,12 +17,12 @@ export type Written = {
 };
 
 /** The settings of one host, its own and those for all. */
-export type HostSettings = ReadonlyMap<string, Written>;
+export type HostSettings = ReadonlyMap<string, DdclientSetting>;
 
 /** Reads the format that ddclient documents: `[setting=value, …] [host[,host…] [login [password]]]`. */
 export function readDdclientFile(text: string): readonly DdclientLine[] {
   const read: DdclientLine[] = [];
-  let [joined, first, passwords] = ["", 0, [] as readonly Written[]];
+  let [joined, first, passwords] = ["", 0, [] as readonly DdclientSetting[]];
   for (const [at, physical] of text.split(/\r?\n/).entries()) {
     const { rest, password } = takePassword(physical, at + 1);
     if (password) passwords = [...passwords, password];
@@ -48,7 +48,7 @@ const marks = /\uE000\d+\uE001/g;
  * Passwords may contain nearly everything: between single quotes all but a quote, otherwise all up to the next space. ddclient
  * takes the quotes of `"…"` and a comma at the end as part of the password, though its own samples separate settings by commas.
  */
-function takePassword(physical: string, line: number): { readonly rest: string; readonly password?: Written } {
+function takePassword(physical: string, line: number): { readonly rest: string; readonly password?: DdclientSetting } {
   const [, head = "", key = "", value = "", tail = ""] =
     /^([^#]*?(?:^|[\s,]))([\w-]*password[\w-]*)\s*=\s*('.*'|[^'\s]\S*)(.*)$/.exec(physical) ?? [];
   if (key === "") return { rest: physical };
@@ -67,9 +67,9 @@ const comma = "the comma at the end of the value is not part of it";
 /** Stands for a password in a line. */
 const taken = "\uE002";
 
-function readLine(joined: string, first: number, passwords: readonly Written[]): DdclientLine {
+function readLine(joined: string, first: number, passwords: readonly DdclientSetting[]): DdclientLine {
   const left = [...passwords];
-  const settings: Written[] = [];
+  const settings: DdclientSetting[] = [];
   let [line, rest] = [first, joined];
   for (;;) {
     const [skipped = ""] = /^(?:[,\s]|\uE000\d+\uE001)*/.exec(rest) ?? [];

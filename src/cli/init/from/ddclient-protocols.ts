@@ -1,6 +1,6 @@
 import type { HostSettings } from "./ddclient-file.ts";
-import { type Notes, type Part, part } from "./imported.ts";
-import { dyndns2At, dyndns2Of, type Found, hetznerToken, noTarget, presetOf, withToken } from "./services.ts";
+import { type ImportedPart, type Notes, part } from "./imported.ts";
+import { dyndns2At, dyndns2Of, hetznerToken, type ImportedTarget, noTarget, presetOf, withToken } from "./services.ts";
 
 /** What a protocol may look at, besides the settings of the host. */
 type Around = {
@@ -9,10 +9,10 @@ type Around = {
   readonly readFile: (path: string) => string | undefined;
 };
 
-type Protocol = (settings: HostSettings, around: Around) => Found;
+type Protocol = (settings: HostSettings, around: Around) => ImportedTarget;
 
 /** Where a host is updated; ddclient's default is dyndns2. */
-export function targetOf(settings: HostSettings, around: Around): Found {
+export function targetOf(settings: HostSettings, around: Around): ImportedTarget {
   const name = settings.get("protocol")?.value.toLowerCase() ?? "dyndns2";
   const login = { user: settings.get("login")?.value, password: settings.get("password")?.value };
   const target =
@@ -92,7 +92,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
 };
 
 /** With the certificates of `ssl_ca_file`. */
-function withAuthorities(target: Part, settings: HostSettings, { readFile }: Around): Found {
+function withAuthorities(target: ImportedPart, settings: HostSettings, { readFile }: Around): ImportedTarget {
   const file = settings.get("ssl_ca_file")?.value;
   if (file === undefined || target.kind === "rfc2136") return target;
   const ca = readFile(file);

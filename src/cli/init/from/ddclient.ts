@@ -1,13 +1,13 @@
 import type { Family } from "../../../core/addresses/address.ts";
-import { type DdclientLine, type HostSettings, readDdclientFile, type Written } from "./ddclient-file.ts";
+import { type DdclientLine, type DdclientSetting, type HostSettings, readDdclientFile } from "./ddclient-file.ts";
 import { targetOf, zoneOf } from "./ddclient-protocols.ts";
-import type { Imported, ImportedName, Notes, Origin } from "./imported.ts";
+import type { Imported, ImportedName, ImportedSource, Notes } from "./imported.ts";
 import { fromCommand, fromInterface, fromWeb, oneAddressPerLine, severalServices } from "./origins.ts";
 import { zoneOfService } from "./services.ts";
 
 /** A ddclient.conf in the settings of moor. `readFile` reads a file that it names. */
 export function importDdclient(text: string, notes: Notes, readFile: (path: string) => string | undefined): Imported {
-  const forAll = new Map<string, Written>();
+  const forAll = new Map<string, DdclientSetting>();
   const names: ImportedName[] = [];
   for (const line of readDdclientFile(text)) {
     for (const { key, line: at, doubt } of line.settings) if (doubt) notes.assumed(at, `${key}: ${doubt}`);
@@ -35,7 +35,7 @@ function namesOn(
     return [];
   }
   const old = [...(login ? [["login", login] as const] : []), ...(password ? [["password", password] as const] : [])];
-  const all: HostSettings = new Map<string, Written>([
+  const all: HostSettings = new Map<string, DdclientSetting>([
     ...settings,
     ...old.map(([key, value]) => [key, { key, value, line }] as const),
   ]);
@@ -61,7 +61,7 @@ function namesOn(
 }
 
 /** `usev4` and `usev6`, or the older `use` for one address, IPv4 unless configured otherwise. */
-function originsOf(settings: HostSettings, line: number, notes: Notes): Partial<Record<Family, Origin>> {
+function originsOf(settings: HostSettings, line: number, notes: Notes): Partial<Record<Family, ImportedSource>> {
   const of = (suffix: "v4" | "v6") => originOf(settings, `use${suffix}`, suffix, line, notes);
   const [v4, ipv6] = [of("v4"), of("v6")];
   const use = settings.get("use");
@@ -76,7 +76,7 @@ function originOf(
   suffix: "" | "v4" | "v6",
   line: number,
   notes: Notes,
-): Origin | undefined {
+): ImportedSource | undefined {
   const use = settings.get(key);
   const method = use?.value.replace(/v[46]$/, "");
   if (use === undefined || method === undefined || ["no", "disabled"].includes(method)) return undefined;
@@ -115,7 +115,7 @@ const noDomain = "a host without a dot is not a domain name; if it is a part of 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** `300`, `5m`, `1h`; 0 means to run once. */
-function periodOf(daemon: Written | undefined, notes: Notes): number | undefined {
+function periodOf(daemon: DdclientSetting | undefined, notes: Notes): number | undefined {
   if (daemon === undefined) return undefined;
   const [, digits = "", unit = "s"] = /^(\d+)([smhd])?/.exec(daemon.value) ?? [];
   const seconds = Number(digits) * (units[unit] ?? 1);
@@ -169,7 +169,7 @@ const unused: Readonly<Record<string, string>> = {
 const used =
   /^(?:daemon|protocol|server|script|login|password|zone|ttl|ssl|tcp|ssl_ca_file|apikey|secretapikey|root-domain|dynurl|quietreply|use(?:v[46])?|(?:if|web|cmd|fw|ip)(?:v[46])?|ipv[46]|(?:if|cmd|fw)(?:v[46])?-skip|fw-.*|web-ssl-validate|use-personal-access-token)$/;
 
-function noteUnused(settings: readonly Written[], notes: Notes): void {
+function noteUnused(settings: readonly DdclientSetting[], notes: Notes): void {
   for (const { key, value, line } of settings) {
     if (key === "ssl" && /^(?:no|false|0)$/i.test(value)) notes.assumed(line, "ssl=no: moor always uses HTTPS");
     if (used.test(key)) continue;

@@ -1,16 +1,16 @@
 import { isScalar } from "yaml";
-import type { Pair, Spot } from "../../../lib/settings/yaml-reader.ts";
+import type { Spot, YamlPair } from "../../../lib/settings/yaml-reader.ts";
 import { createYamlReader } from "../../../lib/settings/yaml-reader.ts";
-import { type Imported, type ImportedName, type Notes, type Origin, part } from "./imported.ts";
+import { type Imported, type ImportedName, type ImportedSource, type Notes, part } from "./imported.ts";
 import { fromWeb } from "./origins.ts";
-import { dyndns2Of, type Found, hetznerToken, httpAt, type Login, noTarget, presetOf } from "./services.ts";
+import { dyndns2Of, hetznerToken, httpAt, type ImportedTarget, type Login, noTarget, presetOf } from "./services.ts";
 
 type Fault = { readonly line: number; readonly message: string };
 
 /** An entry of `settings`. */
 type Entry = {
   readonly line: number;
-  readonly pairs: readonly Pair[];
+  readonly pairs: readonly YamlPair[];
   readonly text: (key: string) => string | undefined;
 };
 
@@ -64,7 +64,7 @@ function namesIn(entry: Entry, notes: Notes): readonly ImportedName[] {
 
 function originsOf({ line, text }: Entry, host: string, notes: Notes): ImportedName["origins"] {
   const version = text("ip_version") || "ipv4 or ipv6";
-  const ipv6: Origin = { ...fromWeb, ...suffixOf(text("ipv6_suffix"), host, line, notes) };
+  const ipv6: ImportedSource = { ...fromWeb, ...suffixOf(text("ipv6_suffix"), host, line, notes) };
   if (version === "ipv6") return { ipv6 };
   if (version !== "ipv4")
     notes.assumed(
@@ -75,7 +75,7 @@ function originsOf({ line, text }: Entry, host: string, notes: Notes): ImportedN
 }
 
 /** `0:0:0:0:72ad:8fbb:a54e:bedd/64`: the host part, and the length of the prefix before it. */
-function suffixOf(written: string | undefined, host: string, line: number, notes: Notes): Pick<Origin, "more"> {
+function suffixOf(written: string | undefined, host: string, line: number, notes: Notes): Pick<ImportedSource, "more"> {
   if (!written) return {};
   const [, part = "", length = ""] = /^([0-9a-f:]+)\/(\d+)$/i.exec(written) ?? [];
   if (part !== "") return { more: { host: part, prefix: Number(length) } };
@@ -119,7 +119,7 @@ const ovhApi: Provider = {
   secrets: { applicationKey: "app_key", applicationSecret: "app_secret", consumerKey: "consumer_key" },
 };
 
-function hostedAt({ api, secrets, settings = {} }: Provider, { text }: Entry): Found {
+function hostedAt({ api, secrets, settings = {} }: Provider, { text }: Entry): ImportedTarget {
   const missing = [...Object.values(secrets), ...Object.values(settings)].filter((key) => !text(key));
   if (missing.length > 0) return `it has no ${missing.join(", ")}`;
   const values = (keys: Readonly<Record<string, string>>) =>
@@ -129,7 +129,7 @@ function hostedAt({ api, secrets, settings = {} }: Provider, { text }: Entry): F
 
 const noLogin: Login = { user: undefined, password: undefined };
 
-const servers: Readonly<Record<string, (entry: Entry) => Found>> = {
+const servers: Readonly<Record<string, (entry: Entry) => ImportedTarget>> = {
   powerdns({ text }) {
     const [url, token, server = "localhost"] = [text("server_url"), text("api_key"), text("server_id")];
     if (!url || !URL.canParse(url) || !token) return "it has no server_url or no api_key";
@@ -152,7 +152,7 @@ const servers: Readonly<Record<string, (entry: Entry) => Found>> = {
   },
 };
 
-function targetOf(provider: string, host: string, entry: Entry, notes: Notes): Found {
+function targetOf(provider: string, host: string, entry: Entry, notes: Notes): ImportedTarget {
   const { text, line } = entry;
   if (provider === "") return "it has no provider";
   if (host === "") return "it has no domain";

@@ -10,7 +10,7 @@ import { importDdclient } from "./ddclient.ts";
 import { importDdnsUpdater } from "./ddns-updater.ts";
 import { createNotes, type Imported, type KeptNotes, type Note } from "./imported.ts";
 import { importInadyn } from "./inadyn.ts";
-import { type Program, recognise } from "./recognise.ts";
+import { type KnownProgram, recognise } from "./recognise.ts";
 
 /** `moor init --from FILE`: a config from that of another program, after printing what is different in it. Sends nothing. */
 export async function importFrom(file: string, io: CommandIo): Promise<Setup> {
@@ -36,7 +36,7 @@ export async function importFrom(file: string, io: CommandIo): Promise<Setup> {
 
 type Fault = { readonly line: number; readonly message: string };
 
-const readers: Readonly<Record<Program, (text: string, notes: KeptNotes, io: CommandIo) => Imported | Fault>> = {
+const readers: Readonly<Record<KnownProgram, (text: string, notes: KeptNotes, io: CommandIo) => Imported | Fault>> = {
   ddclient: (text, notes, io) => importDdclient(text, notes, (path) => readNamed(path, io)),
   inadyn: importInadyn,
   "ddns-updater": importDdnsUpdater,

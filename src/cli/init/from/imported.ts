@@ -17,14 +17,14 @@ export type ImportedName = {
   /** If the file names it. */
   readonly zone?: string | undefined;
   readonly line: number;
-  readonly target: Part;
+  readonly target: ImportedPart;
   /** NaN if the file does not set it. */
   readonly ttl: number;
-  readonly origins: Readonly<Partial<Record<Family, Origin>>>;
+  readonly origins: Readonly<Partial<Record<Family, ImportedSource>>>;
 };
 
 /** An entry of `sources:` or `targets:` without its name. Texts of `secrets`, `placeholders` and `files` are written to files. */
-export type Part = {
+export type ImportedPart = {
   readonly kind: string;
   readonly settings: Settings;
   readonly secrets?: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export type Part = {
 };
 
 /** Where the address of one record comes from. `more`: other settings of `ipv4:` or `ipv6:`. */
-export type Origin = { readonly source: Part; readonly device?: string; readonly more?: Settings };
+export type ImportedSource = { readonly source: ImportedPart; readonly device?: string; readonly more?: Settings };
 
 /** What the user must know about the import: what is missing in the new config, and what was not in the old file. */
 export type Notes = {
@@ -56,7 +56,11 @@ export function createNotes(): KeptNotes {
   return { lost: add("lost"), assumed: add("assumed"), all };
 }
 
-export const part = (kind: string, settings: Settings = {}, secrets: Readonly<Record<string, string>> = {}): Part => ({
+export const part = (
+  kind: string,
+  settings: Settings = {},
+  secrets: Readonly<Record<string, string>> = {},
+): ImportedPart => ({
   kind,
   settings,
   secrets,

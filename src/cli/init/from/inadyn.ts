@@ -1,12 +1,12 @@
-import { type Imported, type ImportedName, type Notes, type Origin, part } from "./imported.ts";
+import { type Imported, type ImportedName, type ImportedSource, type Notes, part } from "./imported.ts";
 import { type InadynFault, type InadynItem, readInadynFile } from "./inadyn-file.ts";
 import { fromCommand, fromInterface, fromWeb, oneAddressPerLine, severalServices } from "./origins.ts";
 import {
   bare,
   dyndns2At,
   dyndns2Of,
-  type Found,
   httpAt,
+  type ImportedTarget,
   type Login,
   noTarget,
   presetOf,
@@ -96,7 +96,7 @@ const serviceOf = (title: string): string =>
     .replace(/^(?:ipv[46]|www)\./, "")
     .toLowerCase();
 
-function targetOf({ key, title }: Section, own: Settings, host: string): Found {
+function targetOf({ key, title }: Section, own: Settings, host: string): ImportedTarget {
   const [user, password] = [textOf(own, "username"), textOf(own, "password")];
   const token = userIsToken.includes(bare(serviceOf(title))) ? user : undefined;
   const login = { user, password: token ?? password };
@@ -123,7 +123,7 @@ function targetOf({ key, title }: Section, own: Settings, host: string): Found {
 const userIsToken = ["duckdns", "dynv6", "ipv64"];
 
 /** Any server: by dyndns2 if that is its request, otherwise by its request. */
-function customOf(own: Settings, login: Login): Found {
+function customOf(own: Settings, login: Login): ImportedTarget {
   const [server, path] = [textOf(own, "ddns-server"), textOf(own, "ddns-path") ?? ""];
   if (server === undefined) return "it has no ddns-server";
   const { pathname, searchParams } = new URL(path, "https://server");
@@ -144,7 +144,7 @@ function customOf(own: Settings, login: Login): Found {
   return isPlain && typeof found === "string" ? dyndns2At(server, pathname, login) : found;
 }
 
-function originOf(own: Settings, forAll: Settings, notes: Notes): Origin {
+function originOf(own: Settings, forAll: Settings, notes: Notes): ImportedSource {
   const iface = own.get("iface") ?? forAll.get("iface");
   if (iface?.values[0] !== undefined) return fromInterface(iface.values[0]);
   const command = own.get("checkip-command") ?? forAll.get("checkip-command");

@@ -1,13 +1,13 @@
-import { type Origin, part } from "./imported.ts";
+import { type ImportedSource, part } from "./imported.ts";
 
 /** The interface of this machine with that name. */
-export const fromInterface = (device: string): Origin => ({ source: part("interface"), device });
+export const fromInterface = (device: string): ImportedSource => ({ source: part("interface"), device });
 
 /** The services that moor knows, whatever the other program asked. */
-export const fromWeb: Origin = { source: part("web") };
+export const fromWeb: ImportedSource = { source: part("web") };
 
 /** The other programs run a shell. */
-export const fromCommand = (command: string): Origin => ({
+export const fromCommand = (command: string): ImportedSource => ({
   source: part("command", { command: ["/bin/sh", "-c", command] }),
 });
 

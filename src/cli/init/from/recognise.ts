@@ -1,8 +1,8 @@
 /** The programs whose configs can be taken over. */
-export type Program = "ddclient" | "inadyn" | "ddns-updater";
+export type KnownProgram = "ddclient" | "inadyn" | "ddns-updater";
 
 /** Which program a config is for, by what only its format has; otherwise what else it seems to be. */
-export function recognise(text: string): Program | { readonly seems: string } {
+export function recognise(text: string): KnownProgram | { readonly seems: string } {
   const body = text.trim();
   if (body === "") return { seems: "it is empty" };
   if (body.startsWith("{")) {

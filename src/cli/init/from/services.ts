@@ -1,9 +1,9 @@
 import { dyndns2ServiceAt } from "../../../updater/targets/dyndns2-settings.ts";
 import { targetKinds } from "../../../updater/targets/targets.ts";
-import { type Part, part } from "./imported.ts";
+import { type ImportedPart, part } from "./imported.ts";
 
 /** Where a program updates a name, and with which login. A string says why moor cannot do the same. */
-export type Found = Part | string;
+export type ImportedTarget = ImportedPart | string;
 
 export type Login = {
   readonly user: string | undefined;
@@ -13,7 +13,7 @@ export type Login = {
 };
 
 /** `server` may have a scheme, a port and a path; without a path, `path` is used. */
-export function dyndns2At(server: string, path: string, login: Login): Found {
+export function dyndns2At(server: string, path: string, login: Login): ImportedTarget {
   const text = `https://${server.replace(/^https?:\/\//, "")}`;
   if (!URL.canParse(text)) return "the address of its server is not valid";
   const url = new URL(text);
@@ -27,7 +27,7 @@ export function dyndns2At(server: string, path: string, login: Login): Found {
   return part("dyndns2", { ...place, user: login.user }, { password: login.password });
 }
 
-export const withToken = (api: string, token: string | undefined): Found =>
+export const withToken = (api: string, token: string | undefined): ImportedTarget =>
   token === undefined || token === "" ? "it has no token" : part(api, {}, { token });
 
 /** Why a service is not carried over. Moor may have a target for it, whose settings cannot be taken from the file. */
@@ -147,7 +147,7 @@ const presets: Readonly<Record<string, string>> = {
 export const zoneOfService: Readonly<Record<string, string>> = { duckdns: "duckdns.org", freemyip: "freemyip.com" };
 
 /** The target of a service with an update URL. Its token may be called a password in the other program. */
-export function presetOf(service: string, { user, password, token = password }: Login): Found | undefined {
+export function presetOf(service: string, { user, password, token = password }: Login): ImportedTarget | undefined {
   const api = presets[service];
   if (api === undefined) return undefined;
   const required = (targetKinds[api]?.schema.required ?? []) as readonly string[];
@@ -163,7 +163,7 @@ export function presetOf(service: string, { user, password, token = password }: 
 }
 
 /** Any request, described. Secrets in its query become files. */
-export function httpAt(template: string, done: readonly string[], login: Login): Found {
+export function httpAt(template: string, done: readonly string[], login: Login): ImportedTarget {
   const [base = "", query = ""] = template.split(/\?(.*)/s);
   const placeholders: Record<string, string> = {};
   const parts = query.split("&").map((each) => {
@@ -182,7 +182,7 @@ export function httpAt(template: string, done: readonly string[], login: Login):
 }
 
 /** At he.net, and at Strato without a user name, the user is the name itself. */
-export function dyndns2Of(service: string, host: string, login: Login): Found | undefined {
+export function dyndns2Of(service: string, host: string, login: Login): ImportedTarget | undefined {
   const server = hosts[service];
   if (server === undefined) return undefined;
   const user = server === "dyn.dns.he.net" ? host : login.user;

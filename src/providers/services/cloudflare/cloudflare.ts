@@ -4,11 +4,18 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../answers/json-api.ts";
 import { listIn, mapFound } from "../../answers/list-in.ts";
-import { type Body, type Dialect, noZone, readPages, unknownCall } from "../../answers/service-answer.ts";
+import { type ApiDialect, type JsonBody, noZone, readPages, unknownCall } from "../../answers/service-answer.ts";
 import type { Lookup } from "../../answers/service-fault.ts";
 import type { WriteAnswer } from "../../answers/write-answer.ts";
-import type { Held, HeldSet, ProviderAccount, ProviderCalls, SetChange, SetName } from "../../provider-calls.ts";
-import { contentTypes, type RecordContent, valueIn } from "./record-content.ts";
+import type {
+  Held,
+  HeldSet,
+  ProviderAccount,
+  ProviderCalls,
+  ProviderSetChange,
+  SetName,
+} from "../../provider-calls.ts";
+import { type CloudflareContent, contentTypes, valueIn } from "./record-content.ts";
 import { automatic, type Operations, operationsFor, type RecordRef, sizeOf } from "./record-operations.ts";
 
 const service = "Cloudflare";
@@ -16,7 +23,7 @@ const service = "Cloudflare";
 /** Sent with 400, though they are about the token. */
 const tokenCodes = [6003, 6111, 9106, 9109, 10_000, 10_001];
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew:
     "create an API token with the permission Zone / DNS / Edit for the zone, and put it in the file named in the config",
@@ -135,7 +142,7 @@ const listed = <T extends { readonly id: string }>(
     ({ id }) => id,
   );
 
-type Changes = readonly SetChange<readonly RecordRef[]>[];
+type Changes = readonly ProviderSetChange<readonly RecordRef[]>[];
 
 /** One operation has a call of its own, whose answer is the record; several are one transaction. */
 async function send(
@@ -179,7 +186,7 @@ async function send(
 const withoutSets = (written: WriteAnswer<unknown>): WriteAnswer<readonly undefined[]> =>
   written.kind === "accepted" ? { kind: "accepted", value: [] } : written;
 
-type ReadableRecord = RecordContent & {
+type ReadableRecord = CloudflareContent & {
   readonly id: string;
   readonly name: string;
   readonly type: string;
@@ -205,5 +212,5 @@ function heldOf(records: readonly ReadableRecord[]): HeldSet<readonly RecordRef[
 const isRecord = (value: unknown): value is ReadableRecord =>
   isObject(value) && [value.id, value.name, value.type, value.content].every(isText) && isNumber(value.ttl);
 
-const isZone = (value: unknown): value is Body & { id: string; name: string } =>
+const isZone = (value: unknown): value is JsonBody & { id: string; name: string } =>
   isObject(value) && isText(value.id) && isText(value.name);

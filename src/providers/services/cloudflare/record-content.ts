@@ -2,7 +2,7 @@ import { quote, tokenBytes, tokenize } from "../../../core/rdata/tokens.ts";
 import { isText } from "../../answers/json-api.ts";
 
 /** The data of a record as Cloudflare shows and takes it: one text, and a number beside it for MX, or named fields. */
-export type RecordContent = {
+export type CloudflareContent = {
   readonly content?: string;
   readonly priority?: number;
   readonly data?: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export const contentTypes: readonly string[] = [
 ].toSorted();
 
 /** The value as in a zone file. */
-export function valueIn(type: string, { content = "", priority, data }: RecordContent): string {
+export function valueIn(type: string, { content = "", priority, data }: CloudflareContent): string {
   const fields = fieldsOf[type];
   if (fields && data)
     return fields
@@ -45,7 +45,7 @@ export function valueIn(type: string, { content = "", priority, data }: RecordCo
 }
 
 /** The inverse. */
-export function contentOf(type: string, value: string): RecordContent {
+export function contentOf(type: string, value: string): CloudflareContent {
   const fields = fieldsOf[type];
   const tokens = tokenize(value, "value");
   if (!tokens.ok || (!fields && type !== "MX")) return { content: undotted(type, value) };

@@ -1,5 +1,5 @@
 import { absoluteName } from "../../../core/names/name.ts";
-import type { SetChange } from "../../provider-calls.ts";
+import type { ProviderSetChange } from "../../provider-calls.ts";
 import { recordDiff } from "../../record-diff.ts";
 import { contentOf } from "./record-content.ts";
 
@@ -22,7 +22,7 @@ export type Operations = {
 };
 
 /** What turns the records of a set into the wanted ones. */
-export function operationsFor({ set, content, before }: SetChange<readonly RecordRef[]>): Operations {
+export function operationsFor({ set, content, before }: ProviderSetChange<readonly RecordRef[]>): Operations {
   const held = typeof before === "object" ? before.rest : [];
   const { kept, changed, removed, added } = recordDiff(set, held, content?.values ?? []);
   const ttl = content?.ttl === null ? automatic : content?.ttl;
@@ -44,7 +44,7 @@ export function operationsFor({ set, content, before }: SetChange<readonly Recor
   };
 }
 
-export const sizeOf = (change: SetChange<readonly RecordRef[]>): number => {
+export const sizeOf = (change: ProviderSetChange<readonly RecordRef[]>): number => {
   const { deletes, patches, posts } = operationsFor(change);
   return deletes.length + patches.length + posts.length;
 };

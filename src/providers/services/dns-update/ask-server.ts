@@ -1,5 +1,5 @@
 import type { Instant } from "../../../core/instant.ts";
-import type { Asking, UntrustedReply } from "../../../lib/dns/ask.ts";
+import type { DnsRequest, UntrustedReply } from "../../../lib/dns/ask.ts";
 import { classes, opcodes, rcodes, types } from "../../../lib/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../../lib/dns/message.ts";
 import type { TsigKey } from "../../../lib/dns/tsig.ts";
@@ -18,7 +18,7 @@ export type UpdateServer = {
 
 export const nameOfKey = ({ key }: UpdateServer): string => key()?.name ?? "(none)";
 
-export type AskServer = (asking: Asking, signal: AbortSignal) => Promise<Heard>;
+export type AskServer = (asking: DnsRequest, signal: AbortSignal) => Promise<Heard>;
 
 type Heard =
   | { readonly kind: "heard"; readonly message: Message }
@@ -38,7 +38,7 @@ const longestTransfer = 120_000;
 const mostRecords = 500_000;
 
 export function askerOf(server: UpdateServer, now: () => Instant) {
-  const messages = async function* (asking: Asking, signal: AbortSignal) {
+  const messages = async function* (asking: DnsRequest, signal: AbortSignal) {
     // Loaded on first use: most updaters use HTTP.
     const { askTcp } = await import("../../../lib/dns/ask.ts");
     const { host, port, timeout: limit = usualTimeout } = server;

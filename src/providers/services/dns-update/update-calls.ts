@@ -3,14 +3,14 @@ import { absoluteName, ownerOf } from "../../../core/names/name.ts";
 import { exactRdata, parseRdata, rdataToWire, readableRdata } from "../../../core/rdata/rdata.ts";
 import { parseType, type RecordType, typeCode, typeFromCode, typeName } from "../../../core/rdata/table.ts";
 import { highestTtl } from "../../../core/records/rrset.ts";
-import type { Asking } from "../../../lib/dns/ask.ts";
+import type { DnsRequest } from "../../../lib/dns/ask.ts";
 import { classes, opcodes, rcodes, types } from "../../../lib/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../../lib/dns/message.ts";
 import { mapFound } from "../../answers/list-in.ts";
 import { cannotList } from "../../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
 import { unknown, type WriteAnswer } from "../../answers/write-answer.ts";
-import type { HeldSet, ProviderCalls, SetChange, SetContent, SetName } from "../../provider-calls.ts";
+import type { HeldSet, ProviderCalls, ProviderSetChange, SetContent, SetName } from "../../provider-calls.ts";
 import { type AskServer, askerOf, nameOfKey, type UpdateServer } from "./ask-server.ts";
 import { changedMeanwhile, isAlias, notItsZone, refusalOfQuery, refusalOfUpdate, service } from "./update-faults.ts";
 
@@ -30,9 +30,9 @@ const rules: ProviderCalls["rules"] = {
 /** Made and replaced by the server itself when it signs the zone. */
 const ownTypes: readonly string[] = ["RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "TYPE65534"];
 
-type Change = SetChange<undefined>;
+type Change = ProviderSetChange<undefined>;
 
-export type UpdateOptions = {
+export type DnsUpdateOptions = {
   /** For sets that are known by queries only: an alias is a fault, and a wildcard may have answered instead of the set. */
   readonly onlyQueries?: boolean;
   readonly now?: (() => Instant) | undefined;
@@ -41,7 +41,7 @@ export type UpdateOptions = {
 /** DNS UPDATE (RFC 2136). Reads by a query to the same server, and lists by AXFR; everything is signed. */
 export function updateCalls(
   server: UpdateServer,
-  { onlyQueries = false, now = Date.now }: UpdateOptions = {},
+  { onlyQueries = false, now = Date.now }: DnsUpdateOptions = {},
 ): ProviderCalls<undefined> {
   const { ask, transfer } = askerOf(server, now);
   const sets: ProviderCalls<undefined>["sets"] = async (zone, signal) =>
@@ -105,7 +105,7 @@ function dataOf(set: SetName, value: string): Uint8Array {
 }
 
 /** RFC 2136 section 2.4: the update is carried out only if every set that was read is exactly as it was, or still missing. */
-function updateOf(changes: readonly Change[]): Asking {
+function updateOf(changes: readonly Change[]): DnsRequest {
   return {
     opcode: opcodes.update,
     question: { name: changes[0]?.set.zone ?? "", type: types.soa, class: classes.in },

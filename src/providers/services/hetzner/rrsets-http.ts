@@ -10,12 +10,12 @@ import type {
 import { isObject } from "../../../core/is-object.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import {
-  type Answer,
-  type Body,
   dialectOf,
   isTtl,
+  type JsonBody,
   readAnswer,
   readPages,
+  type ServiceAnswer,
   unexpected,
 } from "../../answers/service-answer.ts";
 import { readWriteAnswer, type WriteAnswer, type WriteShape } from "../../answers/write-answer.ts";
@@ -23,15 +23,15 @@ import type { ProviderAccount, SetName } from "../../provider-calls.ts";
 
 /** The record-set API over HTTP. Zones are addressed by name, so no id is looked up. */
 export type RRsetsHttp = {
-  zones(signal: AbortSignal): Promise<Answer<readonly ReadableCloudZone[]>>;
-  sets(zone: string, signal: AbortSignal): Promise<Answer<readonly ReadableRRset[]>>;
-  set(set: SetName, signal: AbortSignal): Promise<Answer<ReadableRRset>>;
+  zones(signal: AbortSignal): Promise<ServiceAnswer<readonly ReadableCloudZone[]>>;
+  sets(zone: string, signal: AbortSignal): Promise<ServiceAnswer<readonly ReadableRRset[]>>;
+  set(set: SetName, signal: AbortSignal): Promise<ServiceAnswer<ReadableRRset>>;
   setRecords(set: SetName, replacement: SetReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   changeTtl(set: SetName, ttl: number | null, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   create(zone: string, set: NewRRset, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   remove(set: SetName, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   /** Undefined if the service has no serials, and therefore no `change`. Only `moor records` has both. */
-  serial(zone: string, signal: AbortSignal): Promise<Answer<number | undefined>>;
+  serial(zone: string, signal: AbortSignal): Promise<ServiceAnswer<number | undefined>>;
   /** Many sets in one transaction. With a serial, only if the zone still has it. */
   change(
     zone: string,
@@ -39,7 +39,7 @@ export type RRsetsHttp = {
     changes: readonly (NewRRset | DeletedRRset)[],
     signal: AbortSignal,
   ): Promise<WriteAnswer<ReadableAction>>;
-  action(id: number, signal: AbortSignal): Promise<Answer<ReadableAction>>;
+  action(id: number, signal: AbortSignal): Promise<ServiceAnswer<ReadableAction>>;
 };
 
 export function rrsetsHttp(
@@ -50,7 +50,7 @@ export function rrsetsHttp(
   const dialect = dialectOf(service);
   const base = /\/v1\/?$/.test(account.url.pathname) ? "" : "/v1";
   const authorization = () => `Bearer ${account.token()}`;
-  const get = async (path: string, signal: AbortSignal): Promise<Answer<Body>> => {
+  const get = async (path: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>> => {
     const headers = { authorization: authorization() };
     return readAnswer(await client.send({ method: "GET", path: base + path, headers }, signal), [200], now(), dialect);
   };
@@ -97,7 +97,11 @@ export function rrsetsHttp(
 const pathOf = ({ zone, name, type }: SetName) =>
   `/zones/${encodeURIComponent(zone)}/rrsets/${encodeURIComponent(name)}/${type}`;
 
-function itemIn<T>(answer: Answer<Body>, key: string, isItem: (value: unknown) => value is T): Answer<T> {
+function itemIn<T>(
+  answer: ServiceAnswer<JsonBody>,
+  key: string,
+  isItem: (value: unknown) => value is T,
+): ServiceAnswer<T> {
   if (answer.kind !== "ok") return answer;
   const item = answer.value[key];
   return isItem(item) ? { kind: "ok", value: item } : unexpected(`no ${key}`);

@@ -6,7 +6,14 @@ import { highestTtl } from "../../../core/records/rrset.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { mapFound } from "../../answers/list-in.ts";
-import { type Absent, type Answer, later, noZone, unexpected, unknownCall } from "../../answers/service-answer.ts";
+import {
+  type Absent,
+  later,
+  noZone,
+  type ServiceAnswer,
+  unexpected,
+  unknownCall,
+} from "../../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
 import { unknown, type WriteAnswer } from "../../answers/write-answer.ts";
 import type {
@@ -15,7 +22,7 @@ import type {
   ProviderAccount,
   ProviderCalls,
   ProviderRules,
-  SetChange,
+  ProviderSetChange,
   SetContent,
   SetName,
 } from "../../provider-calls.ts";
@@ -95,7 +102,10 @@ export function rrsetsCalls(account: ProviderAccount, client: HttpClient, option
 
 type Tools = Pick<RRsetsCalls, "service" | "http" | "settled"> & { readonly comment: () => string };
 
-const lookupOf = <T, U = never>(answer: Answer<T>, absent: (answer: Absent) => ServiceFault | U): Lookup<T> | U =>
+const lookupOf = <T, U = never>(
+  answer: ServiceAnswer<T>,
+  absent: (answer: Absent) => ServiceFault | U,
+): Lookup<T> | U =>
   answer.kind === "ok" ? { kind: "found", value: answer.value } : answer.kind === "absent" ? absent(answer) : answer;
 
 const isNoZone = ({ said }: Absent): boolean => /^zone not found/i.test(said);
@@ -138,7 +148,7 @@ const newSet = (
 /** Two calls for an existing set, because `set_records` does not set the TTL; and a read after each, because some services report success but change nothing. */
 async function putSet(
   tools: Tools,
-  change: SetChange<undefined>,
+  change: ProviderSetChange<undefined>,
   content: SetContent,
   signal: AbortSignal,
 ): Promise<WriteAnswer<readonly (Held | undefined)[]>> {

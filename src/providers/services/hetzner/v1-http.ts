@@ -2,12 +2,12 @@ import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../../c
 import { isObject } from "../../../core/is-object.ts";
 import type { HttpClient, HttpRequest } from "../../../lib/http-client/client.ts";
 import {
-  type Answer,
-  type Body,
   dialectOf,
   isTtl,
+  type JsonBody,
   readAnswer,
   readPages,
+  type ServiceAnswer,
   unexpected,
 } from "../../answers/service-answer.ts";
 import { readWriteAnswer, readWritten, type WriteAnswer, type WriteShape } from "../../answers/write-answer.ts";
@@ -15,9 +15,9 @@ import type { ProviderAccount } from "../../provider-calls.ts";
 
 /** The v1 API over HTTP. */
 export type V1Http = {
-  zones(name: string | undefined, signal: AbortSignal): Promise<Answer<readonly ReadableZone[]>>;
-  records(zoneId: string, signal: AbortSignal): Promise<Answer<readonly ReadableRecord[]>>;
-  record(id: string, signal: AbortSignal): Promise<Answer<ReadableRecord>>;
+  zones(name: string | undefined, signal: AbortSignal): Promise<ServiceAnswer<readonly ReadableZone[]>>;
+  records(zoneId: string, signal: AbortSignal): Promise<ServiceAnswer<readonly ReadableRecord[]>>;
+  record(id: string, signal: AbortSignal): Promise<ServiceAnswer<ReadableRecord>>;
   replace(id: string, replacement: RecordReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableRecord>>;
   create(record: RecordReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableRecord>>;
   /** To remove a record that is gone is no fault. */
@@ -36,7 +36,7 @@ export function v1Http(
     const headers = { "auth-api-token": account.token(), ...json };
     return client.send({ ...request, path: base + request.path, headers }, signal);
   };
-  const get = async (path: string, signal: AbortSignal): Promise<Answer<Body>> =>
+  const get = async (path: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>> =>
     readAnswer(await send({ method: "GET", path }, signal), [200], now(), dialect);
   const write = async (method: "PUT" | "POST", path: string, record: RecordReplacement, signal: AbortSignal) =>
     readWriteAnswer(await send({ method, path, body: JSON.stringify(record) }, signal), replaced, now(), dialect);
@@ -73,7 +73,7 @@ export function v1Http(
 
 const pathOf = (id: string) => `/records/${encodeURIComponent(id)}`;
 
-const recordIn = (answer: Answer<Body>): Answer<ReadableRecord> => {
+const recordIn = (answer: ServiceAnswer<JsonBody>): ServiceAnswer<ReadableRecord> => {
   if (answer.kind !== "ok") return answer;
   const record = answer.value.record;
   return isRecord(record) ? { kind: "ok", value: record } : unexpected("no record");

@@ -14,7 +14,7 @@ import type {
   ProviderAccount,
   ProviderCalls,
   ProviderRules,
-  SetChange,
+  ProviderSetChange,
   SetName,
 } from "../../provider-calls.ts";
 import { recordDiff } from "../../record-diff.ts";
@@ -118,7 +118,7 @@ type Request = () => Promise<WriteAnswer<ReadableRecord | undefined>>;
 /** Nothing is removed before the new values are there. Sends names as the records spell them: a service may return `home.example.org.` for `home`. */
 function requestsFor(
   http: V1Http,
-  { set, content }: SetChange<Records>,
+  { set, content }: ProviderSetChange<Records>,
   held: Records,
   zoneId: string,
   signal: AbortSignal,
@@ -163,7 +163,7 @@ function requestsFor(
 /** A set of several values needs several requests: if one fails after another was carried out, what the set holds is unknown. */
 async function inOrder(
   requests: readonly Request[],
-  { set, content }: SetChange<Records>,
+  { set, content }: ProviderSetChange<Records>,
 ): Promise<WriteAnswer<readonly (Held | undefined)[]>> {
   let last: ReadableRecord | undefined;
   for (const [at, request] of requests.entries()) {

@@ -2,12 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, queries, type WireAction } from "../../../contract/rrsets.ts";
 import type { Fault } from "../../../core/result.ts";
 import { badInput } from "../../../core/result.ts";
-import { missing } from "../../queries/sight.ts";
+import { missing } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import type { ActionQuery, ActionStatus, Page } from "../../store/port.ts";
 import { sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
-import { orderAt, pagingAt, type Query, textsAt } from "./paging.ts";
+import { orderAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 import { actionToWire } from "./wire.ts";
 
 type Wanted = Omit<ActionQuery, "now">;
@@ -32,16 +32,16 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
   };
   /** `ids` are as shown to the client. */
   const pageOf = async ({ actor }: FastifyRequest, { ids, ...query }: Wanted): Promise<Page<WireAction>> => {
-    const veil = await service.veilFor(actor);
-    const page = await service.actions(actor, { ...query, ...(ids && { ids: ids.map(veil.read) }) });
-    return { ...page, items: page.items.map((action) => actionToWire(action, veil)) };
+    const shownIds = await service.shownIdsFor(actor);
+    const page = await service.actions(actor, { ...query, ...(ids && { ids: ids.map(shownIds.read) }) });
+    return { ...page, items: page.items.map((action) => actionToWire(action, shownIds)) };
   };
   const found = async (request: FastifyRequest, query: Pick<Wanted, "ids" | "zone">) =>
     (await pageOf(request, { ...query, page: 1, perPage: mostIds })).items;
 
   const sendList = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
     const faults: Fault[] = [];
-    const query = actionQueryAt(request.query as Query, faults);
+    const query = actionQueryAt(request.query as QueryFields, faults);
     if (faults.length > 0) return sendFaults(reply, faults);
     const asked = { ...query, ...(zone && { zone }) };
     const page = await pageOf(request, asked);
@@ -57,7 +57,7 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
   const byId = { ...list, querystring: queries.actionsById };
   api.get("/actions", { schema: { ...byId, summary: "Read actions by their ids" } }, async (request, reply) => {
     const faults: Fault[] = [];
-    const ids = idsAt(request.query as Query, faults);
+    const ids = idsAt(request.query as QueryFields, faults);
     if (ids.length === 0 && faults.length === 0) faults.push(badInput("id", "is missing"));
     if (faults.length > 0) return sendFaults(reply, faults);
     return reply.send({ actions: await found(request, { ids }) });
@@ -80,14 +80,14 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
 
 const mostIds = 1_000;
 
-function idsAt(query: Query, faults: Fault[]): readonly number[] {
+function idsAt(query: QueryFields, faults: Fault[]): readonly number[] {
   const texts = textsAt(query, "id");
   if (texts.length > mostIds) faults.push(badInput("id", `may be given at most ${mostIds} times`));
   if (!texts.every((text) => /^\d{1,16}$/.test(text))) faults.push(badInput("id", "must be an integer"));
   return texts.map(Number);
 }
 
-function actionQueryAt(query: Query, faults: Fault[]) {
+function actionQueryAt(query: QueryFields, faults: Fault[]) {
   const texts = textsAt(query, "status");
   const wanted = statuses.filter((status) => texts.includes(status));
   if (!texts.every((text) => wanted.some((status) => status === text))) {

@@ -4,10 +4,10 @@ import { longestKey } from "../../../contract/rrsets-limits.ts";
 import type { MaybeLater } from "../../../core/maybe-later.ts";
 import { askedZoneName } from "../../../core/names/name.ts";
 import { badInput, type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { Asked, SetTarget } from "../../commands/requests.ts";
+import type { OnceOption, SetTarget } from "../../commands/requests.ts";
 import type { Action, ZoneKey } from "../../model.ts";
-import { type Actor, type NotDone, refused } from "../../queries/sight.ts";
-import type { Veil } from "../../queries/veiled-numbers.ts";
+import type { ObfuscatedIds } from "../../queries/obfuscated-ids.ts";
+import { type Actor, type NotDone, refused } from "../../queries/permitted-view.ts";
 import { sendRefused } from "../shared/refused-requests.ts";
 import { answerTo, type ErrorAnswer } from "./errors.ts";
 import { type Keys, readBody } from "./input.ts";
@@ -16,11 +16,11 @@ import { actionToWire } from "./wire.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    veilFor: (actor: Actor) => MaybeLater<Veil>;
+    shownIdsFor: (actor: Actor) => MaybeLater<ObfuscatedIds>;
   }
 }
 
-/** Turns requests of the record-set API into calls of the service, and outcomes into answers. */
+/** FairSchedule requests of the record-set API into calls of the service, and outcomes into answers. */
 
 type DoneOf<Outcome> = Extract<Outcome, { readonly kind: "done" }>;
 type Done = { readonly kind: "done"; readonly action: Action | undefined };
@@ -37,7 +37,7 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   reply: FastifyReply,
   call: {
     readonly read: ReadKeys<Draft>;
-    readonly run: (draft: Draft, asked: Asked) => Promise<Outcome>;
+    readonly run: (draft: Draft, asked: OnceOption) => Promise<Outcome>;
     readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => Promise<object> | object;
     readonly status?: (done: DoneOf<NoInfer<Outcome>>) => number;
     /** For a refusal that the usual messages do not fit. */
@@ -51,9 +51,9 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   if (!asked.ok) return sendFaults(reply, asked.faults);
   const outcome = await call.run(draft.value, asked.value);
   if (!isDone(outcome)) return sendError(reply, refusal(outcome as NotDone));
-  const veil = await request.server.veilFor(request.actor);
+  const shownIds = await request.server.shownIdsFor(request.actor);
   const answer = await answerOf(outcome);
-  const action = outcome.action && { action: actionToWire(outcome.action, veil) };
+  const action = outcome.action && { action: actionToWire(outcome.action, shownIds) };
   reply.code(status(outcome));
   return { ...answer, ...action };
 }
@@ -84,7 +84,7 @@ export function sendPage(
 }
 
 /** Only POSTs take an idempotency key; the other methods are idempotent anyway. */
-function onceAt(request: FastifyRequest): Result<Asked> {
+function onceAt(request: FastifyRequest): Result<OnceOption> {
   const key = request.method === "POST" ? request.headers["idempotency-key"] : undefined;
   if (key === undefined) return ok({});
   if (typeof key !== "string" || key === "" || key.length > longestKey) {

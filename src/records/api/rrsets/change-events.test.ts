@@ -7,10 +7,10 @@ import { saveStandby, standbyTakesOver } from "../../../../test/rig/records/stan
 import { createZoneIn } from "../../../../test/rig/store/write.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { type Scope, wholeAccount } from "../../../core/may.ts";
-import { createTurns } from "../../../lib/limits/turns.ts";
+import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { type LoggedChange, plainSettings } from "../../model.ts";
-import type { Actor } from "../../queries/sight.ts";
-import { noVeil } from "../../queries/veiled-numbers.ts";
+import { plainIds } from "../../queries/obfuscated-ids.ts";
+import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
 import { createEventStreams, cutAfter } from "./change-events.ts";
@@ -37,14 +37,14 @@ describe("event streams", () => {
         changesAfter: (...asked) => (away ? Promise.reject(new Error("away")) : store.changesAfter(...asked)),
       },
       () => true,
-      createTurns(),
+      createFairSchedule(),
     );
     const { account } = pool.zone;
     const actorNow = async () => ({ account, label: "test", scope: wholeAccount });
     const told: string[] = [];
     const follow = () =>
       streams.follow(
-        { account, actorNow, veil: noVeil },
+        { account, actorNow, shownIds: plainIds },
         start,
         async (text) => {
           told.push(text);
@@ -64,7 +64,7 @@ describe("event streams", () => {
   async function sentWith(scopes: readonly (Scope | undefined)[]): Promise<readonly string[]> {
     const pool = await makePool(store);
     const maySee = (actor: Actor, { zoneName }: LoggedChange) => actor.scope.zones?.includes(zoneName) ?? true;
-    const streams = createEventStreams(store, maySee, createTurns());
+    const streams = createEventStreams(store, maySee, createFairSchedule());
     const { account } = pool.zone;
     const sent: string[] = [];
     let asked = 0;
@@ -74,7 +74,7 @@ describe("event streams", () => {
       return scope && { account, label: "test", scope };
     };
     const sink = async (text: string) => sent.push(text) > 0;
-    const done = streams.follow({ account, actorNow, veil: noVeil }, await store.lastChange(), sink, stop.signal);
+    const done = streams.follow({ account, actorNow, shownIds: plainIds }, await store.lastChange(), sink, stop.signal);
     for (const [i] of scopes.entries()) {
       await pool.add(store, `192.0.2.${i}`);
       await expect.poll(() => asked).toBe(i + 1);
@@ -115,13 +115,13 @@ describe("event streams", () => {
   const followerOf = (account: number) => ({
     account,
     actorNow: async () => ({ account, label: "test", scope: wholeAccount }),
-    veil: noVeil,
+    shownIds: plainIds,
   });
 
   it("read nothing of other accounts, however long the log is", async () => {
     const { counted, read } = await longLog(3_000);
     const { id } = await store.ensureAccount("quiet", 1);
-    const streams = createEventStreams(counted, () => true, createTurns());
+    const streams = createEventStreams(counted, () => true, createFairSchedule());
     const following = streams.follow(followerOf(id), 0, async () => true, stop.signal);
     await nextTurn();
     stop.abort();
@@ -132,7 +132,7 @@ describe("event streams", () => {
 
   it("take turns with others while they catch up, and stop when the reader disconnects", async () => {
     const { account, counted, read } = await longLog(3_000);
-    const streams = createEventStreams(counted, () => false, createTurns());
+    const streams = createEventStreams(counted, () => false, createFairSchedule());
     const following = streams.follow(followerOf(account), 0, async () => true, stop.signal);
     await nextTurn();
     await nextTurn();
@@ -158,14 +158,14 @@ describe("after the database has lost changes", () => {
     await pool.add(shared, "192.0.2.1");
     await saveStandby(client);
     const { position: start } = await shared.logEnd();
-    const streams = createEventStreams(shared, () => true, createTurns());
+    const streams = createEventStreams(shared, () => true, createFairSchedule());
     const sent: string[] = [];
     const received = (count: number) =>
       until(() => sent.length === count, { what: () => `${count} events: ${JSON.stringify(sent)}` });
     const { account } = pool.zone;
     const actorNow = async () => ({ account, label: "test", scope: wholeAccount });
     const sink = async (text: string) => sent.push(text) > 0;
-    const following = streams.follow({ account, actorNow, veil: noVeil }, start, sink, stop.signal);
+    const following = streams.follow({ account, actorNow, shownIds: plainIds }, start, sink, stop.signal);
     await pool.add(shared, "192.0.2.2");
     await received(1);
     const lost = await shared.logEnd();

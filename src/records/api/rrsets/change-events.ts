@@ -1,8 +1,8 @@
 import { BoundedMap } from "../../../lib/limits/bounded-map.ts";
-import type { Turns } from "../../../lib/limits/turns.ts";
+import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import type { LoggedChange, LogPlace } from "../../model.ts";
-import type { Actor } from "../../queries/sight.ts";
-import { noVeil, type Veil } from "../../queries/veiled-numbers.ts";
+import { type ObfuscatedIds, plainIds } from "../../queries/obfuscated-ids.ts";
+import type { Actor } from "../../queries/permitted-view.ts";
 import type { AddedPlaces, RecordStore } from "../../store/port.ts";
 import { changeToWire } from "./wire.ts";
 
@@ -23,7 +23,7 @@ export type Follower = {
   /** Its identity and current permissions; undefined once its token or session is no longer valid. */
   readonly actorNow: () => Promise<Actor | undefined>;
   /** How it sees the positions of events. */
-  readonly veil: Veil;
+  readonly shownIds: ObfuscatedIds;
 };
 
 type MaySee = (actor: Actor, change: LoggedChange) => boolean;
@@ -34,12 +34,14 @@ type Event = { readonly change: LoggedChange; readonly text: () => string };
 const batchSize = 100;
 const batchesKept = 8;
 
+type Schedule = Pick<FairSchedule, "next">;
+
 /**
  * The change log as streams. Each reader reads the log at its own pace, so a slow reader delays no others and no events queue in
  * memory. Readers of one account at the same position share one read. Other accounts' rows are never read, and reading a long log
  * takes turns with other work.
  */
-export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pick<Turns, "next">): EventStreams {
+export function createEventStreams(store: RecordStore, maySee: MaySee, schedule: Schedule): EventStreams {
   const batches = new BoundedMap<string, Promise<Batch>>(batchesKept);
   const waiting = new Set<() => void>();
   const losses = new LossWatch(store);
@@ -74,13 +76,13 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pi
     });
 
   return {
-    follow: async ({ account, actorNow, veil }, from, sink, signal) => {
+    follow: async ({ account, actorNow, shownIds: ids }, from, sink, signal) => {
       let position = from;
       let { count } = await losses.now();
       while (!signal.aborted) {
         const [seen, loss] = [version, await losses.now()];
         if (loss.count !== count) {
-          if (!(await sink(cutText(veil.show(position), veil.show(loss.end))))) return;
+          if (!(await sink(cutText(ids.show(position), ids.show(loss.end))))) return;
           [count, position] = [loss.count, loss.end];
         }
         const { events, last } = await batchAfter(account, position);
@@ -89,9 +91,9 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pi
         const actor = events.length > 0 ? await actorNow() : undefined;
         if (events.length > 0 && actor === undefined) return;
         const visible = events.filter((event) => actor && maySee(actor, event.change));
-        const text = visible.map((event) => (veil === noVeil ? event.text() : eventText(event.change, veil))).join("");
+        const text = visible.map((event) => (ids === plainIds ? event.text() : eventText(event.change, ids))).join("");
         if (text !== "" && !(await sink(text))) return;
-        if (events.length === batchSize) await turns.next(account);
+        if (events.length === batchSize) await schedule.next(account);
         // Nothing else can run between this check and the wait, so no change is missed.
         if (events.length === 0 && version === seen && !signal.aborted) await grown(signal);
       }
@@ -170,7 +172,7 @@ export const cutText = (asked: number, from: number): string =>
 async function readBatch(store: RecordStore, account: number, position: number): Promise<Batch> {
   const changes = await store.changesAfter(position, batchSize, account);
   return {
-    events: changes.map((change) => ({ change, text: once(() => eventText(change, noVeil)) })),
+    events: changes.map((change) => ({ change, text: once(() => eventText(change, plainIds)) })),
     last: changes.at(-1)?.position ?? position,
   };
 }
@@ -182,5 +184,5 @@ function once(make: () => string): () => string {
 }
 
 /** https://html.spec.whatwg.org/multipage/server-sent-events.html: JSON has no line breaks, so the data is one line. */
-const eventText = (change: LoggedChange, veil: Veil): string =>
-  `id: ${veil.show(change.position)}\nevent: change\ndata: ${JSON.stringify(changeToWire(change, veil))}\n\n`;
+const eventText = (change: LoggedChange, shownIds: ObfuscatedIds): string =>
+  `id: ${shownIds.show(change.position)}\nevent: change\ndata: ${JSON.stringify(changeToWire(change, shownIds))}\n\n`;

@@ -5,7 +5,7 @@ import type { RecordService } from "../../service.ts";
 import { act, readNothing, sendError, sendFaults, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
 import { changesFromKeys } from "./input.ts";
-import { numberAt, pagingAt, type Query } from "./paging.ts";
+import { numberAt, pagingAt, type QueryFields } from "./paging.ts";
 import { changeToWire } from "./wire.ts";
 
 const tags = ["changes"];
@@ -31,7 +31,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
       }),
   );
 
-  api.get<{ Querystring: Query }>(
+  api.get<{ Querystring: QueryFields }>(
     "/zones/:z/history",
     {
       config: { heavy: true },
@@ -70,18 +70,18 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
 }
 
 const sendHistory =
-  (service: RecordService) => async (request: FastifyRequest<{ Querystring: Query }>, reply: FastifyReply) => {
+  (service: RecordService) => async (request: FastifyRequest<{ Querystring: QueryFields }>, reply: FastifyReply) => {
     const faults: Fault[] = [];
     const { perPage: limit } = pagingAt(request.query, 100, faults);
     const before = numberAt(request.query, "before", faults);
     if (faults.length > 0) return sendFaults(reply, faults);
-    const veil = await service.veilFor(request.actor);
-    const query = { limit, ...(before !== undefined && { before: veil.read(before) }) };
+    const shownIds = await service.shownIdsFor(request.actor);
+    const query = { limit, ...(before !== undefined && { before: shownIds.read(before) }) };
     const outcome = await service.history(request.actor, zoneAt(request), query);
     if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
     const { rows, next, rest = null } = outcome;
-    const meta = { next_before: next === undefined ? null : veil.show(next), rest_of_write: rest };
-    return reply.send({ history: rows.map((row) => changeToWire(row, veil)), meta });
+    const meta = { next_before: next === undefined ? null : shownIds.show(next), rest_of_write: rest };
+    return reply.send({ history: rows.map((row) => changeToWire(row, shownIds)), meta });
   };
 
 const answerOf = ({ serial }: { readonly serial: number }) => ({ serial });

@@ -4,9 +4,9 @@ import { algorithmChoices, algorithmName, algorithms, dnssecTypes } from "../../
 import { apex } from "../../../core/names/name.ts";
 import type { Fault } from "../../../core/result.ts";
 import { badInput } from "../../../core/result.ts";
-import type { Asked } from "../../commands/requests.ts";
+import type { OnceOption } from "../../commands/requests.ts";
 import type { OtherKey, SigningKey, Zone, ZoneKey, ZoneSigning } from "../../model.ts";
-import { type Actor, missing } from "../../queries/sight.ts";
+import { type Actor, missing } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { type PublicKey, readDnskeys } from "../../signing/other-keys.ts";
 import { isDsWanted, mayBeInParent, signingOf } from "../../signing/signing-of.ts";
@@ -95,7 +95,12 @@ const addActions =
 
 const answerOf = ({ zone }: { readonly zone: Zone }) => ({ dnssec: signingToWire(zone) });
 
-type Run<Draft> = (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => ReturnType<RecordService["signZone"]>;
+type Run<Draft> = (
+  actor: Actor,
+  zone: ZoneKey,
+  draft: Draft,
+  asked: OnceOption,
+) => ReturnType<RecordService["signZone"]>;
 
 const denials = { nsec: "nsec", nsec3: "nsec3" } as const;
 

@@ -1,7 +1,7 @@
 import type { RrsetsError } from "../../../contract/rrsets.ts";
 import type { Refusal } from "../../../core/may.ts";
 import type { Fault } from "../../../core/result.ts";
-import type { NotDone } from "../../queries/sight.ts";
+import type { NotDone } from "../../queries/permitted-view.ts";
 import { deniedTexts } from "../shared/denied-texts.ts";
 
 export type ErrorAnswer = { readonly status: number; readonly body: RrsetsError };

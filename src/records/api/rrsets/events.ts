@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { badInput } from "../../../core/result.ts";
 import { type Holder, KeyedSemaphore } from "../../../lib/limits/semaphore.ts";
-import type { Actor } from "../../queries/sight.ts";
+import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import type { RecordStore } from "../../store/port.ts";
 import type { NoteFailure } from "../shared/failed-requests.ts";
@@ -117,18 +117,18 @@ class EventReaders {
 
   async #follow(request: FastifyRequest, reply: FastifyReply, asked: number | undefined, stream: AbortController) {
     const { service, store, noteFailure, heartbeat = 15_000, patience = 10_000, actorNow } = this.#options;
-    const veil = await service.veilFor(request.actor);
+    const shownIds = await service.shownIdsFor(request.actor);
     const last = await store.lastChange();
-    const after = asked === undefined ? last : veil.read(asked);
+    const after = asked === undefined ? last : shownIds.read(asked);
     const cut = asked === undefined ? undefined : await cutAfter(store, after, last);
     const from = cut ?? after;
-    const response = begin(reply, veil.show(from));
+    const response = begin(reply, shownIds.show(from));
     response.on("error", () => stream.abort());
     void this.#endIfRevoked({ request, response });
-    if (asked !== undefined && cut !== undefined) response.write(cutText(asked, veil.show(cut)));
+    if (asked !== undefined && cut !== undefined) response.write(cutText(asked, shownIds.show(cut)));
     const beat = setInterval(() => void pulse(request, response, this.#options), heartbeat);
     const sink = sinkOf(response, patience, stream.signal);
-    const follower = { account: request.actor.account, actorNow: () => actorNow(request), veil };
+    const follower = { account: request.actor.account, actorNow: () => actorNow(request), shownIds };
     await this.#streams.follow(follower, from, sink, stream.signal).catch((error) => noteFailure(error, request.id));
     clearInterval(beat);
   }

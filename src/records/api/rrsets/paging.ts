@@ -3,20 +3,20 @@ import type { Fault } from "../../../core/result.ts";
 import { badInput } from "../../../core/result.ts";
 import type { Order } from "../../store/port.ts";
 
-export type Query = Readonly<Record<string, unknown>>;
+export type QueryFields = Readonly<Record<string, unknown>>;
 export type Paging = { readonly page: number; readonly perPage: number };
 
 const usual = 25;
 
 /** `per_page` is capped at the maximum, and page 0 means page 1; anything but a number is a fault. */
-export function pagingAt(query: Query, most: number, faults: Fault[]): Paging {
+export function pagingAt(query: QueryFields, most: number, faults: Fault[]): Paging {
   return {
     page: query.page === "0" ? 1 : (numberAt(query, "page", faults) ?? 1),
     perPage: Math.min(numberAt(query, "per_page", faults) ?? usual, most),
   };
 }
 
-export function numberAt(query: Query, key: string, faults: Fault[]): number | undefined {
+export function numberAt(query: QueryFields, key: string, faults: Fault[]): number | undefined {
   const text = query[key];
   if (text === undefined || text === "") return undefined;
   const number = typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : 0;
@@ -26,18 +26,22 @@ export function numberAt(query: Query, key: string, faults: Fault[]): number | u
 }
 
 /** A parameter may occur once or several times; comma-separated lists are not split. */
-export function textsAt(query: Query, key: string): readonly string[] {
+export function textsAt(query: QueryFields, key: string): readonly string[] {
   const value = query[key];
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
   return texts.filter((text): text is string => typeof text === "string" && text !== "");
 }
 
-export function oneTextAt(query: Query, key: string): string | undefined {
+export function oneTextAt(query: QueryFields, key: string): string | undefined {
   return textsAt(query, key).at(-1);
 }
 
 /** `field`, `field:asc`, `field:desc`. */
-export function orderAt<By extends string>(query: Query, fields: readonly By[], faults: Fault[]): readonly Order<By>[] {
+export function orderAt<By extends string>(
+  query: QueryFields,
+  fields: readonly By[],
+  faults: Fault[],
+): readonly Order<By>[] {
   return textsAt(query, "sort").flatMap((text) => {
     const [name, direction = "asc", ...rest] = text.split(":");
     const by = fields.find((field) => field === name);

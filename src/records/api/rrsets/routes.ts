@@ -4,7 +4,7 @@ import { whenKnown } from "../../../core/maybe-later.ts";
 import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { TooManyRecords } from "../../model.ts";
-import type { Actor } from "../../queries/sight.ts";
+import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
 import { admitBody, type BodyRead, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";
@@ -43,7 +43,7 @@ export function rrsetsApi(options: RrsetsOptions) {
         refuse,
       },
     );
-    api.decorate("veilFor", service.veilFor);
+    api.decorate("shownIdsFor", service.shownIdsFor);
     api.setSerializerCompiler(() => spacedJson);
     // Also for statuses without a schema.
     api.setReplySerializer(spacedJson);

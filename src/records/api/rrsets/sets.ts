@@ -3,13 +3,13 @@ import { answers, bodies, queries } from "../../../contract/rrsets.ts";
 import { isRecordType } from "../../../core/rdata/table.ts";
 import { badInput, type Fault, ok } from "../../../core/result.ts";
 import type { SetDone, SetEdit } from "../../commands/requests.ts";
-import { refused } from "../../queries/sight.ts";
+import { refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { act, type ReadKeys, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
 import { draftAt, flagAt, labelsAt, recordsAt, said, setFromKeys, ttlAt } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
-import { oneTextAt, orderAt, pagingAt, type Query, textsAt } from "./paging.ts";
+import { oneTextAt, orderAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 import { setToWire } from "./wire.ts";
 
 const tags = ["record sets"];
@@ -21,7 +21,7 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
 }
 
 function readingRoutes(api: FastifyInstance, service: RecordService): void {
-  api.get<{ Querystring: Query }>(
+  api.get<{ Querystring: QueryFields }>(
     "/zones/:z/rrsets",
     {
       config: { heavy: true },
@@ -160,7 +160,7 @@ export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordServi
   );
 }
 
-function setQueryAt(query: Query, faults: Fault[]) {
+function setQueryAt(query: QueryFields, faults: Fault[]) {
   const paging = pagingAt(query, 100, faults);
   const types = textsAt(query, "type");
   if (!types.every(isRecordType)) faults.push(badInput("type", "is not a supported record type"));

@@ -6,8 +6,8 @@ import { isQuoted } from "../../../core/rdata/tokens.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { utcText } from "../../../core/utc-text.ts";
 import type { Action, Grant, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../../model.ts";
+import type { ObfuscatedIds } from "../../queries/obfuscated-ids.ts";
 import type { ZoneStatus } from "../../queries/status.ts";
-import type { Veil } from "../../queries/veiled-numbers.ts";
 
 /** Objects of the record-set API. */
 
@@ -63,7 +63,7 @@ const recordsOf = ({ type, records }: RRset) =>
     .sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
 
 /** Most actions are stored in the transaction of their write, so they are finished. docs/decisions/0004 explains why the answer says so. */
-export function actionToWire(action: Action, { show }: Veil): WireAction {
+export function actionToWire(action: Action, { show }: ObfuscatedIds): WireAction {
   const { id, command, at, zone, status = "success", finished = at, error } = action;
   const isRunning = status === "running";
   return {
@@ -78,7 +78,7 @@ export function actionToWire(action: Action, { show }: Veil): WireAction {
   };
 }
 
-export function changeToWire(logged: LoggedChange, { show }: Veil): ChangeEvent {
+export function changeToWire(logged: LoggedChange, { show }: ObfuscatedIds): ChangeEvent {
   const { position, zone, zoneName, serial, at, actor, change } = logged;
   const place = change.kind === "settings" ? { name: null, type: null } : { name: change.owner, type: change.type };
   const [before, after] =

@@ -3,9 +3,9 @@ import { answers, bodies, queries } from "../../../contract/rrsets.ts";
 import { askedZoneName } from "../../../core/names/name.ts";
 import { badInput, type Fault, ok } from "../../../core/result.ts";
 import { zoneFaults } from "../../commands/edit/check-write.ts";
-import type { Asked, Written } from "../../commands/requests.ts";
+import type { OnceOption, Written } from "../../commands/requests.ts";
 import { isLarge, type Zone, type ZoneKey } from "../../model.ts";
-import { type Actor, missing } from "../../queries/sight.ts";
+import { type Actor, missing } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
 import { sendParts } from "../shared/send-parts.ts";
@@ -13,7 +13,7 @@ import { act, type ReadKeys, readNothing, sendError, sendFaults, sendPage, zoneA
 import { answerTo } from "./errors.ts";
 import { flagAt, labelsAt, primariesAt, said, textAt, ttlAt, zoneFromKeys } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
-import { oneTextAt, orderAt, pagingAt, type Query } from "./paging.ts";
+import { oneTextAt, orderAt, pagingAt, type QueryFields } from "./paging.ts";
 import { zoneToWire } from "./wire.ts";
 
 const tags = ["hosted zones"];
@@ -84,7 +84,7 @@ function readingRoutes(api: FastifyInstance, service: RecordService): void {
 
 const sendZones = (service: RecordService) => async (request: FastifyRequest, reply: FastifyReply) => {
   const faults: Fault[] = [];
-  const { keep, owns, ...query } = zoneQueryAt(request.query as Query, faults);
+  const { keep, owns, ...query } = zoneQueryAt(request.query as QueryFields, faults);
   if (faults.length > 0) return sendFaults(reply, faults);
   const owning = owns === undefined ? undefined : await service.zoneOwning(request.actor, owns);
   const name = owning?.name ?? query.name;
@@ -122,7 +122,7 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   const handler =
     <Draft>(
       read: ReadKeys<Draft>,
-      run: (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => Promise<Written>,
+      run: (actor: Actor, zone: ZoneKey, draft: Draft, asked: OnceOption) => Promise<Written>,
     ) =>
     (request: FastifyRequest, reply: FastifyReply) =>
       act(request, reply, { read, run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked) });
@@ -165,7 +165,7 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   );
 }
 
-function zoneQueryAt(query: Query, faults: Fault[]) {
+function zoneQueryAt(query: QueryFields, faults: Fault[]) {
   const paging = pagingAt(query, 50, faults);
   const order = orderAt(query, ["id", "name", "created"], faults);
   const [name, modeText, search, text] = ["name", "mode", "search", "label_selector"].map((key) =>

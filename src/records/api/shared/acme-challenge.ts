@@ -6,7 +6,7 @@ import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { SetEdit } from "../../commands/requests.ts";
-import type { Actor } from "../../queries/sight.ts";
+import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { actorOf } from "./authenticate.ts";
 import { passwordOf } from "./basic-password.ts";

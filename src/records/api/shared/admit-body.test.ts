@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { fastify } from "fastify";
 import { expect, it, onTestFinished } from "vitest";
 import { wholeAccount } from "../../../core/may.ts";
-import { createTurns } from "../../../lib/limits/turns.ts";
+import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { takeTurns } from "./admit-body.ts";
 
 it("a request whose client leaves while it waits is neither authenticated again nor handled", async () => {
@@ -21,7 +21,7 @@ it("a request whose client leaves while it waits is neither authenticated again 
   };
   takeTurns(
     server,
-    { ...createTurns(), next },
+    { ...createFairSchedule(), next },
     {
       stillGood: async ({ url }) => done.push(`checked ${url}`) > 0,
       refuse: (reply) => reply.code(401).send(),

@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../../core/may.ts";
 import { type MaybeLater, whenKnown } from "../../../core/maybe-later.ts";
+import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import type { Turns } from "../../../lib/limits/turns.ts";
 import { slowToParse } from "./json-shape.ts";
 
 declare module "fastify" {
@@ -38,7 +38,7 @@ export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: numb
  * waits for its account's turn and is not read until then. If the client is gone by now, nothing is done: the store may be closed
  * already.
  */
-export function admitBody(request: FastifyRequest, reply: FastifyReply, turns: Turns): object | undefined {
+export function admitBody(request: FastifyRequest, reply: FastifyReply, turns: FairSchedule): object | undefined {
   if (request.raw.socket.destroyed) return reply.hijack();
   // Fastify reads no body of these.
   if (request.method === "GET" || request.method === "HEAD") return undefined;
@@ -69,7 +69,7 @@ export type StillAdmitted = {
  * Makes routes marked as heavy take turns, so that other requests are answered in between. A token may be revoked while its
  * request waits or a client sends the body slowly, so it is checked again. A request that does not wait needs no hook.
  */
-export function takeTurns(api: FastifyInstance, turns: Turns, { stillGood, refuse }: StillAdmitted): void {
+export function takeTurns(api: FastifyInstance, turns: FairSchedule, { stillGood, refuse }: StillAdmitted): void {
   api.addHook("onRoute", (route) => {
     const isHeavy = route.config?.heavy === true;
     if (!isHeavy && (route.method === "GET" || route.method === "HEAD")) return;
@@ -95,7 +95,7 @@ export const hook =
   };
 
 /** For a request that needs much memory: waits for the account's slot, and frees it when the answer has been sent. */
-export async function holdFor(account: number, reply: FastifyReply, turns: Turns): Promise<void> {
+export async function holdFor(account: number, reply: FastifyReply, turns: FairSchedule): Promise<void> {
   const gone = new AbortController();
   let release = () => {};
   const end = () => {

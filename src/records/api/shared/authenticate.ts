@@ -4,7 +4,7 @@ import { may } from "../../../core/may.ts";
 import { type MaybeLater, whenKnown } from "../../../core/maybe-later.ts";
 import { BoundedMap } from "../../../lib/limits/bounded-map.ts";
 import type { Token } from "../../model.ts";
-import type { Actor } from "../../queries/sight.ts";
+import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordStore } from "../../store/port.ts";
 
 /** The client's address and connection. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Instant } from "../../../core/instant.ts";
 import type { RateLimit } from "../../../lib/limits/rate-limit.ts";
 import type { Logger } from "../../../process/log.ts";
-import type { Actor } from "../../queries/sight.ts";
+import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { type ReadBody, readBodiesBy, type StillAdmitted, takeTurns } from "./admit-body.ts";

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { NotDone } from "../../queries/sight.ts";
+import type { NotDone } from "../../queries/permitted-view.ts";
 import { sendRefused } from "../shared/refused-requests.ts";
 import { deniedBody, errorOf } from "./errors.ts";
 import { subjectOf } from "./input.ts";

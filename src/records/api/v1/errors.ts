@@ -4,14 +4,14 @@ import { type Fault, faultInWords } from "../../../core/result.ts";
 import { deniedTexts } from "../shared/denied-texts.ts";
 
 /** The type, name and value that the client sent for the record or zone. */
-export type Subject = { readonly type?: string; readonly name?: string; readonly value?: string };
+export type FaultSubject = { readonly type?: string; readonly name?: string; readonly value?: string };
 
 /** One message for all faults, in the original's words; where those say little, moor's own follow. */
-export function errorOf(faults: readonly Fault[], subject: Subject): WireError {
+export function errorOf(faults: readonly Fault[], subject: FaultSubject): WireError {
   return { message: messageOfAll(faults, subject), code: 422 };
 }
 
-export function messageOfAll(faults: readonly Fault[], subject: Subject): string {
+export function messageOfAll(faults: readonly Fault[], subject: FaultSubject): string {
   // A CNAME at the apex also clashes with the SOA, but clients compare the whole text of this message.
   const apex = faults.some(({ code }) => code === "cname-at-apex");
   const shown = apex ? faults.filter(({ code }) => code !== "cname-and-other") : faults;
@@ -25,7 +25,7 @@ export function fileErrorOf(faults: readonly Fault[]): WireError {
   return { message: `422 Unprocessable Entity: invalid: ${lines.join("")}`, code: 422 };
 }
 
-function messageOf(fault: Fault, { type, name, value }: Subject): string {
+function messageOf(fault: Fault, { type, name, value }: FaultSubject): string {
   switch (fault.code) {
     case "duplicate-value":
       return `422 Unprocessable Entity: taken: ${value}; `;

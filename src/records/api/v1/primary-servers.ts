@@ -8,7 +8,7 @@ import {
   PrimaryServersAnswer,
 } from "../../../contract/records-v1.ts";
 import type { PlacedServer } from "../../commands/requests.ts";
-import { missing, type NotDone, refused } from "../../queries/sight.ts";
+import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { notFound, sendNotDone } from "./answer.ts";
 import { readFields } from "./input.ts";

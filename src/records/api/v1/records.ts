@@ -9,7 +9,7 @@ import {
 } from "../../../contract/records-v1.ts";
 import { joinInParts, mapInSteps, type Steps, sortInSteps } from "../../../core/steps.ts";
 import type { PlacedRecord } from "../../model.ts";
-import { missing, type NotDone, refused } from "../../queries/sight.ts";
+import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
 import { sendParts } from "../shared/send-parts.ts";

@@ -5,7 +5,7 @@ import type { Instant } from "../../../core/instant.ts";
 import { whenKnown } from "../../../core/maybe-later.ts";
 import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import type { Actor } from "../../queries/sight.ts";
+import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
 import { admitBody, type BodyRead, hasLargeBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { FileCheckAnswer, GatewayAnswer, ZoneAnswer, ZoneFileText } from "../../../contract/records-v1.ts";
 import { fail, ok, type Result } from "../../../core/result.ts";
-import { refused } from "../../queries/sight.ts";
+import { refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
 import { sendRefused } from "../shared/refused-requests.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../contract/records-v1.ts";
 import { askedZoneName } from "../../../core/names/name.ts";
 import type { Zone } from "../../model.ts";
-import { missing, type NotDone, refused } from "../../queries/sight.ts";
+import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { notFound, sendNotDone } from "./answer.ts";
 import { readFields } from "./input.ts";

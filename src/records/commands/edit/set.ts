@@ -3,12 +3,12 @@ import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
 import type { SetDraft, SetEdit } from "../requests.ts";
-import { duplicateValue, type Place, readValues, type Value } from "./values.ts";
+import { duplicateValue, readValues, type SetKey, type Value } from "./values.ts";
 
 /** A set and its place; `set` is undefined if it does not exist. */
 export type SetView = {
   readonly zone: Zone;
-  readonly place: Place;
+  readonly place: SetKey;
   readonly set: RRset | undefined;
   readonly stamp: Stamp;
 };
@@ -80,7 +80,7 @@ export function withDraft({ zone, place, set, stamp }: SetView, draft: SetDraft,
  * goes, so that a v1 client that knows the record by its id can follow it through a change of address.
  */
 export function withValues(
-  place: Place,
+  place: SetKey,
   set: RRset | undefined,
   values: readonly Value[],
   { now, newId }: Stamp,
@@ -106,7 +106,7 @@ const sayingThis = (record: ZoneRecord, { value, comment }: Value, now: Instant)
 
 /** The TTL applies to a new set; for an existing set it must equal the set's TTL. */
 export function withMore(
-  place: Place,
+  place: SetKey,
   set: RRset | undefined,
   more: { readonly values: readonly Value[]; readonly ttl: number | null; readonly zoneTtl: number },
   stamp: Stamp,
@@ -141,15 +141,15 @@ export function withComments(set: RRset, values: readonly Value[], now: Instant)
 }
 
 /** The sets with this one in its place, or without it. */
-export const placed = (sets: readonly RRset[], { owner, type }: Place, set: RRset | undefined): readonly RRset[] => [
+export const placed = (sets: readonly RRset[], { owner, type }: SetKey, set: RRset | undefined): readonly RRset[] => [
   ...sets.filter((each) => each.owner !== owner || each.type !== type),
   ...(set === undefined ? [] : [set]),
 ];
 
-export const setAt = (sets: readonly RRset[], { owner, type }: Place): RRset | undefined =>
+export const setAt = (sets: readonly RRset[], { owner, type }: SetKey): RRset | undefined =>
   sets.find((each) => each.owner === owner && each.type === type);
 
-const setExists = ({ owner, type }: Place): Fault => ({
+const setExists = ({ owner, type }: SetKey): Fault => ({
   code: "set-exists",
   where: "name",
   message: `RRSet ${owner}/${type} already exists`,

@@ -11,10 +11,10 @@ import type { ValueDraft } from "../requests.ts";
 
 export type Value = ValueDraft & { readonly rdata: string };
 type ZoneNow = Pick<Zone, "name" | "serial">;
-export type Place = { readonly owner: string; readonly type: RecordType };
+export type SetKey = { readonly owner: string; readonly type: RecordType };
 
 /** Refuses a name that ends in the zone's name: in a zone file it would not mean what most people expect. */
-export function readPlace(name: string, type: string, zoneName: string, where = ""): Result<Place> {
+export function readPlace(name: string, type: string, zoneName: string, where = ""): Result<SetKey> {
   const faults: Fault[] = [];
   if (!isRecordType(type)) faults.push(unknownType(type, `${where}type`));
   const folded = name.toLowerCase();

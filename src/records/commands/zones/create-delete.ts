@@ -16,11 +16,11 @@ import {
   type Permissions,
   permissionsAt,
   refused,
-} from "../../queries/sight.ts";
+} from "../../queries/permitted-view.ts";
 import type { ActCreateRule, ActRule, CreateRule, NewAction, WriteView } from "../../store/port.ts";
 import { withValues } from "../edit/set.ts";
 import { readPlace, readValues } from "../edit/values.ts";
-import type { Asked, Done, SetDraft } from "../requests.ts";
+import type { Done, OnceOption, SetDraft } from "../requests.ts";
 import { noChange, writtenBy } from "../write.ts";
 
 type New = {
@@ -48,7 +48,7 @@ export const createZoneRule = ({ actor, zone }: CreateZone): CreateRule => ({
 
 export const actCreateZoneRule = ({ zone, act }: ActCreateZone): ActCreateRule => ({ kind: "act-create", zone, act });
 
-export type DeleteZone = Asked & {
+export type DeleteZone = OnceOption & {
   readonly kind: "delete-zone";
   readonly actor: Actor;
   readonly at: ZoneKey;

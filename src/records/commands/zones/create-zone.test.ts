@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { wholeAccount } from "../../../core/may.ts";
-import type { Actor } from "../../queries/sight.ts";
+import type { Actor } from "../../queries/permitted-view.ts";
 import { createRecordService } from "../../service.ts";
 import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
 import type { NewZoneDraft } from "../requests.ts";

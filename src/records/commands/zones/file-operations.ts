@@ -7,21 +7,28 @@ import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts
 import { printingParts, type ZoneFileLayout } from "../../../core/zone-file/print.ts";
 import { placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
-import type { Turns } from "../../../lib/limits/turns.ts";
+import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import type { ZoneKey } from "../../model.ts";
 import type { RecordServiceOptions } from "../../options.ts";
-import { type Actor, type AnyZoneKey, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
+import {
+  type Actor,
+  type AnyZoneKey,
+  missing,
+  type NotDone,
+  type PermittedView,
+  refused,
+} from "../../queries/permitted-view.ts";
 import { zoneFaults } from "../edit/check-write.ts";
-import type { Asked, Written } from "../requests.ts";
+import type { OnceOption, Written } from "../requests.ts";
 import { runWatched, withZone, writeObstacle, writtenBefore } from "../write.ts";
 import { type ImportManner, importFileRule } from "./import-file.ts";
 
 type FileToImport = { readonly text: string; readonly otherServers: boolean };
 
-export function zoneFileOperations(options: RecordServiceOptions, sight: Sight, turns: Turns) {
+export function zoneFileOperations(options: RecordServiceOptions, sight: PermittedView, turns: FairSchedule) {
   const { store, now, nameservers } = options;
   /** Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed. */
-  const importBy = async (manner: ImportManner, actor: Actor, key: AnyZoneKey, text: string, asked?: Asked) => {
+  const importBy = async (manner: ImportManner, actor: Actor, key: AnyZoneKey, text: string, asked?: OnceOption) => {
     const zone = await sight.openZone(actor, key);
     if (zone === undefined)
       return "zone" in key ? missing("zone") : await writtenBefore(store, actor, key, asked ?? {}, now());
@@ -44,7 +51,12 @@ export function zoneFileOperations(options: RecordServiceOptions, sight: Sight, 
       await withZone(sight, actor, key, await importBy({ kind: "v1" }, actor, key, text)),
 
     /** Labels are lost; records that are in the file again keep their ids. `otherServers`: the file may leave out our nameservers. */
-    importFile: (actor: Actor, key: ZoneKey, { text, otherServers }: FileToImport, asked?: Asked): Promise<Written> => {
+    importFile: (
+      actor: Actor,
+      key: ZoneKey,
+      { text, otherServers }: FileToImport,
+      asked?: OnceOption,
+    ): Promise<Written> => {
       const kept = otherServers ? undefined : nameservers.map((server) => `${server}.`);
       return importBy({ kind: "rrsets", nameservers: kept }, actor, key, text, asked);
     },

@@ -2,7 +2,7 @@ import { isRelated, parseZoneName } from "../../../core/names/name.ts";
 import { badInput } from "../../../core/result.ts";
 import type { Grant, Zone, ZoneKey } from "../../model.ts";
 import type { RecordServiceOptions } from "../../options.ts";
-import { type Actor, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
+import { type Actor, missing, type NotDone, type PermittedView, refused } from "../../queries/permitted-view.ts";
 import { writeObstacle } from "../write.ts";
 
 export type GrantDraft = { readonly account: string; readonly name: string };
@@ -11,7 +11,7 @@ export type GrantDraft = { readonly account: string; readonly name: string };
 const mostGrants = 1_000;
 
 /** Lets the owner of a zone allow other accounts to have zones inside or above it. */
-export function grantOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+export function grantOperations({ store, now }: RecordServiceOptions, sight: PermittedView) {
   /** Requires write access to the whole zone, which would also allow delegating its names with NS records. */
   const zoneFor = async (actor: Actor, key: ZoneKey): Promise<Zone | NotDone> => {
     const zone = await sight.openZone(actor, key);

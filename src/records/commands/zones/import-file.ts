@@ -14,10 +14,10 @@ import type { ZoneFile } from "../../../core/zone-file/parse.ts";
 import { placeInFile } from "../../../core/zone-file/sets.ts";
 import type { ZoneKey } from "../../model.ts";
 import { newRecordIds } from "../../new-id.ts";
-import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/sight.ts";
+import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/permitted-view.ts";
 import type { ActDecision, ActRule, WriteView } from "../../store/port.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
-import type { Asked, Done } from "../requests.ts";
+import type { Done, OnceOption } from "../requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../write.ts";
 import { importedSets, setsLocked } from "./create-delete.ts";
 
@@ -27,7 +27,7 @@ export type ImportManner =
   | { readonly kind: "rrsets"; readonly nameservers: readonly string[] | undefined };
 
 /** Makes a zone equal to a file that has been read. */
-export type ImportFile = Asked & {
+export type ImportFile = OnceOption & {
   readonly kind: "import-file";
   readonly actor: Actor;
   readonly at: ZoneKey;

@@ -13,7 +13,7 @@ import type { Steps } from "../../../core/steps.ts";
 import { findingClashes } from "../../../core/zone-file/clashes.ts";
 import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
 import { parsingZoneFile } from "../../../core/zone-file/parse.ts";
-import type { Turns } from "../../../lib/limits/turns.ts";
+import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import {
   type Action,
   type NewZone,
@@ -32,12 +32,12 @@ import {
   denied,
   missing,
   type NotDone,
+  type PermittedView,
   refused,
-  type Sight,
-} from "../../queries/sight.ts";
+} from "../../queries/permitted-view.ts";
 import { zoneStatuses } from "../../queries/status.ts";
 import type { Page, RecordStore, ZoneQuery } from "../../store/port.ts";
-import type { Asked, Done, NewZoneDraft, ServerDraft, Written } from "../requests.ts";
+import type { Done, NewZoneDraft, OnceOption, ServerDraft, Written } from "../requests.ts";
 import { keyTaken, withZone, writtenIn } from "../write.ts";
 import {
   actCreateZoneRule,
@@ -56,8 +56,8 @@ const defaultTtl = 3_600;
 
 export const zoneOperations = (
   options: RecordServiceOptions,
-  sight: Sight,
-  turns: Turns,
+  sight: PermittedView,
+  turns: FairSchedule,
   changeSettings: ChangeSettings,
 ) => {
   const reads: Pick<ZoneReads, keyof ZoneReads> = new ZoneReads(options, sight, turns);
@@ -69,19 +69,19 @@ export const zoneOperations = (
 class ZoneReads {
   readonly #store: RecordStore;
   readonly #now: () => Instant;
-  readonly #sight: Sight;
-  readonly #turns: Turns;
+  readonly #sight: PermittedView;
+  readonly #turns: FairSchedule;
 
-  constructor({ store, now }: RecordServiceOptions, sight: Sight, turns: Turns) {
+  constructor({ store, now }: RecordServiceOptions, sight: PermittedView, turns: FairSchedule) {
     this.#store = store;
     this.#now = now;
     this.#sight = sight;
     this.#turns = turns;
   }
 
-  readonly zone: Sight["zone"] = (actor, key) => this.#sight.zone(actor, key);
+  readonly zone: PermittedView["zone"] = (actor, key) => this.#sight.zone(actor, key);
 
-  readonly openZone: Sight["openZone"] = (actor, key) => this.#sight.openZone(actor, key);
+  readonly openZone: PermittedView["openZone"] = (actor, key) => this.#sight.openZone(actor, key);
 
   readonly zoneStatuses = (zones: readonly Zone[]) => zoneStatuses(this.#store, zones, this.#now());
 
@@ -121,11 +121,16 @@ class ZoneReads {
 /** Creating, changing and deleting zones, for all faces. */
 class ZoneWrites {
   readonly #options: RecordServiceOptions;
-  readonly #sight: Sight;
-  readonly #turns: Turns;
+  readonly #sight: PermittedView;
+  readonly #turns: FairSchedule;
   readonly #changeSettings: ChangeSettings;
 
-  constructor(options: RecordServiceOptions, sight: Sight, turns: Turns, changeSettings: ChangeSettings) {
+  constructor(
+    options: RecordServiceOptions,
+    sight: PermittedView,
+    turns: FairSchedule,
+    changeSettings: ChangeSettings,
+  ) {
     this.#options = options;
     this.#sight = sight;
     this.#turns = turns;
@@ -133,7 +138,7 @@ class ZoneWrites {
   }
 
   /** `asked`: set by an API that stores actions; without it none is stored. */
-  readonly createZone = async (actor: Actor, draft: NewZoneDraft, asked?: Asked): Promise<CreatedZone> => {
+  readonly createZone = async (actor: Actor, draft: NewZoneDraft, asked?: OnceOption): Promise<CreatedZone> => {
     const { store, now } = this.#options;
     const name = parseZoneName(draft.name);
     if (!name.ok) return refused(name.faults);
@@ -158,7 +163,7 @@ class ZoneWrites {
   };
 
   /** `asked` as in `createZone`. */
-  readonly deleteZone = async (actor: Actor, key: AnyZoneKey, asked?: Asked): Promise<Written> => {
+  readonly deleteZone = async (actor: Actor, key: AnyZoneKey, asked?: OnceOption): Promise<Written> => {
     const { store, now } = this.#options;
     const at = await this.#sight.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
@@ -171,15 +176,15 @@ class ZoneWrites {
     return await withZone(this.#sight, actor, key, await this.#changeSettings(actor, key, edit));
   };
 
-  readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, asked?: Asked) =>
+  readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, asked?: OnceOption) =>
     this.#changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...asked });
 
-  readonly lockZone = (actor: Actor, key: ZoneKey, locked: boolean | undefined, asked?: Asked) => {
+  readonly lockZone = (actor: Actor, key: ZoneKey, locked: boolean | undefined, asked?: OnceOption) => {
     const edit = patch(locked === undefined ? {} : { locked });
     return this.#changeSettings(actor, key, edit, { action: "change_protection", ...asked });
   };
 
-  readonly changePrimaries = (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], asked?: Asked) => {
+  readonly changePrimaries = (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], asked?: OnceOption) => {
     const primaries = serversFrom(servers, this.#options.now());
     const edit = { kind: "servers", primaries, faults: this.#faultsOf(servers) } as const;
     return this.#changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...asked });

@@ -4,31 +4,31 @@ import type { Fault } from "../../../core/result.ts";
 import { newZoneId } from "../../new-id.ts";
 import type { RecordServiceOptions } from "../../options.ts";
 import { allZones } from "../../queries/all-zones.ts";
-import { type Actor, missing, type NotDone, type Sight } from "../../queries/sight.ts";
+import { type Actor, missing, type NotDone, type PermittedView } from "../../queries/permitted-view.ts";
 import type { PlacedServer } from "../requests.ts";
-import { type ChangedZone, withZone } from "../write.ts";
+import { withZone, type ZoneOutcome } from "../write.ts";
 import type { ChangeSettings, SettingsEdit } from "./settings.ts";
 
-export type ServerDraft = { readonly address: string; readonly port: number };
+export type ServerAddress = { readonly address: string; readonly port: number };
 
 type Written = { readonly kind: "done"; readonly placed: PlacedServer } | NotDone;
 
 /** The servers that a zone is transferred from. A zone with at least one is secondary, without any it is primary. */
 export function primaryServerOperations(
   { store, allowedPrimaries = [] }: RecordServiceOptions,
-  sight: Sight,
+  sight: PermittedView,
   changeSettings: ChangeSettings,
 ) {
-  const change = async (actor: Actor, zone: string, edit: SettingsEdit): Promise<ChangedZone> =>
+  const change = async (actor: Actor, zone: string, edit: SettingsEdit): Promise<ZoneOutcome> =>
     await withZone(sight, actor, { zone }, await changeSettings(actor, { zone }, edit));
 
-  const serverOf = (changed: ChangedZone, id: string): Written => {
+  const serverOf = (changed: ZoneOutcome, id: string): Written => {
     if (changed.kind !== "done") return changed;
     const server = changed.zone.settings.primaries.find((each) => each.id === id);
     return server ? { kind: "done", placed: { zone: changed.zone, server } } : missing("primary server");
   };
 
-  const faultsOf = ({ address: text, port }: ServerDraft): readonly Fault[] => {
+  const faultsOf = ({ address: text, port }: ServerAddress): readonly Fault[] => {
     const address = parseAddress(text);
     return [
       ...(address ? primaryFaults(address, "address", allowedPrimaries) : [badAddress]),
@@ -49,13 +49,13 @@ export function primaryServerOperations(
         .flatMap((zone) => zone.settings.primaries.map((server) => ({ zone, server })));
     },
 
-    addPrimaryServer: async (actor: Actor, zone: string, draft: ServerDraft): Promise<Written> => {
+    addPrimaryServer: async (actor: Actor, zone: string, draft: ServerAddress): Promise<Written> => {
       const id = newZoneId();
       const edit = { kind: "add-server", id, ...draft, faults: faultsOf(draft) } as const;
       return serverOf(await change(actor, zone, edit), id);
     },
 
-    replacePrimaryServer: async (actor: Actor, { zone, server: id }: ServerPlace, draft: ServerDraft) => {
+    replacePrimaryServer: async (actor: Actor, { zone, server: id }: ServerPlace, draft: ServerAddress) => {
       const edit = { kind: "replace-server", id, ...draft, faults: faultsOf(draft) } as const;
       return serverOf(await change(actor, zone, edit), id);
     },

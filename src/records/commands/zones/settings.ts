@@ -9,13 +9,13 @@ import {
   type AnyZoneKey,
   missing,
   type NotDone,
+  type PermittedView,
   permissionsAt,
   refused,
-  type Sight,
-} from "../../queries/sight.ts";
+} from "../../queries/permitted-view.ts";
 import type { ActRule } from "../../store/port.ts";
 import { signedStaysPrimary } from "../edit/check-write.ts";
-import type { Asked, Done, Written } from "../requests.ts";
+import type { Done, OnceOption, Written } from "../requests.ts";
 import { noChange, runWatched, writeObstacle, writtenBy } from "../write.ts";
 
 /** `faults`: what is wrong with new servers, whatever the zone is. */
@@ -41,9 +41,9 @@ export const patch = (settings: Partial<ZoneSettings>): SettingsEdit => ({ kind:
 export type ChangeSettings = ReturnType<typeof createChangeSettings>;
 
 /** `action`: the name of the action, if it is one. */
-type AskedAction = Asked & { readonly action?: string };
+type AskedAction = OnceOption & { readonly action?: string };
 
-export function createChangeSettings(options: RecordServiceOptions, sight: Sight) {
+export function createChangeSettings(options: RecordServiceOptions, sight: PermittedView) {
   return async (actor: Actor, key: AnyZoneKey, edit: SettingsEdit, asked: AskedAction = {}): Promise<Written> => {
     const at = await sight.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");

@@ -1,16 +1,16 @@
 import { beginLeaving, beginRoll, cancelLeaving, type Stage } from "../../../core/dnssec/lifecycle.ts";
 import { leftOutTypes } from "../../../core/dnssec/made-types.ts";
 import type { ParentFault } from "../../../core/dnssec/parent-view.ts";
-import type { Denial } from "../../../core/dnssec/plan-signing.ts";
+import type { DenialKind } from "../../../core/dnssec/plan-signing.ts";
 import { withFittingExpire } from "../../../core/dnssec/soa-expire.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { Asked, Done } from "../../commands/requests.ts";
+import type { Done, OnceOption } from "../../commands/requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../../commands/write.ts";
 import type { OtherKey, SigningKey, ZoneKey, ZoneSigning } from "../../model.ts";
-import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/sight.ts";
+import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/permitted-view.ts";
 import type { ActRule, WriteView } from "../../store/port.ts";
 import { mergeOthers, type PublicKey } from "../other-keys.ts";
 import type { SealedKey } from "../signer.ts";
@@ -32,7 +32,7 @@ export type SigningEdit =
    * its own proof, so it is valid whichever version a resolver or a secondary has (RFC 5155 section 10.4 has intermediate steps only for
    * zones that change in parts).
    */
-  | { readonly kind: "denial"; readonly denial: Denial }
+  | { readonly kind: "denial"; readonly denial: DenialKind }
   /** Publishes keys of another server that also signs the zone, so that resolvers can query either server (RFC 8901 section 2.1.2). */
   | { readonly kind: "publish"; readonly others: readonly PublicKey[] }
   /** Without tags, all keys of other servers. */
@@ -57,7 +57,7 @@ type FirstSigning = {
 
 export type StageSince = Pick<ZoneSigning, "stage" | "since">;
 
-export type ChangeSigning = Asked & {
+export type ChangeSigning = OnceOption & {
   readonly kind: "change-signing";
   readonly actor: Actor;
   readonly at: ZoneKey;

@@ -2,16 +2,16 @@ import { longNameFault, longNames } from "../../../core/dnssec/check-signed-zone
 import { type Algorithm, algorithms } from "../../../core/dnssec/codes.ts";
 import { beginLife } from "../../../core/dnssec/lifecycle.ts";
 import { leftOutTypes } from "../../../core/dnssec/made-types.ts";
-import type { Denial } from "../../../core/dnssec/plan-signing.ts";
+import type { DenialKind } from "../../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { Asked, Written } from "../../commands/requests.ts";
-import { type ChangedZone, runWatched, withZone, writeObstacle, writtenBefore } from "../../commands/write.ts";
+import type { OnceOption, Written } from "../../commands/requests.ts";
+import { runWatched, withZone, writeObstacle, writtenBefore, type ZoneOutcome } from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/create-delete.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import type { RecordServiceOptions } from "../../options.ts";
+import { type Actor, missing, type NotDone, type PermittedView, refused } from "../../queries/permitted-view.ts";
 import { readZone } from "../../queries/read-zone.ts";
-import { type Actor, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
 import type { RecordStore } from "../../store/port.ts";
 import type { PublicKey } from "../other-keys.ts";
 import type { ReadKey } from "../private-key.ts";
@@ -20,7 +20,7 @@ import { type ChangeSigning, changeSigningRule, type SigningEdit } from "./chang
 
 export type SigningChoice = {
   readonly algorithm: Algorithm;
-  readonly denial: Denial;
+  readonly denial: DenialKind;
   /** The key that the zone used at another server, instead of a new one. */
   readonly key?: ReadKey | undefined;
   /** Keys of another server that also signs the zone; published from the beginning. */
@@ -32,28 +32,28 @@ type Wanted = SigningEdit & { readonly owners?: ChangeSigning["owners"] };
 
 type Operations = Pick<SigningOperations, keyof SigningOperations>;
 
-export const signingOperations = (options: RecordServiceOptions, sight: Sight): Operations =>
-  new SigningOperations(options, sight);
+export const signingOperations = (options: RecordServiceOptions, permitted: PermittedView): Operations =>
+  new SigningOperations(options, permitted);
 
 /** Signing a zone, with the permissions of a change of its settings. The APIs and `moor dnssec` both call these. */
 class SigningOperations {
   readonly #options: RecordServiceOptions;
-  readonly #sight: Sight;
+  readonly #permitted: PermittedView;
 
-  constructor(options: RecordServiceOptions, sight: Sight) {
+  constructor(options: RecordServiceOptions, permitted: PermittedView) {
     this.#options = options;
-    this.#sight = sight;
+    this.#permitted = permitted;
   }
 
-  readonly publishKeys = (actor: Actor, at: ZoneKey, others: readonly PublicKey[], asked: Asked = {}) =>
+  readonly publishKeys = (actor: Actor, at: ZoneKey, others: readonly PublicKey[], asked: OnceOption = {}) =>
     this.#plain(actor, at, "publish_keys", { kind: "publish", others }, asked);
 
   /** Without tags, withdraws all keys of other servers. */
-  readonly withdrawKeys = (actor: Actor, at: ZoneKey, tags: readonly number[], asked: Asked = {}) =>
+  readonly withdrawKeys = (actor: Actor, at: ZoneKey, tags: readonly number[], asked: OnceOption = {}) =>
     this.#plain(actor, at, "withdraw_keys", { kind: "withdraw", tags }, asked);
 
   /** A zone without NS records gets those of this service. */
-  readonly signZone = (actor: Actor, at: ZoneKey, choice: SigningChoice, asked: Asked = {}) => {
+  readonly signZone = (actor: Actor, at: ZoneKey, choice: SigningChoice, asked: OnceOption = {}) => {
     const { store, now } = this.#options;
     const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
       const long = await longNameIn(store, zone, choice.denial);
@@ -69,7 +69,7 @@ class SigningOperations {
   };
 
   /** Without `algorithm`, the new key uses that of the old one. */
-  readonly rollKey = (actor: Actor, at: ZoneKey, algorithm: Algorithm | undefined, asked: Asked = {}) => {
+  readonly rollKey = (actor: Actor, at: ZoneKey, algorithm: Algorithm | undefined, asked: OnceOption = {}) => {
     const { store, now } = this.#options;
     const editFor = (zone: Zone) =>
       this.#withSigner(async (own) => {
@@ -82,7 +82,7 @@ class SigningOperations {
   };
 
   /** Changes between NSEC and NSEC3. */
-  readonly changeDenial = (actor: Actor, at: ZoneKey, denial: Denial, asked: Asked = {}) => {
+  readonly changeDenial = (actor: Actor, at: ZoneKey, denial: DenialKind, asked: OnceOption = {}) => {
     const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
       const long = await longNameIn(this.#options.store, zone, denial);
       return long === undefined ? ok({ kind: "denial", denial }) : fail(long);
@@ -91,15 +91,15 @@ class SigningOperations {
   };
 
   /** `isImmediate`: does not wait for the parent, so resolvers reject the zone while the parent has a DS record. */
-  readonly unsignZone = (actor: Actor, at: ZoneKey, isImmediate: boolean, asked: Asked = {}) =>
+  readonly unsignZone = (actor: Actor, at: ZoneKey, isImmediate: boolean, asked: OnceOption = {}) =>
     this.#plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "leave" }, asked);
 
   /** Does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
-  readonly ignoreSilentServers = (actor: Actor, at: ZoneKey, _: object = {}, asked: Asked = {}) =>
+  readonly ignoreSilentServers = (actor: Actor, at: ZoneKey, _: object = {}, asked: OnceOption = {}) =>
     this.#plain(actor, at, "ignore_silent_servers", { kind: "ignore-silent" }, asked);
 
   /** Cancels `unsignZone` while it waits for the parent. */
-  readonly keepSigned = (actor: Actor, at: ZoneKey, _: object = {}, asked: Asked = {}) =>
+  readonly keepSigned = (actor: Actor, at: ZoneKey, _: object = {}, asked: OnceOption = {}) =>
     this.#plain(actor, at, "keep_signed", { kind: "keep" }, asked);
 
   async #change(
@@ -107,23 +107,23 @@ class SigningOperations {
     at: ZoneKey,
     action: string,
     editFor: (zone: Zone) => Promise<Result<Wanted>>,
-    asked: Asked,
-  ): Promise<ChangedZone> {
-    const sight = this.#sight;
+    asked: OnceOption,
+  ): Promise<ZoneOutcome> {
+    const permitted = this.#permitted;
     const { store, now } = this.#options;
-    const zone = await sight.openZone(actor, at);
+    const zone = await permitted.openZone(actor, at);
     if (zone === undefined) return missingOr(await writtenBefore(store, actor, at, asked, now()));
-    const obstacle = writeObstacle(sight, actor, zone);
+    const obstacle = writeObstacle(permitted, actor, zone);
     if (obstacle) return obstacle;
     const wanted = await editFor(zone);
     if (!wanted.ok) return refused(wanted.faults);
     const { owners = "apex", ...edit } = wanted.value;
     const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...asked } as const;
-    return await withZone(sight, actor, at, await runWatched(this.#options, command, changeSigningRule));
+    return await withZone(permitted, actor, at, await runWatched(this.#options, command, changeSigningRule));
   }
 
   /** For changes that need no new key. */
-  #plain(actor: Actor, at: ZoneKey, action: string, edit: SigningEdit, asked: Asked): Promise<ChangedZone> {
+  #plain(actor: Actor, at: ZoneKey, action: string, edit: SigningEdit, asked: OnceOption): Promise<ZoneOutcome> {
     return this.#change(actor, at, action, async () => ok(edit), asked);
   }
 
@@ -148,7 +148,7 @@ export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<
 }
 
 /** A name that the zone must not have with NSEC3. */
-async function longNameIn(store: RecordStore, zone: Zone, denial: Denial): Promise<Fault | undefined> {
+async function longNameIn(store: RecordStore, zone: Zone, denial: DenialKind): Promise<Fault | undefined> {
   if (denial !== "nsec3") return undefined;
   const [owner] = longNames(zone.name, await readZone(store, zone, async () => undefined));
   return owner === undefined ? undefined : longNameFault(zone.name, owner);

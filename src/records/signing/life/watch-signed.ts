@@ -27,7 +27,7 @@ export const createSigningState = (): SigningState => ({
   ahead: new Set(),
 });
 
-export type WatchOptions = {
+export type SignedWatchOptions = {
   readonly store: Pick<RecordStore, "signedZones" | "expiringNames">;
   readonly now: () => Instant;
   readonly log: Logger;
@@ -41,14 +41,14 @@ const renewalTime = 60 * minute;
 const mostExpiring = 200;
 
 /** Reads this state every minute. */
-export const watchSigned = (options: WatchOptions): (() => Promise<void>) =>
+export const watchSigned = (options: SignedWatchOptions): (() => Promise<void>) =>
   repeat(
     () => lookAtSigned(options),
     minute,
     (error) => options.log.warn({ err: error }, "the state of signed zones could not be read"),
   );
 
-export async function lookAtSigned({ store, now, log, state }: WatchOptions): Promise<void> {
+export async function lookAtSigned({ store, now, log, state }: SignedWatchOptions): Promise<void> {
   const zones = await everySigned(store);
   const named = (which: (zone: Zone) => boolean) => new Set(zones.filter(which).map(({ name }) => name));
   const ahead = named(({ modified }) => modified > now() + clockTolerance * 1000);
@@ -72,7 +72,7 @@ export async function lookAtSigned({ store, now, log, state }: WatchOptions): Pr
   } satisfies SigningState);
 }
 
-async function everySigned(store: WatchOptions["store"]): Promise<readonly Zone[]> {
+async function everySigned(store: SignedWatchOptions["store"]): Promise<readonly Zone[]> {
   const all: Zone[] = [];
   for (;;) {
     const zones = await store.signedZones(all.at(-1)?.number ?? 0, zonesAtOnce);
@@ -81,7 +81,7 @@ async function everySigned(store: WatchOptions["store"]): Promise<readonly Zone[
   }
 }
 
-async function overdueIn(store: WatchOptions["store"], now: Instant): Promise<ReadonlyMap<string, Instant>> {
+async function overdueIn(store: SignedWatchOptions["store"], now: Instant): Promise<ReadonlyMap<string, Instant>> {
   const found = new Map<number, readonly [string, Instant]>();
   for (;;) {
     const due = await store.expiringNames(now + renewal * 1000 - renewalTime, mostExpiring, [...found.keys()]);

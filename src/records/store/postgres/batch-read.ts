@@ -6,7 +6,7 @@ import type { Signer } from "../../signing/signer.ts";
 import type { AheadByZone } from "../plan-signatures.ts";
 import type { Command, Once } from "../port.ts";
 import { type KeptKey, type Loaded, mostOwners, type Need, ownersOf, wishKey } from "./batch.ts";
-import type { Place, PlacedSet } from "./batch-sets.ts";
+import type { Place, StoredSet } from "./batch-sets.ts";
 import {
   type Busy,
   busyZones,
@@ -195,7 +195,7 @@ function createZoneOf(zones: readonly Zone[], places: Loaded["places"]): (at: Ne
 }
 
 /** `removed`: large zones of which protected sets are read too. */
-async function readSets(run: Run, owners: Owners, removed: readonly number[]): Promise<readonly PlacedSet[]> {
+async function readSets(run: Run, owners: Owners, removed: readonly number[]): Promise<readonly StoredSet[]> {
   const wanted = [...owners].flatMap(([zone, set]) =>
     set === "all" ? [] : [...set].map((owner) => ({ zone, owner })),
   );
@@ -207,7 +207,7 @@ async function readSets(run: Run, owners: Owners, removed: readonly number[]): P
     wanted.length > 0 ? run(dnamesAt(namesAbove(wanted))) : undefined,
   ]);
   const found = [byOwner, byZone, locked, redirecting].flatMap((each) => each?.rows ?? []);
-  return found as PlacedSet[];
+  return found as StoredSet[];
 }
 
 const keptKeys = (once: readonly (Once & { readonly actor: string })[]): Statement => ({

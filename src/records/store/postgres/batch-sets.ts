@@ -7,7 +7,7 @@ import type { Zone } from "../../model.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { idsOnlyIn, type WriteEffect } from "../write-effect.ts";
 
-export type PlacedSet = SetRow & { readonly zone: number };
+export type StoredSet = SetRow & { readonly zone: number };
 export type Place = { readonly zone: number; readonly owner: string; readonly type?: string };
 
 /** An applied write turned out to be invalid: nothing of the batch may be written. */
@@ -21,7 +21,7 @@ export class BatchSets {
   readonly #touchedSets = new Map<string, Required<Place> & { readonly existed: boolean }>();
   readonly #touchedIds = new Map<string, { readonly was: Place | undefined; now: Required<Place> | undefined }>();
 
-  constructor(sets: readonly PlacedSet[], places: ReadonlyMap<string, Place>) {
+  constructor(sets: readonly StoredSet[], places: ReadonlyMap<string, Place>) {
     this.#places = new Map(places);
     for (const row of sets) this.#typesAt(row.zone, row.owner).set(row.type, row);
   }
@@ -116,7 +116,7 @@ export class BatchSets {
   }
 
   #setsOutcome() {
-    const sets: PlacedSet[] = [];
+    const sets: StoredSet[] = [];
     const goneSets: Required<Place>[] = [];
     for (const place of this.#touchedSets.values()) {
       const row = this.#sets.get(place.zone)?.get(place.owner)?.get(place.type);

@@ -1,6 +1,6 @@
 import { mapInSteps, type Steps } from "../../../core/steps.ts";
 import type { Statement } from "../../../lib/postgres/statement.ts";
-import type { Outcome } from "./batch.ts";
+import type { BatchOutcome } from "./batch.ts";
 
 /** The channel that notifies every node of new positions in the change log. */
 export const changesChannel = "moor_changes";
@@ -25,7 +25,7 @@ const mostRows = 5_000;
  * write. The last one returns the end of the log and the link before it. A statement contains only the parts that have rows, and is named
  * after them.
  */
-export function* writeStatements(outcome: Outcome, link: number): Steps<readonly Statement[]> {
+export function* writeStatements(outcome: BatchOutcome, link: number): Steps<readonly Statement[]> {
   const all = packed(partsOf(outcome));
   return yield* mapInSteps(all, (parts, i) => statementOf(parts, i === all.length - 1, link));
 }
@@ -77,7 +77,7 @@ function statementOf(parts: readonly Part[], isLast: boolean, link: number): Sta
  * The parts touch different rows, so their order within a statement does not matter. Between statements it does:
  * zones are inserted before their sets and deleted after them, and ids are deleted before they are inserted.
  */
-function partsOf(outcome: Outcome): readonly Part[] {
+function partsOf(outcome: BatchOutcome): readonly Part[] {
   return [
     ...zoneParts(outcome),
     ...setParts(outcome),
@@ -103,7 +103,7 @@ function partsOf(outcome: Outcome): readonly Part[] {
 
 const place = { zone: "bigint", owner: "text", type: "text" } as const;
 
-const zoneParts = (outcome: Outcome): readonly Part[] => [
+const zoneParts = (outcome: BatchOutcome): readonly Part[] => [
   {
     tag: "zones_changed",
     columns: {
@@ -140,7 +140,7 @@ const zoneParts = (outcome: Outcome): readonly Part[] => [
   },
 ];
 
-const setParts = (outcome: Outcome): readonly Part[] => [
+const setParts = (outcome: BatchOutcome): readonly Part[] => [
   {
     tag: "sets",
     columns: { ...place, ttl: "bigint", records: "text", marks: "text" },
@@ -157,7 +157,7 @@ const setParts = (outcome: Outcome): readonly Part[] => [
   },
 ];
 
-const idParts = (outcome: Outcome): readonly Part[] => [
+const idParts = (outcome: BatchOutcome): readonly Part[] => [
   {
     tag: "ids_gone",
     columns: { id: "text" },
@@ -180,7 +180,7 @@ const idParts = (outcome: Outcome): readonly Part[] => [
 ];
 
 /** The signed names of zones, and the keys that sign them. */
-function signedParts({ names, goneNames, signingKeys, usedKeys, adopted, leftovers }: Outcome): readonly Part[] {
+function signedParts({ names, goneNames, signingKeys, usedKeys, adopted, leftovers }: BatchOutcome): readonly Part[] {
   return [
     {
       tag: "ahead_used",
@@ -236,7 +236,7 @@ function signedParts({ names, goneNames, signingKeys, usedKeys, adopted, leftove
 }
 
 /** Actions, idempotency keys and the change log. */
-function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
+function recordParts({ log, actions, keys }: BatchOutcome): readonly Part[] {
   return [
     {
       tag: "actions_new",
@@ -283,7 +283,7 @@ function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
   ];
 }
 
-const zoneRow = ({ recordCount, settings, namesAt, ...zone }: Outcome["zones"][number]) => ({
+const zoneRow = ({ recordCount, settings, namesAt, ...zone }: BatchOutcome["zones"][number]) => ({
   ...zone,
   names_at: namesAt ?? null,
   settings: JSON.stringify(settings),

@@ -28,7 +28,7 @@ import {
   type WriteEffect,
   type Writer,
 } from "../write-effect.ts";
-import { BatchSets, type Place, type PlacedSet } from "./batch-sets.ts";
+import { BatchSets, type Place, type StoredSet } from "./batch-sets.ts";
 import { createSignedPart, type SignedPart } from "./signed/part.ts";
 
 /** A zone that a write concerns, and the sets that the write needs to see. */
@@ -39,7 +39,7 @@ export type KeptKey = { readonly actor: string; readonly at: number; readonly ou
 /** What was read for a batch, under the locks of its zones. */
 export type Loaded = {
   readonly zones: readonly Zone[];
-  readonly sets: readonly PlacedSet[];
+  readonly sets: readonly StoredSet[];
   /** Owners whose sets were read, by zone. */
   readonly owners: ReadonlyMap<number, "all" | ReadonlySet<string>>;
   /** The sets that contain the requested records. */
@@ -69,7 +69,7 @@ export type Loaded = {
  */
 export class RunAlone extends Error {}
 /** Signing has to look at the whole zone. */
-export class ReadWhole extends RunAlone {}
+export class ReadWholeZone extends RunAlone {}
 /** A write that concerns more owners than this is done alone, a few milliseconds at a time. */
 export const mostOwners = 1_000;
 
@@ -158,7 +158,7 @@ class BatchZones {
  * Zones, sets and ids as the writes of one transaction see them: read once, changed in memory, written once. Each
  * write sees the effects of those before it.
  */
-export class Batch {
+export class PostgresBatch {
   readonly #loaded: Loaded;
   readonly #signer: Signer | undefined;
   readonly #alone: boolean;
@@ -316,7 +316,7 @@ export class Batch {
   }
 
   #mustBeWhole({ number }: Zone): void {
-    if (this.#loaded.owners.get(number) !== "all" && !this.#zones.isCreated(number)) throw new ReadWhole();
+    if (this.#loaded.owners.get(number) !== "all" && !this.#zones.isCreated(number)) throw new ReadWholeZone();
   }
 
   *#signaturesFor(zone: Zone, effect: WriteEffect, by: Writer, renew: readonly string[] | undefined) {
@@ -326,7 +326,7 @@ export class Batch {
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
     const ahead = this.#loaded.ahead.get(zone.number);
     const planned = yield* planningSignatures(zone, effect, this.#signingReads(zone), by, { renew, ahead });
-    if (planned.namesMove?.to === "new" && this.#freshZones.length === 0) throw new ReadWhole();
+    if (planned.namesMove?.to === "new" && this.#freshZones.length === 0) throw new ReadWholeZone();
     if (planned.count > mostSignatures && !this.#alone) throw new RunAlone();
     const missing = signer.missing(effect.zone.settings.dnssec?.keys ?? []);
     if (missing.length > 0)
@@ -361,7 +361,7 @@ export class Batch {
   }
 }
 
-export type Outcome = ReturnType<Batch["outcome"]>;
+export type BatchOutcome = ReturnType<PostgresBatch["outcome"]>;
 
 /** The owner of the record in `at` is always included. */
 export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, Place>): ReadonlySet<string> {

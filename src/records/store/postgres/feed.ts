@@ -12,7 +12,7 @@ import { samePlace } from "./log.ts";
 /** The channel that notifies every node of access changes: tokens, transfer keys, console sessions. */
 export const tokensChannel = "moor_tokens";
 
-export type FeedOptions = {
+export type PostgresFeedOptions = {
   readonly postgres: Pick<Postgres, "connect">;
   readonly log: Logger;
   /** The end of the log when the feed starts. */
@@ -29,18 +29,18 @@ export type FeedOptions = {
 /** A lost notification is made up for within this time. */
 const lookEvery = 2_000;
 
-export const createPostgresFeed = (options: FeedOptions) => new PostgresFeed(options);
+export const createPostgresFeed = (options: PostgresFeedOptions) => new PostgresFeed(options);
 
 /** Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by regular polling. */
 class PostgresFeed {
-  readonly #options: FeedOptions;
+  readonly #options: PostgresFeedOptions;
   readonly #feed = createChangeFeed();
   readonly #listening: ReturnType<typeof listenTo>;
   readonly #timer: NodeJS.Timeout;
   #announced: LogPlace;
   #closed = false;
 
-  constructor(options: FeedOptions) {
+  constructor(options: PostgresFeedOptions) {
     this.#options = options;
     this.#announced = options.start;
     this.#listening = listenTo({

@@ -10,7 +10,7 @@ import type { WriteRequest } from "../port.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlTokens } from "../sql/tokens.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
-import { Batch } from "./batch.ts";
+import { PostgresBatch } from "./batch.ts";
 import { loadBatch } from "./batch-read.ts";
 import { writeStatements } from "./batch-write.ts";
 import { readObstacle } from "./neighbours.ts";
@@ -148,7 +148,7 @@ describe.each([
           { account: 2, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
           "t",
         );
-      const batch = new Batch(await loadBatch(run, writes, { lock, signer: undefined, alone: false }));
+      const batch = new PostgresBatch(await loadBatch(run, writes, { lock, signer: undefined, alone: false }));
       const made = writes.map((write) => finish(write.run(batch)) as string | { readonly name: string });
       expect(made.map((each) => (typeof each === "string" ? each : each.name))).toEqual([
         "inside-foreign-zone",
@@ -205,7 +205,7 @@ describe.each([
         const request: WriteRequest = { account, at: atOf(place), owners: () => [place.owner], actor: "t", now: 2 };
         void writeTo(store, request, () => ({ wanted: [aSet(place.owner, place.id, "192.0.2.9")], result: true }));
       }
-      const batch = new Batch(await loadBatch(run, writes, { lock, signer: undefined, alone: false }));
+      const batch = new PostgresBatch(await loadBatch(run, writes, { lock, signer: undefined, alone: false }));
       expect(writes.map((write) => finish(write.run(batch)))).toEqual(places.map(() => true));
       for (const statement of finish(writeStatements(batch.outcome(), 1))) await explain(statement);
     });

@@ -1,9 +1,9 @@
 import type { Statement } from "../../../lib/postgres/statement.ts";
 import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures } from "../kept-actions.ts";
-import type { Outcome } from "./batch.ts";
+import type { BatchOutcome } from "./batch.ts";
 
 /** Deletes old rows together with a batch: a limited number, after every `purgeEvery` new rows. */
-export type Purge = (outcome: Pick<Outcome, "actions" | "keys">) => readonly Statement[];
+export type Purge = (outcome: Pick<BatchOutcome, "actions" | "keys">) => readonly Statement[];
 
 export function createPurge(): Purge {
   const since = { actions: purgeEvery, keys: purgeEvery };

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { finish, type Steps } from "../../../core/steps.ts";
+import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import { createTurns } from "../../../lib/limits/turns.ts";
 import { isLockTimeout } from "../../../lib/postgres/faults.ts";
 import type { Postgres } from "../../../lib/postgres/open.ts";
 import type { Statement } from "../../../lib/postgres/statement.ts";
@@ -10,7 +10,7 @@ import type { LoggedRow } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { StoreCounters } from "../counters.ts";
 import type { AddedPlaces } from "../port.ts";
-import { Batch, ReadWhole, RunAlone } from "./batch.ts";
+import { PostgresBatch, ReadWholeZone, RunAlone } from "./batch.ts";
 import { loadBatch, type Wish } from "./batch-read.ts";
 import { SpoiledBatch } from "./batch-sets.ts";
 import { writeStatements } from "./batch-write.ts";
@@ -20,9 +20,9 @@ import { mostLink, placeAt } from "./log.ts";
 import type { Purge } from "./purge.ts";
 
 /** One write: what it needs to see, and what it does. `run` may be called again, and must touch nothing but the batch. */
-export type Write<T> = Wish & { readonly run: (batch: Batch) => Steps<T> };
+export type Write<T> = Wish & { readonly run: (batch: PostgresBatch) => Steps<T> };
 
-export type QueueOptions = {
+export type PostgresQueueOptions = {
   readonly postgres: Postgres;
   readonly purge: Purge;
   readonly counters: StoreCounters;
@@ -62,8 +62,8 @@ const aliveEvery = 1_000;
  * by its lock, across all nodes. If the rule of one write throws, the others still succeed. A batch does not wait for what
  * others have locked: such writes, and those that need a transaction of their own, go to the lanes.
  */
-export class WriteQueue {
-  readonly #options: QueueOptions;
+export class PostgresWriteQueue {
+  readonly #options: PostgresQueueOptions;
   readonly #lanes: LockLanes<Waiting>;
   #waiting: Waiting[] = [];
   readonly #running = new Set<Running>();
@@ -72,9 +72,9 @@ export class WriteQueue {
   #locking: readonly Waiting[] | undefined;
   #made = 0;
   /** For writes that are alone in their batch. */
-  readonly #turns = createTurns();
+  readonly #turns = createFairSchedule();
 
-  constructor(options: QueueOptions) {
+  constructor(options: PostgresQueueOptions) {
     this.#options = options;
     const { mostWaiting = defaultMostWaiting } = options;
     this.#lanes = new LockLanes({ run: (writes) => this.#runLane(writes), mostTogether: largestBatch, mostWaiting });
@@ -199,7 +199,7 @@ export class WriteQueue {
         writes.map(({ write }) => write),
         { lock, signer, alone: alone !== undefined },
       );
-      const batch = new Batch(loaded, signer, alone !== undefined);
+      const batch = new PostgresBatch(loaded, signer, alone !== undefined);
       locked?.(new Set(loaded.zones.map(({ number }) => number)));
       const inParts = <T>(steps: Steps<T>) => this.#inParts(alone, steps, run);
       const fates = alone
@@ -237,7 +237,7 @@ export class WriteQueue {
 
   #isRepeatedAlone(each: Waiting, fate: Settled, wasAlone: boolean): boolean {
     const error = fate.kind === "failed" ? fate.error : undefined;
-    const whole = error instanceof ReadWhole && !each.write.whole;
+    const whole = error instanceof ReadWholeZone && !each.write.whole;
     if (!whole && (wasAlone || !(error instanceof RunAlone))) return false;
     this.#enterLane(`alone ${++this.#made}`, whole ? { ...each, write: { ...each.write, whole } } : each);
     return true;
@@ -272,7 +272,7 @@ const isAlone = (writes: readonly unknown[], { kind }: LockWay): boolean => kind
 /** Called with the zones that are locked now. */
 type Locked = (zones: ReadonlySet<number>) => void;
 
-function fateNow(write: Write<unknown>, batch: Batch): Settled {
+function fateNow(write: Write<unknown>, batch: PostgresBatch): Settled {
   try {
     return { kind: "done", value: finish(write.run(batch)) };
   } catch (error) {

@@ -11,7 +11,7 @@ import {
   zoneFromRow,
 } from "../rows.ts";
 import { setsOfOwners } from "./batch-read.ts";
-import type { PlacedSet } from "./batch-sets.ts";
+import type { StoredSet } from "./batch-sets.ts";
 import { joinReads } from "./joined-reads.ts";
 
 type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "record" | "sets" | "lastChange">;
@@ -28,7 +28,7 @@ class JoinedHotReads implements HotReads {
   readonly #zonesByName: (name: string) => Promise<ZoneRow | undefined>;
   readonly #zonesByNumber: (number: number) => Promise<ZoneRow | undefined>;
   readonly #records: (id: string) => Promise<PlacedRow | undefined>;
-  readonly #ownerSets: (at: At) => Promise<readonly PlacedSet[]>;
+  readonly #ownerSets: (at: At) => Promise<readonly StoredSet[]>;
 
   constructor(read: Read) {
     this.#read = read;
@@ -36,7 +36,7 @@ class JoinedHotReads implements HotReads {
     this.#zonesByName = zoneReader<string>(read, "name");
     this.#zonesByNumber = zoneReader<number>(read, "number");
     this.#records = recordReader(read);
-    this.#ownerSets = joinReads<At, readonly PlacedSet[]>({ load: (wanted) => setsAt(read, wanted) });
+    this.#ownerSets = joinReads<At, readonly StoredSet[]>({ load: (wanted) => setsAt(read, wanted) });
   }
 
   readonly zone: HotReads["zone"] = async (account, id) => ofAccount(account, await this.#zonesById(id));
@@ -106,10 +106,10 @@ const recordReader = (read: Read) =>
   });
 
 /** The sets of each of these owners, by type. */
-async function setsAt(read: Read, wanted: readonly At[]): Promise<readonly (readonly PlacedSet[])[]> {
+async function setsAt(read: Read, wanted: readonly At[]): Promise<readonly (readonly StoredSet[])[]> {
   const distinct = new Map(wanted.map((each) => [`${each.zone} ${each.owner}`, each]));
   const { rows } = await read(setsOfOwners([...distinct.values()]));
-  const found = Map.groupBy(rows as PlacedSet[], ({ zone, owner }) => `${zone} ${owner}`);
+  const found = Map.groupBy(rows as StoredSet[], ({ zone, owner }) => `${zone} ${owner}`);
   for (const sets of found.values()) sets.sort((a, b) => (a.type < b.type ? -1 : 1));
   return wanted.map(({ zone, owner }) => found.get(`${zone} ${owner}`) ?? []);
 }

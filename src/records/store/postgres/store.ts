@@ -30,7 +30,7 @@ import { createPostgresGuesses } from "./guesses.ts";
 import { createLogReads } from "./log.ts";
 import { readObstacle } from "./neighbours.ts";
 import { createPurge } from "./purge.ts";
-import { type QueueOptions, WriteQueue } from "./queue.ts";
+import { type PostgresQueueOptions, PostgresWriteQueue } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresMigrations } from "./schema.ts";
 import { createAheadStore } from "./signed/ahead.ts";
@@ -140,13 +140,13 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
   };
 }
 
-type WritesOptions = Pick<QueueOptions, "postgres" | "counters" | "committed"> & {
+type WritesOptions = Pick<PostgresQueueOptions, "postgres" | "counters" | "committed"> & {
   readonly aheadReads: Parameters<typeof createAheadStore>[0]["reads"];
 };
 
 function openWrites({ signer, limits, mostWaiting }: PostgresStoreOptions, { aheadReads, ...options }: WritesOptions) {
   const lockLimit = limits?.lock ?? usualLimits.lock;
-  const queue = new WriteQueue({ ...options, purge: createPurge(), signer, lockLimit, mostWaiting });
+  const queue = new PostgresWriteQueue({ ...options, purge: createPurge(), signer, lockLimit, mostWaiting });
   const ahead = createAheadStore({ postgres: options.postgres, reads: aheadReads });
   const signingAhead = createSigningAhead({ ahead, signer, add: (write) => queue.add(write) });
   return {

@@ -6,7 +6,7 @@ import { until } from "../../../../test/rig/until.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { readPostgresUrl } from "../../../lib/postgres/url.ts";
 import { createLog } from "../../../process/log.ts";
-import { tieNodes } from "../../node-ties.ts";
+import { joinNodes } from "../../node-membership.ts";
 import { readTables } from "../../tools/tables/open.ts";
 import { openPostgresStore } from "./store.ts";
 
@@ -65,7 +65,7 @@ describe("a server that requires TLS", () => {
 
   it("is also reached over TLS by the connections for notifications, for the leader lock and for rate limits", async () => {
     const store = await open("localhost?sslmode=verify-full&sslrootcert=OWN");
-    const ties = tieNodes({ connect: store.connect, perMinute: 100, log: quiet });
+    const ties = joinNodes({ connect: store.connect, perMinute: 100, log: quiet });
     // Each of the three checks the server now and then.
     const kept = async () => (await sessionsNow()).filter(({ query }) => query === "SELECT 1");
     await until(async () => (await kept()).length >= 3, { what: () => "three sessions" });

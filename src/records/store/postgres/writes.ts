@@ -17,7 +17,7 @@ import type {
 } from "../port.ts";
 import type { RoomForRecords } from "../record-limits.ts";
 import type { Wanted, Writer } from "../write-effect.ts";
-import type { Batch } from "./batch.ts";
+import type { PostgresBatch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 
 type By = Pick<NewAction, "actor" | "now" | "once">;
@@ -83,7 +83,11 @@ function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undef
   }
 }
 
-function* runOne<T>(batch: Batch, { request, decide }: WriteRule<T>, options: RunOptions): Steps<T | undefined> {
+function* runOne<T>(
+  batch: PostgresBatch,
+  { request, decide }: WriteRule<T>,
+  options: RunOptions,
+): Steps<T | undefined> {
   const view = yield* viewIn(batch, request, options);
   if (view === undefined) return undefined;
   const { wanted, result, ...decision } = decide(view);
@@ -91,7 +95,7 @@ function* runOne<T>(batch: Batch, { request, decide }: WriteRule<T>, options: Ru
   return result;
 }
 
-function* runAll<T>(batch: Batch, { requests, decide }: WriteAllRule<T>, options: RunOptions): Steps<T> {
+function* runAll<T>(batch: PostgresBatch, { requests, decide }: WriteAllRule<T>, options: RunOptions): Steps<T> {
   const views = [];
   for (const request of requests) views.push(yield* viewIn(batch, request, options));
   const { decisions, result } = yield* inSteps(decide(views));
@@ -107,7 +111,7 @@ function* runAll<T>(batch: Batch, { requests, decide }: WriteAllRule<T>, options
 }
 
 function* runAct<T>(
-  batch: Batch,
+  batch: PostgresBatch,
   { request, decide }: ActRule<T>,
   options: RunOptions,
   running: RunningAction | undefined,
@@ -126,8 +130,8 @@ function* runAct<T>(
 }
 
 function* viewIn(
-  batch: Batch,
-  request: Parameters<Batch["view"]>[0],
+  batch: PostgresBatch,
+  request: Parameters<PostgresBatch["view"]>[0],
   { mostValues }: RunOptions,
 ): Steps<WriteView | undefined> {
   const view = yield* batch.view(request);
@@ -135,13 +139,13 @@ function* viewIn(
 }
 
 /** Plans a write; throws if it adds too many records. */
-function* replace(batch: Batch, view: WriteView, wanted: Wanted, by: Writer, { room }: RunOptions) {
+function* replace(batch: PostgresBatch, view: WriteView, wanted: Wanted, by: Writer, { room }: RunOptions) {
   const planned = yield* batch.replace(view, wanted, by);
   room?.expect(planned.zone, view.zone.recordCount);
   return planned;
 }
 
-function* create(batch: Batch, zone: NewZone, actor: string, { room }: RunOptions): Steps<Zone | NotCreated> {
+function* create(batch: PostgresBatch, zone: NewZone, actor: string, { room }: RunOptions): Steps<Zone | NotCreated> {
   const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
   room?.expect({ ...zone, recordCount }, 0);
   return yield* batch.create(zone, actor);
@@ -151,14 +155,19 @@ const onceOf = ({ actor, once }: By): { readonly once?: Once & { readonly actor:
   once === undefined ? {} : { once: { ...once, actor } };
 
 /** The earlier answer to the same request. */
-function knownAct<T>(batch: Batch, { actor, now, once }: By): Acted<T> | "key-taken" | undefined {
+function knownAct<T>(batch: PostgresBatch, { actor, now, once }: By): Acted<T> | "key-taken" | undefined {
   const kept = once && batch.kept(actor, once, now);
   if (kept === undefined) return undefined;
   return kept.fingerprint === once?.fingerprint ? (JSON.parse(kept.outcome) as Acted<T>) : "key-taken";
 }
 
 /** Stores the action, if there is one, and the answer under its key. */
-function keepAct<T>(batch: Batch, zone: Zone, { actor, now, once, command, running }: Kept, result: T): Acted<T> {
+function keepAct<T>(
+  batch: PostgresBatch,
+  zone: Zone,
+  { actor, now, once, command, running }: Kept,
+  result: T,
+): Acted<T> {
   const action = command === undefined ? undefined : batch.act(zone, command, { actor, now }, running?.id);
   const acted = { result, action, serial: zone.serial };
   if (once !== undefined) batch.keep({ actor, ...once, at: now, outcome: JSON.stringify(acted) });

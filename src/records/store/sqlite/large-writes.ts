@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
+import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import { createTurns } from "../../../lib/limits/turns.ts";
 import type { LoggedRow } from "../../model.ts";
 import { type AheadByZone, type AheadOfWrite, mostSignatures, type NamesAhead, SignAhead } from "../plan-signatures.ts";
 import type { Command } from "../port.ts";
@@ -106,7 +106,7 @@ export class LargeWrites {
   readonly #open: LargeWritesOptions["open"];
   readonly #signAhead: LargeWritesOptions["signAhead"];
   readonly #pauses: ReturnType<typeof createLargeWritePauses>;
-  readonly #turns = createTurns({ part: partOfPlan, mostWaiting });
+  readonly #turns = createFairSchedule({ part: partOfPlan, mostWaiting });
   readonly #sides = new Set<WriteSide>();
   readonly #closing = new AbortController();
 

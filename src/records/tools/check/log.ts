@@ -10,7 +10,7 @@ import { named, parsed, type Step } from "./step.ts";
 
 type Logged = ChangeRow & { readonly read: LoggedRow["change"] };
 /** What the log has said about one zone so far. Sets are kept as digests, by owner and type. */
-export type History = {
+export type ZoneHistory = {
   readonly zone: number;
   /** A zone keeps its name. */
   readonly name: string;
@@ -25,8 +25,8 @@ export type History = {
  * Reads the log zone by zone. Serials must rise, and each row must begin where the previous one ended. `where`
  * selects the rows.
  */
-export async function* histories(tables: Tables, where: string, step: Step): AsyncGenerator<History, undefined> {
-  let history: History | undefined;
+export async function* histories(tables: Tables, where: string, step: Step): AsyncGenerator<ZoneHistory, undefined> {
+  let history: ZoneHistory | undefined;
   for await (const rows of eachPart(tables, storeTables.changes, { by: ["zone", "position"], where })) {
     for (const row of rows) {
       const entry = readEntry(row, step);
@@ -61,7 +61,7 @@ function isChange(value: unknown): value is LoggedRow["change"] {
 
 const isSet = (value: unknown): boolean => isObject(value) && Array.isArray(value.records);
 
-const begin = ({ zone, zone_name: name, serial }: Logged): History => ({
+const begin = ({ zone, zone_name: name, serial }: Logged): ZoneHistory => ({
   zone,
   name,
   first: serial,
@@ -70,7 +70,7 @@ const begin = ({ zone, zone_name: name, serial }: Logged): History => ({
   sets: new Map(),
 });
 
-function follow(history: History, entry: Logged, step: Step): void {
+function follow(history: ZoneHistory, entry: Logged, step: Step): void {
   const { read, serial, position } = entry;
   if (history.last.position > 0 && serial !== history.last.serial) {
     // A primary server may choose any serial.
@@ -108,7 +108,7 @@ function follow(history: History, entry: Logged, step: Step): void {
 const settingsKey = "settings";
 
 export function compareZone(
-  { name: logged, sets, last }: History,
+  { name: logged, sets, last }: ZoneHistory,
   { name, serial, settings }: ZoneRow,
   step: Step,
 ): void {
@@ -132,7 +132,7 @@ export function compareZone(
 
 /** Removes the set from the history. `set` is undefined if its row could not be read. */
 export function compareSet(
-  history: History,
+  history: ZoneHistory,
   { owner, type }: SetRow,
   set: RRset | undefined,
   where: string,
@@ -146,7 +146,7 @@ export function compareSet(
 }
 
 /** Sets that are left in the history must have been deleted. */
-export function compareRest({ sets }: History, where: string, step: Step): void {
+export function compareRest({ sets }: ZoneHistory, where: string, step: Step): void {
   sets.delete(settingsKey);
   for (const [key, digest] of sets) if (digest !== digestOf(null)) differs(`${where}, ${key}`, step);
 }

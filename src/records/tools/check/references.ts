@@ -1,8 +1,8 @@
 import { isObject } from "../../../core/is-object.ts";
-import { eachPart, keyNames, storeTables, type Table, type Tables, type Value } from "../tables/table.ts";
+import { type CellValue, eachPart, keyNames, storeTables, type Table, type Tables } from "../tables/table.ts";
 import { named, parsed, type Step } from "./step.ts";
 
-type Named = Readonly<Record<string, Value>>;
+type Named = Readonly<Record<string, CellValue>>;
 type Reference = {
   readonly table: Table;
   readonly column: "account" | "zone";

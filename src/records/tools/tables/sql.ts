@@ -1,18 +1,18 @@
 import {
+  type CellValue,
   keyNames,
   type Row,
   type Table,
   type TablePart,
   type Tables,
-  type Value,
   type WritableTables,
 } from "./table.ts";
 
 /** A connection to a database, and how its SQL dialect differs. */
 export type SqlConnection = {
   readonly name: string;
-  readonly all: (text: string, values: readonly Value[]) => Promise<readonly Row[]>;
-  readonly run: (text: string, values: readonly Value[]) => Promise<void>;
+  readonly all: (text: string, values: readonly CellValue[]) => Promise<readonly Row[]>;
+  readonly run: (text: string, values: readonly CellValue[]) => Promise<void>;
   /** The placeholder for a value of a column's kind; `at` counts from 1. */
   readonly mark: (at: number, kind: "number" | "text") => string;
   /** A suffix to a column's name that makes texts compare by bytes. */
@@ -31,7 +31,7 @@ export function tablesOver(connection: SqlConnection): WritableTables {
   const compared = (table: Table, name: string) => (kindOf(table, name) === "text" ? `${name}${byBytes}` : name);
 
   const read: Tables["read"] = (table, { by = keyNames(table), after, where, limit }: TablePart) => {
-    const values: Value[] = [];
+    const values: CellValue[] = [];
     const tuple = by.map((name) => compared(table, name)).join(", ");
     const marks = after && by.map((name, i) => mark(values.push(after[i] ?? null), kindOf(table, name)));
     const bounds = [...(marks ? [`(${tuple}) > (${marks.join(", ")})`] : []), ...(where === undefined ? [] : [where])];
@@ -45,7 +45,7 @@ export function tablesOver(connection: SqlConnection): WritableTables {
     find: async (table, keys) => {
       if (keys.length === 0) return [];
       const names = keyNames(table);
-      const values: Value[] = [];
+      const values: CellValue[] = [];
       const tuples = keys.map(
         (key) => `(${names.map((name, i) => mark(values.push(key[i] ?? null), kindOf(table, name))).join(", ")})`,
       );
@@ -58,7 +58,7 @@ export function tablesOver(connection: SqlConnection): WritableTables {
     close: connection.close,
     put: async (table, rows) => {
       if (rows.length === 0) return;
-      const values: Value[] = [];
+      const values: CellValue[] = [];
       const marks = rows.map(
         (row) => `(${table.columns.map(({ kind }, i) => mark(values.push(row[i] ?? null), kind)).join(", ")})`,
       );

@@ -7,7 +7,7 @@ import { todoBesideFile } from "../../../lib/sqlite/faults.ts";
 import { DatabaseTrouble, openSqlite } from "../../../lib/sqlite/open.ts";
 import { migrations } from "../../store/sqlite/schema.ts";
 import { type SqlConnection, tablesOver } from "./sql.ts";
-import { keyNames, type Row, type Table, type Value, type WritableTables } from "./table.ts";
+import { type CellValue, keyNames, type Row, type Table, type WritableTables } from "./table.ts";
 
 /** Reads one consistent state of a file that may be in use; later writes are not visible. */
 export function readSqliteTables(path: string): WritableTables {
@@ -148,7 +148,7 @@ function connectionTo(database: DatabaseSync, name: string): SqlConnection {
     return statement.all(...values) as unknown as readonly Row[];
   };
   const run: SqlConnection["run"] = async (text, values) => void database.prepare(text).run(...values);
-  const number = async (text: string, values: readonly Value[]) => Number((await all(text, values))[0]?.[0] ?? 0);
+  const number = async (text: string, values: readonly CellValue[]) => Number((await all(text, values))[0]?.[0] ?? 0);
   return {
     name,
     all,

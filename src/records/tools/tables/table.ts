@@ -41,8 +41,8 @@ export type CopyTarget = {
   readonly finish: () => Promise<void>;
 };
 
-export type Value = string | number | null;
-export type Row = readonly Value[];
+export type CellValue = string | number | null;
+export type Row = readonly CellValue[];
 
 export type TablePart = {
   readonly by?: readonly string[];

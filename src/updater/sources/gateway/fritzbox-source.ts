@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { parseAddress, parseIpv4, parseIpv6 } from "../../../core/addresses/address.ts";
 import type { ReportedIpv6 } from "../../../core/addresses/interface-report.ts";
-import { type Scope, scopeOf } from "../../../core/addresses/scope.ts";
+import { type AddressScope, scopeOf } from "../../../core/addresses/scope.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
@@ -62,7 +62,7 @@ export function createFritzboxSource(
 /** The IPv4 address of a name. */
 type Resolve = (name: string) => Promise<string>;
 
-const local: readonly Scope[] = ["private", "loopback", "link-local"];
+const local: readonly AddressScope[] = ["private", "loopback", "link-local"];
 
 /**
  * The name fritz.box leads to the box only on machines that use the box as their resolver; for all others it is a name on the

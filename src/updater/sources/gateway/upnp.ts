@@ -5,7 +5,7 @@ import { callAction, type SoapAnswer } from "./soap.ts";
 
 /** A UPnP gateway. Its description is read once, and again after a failure: it may have restarted with other ports and paths. */
 export type UpnpDevice = {
-  find(signal: AbortSignal): Promise<Found>;
+  find(signal: AbortSignal): Promise<GatewaySearch>;
   /** Forgets the description if there is no answer. */
   call(connection: WanConnection, action: string, signal: AbortSignal): Promise<SoapAnswer>;
   /** Where it accepts subscriptions, if it was found. */
@@ -13,7 +13,7 @@ export type UpnpDevice = {
   close(): void;
 };
 
-export type Found = ({ readonly kind: "found" } & Gateway) | Failed | { readonly kind: "not-found" };
+export type GatewaySearch = ({ readonly kind: "found" } & Gateway) | Failed | { readonly kind: "not-found" };
 
 export type Failed = { readonly kind: "failed"; readonly because: string };
 
@@ -35,7 +35,7 @@ export function createUpnpDevice(locate: Locate, { timeout, connect }: UpnpOptio
     clients.set(origin, client);
     return client;
   };
-  const find = async (signal: AbortSignal): Promise<Found> => {
+  const find = async (signal: AbortSignal): Promise<GatewaySearch> => {
     const at = await locate(signal);
     if (!(at instanceof URL)) return at ?? { kind: "not-found" };
     const client = await clientFor(at);

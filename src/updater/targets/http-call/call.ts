@@ -10,7 +10,7 @@ export type Method = Extract<HttpRequest["method"], "GET" | "POST" | "PUT" | "PA
 /** What a refusal is about. `rate`: too many requests. */
 export type Meaning = "credentials" | "name" | "rate" | "other";
 
-export type Refusal = Match & { readonly means?: Meaning };
+export type RefusalMatch = Match & { readonly means?: Meaning };
 
 /** One HTTP request that writes an address, and how to read its answer. The texts are templates. */
 export type HttpCall = {
@@ -27,7 +27,7 @@ export type HttpCall = {
   readonly secrets: Readonly<Record<string, Secret>>;
   readonly done: readonly Match[];
   readonly unchanged: readonly Match[];
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly RefusalMatch[];
   /** Both addresses of a name are in one call. */
   readonly together: boolean;
   /** Ask the zone's nameservers before a write counts. */

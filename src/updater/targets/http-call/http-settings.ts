@@ -8,8 +8,8 @@ import {
   integer,
   listOf,
   oneOrMore,
-  type Place,
   type Setting,
+  type SettingPlace,
   text,
 } from "../../../lib/settings/setting.ts";
 import { dnsServer, oneTrust, trustFields, webAddress, withTrust } from "../../config/endpoint.ts";
@@ -147,7 +147,7 @@ function keyOf({ origin }: URL, { method, path, body }: HttpCall): URL {
   return new URL(`${origin}/#${hash}`);
 }
 
-function isRight(call: HttpCall, { what, fault }: Place): boolean {
+function isRight(call: HttpCall, { what, fault }: SettingPlace): boolean {
   const names = Object.keys(call.secrets);
   const bad = (key: string, code: string, message: string, todo: string) => {
     fault({ code, message: `${what} ${message}`, todo }, key);

@@ -1,12 +1,12 @@
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { cannotList, type Dialect, later } from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, cannotList, later } from "../../../providers/answers/service-answer.ts";
 import { readWritten } from "../../../providers/answers/write-answer.ts";
 import { readingByDns } from "../ask-dns.ts";
 import { confirmDns } from "../confirm-dns.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault } from "../target.ts";
-import { type HttpCall, type Refusal, requestFor } from "./call.ts";
+import { type HttpCall, type RefusalMatch, requestFor } from "./call.ts";
 import { type Match, matches, type SeenAnswer } from "./match.ts";
 import { type Values, valuesOf } from "./template.ts";
 
@@ -47,7 +47,7 @@ async function readBack({ dns, service }: HttpCall, order: ReplaceOrder, signal:
 }
 
 /** Only a refusal that the call describes means that nothing was stored. */
-function dialectOf({ service, refused }: HttpCall, values: Values): Dialect {
+function dialectOf({ service, refused }: HttpCall, values: Values): ApiDialect {
   return {
     service,
     renew: "correct the credentials of the target",
@@ -66,7 +66,7 @@ function dialectOf({ service, refused }: HttpCall, values: Values): Dialect {
  * The status that stands for what the refusal is about. The service's own one counts, unless it is a success or the refusal
  * names it. Above 499, the request may have been carried out.
  */
-function statusOf({ means, status: named }: Refusal, status: number): number {
+function statusOf({ means, status: named }: RefusalMatch, status: number): number {
   if (status >= 500 || (status >= 400 && named === undefined)) return status;
   if (means === "credentials") return status === 403 ? 403 : 401;
   if (means === "name") return 404;

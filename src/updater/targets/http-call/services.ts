@@ -1,4 +1,4 @@
-import type { Method, Refusal } from "./call.ts";
+import type { Method, RefusalMatch } from "./call.ts";
 import type { Match } from "./match.ts";
 
 /** A service that takes an address in one request. */
@@ -19,7 +19,7 @@ export type Service = {
   readonly body?: string;
   readonly done: Match | readonly Match[];
   readonly unchanged?: Match | readonly Match[];
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly RefusalMatch[];
   /** What a success looks like is not documented: it counts when the nameservers show the address. */
   readonly readBack?: true;
   /** No source shows that it takes IPv6 addresses, or it mixes up the records of a name that has both. */
@@ -29,7 +29,7 @@ export type Service = {
 const json = (entries: Readonly<Record<string, string>>) => new Map(Object.entries(entries));
 
 /** The service uses statuses as HTTP defines them. */
-const byStatus: readonly Refusal[] = [{ status: [400, 401, 403, 404, 409, 422, 429] }];
+const byStatus: readonly RefusalMatch[] = [{ status: [400, 401, 403, 404, 409, 422, 429] }];
 
 const ddclient = "ddclient (https://github.com/ddclient/ddclient, ddclient.in)";
 const ddnsUpdater = "ddns-updater (https://github.com/qdm12/ddns-updater, internal/provider/providers)";

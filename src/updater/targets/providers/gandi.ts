@@ -3,7 +3,7 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
-import { type Body, type Dialect, noZone, unexpected } from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, type JsonBody, noZone, unexpected } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
 import { createSetTarget, type SetCalls } from "../set-target.ts";
@@ -25,7 +25,7 @@ const service = "Gandi";
 /** For a set that is created without `ttl:`; Gandi's own default is three hours. */
 const usualTtl = 300;
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "create a personal access token in Gandi's web pages, and put it in the file named in the config",
   parse: parseAny,
@@ -99,4 +99,4 @@ const isSet = (value: unknown): value is ReadableSet =>
   Array.isArray(value.rrset_values) &&
   value.rrset_values.every(isText);
 
-const isDomain = (value: unknown): value is Body & { fqdn: string } => isObject(value) && isText(value.fqdn);
+const isDomain = (value: unknown): value is JsonBody & { fqdn: string } => isObject(value) && isText(value.fqdn);

@@ -3,7 +3,7 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
-import type { Body, Dialect } from "../../../providers/answers/service-answer.ts";
+import type { ApiDialect, JsonBody } from "../../../providers/answers/service-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
 import { createSetTarget, type SetCalls } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
@@ -24,7 +24,7 @@ export const godaddy = {
 const service = "GoDaddy";
 const usualTtl = 600;
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "create a production key at https://developer.godaddy.com/keys, and put it in the files named in the config",
   parse: parseAny,
@@ -78,4 +78,4 @@ type ReadableRecord = { readonly name: string; readonly type: string; readonly d
 const isRecord = (value: unknown): value is ReadableRecord =>
   isObject(value) && [value.name, value.type, value.data].every(isText) && isNumber(value.ttl);
 
-const isDomain = (value: unknown): value is Body & { domain: string } => isObject(value) && isText(value.domain);
+const isDomain = (value: unknown): value is JsonBody & { domain: string } => isObject(value) && isText(value.domain);

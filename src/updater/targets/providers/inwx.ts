@@ -3,16 +3,16 @@ import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
-import { text, type Value } from "../../../lib/settings/setting.ts";
+import { type SettingType, text } from "../../../lib/settings/setting.ts";
 import { isNumber, isText, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
-  type Answer,
-  type Body,
-  type Dialect,
+  type ApiDialect,
   followPages,
-  type Page,
+  type JsonBody,
+  type ListedPage,
   readAnswer,
+  type ServiceAnswer,
   unexpected,
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
@@ -40,7 +40,7 @@ const settings = mapping(
   },
 );
 
-type InwxTarget = TargetConfig & Value<typeof settings>;
+type InwxTarget = TargetConfig & SettingType<typeof settings>;
 
 export const inwx = {
   ...settings,
@@ -54,7 +54,7 @@ const usualTtl = 300;
 const pagelimit = 1000;
 
 /** Every answer has the status 200; the code in the body is the real result. */
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "correct `user:` and `password:`; two-factor authentication must be off for this account",
   parse: parseAny,
@@ -105,7 +105,7 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
-      const found = await followPages(service, "1", async (page): Promise<Page<Domain> | TargetFault> => {
+      const found = await followPages(service, "1", async (page): Promise<ListedPage<Domain> | TargetFault> => {
         const answer = await ask("nameserver.list", { page: Number(page), pagelimit }, signal);
         const listed = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
         if (listed.kind !== "found") return listed;
@@ -143,7 +143,7 @@ function inwxSession(config: InwxTarget, client: HttpClient) {
     return cookie === "" ? unexpected("no session", service) : { kind: "found", value: cookie };
   };
   const session = keepSession(dialect, signIn);
-  const ask = async (method: string, params: object, signal: AbortSignal): Promise<Answer<Body>> => {
+  const ask = async (method: string, params: object, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>> => {
     const answer = await session.ask(post(method, params, signal), signal);
     if (answer.kind !== "ok") return answer;
     return isObject(answer.value.resData)

@@ -4,7 +4,7 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
-import { type Dialect, noZone } from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, noZone } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import type { Held, ListedZone } from "../../../providers/provider-calls.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
@@ -28,7 +28,7 @@ const service = "IONOS";
 const usualTtl = 300;
 
 /** Errors are lists: `[{"code": "UNAUTHORIZED", "message": "…"}]`. */
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew:
     "create an API key at https://developer.hosting.ionos.com/keys, and put PREFIX.SECRET in the file named in the config",

@@ -4,8 +4,8 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { readXml, textIn, type XmlElement } from "../../../lib/http-client/xml.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
-import { listOf, type Value } from "../../../lib/settings/setting.ts";
-import { cannotList, type Dialect, later, unknownCall } from "../../../providers/answers/service-answer.ts";
+import { listOf, type SettingType } from "../../../lib/settings/setting.ts";
+import { type ApiDialect, cannotList, later, unknownCall } from "../../../providers/answers/service-answer.ts";
 import { readWritten } from "../../../providers/answers/write-answer.ts";
 import { dnsServer, hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
@@ -31,7 +31,7 @@ const settings = mapping(
   },
 );
 
-type NamecheapTarget = TargetConfig & Value<typeof settings>;
+type NamecheapTarget = TargetConfig & SettingType<typeof settings>;
 
 export const namecheap = {
   ...settings,
@@ -45,7 +45,7 @@ const renew = "copy the Dynamic DNS password from the domain's page *Advanced DN
 /** What the dialect keeps of an answer. */
 const xmlIn = (body: Readonly<Record<string, unknown>> | undefined) => body?.xml as XmlElement | undefined;
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew,
   parse(text) {

@@ -2,15 +2,15 @@ import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
-import { text, type Value } from "../../../lib/settings/setting.ts";
+import { type SettingType, text } from "../../../lib/settings/setting.ts";
 import { isNumber, isText, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
-  type Answer,
-  type Body,
+  type ApiDialect,
   cannotList,
-  type Dialect,
+  type JsonBody,
   readAnswer,
+  type ServiceAnswer,
   unexpected,
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
@@ -38,7 +38,7 @@ const settings = mapping(
   },
 );
 
-type NetcupTarget = TargetConfig & Value<typeof settings>;
+type NetcupTarget = TargetConfig & SettingType<typeof settings>;
 
 export const netcup = {
   ...settings,
@@ -50,7 +50,7 @@ export const netcup = {
 const service = "netcup";
 
 /** Every answer has the status 200; `status` and the texts in the body are the real result. */
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "create an API key and an API password in the CCP under Stammdaten, API, and check `customer:`",
   parse: parseAny,
@@ -95,7 +95,7 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
     return isText(id) ? { kind: "found", value: id } : unexpected("no session", service);
   };
   const session = keepSession(dialect, signIn);
-  const ask = async (action: string, param: object, signal: AbortSignal): Promise<Answer<Body>> => {
+  const ask = async (action: string, param: object, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>> => {
     const answer = await session.ask(post(action, param, signal), signal);
     if (answer.kind !== "ok") return answer;
     const { responsedata } = answer.value;

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { isObject } from "../../../core/is-object.ts";
 import type { HttpClient, HttpRequest } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
-import type { Value } from "../../../lib/settings/setting.ts";
+import type { SettingType } from "../../../lib/settings/setting.ts";
 import { isNumber, isText, type JsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
-  type Dialect,
+  type ApiDialect,
   errorIn,
   later,
   readAnswer,
@@ -38,7 +38,7 @@ const settings = mapping(
   },
 );
 
-type OvhTarget = TargetConfig & Value<typeof settings>;
+type OvhTarget = TargetConfig & SettingType<typeof settings>;
 
 export const ovh = {
   ...settings,
@@ -50,7 +50,7 @@ const service = "OVHcloud";
 /** More records of one name and type than this are not read: moor leaves such a set alone anyway. */
 const enough = 4;
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "create the three keys at https://eu.api.ovh.com/createToken/ with GET, PUT and POST on /domain/zone/*",
   parse: parseAny,
@@ -65,7 +65,7 @@ const dialect: Dialect = {
 /** Calls without a result answered 200 with `null` until October 2023, and 204 since then. */
 const success = [200, 201, 204];
 
-const timeDialect: Dialect = {
+const timeDialect: ApiDialect = {
   ...dialect,
   parse: (text) => (/^\s*\d{9,11}\s*$/.test(text) ? { time: Number(text) } : parseAny(text)),
 };

@@ -3,11 +3,11 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import { escaped, findElement, findElements, readXml, textIn, type XmlElement } from "../../../lib/http-client/xml.ts";
 import {
-  type Dialect,
+  type ApiDialect,
   followPages,
+  type ListedPage,
   later,
   noZone,
-  type Page,
   readAnswer,
   unexpected,
   unknownCall,
@@ -15,10 +15,10 @@ import {
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { readWritten } from "../../../providers/answers/write-answer.ts";
 import type { HeldSet, ListedZone, SetName } from "../../../providers/provider-calls.ts";
-import { listedName, type NewContent } from "../set-target.ts";
+import { listedName, type NewSetContent } from "../set-target.ts";
 import type { TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
-import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
+import { createZoneTarget, type TargetSetChange, type ZoneCalls } from "../zone-target.ts";
 import { signAws } from "./sign-aws.ts";
 
 export const route53 = {
@@ -49,7 +49,7 @@ const nothing: XmlElement = { name: "", text: "", children: [] };
 const xmlIn = (body: Readonly<Record<string, unknown>> | undefined): XmlElement =>
   (body?.xml as XmlElement | undefined) ?? nothing;
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew:
     "use an access key with the permissions route53:ListHostedZonesByName, ListResourceRecordSets and ChangeResourceRecordSets",
@@ -124,7 +124,7 @@ class Route53Zones {
 
   /** `next`: the query of the page after this one, if more zones are needed. */
   from(first: string, next: ZoneLookup, signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>> {
-    return followPages(service, first, async (query): Promise<Page<ListedZone> | TargetFault> => {
+    return followPages(service, first, async (query): Promise<ListedPage<ListedZone> | TargetFault> => {
       const answer = await this.#get("/hostedzonesbyname", query, signal);
       if (answer.kind === "absent") return unknownCall(answer, service);
       if (answer.kind !== "found") return answer;
@@ -142,7 +142,7 @@ class Route53Zones {
   }
 
   allSets(zone: string, signal: AbortSignal): Promise<Lookup<readonly XmlElement[]>> {
-    return followPages(service, "maxitems=300", async (query): Promise<Page<XmlElement> | TargetFault> => {
+    return followPages(service, "maxitems=300", async (query): Promise<ListedPage<XmlElement> | TargetFault> => {
       const page = await this.#pageOfSets(zone, query, signal);
       if (page.kind !== "found") return page;
       return { kind: "page", items: findElements(page.value, "ResourceRecordSet"), next: nextSets(page.value) };
@@ -213,7 +213,7 @@ class Route53Zones {
 }
 
 /** Without content, the set is removed. */
-type Change = Pick<SetChange<undefined>, "set" | "held"> & { readonly content?: NewContent };
+type Change = Pick<TargetSetChange<undefined>, "set" | "held"> & { readonly content?: NewSetContent };
 
 /** A deletion and a creation, of which both or none are carried out. Deleting works only with the exact content. */
 function changeXml({ set, content, held }: Change): string {
@@ -225,7 +225,7 @@ function changeXml({ set, content, held }: Change): string {
 }
 
 /** A batch has at most 1,000 records and 32,000 characters in their values, so a shorter value counts as 32. */
-const charactersOf = ({ content, held }: SetChange<undefined>): number =>
+const charactersOf = ({ content, held }: TargetSetChange<undefined>): number =>
   [content.value, ...(held?.values ?? [])].reduce((sum, value) => sum + Math.max(32, value.length), 0);
 
 function heldIn(sets: readonly XmlElement[], set: SetName): Lookup<HeldSet<undefined> | undefined> {

@@ -1,5 +1,10 @@
 import type { HttpOutcome } from "../../../lib/http-client/client.ts";
-import { type Answer, type Body, type Dialect, readAnswer } from "../../../providers/answers/service-answer.ts";
+import {
+  type ApiDialect,
+  type JsonBody,
+  readAnswer,
+  type ServiceAnswer,
+} from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { isOwnError, readWritten, type WriteAnswer } from "../../../providers/answers/write-answer.ts";
 import type { TargetFault } from "../target.ts";
@@ -9,8 +14,8 @@ type Request<S> = (session: S) => Promise<HttpOutcome>;
 
 /** Calls of a service that needs something first which holds for a while only: a session, or its time. */
 export type SessionCalls<S> = {
-  ask(request: Request<S>, signal: AbortSignal): Promise<Answer<Body>>;
-  write(request: Request<S>, statuses: readonly number[], signal: AbortSignal): Promise<WriteAnswer<Body>>;
+  ask(request: Request<S>, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>>;
+  write(request: Request<S>, statuses: readonly number[], signal: AbortSignal): Promise<WriteAnswer<JsonBody>>;
 };
 
 /**
@@ -18,7 +23,7 @@ export type SessionCalls<S> = {
  * within the same try: only what the service denies twice is worth a message.
  */
 export function keepSession<S>(
-  dialect: Dialect,
+  dialect: ApiDialect,
   open: (signal: AbortSignal) => Promise<Lookup<S>>,
   now: () => number = Date.now,
 ): SessionCalls<S> {

@@ -3,11 +3,11 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
-  type Answer,
-  type Body,
-  type Dialect,
+  type ApiDialect,
+  type JsonBody,
   noZone,
   readPages,
+  type ServiceAnswer,
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
@@ -34,7 +34,7 @@ const usualTtl = 300;
 /** The numbers that stand for types; those of other types do not matter. */
 const types: readonly string[] = ["A", "AAAA", "CNAME", "TXT", "MX"];
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "copy the API key from bunny.net's account settings to the file named in the config",
   parse: parseAny,
@@ -44,7 +44,7 @@ const dialect: Dialect = {
   },
 };
 
-function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone: number; record: Body }> {
+function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone: number; record: JsonBody }> {
   const api = openJsonApi(client, dialect, () => ({ accesskey: config.token() }));
   const zones = bunnyZones(api);
 
@@ -96,7 +96,7 @@ function bunnyZones(api: JsonApi) {
   /** The search finds parts of names too. */
   const like = (name: string, signal: AbortSignal) =>
     readPages(
-      async (page): Promise<Answer<Body>> => {
+      async (page): Promise<ServiceAnswer<JsonBody>> => {
         const search = name === "" ? "" : `&search=${encodeURIComponent(name)}`;
         const answer = await api.get(`/dnszone?page=${page}&perPage=1000${search}`, signal);
         if (answer.kind !== "ok") return answer;
@@ -117,7 +117,7 @@ function bunnyZones(api: JsonApi) {
   return { like, named };
 }
 
-type ReadableRecord = Body & {
+type ReadableRecord = JsonBody & {
   readonly Id: number;
   readonly Type: number;
   readonly Ttl: number;

@@ -4,11 +4,11 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
-  type Answer,
-  type Body,
-  type Dialect,
+  type ApiDialect,
+  type JsonBody,
   noZone,
   readPages,
+  type ServiceAnswer,
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import type { Held } from "../../../providers/provider-calls.ts";
@@ -31,7 +31,7 @@ export const digitalocean = {
 
 const service = "DigitalOcean";
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew:
     "create a token with the scopes domain:read, domain:create and domain:update, and put it in the file named in the config",
@@ -55,7 +55,7 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): RecordCalls
     signal: AbortSignal,
   ) =>
     readPages(
-      async (page): Promise<Answer<Body>> => {
+      async (page): Promise<ServiceAnswer<JsonBody>> => {
         const answer = await api.get(`${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=200`, signal);
         if (answer.kind !== "ok") return answer;
         const { links } = answer.value;
@@ -115,4 +115,4 @@ const heldIn = ({ data, ttl }: ReadableRecord): Held => ({ values: [data], ttl }
 const isRecord = (value: unknown): value is ReadableRecord =>
   isObject(value) && isNumber(value.id) && [value.type, value.name, value.data].every(isText) && isNumber(value.ttl);
 
-const isDomain = (value: unknown): value is Body & { name: string } => isObject(value) && isText(value.name);
+const isDomain = (value: unknown): value is JsonBody & { name: string } => isObject(value) && isText(value.name);

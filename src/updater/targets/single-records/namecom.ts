@@ -2,14 +2,14 @@ import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
-import { text, type Value } from "../../../lib/settings/setting.ts";
+import { type SettingType, text } from "../../../lib/settings/setting.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
-  type Answer,
-  type Body,
-  type Dialect,
+  type ApiDialect,
+  type JsonBody,
   noZone,
   readPages,
+  type ServiceAnswer,
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
@@ -33,7 +33,7 @@ const settings = mapping(
   },
 );
 
-type NamecomTarget = TargetConfig & Value<typeof settings>;
+type NamecomTarget = TargetConfig & SettingType<typeof settings>;
 
 export const namecom = {
   ...settings,
@@ -45,7 +45,7 @@ export const namecom = {
 const service = "name.com";
 const usualTtl = 300;
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "create an API token in name.com's account settings, and put it in the file named in the config",
   parse: parseAny,
@@ -107,7 +107,7 @@ const lists =
     signal: AbortSignal,
   ) =>
     readPages(
-      async (page): Promise<Answer<Body>> => {
+      async (page): Promise<ServiceAnswer<JsonBody>> => {
         const answer = await api.get(`${path}?page=${page}&perPage=1000`, signal);
         if (answer.kind !== "ok") return answer;
         const next = answer.value.nextPage;
@@ -139,5 +139,5 @@ const isRecord = (value: unknown): value is ReadableRecord =>
   isText(value.answer) &&
   isNumber(value.ttl);
 
-const isDomain = (value: unknown): value is Body & { domainName: string } =>
+const isDomain = (value: unknown): value is JsonBody & { domainName: string } =>
   isObject(value) && isText(value.domainName);

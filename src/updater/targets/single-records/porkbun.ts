@@ -4,10 +4,10 @@ import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isText, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
-  type Body,
-  type Dialect,
+  type ApiDialect,
   followPages,
-  type Page,
+  type JsonBody,
+  type ListedPage,
   readAnswer,
 } from "../../../providers/answers/service-answer.ts";
 import { readWritten } from "../../../providers/answers/write-answer.ts";
@@ -34,7 +34,7 @@ const usualTtl = 600;
 /** How many domains one answer lists. */
 const perPage = 1000;
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew: "create an API key in Porkbun's web pages, and switch on API access for the domain",
   parse: parseAny,
@@ -87,7 +87,7 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<st
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
-      const all = await followPages(service, "0", async (start): Promise<Page<string> | TargetFault> => {
+      const all = await followPages(service, "0", async (start): Promise<ListedPage<string> | TargetFault> => {
         const answer = await ask("/domain/listAll", signal, { start });
         const found = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
         if (found.kind !== "found") return found;
@@ -115,4 +115,4 @@ const isRecord = (value: unknown): value is ReadableRecord =>
   isText(value.ttl) &&
   /^\d{1,10}$/.test(value.ttl);
 
-const isDomain = (value: unknown): value is Body & { domain: string } => isObject(value) && isText(value.domain);
+const isDomain = (value: unknown): value is JsonBody & { domain: string } => isObject(value) && isText(value.domain);

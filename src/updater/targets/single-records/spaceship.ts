@@ -3,11 +3,11 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
-  type Answer,
-  type Body,
-  type Dialect,
+  type ApiDialect,
+  type JsonBody,
   noZone,
   readPages,
+  type ServiceAnswer,
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
@@ -35,7 +35,7 @@ const usualTtl = 1800;
 /** The most that each list gives at a time. */
 const perPage = { records: 500, domains: 100 };
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew:
     "create an API key with the permissions dnsrecords:read and dnsrecords:write, and put it in the files named in the config",
@@ -101,7 +101,7 @@ function spaceshipLists(api: JsonApi) {
     signal: AbortSignal,
   ) =>
     readPages(
-      async (page): Promise<Answer<Body>> => {
+      async (page): Promise<ServiceAnswer<JsonBody>> => {
         const skip = (page - 1) * take;
         const answer = await api.get(`${path}?take=${take}&skip=${skip}`, signal);
         if (answer.kind !== "ok") return answer;
@@ -146,4 +146,4 @@ const isItem = (value: unknown): value is Item =>
   [value.address, value.value].every((each) => each === undefined || isText(each)) &&
   (!/^A{1,4}$/.test(value.type) || isText(value.address));
 
-const isDomain = (value: unknown): value is Body & { name: string } => isObject(value) && isText(value.name);
+const isDomain = (value: unknown): value is JsonBody & { name: string } => isObject(value) && isText(value.name);

@@ -3,12 +3,12 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
-  type Answer,
-  type Body,
-  type Dialect,
+  type ApiDialect,
   followPages,
+  type JsonBody,
+  type ListedPage,
   noZone,
-  type Page,
+  type ServiceAnswer,
   unexpected,
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
@@ -32,7 +32,7 @@ export const vultr = {
 const service = "Vultr";
 const usualTtl = 300;
 
-const dialect: Dialect = {
+const dialect: ApiDialect = {
   service,
   renew:
     "enable the API in Vultr's account settings, allow this address there, and put the key in the file named in the config",
@@ -47,7 +47,7 @@ function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string
   const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${config.token()}` }));
   const pathOf = (zone: string) => `/v2/domains/${encodeURIComponent(zone)}/records`;
   const listed = <T>(path: string, key: string, isItem: (value: unknown) => value is T, signal: AbortSignal) =>
-    followPages(service, "?per_page=500", async (query): Promise<Page<T> | Answer<Body>> => {
+    followPages(service, "?per_page=500", async (query): Promise<ListedPage<T> | ServiceAnswer<JsonBody>> => {
       const answer = await api.get(path + query, signal);
       if (answer.kind !== "ok") return answer;
       const { [key]: items, meta } = answer.value;
@@ -111,4 +111,4 @@ type ReadableRecord = {
 const isRecord = (value: unknown): value is ReadableRecord =>
   isObject(value) && [value.id, value.type, value.name, value.data].every(isText) && isNumber(value.ttl);
 
-const isDomain = (value: unknown): value is Body & { domain: string } => isObject(value) && isText(value.domain);
+const isDomain = (value: unknown): value is JsonBody & { domain: string } => isObject(value) && isText(value.domain);

@@ -1,4 +1,4 @@
-import { createTurns } from "../../../../lib/limits/turns.ts";
+import { createFairSchedule } from "../../../../lib/limits/fair-schedule.ts";
 import type { Signer } from "../../../signing/signer.ts";
 import { SignAhead } from "../../plan-signatures.ts";
 import { type AheadStore, repeatAhead, signAhead } from "../../sign-ahead.ts";
@@ -13,7 +13,7 @@ type SigningAheadOptions = {
 /** Adds writes to the queue. If the names of a large zone have to be signed first, that is done outside of the queue. */
 export function createSigningAhead({ ahead: store, signer, add }: SigningAheadOptions) {
   // Each account signs one large zone at a time.
-  const turns = createTurns({ mostWaiting: 100 });
+  const turns = createFairSchedule({ mostWaiting: 100 });
   const closing = new AbortController();
   const { signal } = closing;
   const running = new Set<Promise<unknown>>();

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Chain, Link } from "../../../../core/dnssec/chain.ts";
+import type { Chain, ChainLink } from "../../../../core/dnssec/chain.ts";
 import type { NameChange } from "../../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../../../core/instant.ts";
@@ -86,8 +86,8 @@ export class SignedNames {
     const number = numberOf(zone);
     const { lower, higher, first, last } = this.#sql;
     return {
-      before: (from) => (lower.get(number, from) ?? last.get(number)) as Link | undefined,
-      after: (from) => (higher.get(number, from) ?? first.get(number)) as Link | undefined,
+      before: (from) => (lower.get(number, from) ?? last.get(number)) as ChainLink | undefined,
+      after: (from) => (higher.get(number, from) ?? first.get(number)) as ChainLink | undefined,
     };
   }
 

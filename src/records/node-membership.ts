@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { createRateLimit, createSharedRateLimit, type RateLimit } from "../lib/limits/rate-limit.ts";
-import { takeTurns } from "../lib/postgres/turn.ts";
+import { electLeader } from "../lib/postgres/leader.ts";
 import { type Duties, leadAlways, repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import { openPostgresBudget } from "./store/postgres/shared-limits.ts";
@@ -8,13 +8,13 @@ import { openPostgresBudget } from "./store/postgres/shared-limits.ts";
 /**
  * What a node shares with other nodes on the same database: the duties that only one of them does, and the rate limits.
  */
-export type NodeTies = {
+export type NodeMembership = {
   readonly duties: Duties;
   readonly rateLimit: RateLimit | undefined;
   readonly close: () => Promise<void>;
 };
 
-export type TiesOptions = {
+export type NodeMembershipOptions = {
   /** Opens a new connection to a shared database; absent if the database is not shared. */
   readonly connect?: (() => Promise<Client>) | undefined;
   /** Calls per minute and token; absent: no limit. */
@@ -22,7 +22,7 @@ export type TiesOptions = {
   readonly log: Logger;
 };
 
-export function tieNodes({ connect, perMinute, log }: TiesOptions): NodeTies {
+export function joinNodes({ connect, perMinute, log }: NodeMembershipOptions): NodeMembership {
   if (connect !== undefined) return tieOver(connect, perMinute, log);
   const duties = leadAlways(log);
   return { duties, rateLimit: perMinute === undefined ? undefined : createRateLimit(perMinute), close: duties.close };
@@ -30,8 +30,8 @@ export function tieNodes({ connect, perMinute, log }: TiesOptions): NodeTies {
 
 const tidyEvery = 600_000;
 
-function tieOver(connect: () => Promise<Client>, perMinute: number | undefined, log: Logger): NodeTies {
-  const duties = takeTurns({ connect, log });
+function tieOver(connect: () => Promise<Client>, perMinute: number | undefined, log: Logger): NodeMembership {
+  const duties = electLeader({ connect, log });
   if (perMinute === undefined) return { duties, rateLimit: undefined, close: duties.close };
   const budget = openPostgresBudget({ connect, log });
   duties.whenLeading(() => {

@@ -6,7 +6,7 @@ import { StoreBusy } from "./store-busy.ts";
  * Long work in small parts, so that one owner's work never holds up the others' short requests. The event loop gets its turn
  * between two parts, and owners take turns: a hundred requests of one owner together get as much time as one of another.
  */
-export type Turns = {
+export type FairSchedule = {
   /** Resolves when this owner's next part may run. Only one part of any owner runs at a time, and short requests get time after it. */
   readonly next: (owner: number) => Promise<void>;
   /** Runs the steps to their end, as many per part as fit into a few milliseconds. Ends early when the signal is aborted. */
@@ -18,7 +18,7 @@ export type Turns = {
   readonly hold: (owner: number, signal: AbortSignal) => Promise<() => void>;
 };
 
-export type TurnsOptions = {
+export type FairScheduleOptions = {
   /** Milliseconds that one part may take; a single step may take longer. */
   readonly part?: number;
   /** How many large requests of one owner may wait. */
@@ -29,16 +29,16 @@ export type TurnsOptions = {
 /** Milliseconds; a turn of the event loop that takes less has found nothing to do. */
 const idle = 0.1;
 
-export const createTurns = (options: TurnsOptions = {}): Turns => new OwnersInTurn(options);
+export const createFairSchedule = (options: FairScheduleOptions = {}): FairSchedule => new OwnersInRotation(options);
 
-class OwnersInTurn implements Turns {
+class OwnersInRotation implements FairSchedule {
   readonly #part: number;
   readonly #mostWaiting: number;
   readonly #clock: () => number;
   readonly #parts = new KeyedSemaphore(1);
   readonly #large = new KeyedSemaphore(Number.POSITIVE_INFINITY);
 
-  constructor({ part = 4, mostWaiting = 8, clock = () => performance.now() }: TurnsOptions) {
+  constructor({ part = 4, mostWaiting = 8, clock = () => performance.now() }: FairScheduleOptions) {
     this.#part = part;
     this.#mostWaiting = mostWaiting;
     this.#clock = clock;

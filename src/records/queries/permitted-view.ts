@@ -3,7 +3,7 @@ import { may, type Operation, ownersSeen, type Refusal, type Scope, typesSeen } 
 import { type MaybeLater, whenKnown } from "../../core/maybe-later.ts";
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
-import type { Turns } from "../../lib/limits/turns.ts";
+import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { isLarge, type PlacedRecord, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordStore, SetQuery } from "../store/port.ts";
 import { eachSetOfTypes } from "./page-of-sets.ts";
@@ -53,7 +53,7 @@ export function permissionsAt(now: () => Instant) {
 }
 
 /** The store as an actor sees it: what they may not see does not exist. */
-export function createSight(store: RecordStore, now: () => Instant, turns: Pick<Turns, "next">) {
+export function createPermittedView(store: RecordStore, now: () => Instant, turns: Pick<FairSchedule, "next">) {
   const { refusal, allows } = permissionsAt(now);
 
   const { sets, eachRecord } = visibleRecords(store, turns, allows);
@@ -105,10 +105,10 @@ const numberOf = (zone: Zone | undefined): ZoneKey | undefined => zone && { numb
 const ofType = (type: RRset["type"] | undefined, sets: readonly RRset[]): readonly RRset[] =>
   type === undefined ? sets : sets.filter((set) => set.type === type);
 
-export type Sight = ReturnType<typeof createSight>;
+export type PermittedView = ReturnType<typeof createPermittedView>;
 
 /** The records of a zone that an actor may see. */
-function visibleRecords(store: RecordStore, turns: Pick<Turns, "next">, allows: Permissions["allows"]) {
+function visibleRecords(store: RecordStore, turns: Pick<FairSchedule, "next">, allows: Permissions["allows"]) {
   /** The sets that the actor may see. If only certain owners are visible, no others are read: a zone can be very large. */
   const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {
     const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;

@@ -1,19 +1,19 @@
 import { createHmac } from "node:crypto";
 
 /** Disguises global numbers (positions in the change log, action ids) for one actor. */
-export type Veil = {
+export type ObfuscatedIds = {
   readonly show: (number: number) => number;
   /** The inverse; a number that was never shown becomes some other number. */
   readonly read: (shown: number) => number;
 };
 
-export const noVeil: Veil = { show: (number) => number, read: (shown) => shown };
+export const plainIds: ObfuscatedIds = { show: (number) => number, read: (shown) => shown };
 
 /**
  * A permutation of the numbers below 2^48 that is unpredictable without the secret: the gap between two numbers does
  * not reveal how much others did in between. A Feistel network, so it can be inverted; each holder has a different one.
  */
-export function createVeil(secret: string, holder: string): Veil {
+export function obfuscateIds(secret: string, holder: string): ObfuscatedIds {
   const mixed = (round: number, half: number): number =>
     createHmac("sha256", secret).update(`${holder} ${round} ${half}`).digest().readUIntBE(0, 3);
   const through = (rounds: readonly number[], number: number): number => {

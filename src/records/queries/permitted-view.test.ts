@@ -3,7 +3,7 @@ import { wholeAccount } from "../../core/may.ts";
 import { createRecordService, type RecordService } from "../service.ts";
 import type { SetPageQuery, SetQuery } from "../store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
-import type { Actor } from "./sight.ts";
+import type { Actor } from "./permitted-view.ts";
 
 let store: SqliteStore;
 let service: RecordService;

@@ -3,7 +3,7 @@ import { createDuties, type Duties } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
 import { keepSession } from "./session.ts";
 
-export type TurnOptions = {
+export type LeaderOptions = {
   /** Returns a connected client that is used for nothing else. */
   readonly connect: () => Promise<Client>;
   readonly log: Logger;
@@ -26,7 +26,7 @@ const deserted = 3_000;
  * One node at a time leads: the one whose session holds the lock. A node that is killed loses it with its connection;
  * one whose network fails loses it by a timeout. Needs its own session at the server, so no transaction-mode pooler.
  */
-export function takeTurns({ connect, log, random }: TurnOptions): Duties {
+export function electLeader({ connect, log, random }: LeaderOptions): Duties {
   const duties = createDuties(log);
   let end: NodeJS.Timeout | undefined;
 

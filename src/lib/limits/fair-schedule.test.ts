@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { createFairSchedule } from "./fair-schedule.ts";
 import { StoreBusy } from "./store-busy.ts";
-import { createTurns } from "./turns.ts";
 
 const unaborted = new AbortController().signal;
 
@@ -21,7 +21,7 @@ const ticking = () => {
 
 describe("long work", () => {
   it("gives the event loop its turn after every few steps", async () => {
-    const turns = createTurns({ part: 5, clock: ticking() });
+    const turns = createFairSchedule({ part: 5, clock: ticking() });
     let [done, loops] = [0, 0];
     const work = turns.run(
       1,
@@ -47,7 +47,7 @@ describe("long work", () => {
 
   it("leaves as much time to others as it takes, while they need it", async () => {
     let time = 0;
-    const turns = createTurns({ part: 10, clock: () => time });
+    const turns = createFairSchedule({ part: 10, clock: () => time });
     let parts = 0;
     const work = turns.run(
       1,
@@ -73,7 +73,7 @@ describe("long work", () => {
   });
 
   it("alternates between owners, however much one of them has to do", async () => {
-    const turns = createTurns({ part: 2, clock: ticking() });
+    const turns = createFairSchedule({ part: 2, clock: ticking() });
     const order: string[] = [];
     const work = (owner: number, name: string) =>
       turns.run(
@@ -88,7 +88,7 @@ describe("long work", () => {
   });
 
   it("ends when its signal aborts", async () => {
-    const turns = createTurns({ part: 1, clock: ticking() });
+    const turns = createFairSchedule({ part: 1, clock: ticking() });
     const gone = new AbortController();
     let done = 0;
     const work = turns.run(
@@ -106,7 +106,7 @@ describe("long work", () => {
 
 describe("large requests", () => {
   it("are let in one at a time per owner, in order", async () => {
-    const turns = createTurns();
+    const turns = createFairSchedule();
     const order: string[] = [];
     const first = await turns.hold(1, unaborted);
     const second = turns.hold(1, unaborted).then((release) => {
@@ -127,7 +127,7 @@ describe("large requests", () => {
   });
 
   it("are refused, with a time to retry, if too many are waiting", async () => {
-    const turns = createTurns({ mostWaiting: 2 });
+    const turns = createFairSchedule({ mostWaiting: 2 });
     const release = await turns.hold(1, unaborted);
     const waiting = [turns.hold(1, unaborted), turns.hold(1, unaborted)];
     const refused = await turns.hold(1, unaborted).catch((error: unknown) => error);
@@ -138,7 +138,7 @@ describe("large requests", () => {
   });
 
   it("leave the queue when their client disconnects", async () => {
-    const turns = createTurns();
+    const turns = createFairSchedule();
     const release = await turns.hold(1, unaborted);
     const gone = new AbortController();
     const left = turns.hold(1, gone.signal);

@@ -5,7 +5,7 @@ import { realPause } from "../../../test/rig/real-pause.ts";
 import { until } from "../../../test/rig/until.ts";
 import type { Duties } from "../../process/duties.ts";
 import { noLog } from "../../process/log.ts";
-import { takeTurns } from "./turn.ts";
+import { electLeader } from "./leader.ts";
 
 let server: PostgresServer;
 const cables: Cable[] = [];
@@ -40,7 +40,7 @@ async function startNodes(count: number) {
         },
       }) as typeof client;
     };
-    const node = takeTurns({ connect, log: noLog });
+    const node = electLeader({ connect, log: noLog });
     node.whenLeading(() => {
       seen.working.add(i);
       seen.together = Math.max(seen.together, seen.working.size);
