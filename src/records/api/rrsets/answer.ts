@@ -38,13 +38,13 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   call: {
     readonly read: ReadKeys<Draft>;
     readonly run: (draft: Draft, asked: OnceOption) => Promise<Outcome>;
-    readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => Promise<object> | object;
+    readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => MaybeLater<Readonly<Record<string, unknown>>>;
     readonly status?: (done: DoneOf<NoInfer<Outcome>>) => number;
     /** For a refusal that the usual messages do not fit. */
     readonly refusal?: (notDone: NotDone) => ErrorAnswer;
   },
 ): Promise<object> {
-  const { refusal = answerTo, status = () => 201, answerOf = () => ({}) } = call;
+  const { refusal = answerTo, status = () => 201, answerOf } = call;
   const draft = readBody(request.body, call.read);
   if (!draft.ok) return sendFaults(reply, draft.faults);
   const asked = onceAt(request);
@@ -52,7 +52,7 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   const outcome = await call.run(draft.value, asked.value);
   if (!isDone(outcome)) return sendError(reply, refusal(outcome as NotDone));
   const shownIds = await request.server.shownIdsFor(request.actor);
-  const answer = await answerOf(outcome);
+  const answer = answerOf && (await answerOf(outcome));
   const action = outcome.action && { action: actionToWire(outcome.action, shownIds) };
   reply.code(status(outcome));
   return { ...answer, ...action };

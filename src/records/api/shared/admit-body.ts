@@ -43,7 +43,7 @@ export function admitBody(request: FastifyRequest, reply: FastifyReply, turns: F
   // Fastify reads no body of these.
   if (request.method === "GET" || request.method === "HEAD") return undefined;
   const size = sizeOf(request.raw);
-  const { config, bodyLimit = size } = request.routeOptions;
+  const { config, bodyLimit } = request.routeOptions;
   const isLarge = config.largeBody === true && mayWriteZones(request.actor.scope);
   request.raw.headers["content-type"] = isLarge ? large : ordinary;
   const isRefused = !isLarge && Number.isFinite(size) && size > bodyLimit;

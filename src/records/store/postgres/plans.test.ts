@@ -122,11 +122,11 @@ describe.each([
     await looksAtFew(async ({ run }) => {
       const reads = createHotReads({ read: run });
       const lists = createSqlReads(postgresSql({ read: run, transact: never }), never);
-      const found = await Promise.all(places.map(({ id }) => reads.record(account, id)));
+      const found = await Promise.all(places.map(async ({ id }) => reads.record(account, id)));
       expect(found.map((placed) => placed?.record.id)).toEqual(places.map(({ id }) => id));
       const above = await Promise.all(places.map(({ zone }) => lists.zoneHolding(`www.${zone}.example`)));
       expect(above.map((zone) => zone?.id)).toEqual(places.map(({ zone }) => zone));
-      const homes = await Promise.all(places.map(({ zone }) => reads.zone(account, zone)));
+      const homes = await Promise.all(places.map(async ({ zone }) => reads.zone(account, zone)));
       const there = await Promise.all(places.map(({ owner }, i) => reads.sets(homes[i] ?? never(), { owner })));
       expect(there.flat().map((set) => set.records[0]?.id)).toEqual(places.map(({ id }) => id));
     });

@@ -99,7 +99,7 @@ async function seen(store: RecordStore) {
     zone,
     byName: await store.zoneBy(account, { name: zone.name }),
     sets: await Promise.all(owners.map((owner) => store.sets(zone, { owner }))),
-    records: await Promise.all([...recordIds, "soa"].map((id) => store.record(account, id))),
+    records: await Promise.all([...recordIds, "soa"].map(async (id) => store.record(account, id))),
   };
 }
 
