@@ -51,7 +51,7 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
 function controlOf({ control: listen = usualControl }: InitOptions): Pick<Setup, "control"> {
   if (listen === "none") return {};
   const isOpen = !/^(?:127\.|localhost:|\[::1\])/.test(listen);
-  return { control: { listen, token: createToken(), ...(isOpen && { password: createToken(20) }) } };
+  return { control: { listen, token: createToken(), ...(isOpen && { password: createToken() }) } };
 }
 
 const pageWords = ({ listen, password }: NonNullable<Setup["control"]>): string =>
