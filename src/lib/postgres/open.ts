@@ -60,7 +60,7 @@ export const usualLimits: PostgresLimits = {
   connect: 4_000,
   statement: 10_000,
   lock: 4_000,
-  patience: 4_000,
+  patience: 3_500,
 };
 
 const mostRepeats = 10;
