@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { parseServer } from "../../core/addresses/server-address.ts";
 import { leftOutTypes } from "../../core/dnssec/made-types.ts";
 import { apex } from "../../core/names/name.ts";
 import { typeName } from "../../core/rdata/table.ts";
@@ -53,16 +54,15 @@ export async function openFrom(options: FromOptions, cwd: string): Promise<Provi
 type ReadFile = (file: string) => Promise<string>;
 
 async function serverOf({ fromServer = "", fromKey }: FromOptions, read: ReadFile): Promise<ProviderConfig> {
-  const [, ipv6, name, port = "53"] = /^(?:\[([0-9a-f:.]+)\]|([^[\]:\s/]+))(?::(\d{1,5}))?$/i.exec(fromServer) ?? [];
-  const host = ipv6 ?? name;
-  if (host === undefined)
+  const server = parseServer(fromServer);
+  if (server === undefined)
     throw new Unusable("add --from-server with the nameserver, such as 192.0.2.53 or [2001:db8::53]:5353");
   const key = fromKey === undefined ? undefined : parseKeyFile(await read(fromKey));
   if (typeof key === "string")
     throw new Unusable(
       `${fromKey} has no key that moor can use; it needs key "name" { algorithm hmac-sha256; secret "…"; };`,
     );
-  return { kind: "dns-update", host, port: Number(port), key: () => key };
+  return { kind: "dns-update", ...server, key: () => key };
 }
 
 async function accountOf(

@@ -1,4 +1,5 @@
 import { bracketed } from "../../core/addresses/address.ts";
+import { parseServer } from "../../core/addresses/server-address.ts";
 import { parseKeyFile, type TsigKey } from "../../lib/dns/tsig.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import { duration, path, refined, type SettingPlace, text } from "../../lib/settings/setting.ts";
@@ -12,17 +13,12 @@ export type Rfc2136Target = TargetConfig & {
   readonly key: () => TsigKey;
 };
 
-/** `192.0.2.53`, `ns1.example.org`, `192.0.2.54:5353` or `[2001:db8::53]:5353`. */
 const server = refined(
   text("The primary nameserver of the zone: an address or a name, with a port if it is not 53.", "192.0.2.53"),
   (written, { what, fault }) => {
-    const [, ipv6, name, digits = "53"] =
-      /^(?:\[([0-9a-f:.]+)\]|([^[\]:\s/]+))(?::(\d{1,5}))?$/i.exec(written) ?? /^([0-9a-f:.]+)$/i.exec(written) ?? [];
-    const host = ipv6 ?? name ?? "";
-    const port = Number(digits);
-    const address = `dns://${bracketed(host)}:${port}`;
-    if (host !== "" && port >= 1 && port <= 65_535 && URL.canParse(address))
-      return { host, port, url: new URL(address) };
+    const parsed = parseServer(written);
+    const address = parsed && `dns://${bracketed(parsed.host)}:${parsed.port}`;
+    if (parsed && address !== undefined && URL.canParse(address)) return { ...parsed, url: new URL(address) };
     const todo = "write 192.0.2.53, ns1.example.org or [2001:db8::53]:5353";
     return fault({ code: "bad-server", message: `${what} is not the address of a nameserver`, todo });
   },
