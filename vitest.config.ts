@@ -10,7 +10,8 @@ const onlyInLongRuns = [
   "test/nodes/storm.test.ts",
   // records-live.test.ts
   "test/browser/many-tabs.test.ts",
-  // hostile.test.ts and outage.test.ts of the updater try the same troubles within one process; only kill -9 is not among them
+  // hostile.test.ts and outage.test.ts of the updater try the same troubles within one process; only kill -9 is not
+  // among them
   "test/e2e/firewall-faults.test.ts",
   "test/e2e/records-faults.test.ts",
   // packed.test.ts: the same story with the npm package; npm run test:packages has the single file on a clean root too
@@ -31,8 +32,8 @@ export default defineConfig({
     expect: { poll: { timeout: patience, interval: 20 } },
     // Starting a process and reading the modules anew for each file would take longer than the tests in most of them.
     isolate: false,
-    // Half of the time goes by waiting for processes, sockets and pages: with two workers per processor, a third of the processor time of a run was
-    // unused. A port range is kept for each of eight workers.
+    // Half of the time goes by waiting for processes, sockets and pages: with two workers per processor, a third of the
+    // processor time of a run was unused. A port range is kept for each of eight workers.
     maxWorkers: Math.min(8, 3 * availableParallelism()),
     sequence: { sequencer: WaitingBesideComputing },
   },

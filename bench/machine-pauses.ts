@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 export type Pause = { readonly from: number; readonly to: number };
 
 /**
- * Notices when the whole machine stands still, as virtual machines do when their host is busy: then even a separate process with the highest priority,
- * which only looks at the clock every millisecond, is late.
+ * Notices when the whole machine stands still, as virtual machines do when their host is busy: then even a separate
+ * process with the highest priority, which only looks at the clock every millisecond, is late.
  */
 export async function watchMachine() {
   const watcher = fork("--eval", [program], { stdio: ["ignore", "ignore", "inherit", "ipc"] });

@@ -22,7 +22,9 @@ const benches: Readonly<Record<string, (only: readonly string[]) => Promise<read
 };
 
 const words = process.argv.slice(2);
-/** After `--`, parts of the names of rows: `npm run bench neighbours -- -- AXFR`. Such a run is printed but not saved. */
+/**
+ * After `--`, parts of the names of rows: `npm run bench neighbours -- -- AXFR`. Such a run is printed but not saved.
+ */
 const end = words.indexOf("--");
 const only = end < 0 ? [] : words.slice(end + 1);
 const wanted = end < 0 ? words : words.slice(0, end);

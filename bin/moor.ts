@@ -11,9 +11,10 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(2);
 }
 
-// Two verbs run for months and mostly wait. V8's compilers never return the megabytes they take when they first run, and resolving
-// imports is enough to start them. So they are switched off before the first import; nothing may be imported above this. `records`
-// keeps them: switched on later, they make it answer a quarter slower than if they had never been off.
+// Two verbs run for months and mostly wait. V8's compilers never return the megabytes they take when they first run,
+// and resolving imports is enough to start them. So they are switched off before the first import; nothing may be
+// imported above this. `records` keeps them: switched on later, they make it answer a quarter slower than if they had
+// never been off.
 const [verb = ""] = process.argv.slice(2);
 const mostlyWaits = verb === "firewall" || (verb === "update" && !process.argv.includes("--once"));
 if (mostlyWaits) {
@@ -40,7 +41,8 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 // A service keeps running when its log cannot be written, and logs again when there is space.
 process.stderr.on("error", () => undefined);
 
-// In a clone, moor is run by the script beside this file, and as a single executable it is that; when installed, moor is on the PATH.
+// In a clone, moor is run by the script beside this file, and as a single executable it is that; when installed, moor
+// is on the PATH.
 const script = import.meta.filename.endsWith(".ts")
   ? join(import.meta.dirname, "moor")
   : isSea()

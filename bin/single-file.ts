@@ -2,8 +2,8 @@ import { createRequire, registerHooks } from "node:module";
 import { getAsset } from "node:sea";
 
 /**
- * The first file that the single executable runs. Node lets it import nothing but Node's own modules, so it says where the others are:
- * embedded, at addresses below `inside`. What `require` loads may import them.
+ * The first file that the single executable runs. Node lets it import nothing but Node's own modules, so it says where
+ * the others are: embedded, at addresses below `inside`. What `require` loads may import them.
  */
 const inside = "file:///moor/";
 const first = `${inside}program/first.js`;

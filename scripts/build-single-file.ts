@@ -15,12 +15,13 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 /**
- * Puts the package in `dist` and Node into one file that runs on a machine without Node. Run `npm run build` first, then:
- * node scripts/build-single-file.ts [--dist FOLDER] [--node FILE] [--output FILE]
+ * Puts the package in `dist` and Node into one file that runs on a machine without Node. Run `npm run build` first,
+ * then: node scripts/build-single-file.ts [--dist FOLDER] [--node FILE] [--output FILE]
  *
  * The licences of everything in it go into a file next to it, which must be distributed with it.
  *
- * `--node`: the Node binary to put into it as it is, for another processor. It must have the same version as the Node that runs this script.
+ * `--node`: the Node binary to put into it as it is, for another processor. It must have the same version as the Node
+ * that runs this script.
  */
 const repository = resolve(import.meta.dirname, "..");
 const { values } = parseArgs({

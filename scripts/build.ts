@@ -6,8 +6,8 @@ import { type Built, bundle, modulesOf } from "./build/bundle.ts";
 import { licencesOf } from "./build/licences.ts";
 
 /**
- * Builds the package that users install, in `dist` or the given folder: the program with its libraries, the pages, the licences of
- * everything in them, and a manifest without dependencies. `npm pack ./dist` packs it.
+ * Builds the package that users install, in `dist` or the given folder: the program with its libraries, the pages, the
+ * licences of everything in them, and a manifest without dependencies. `npm pack ./dist` packs it.
  */
 const repository = resolve(import.meta.dirname, "..");
 const folder = resolve(process.argv[2] ?? join(repository, "dist"));

@@ -2,15 +2,18 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
 /**
- * `npm install` leaves a platform's package out of the lock file when the configured registry does not have it, and `npm ci` then
- * refuses that lock file everywhere. This script adds the missing entries, with the platform from the package's name; they are
- * optional, so a machine with another platform never fetches them. Run it after `npm install`: npx node scripts/complete-lock.ts
+ * `npm install` leaves a platform's package out of the lock file when the configured registry does not have it, and
+ * `npm ci` then refuses that lock file everywhere. This script adds the missing entries, with the platform from the
+ * package's name; they are optional, so a machine with another platform never fetches them. Run it after `npm install`:
+ * npx node scripts/complete-lock.ts
  *
- * The entries do not say which Node a package needs: all run on the Node that `npm ci` installs, and npm would warn if it runs on another.
+ * The entries do not say which Node a package needs: all run on the Node that `npm ci` installs, and npm would warn if
+ * it runs on another.
  *
  * Missing integrity hashes are looked up in the registry, so that `npm ci` accepts only this content everywhere.
  *
- * It exits with 1 if a hash is missing for a platform that moor supports: `npm ci` would skip the package there, and then fail.
+ * It exits with 1 if a hash is missing for a platform that moor supports: `npm ci` would skip the package there, and
+ * then fail.
  */
 type Entry = {
   version?: string;

@@ -7,8 +7,8 @@ import { addCompletion } from "../src/cli/verbs/completion.ts";
 import { version } from "../src/process/shipped-files.ts";
 
 /**
- * Writes the version, the synopsis and all commands into the man page, from the help texts; the other sections are written by hand.
- * Run it after changing a help text: npx node scripts/describe-commands.ts [FOLDER]
+ * Writes the version, the synopsis and all commands into the man page, from the help texts; the other sections are
+ * written by hand. Run it after changing a help text: npx node scripts/describe-commands.ts [FOLDER]
  */
 const repository = join(import.meta.dirname, "..");
 const file = "packaging/man/moor.1";

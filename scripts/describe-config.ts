@@ -5,8 +5,8 @@ import { configSettings } from "../src/updater/config/config.ts";
 import { configKinds } from "../src/updater/read-config.ts";
 
 /**
- * Generates from the description of the config: `moor.schema.json` for editors, `docs/config.md` for people, and the settings of
- * each kind at the end of `docs/sources.md` and `docs/targets.md`.
+ * Generates from the description of the config: `moor.schema.json` for editors, `docs/config.md` for people, and the
+ * settings of each kind at the end of `docs/sources.md` and `docs/targets.md`.
  * Run it after adding or changing a setting: npx node scripts/describe-config.ts [FOLDER]
  */
 const repository = join(import.meta.dirname, "..");

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { allMessages, type Kind, kinds } from "../test/docs/find-messages.ts";
 
 /**
- * Prints every text that moor shows to people, as `file:line: text` and grouped by where they see it, so that all of it can be read
- * in one sitting: `npx node scripts/list-messages.ts [kind…]`. Tests, queries and identifiers are left out.
+ * Prints every text that moor shows to people, as `file:line: text` and grouped by where they see it, so that all of it
+ * can be read in one sitting: `npx node scripts/list-messages.ts [kind…]`. Tests, queries and identifiers are left out.
  */
 const messages = allMessages(join(import.meta.dirname, ".."));
 

@@ -11,9 +11,11 @@ import { gzip, progress, repository, run, sha256, sourceDate, version } from "./
 import { debianComponent, nodeComponent, printSbom } from "./package/sbom.ts";
 
 /**
- * Builds all files of a release from the commit with the tag of this version: npm run release [-- --output FOLDER] [--untagged]
+ * Builds all files of a release from the commit with the tag of this version: npm run release [-- --output FOLDER]
+ * [--untagged]
  *
- * `--untagged` builds whatever is checked out, as a trial. `scripts/install-test-tools --packages` installs the programs that it needs.
+ * `--untagged` builds whatever is checked out, as a trial. `scripts/install-test-tools --packages` installs the
+ * programs that it needs.
  */
 const { values } = parseArgs({
   options: { output: { type: "string", default: join(repository, "release") }, untagged: { type: "boolean" } },

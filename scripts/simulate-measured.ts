@@ -18,7 +18,10 @@ import type { Measured } from "../test/scale/arithmetic.ts";
 
 export type Scale = { readonly zones: number; readonly writes: number };
 
-/** The cost of a name, measured on a real store and a real service: the size of the database file, and CPU time from the metrics. */
+/**
+ * The cost of a name, measured on a real store and a real service: the size of the database file, and CPU time from the
+ * metrics.
+ */
 export async function measure({ zones, writes }: Scale, say: (text: string) => void): Promise<Measured> {
   const folder = await mkdtemp(join(tmpdir(), "moor-simulate-"));
   try {

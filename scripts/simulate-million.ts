@@ -3,7 +3,10 @@ import { parseArgs } from "node:util";
 import { type Assumed, drawDay, type Measured, needsOf, percentileOf } from "../test/scale/arithmetic.ts";
 import { measure } from "./simulate-measured.ts";
 
-/** Estimates what a million names need from the cost of a few thousand real ones: `npx node scripts/simulate-million.ts --zones 20000`. */
+/**
+ * Estimates what a million names need from the cost of a few thousand real ones:
+ * `npx node scripts/simulate-million.ts --zones 20000`.
+ */
 
 const { values } = parseArgs({
   options: { zones: { type: "string", default: "20000" }, names: { type: "string", default: "1000000" } },

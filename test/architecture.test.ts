@@ -140,6 +140,18 @@ describe("the check of the rules", () => {
     const file = (lines: number) => [{ path: "src/updater/a.ts", text: "//\n".repeat(lines) }];
     expect(faultsIn(file(400))).toEqual([]);
     expect(faultsIn(file(401))).toEqual(["src/updater/a.ts: has 401 lines; the maximum is 400"]);
+    expect(faultsIn([{ path: "src/updater/a.test.ts", text: "//\n".repeat(401) }])).toEqual([]);
+  });
+
+  it("finds comments beyond column 120", () => {
+    const file = (line: string) => [{ path: "src/updater/a.test.ts", text: `\n${line}\n` }];
+    const fault = "src/updater/a.test.ts: line 2 is a comment beyond column 120";
+    for (const start of ["// ", "  /** ", "   * "]) {
+      expect(faultsIn(file(start.padEnd(121, "x")))).toEqual([fault]);
+      expect(faultsIn(file(start.padEnd(120, "x")))).toEqual([]);
+    }
+    expect(faultsIn(file("// oxlint-disable-next-line ".padEnd(130, "x")))).toEqual([]);
+    expect(faultsIn(file('const a = "'.padEnd(130, "x")))).toEqual([]);
   });
 
   it("finds top folders that import from each other, types included", () => {

@@ -22,7 +22,10 @@ const writes = { first: 500, later: 1_000 };
 const names = 10_000;
 const rounds = 3;
 
-/** What signing costs: a write, a whole zone, and the memory of the nameserver. How many signed answers it gives is in `dns`. */
+/**
+ * What signing costs: a write, a whole zone, and the memory of the nameserver. How many signed answers it gives is in
+ * `dns`.
+ */
 export async function benchDnssec(): Promise<readonly Table[]> {
   buildService();
   try {
@@ -169,8 +172,9 @@ async function wholeZones(): Promise<Table> {
 }
 
 /**
- * Kilobytes of the service per name of a zone that it answers from: of all names, of the first, and of further ones. V8 and SQLite
- * reserve memory in steps of several megabytes and keep it, so that the figures of the parts change from run to run.
+ * Kilobytes of the service per name of a zone that it answers from: of all names, of the first, and of further ones. V8
+ * and SQLite reserve memory in steps of several megabytes and keep it, so that the figures of the parts change from run
+ * to run.
  */
 async function memory(): Promise<Table> {
   const own = (hosts: number, chain: Chain) =>

@@ -3,7 +3,10 @@ import { createLog } from "../../src/process/log.ts";
 import { zonesInMemory } from "../../test/nameserver/zones-in-memory.ts";
 import { benchZone, signedBenchZone } from "./zone.ts";
 
-/** moor's nameserver in its main thread, or in workers, with the zone of the bench. `node bench/dns/moor.ts PORT [WORKERS] [nsec|nsec3]` */
+/**
+ * moor's nameserver in its main thread, or in workers, with the zone of the bench.
+ * `node bench/dns/moor.ts PORT [WORKERS] [nsec|nsec3]`
+ */
 const log = createLog({ format: "text", write: (line) => process.stderr.write(line) });
 const workers = Number(process.argv[3] ?? 0);
 const chain = process.argv[4];

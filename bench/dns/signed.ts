@@ -6,7 +6,9 @@ import { benchQuestions } from "./zone.ts";
 const rounds = 7;
 const options = { seconds: 1, dnssecOk: true };
 
-/** Signed answers compared with unsigned ones of the same zone, which the first server has. All queries have the DO bit. */
+/**
+ * Signed answers compared with unsigned ones of the same zone, which the first server has. All queries have the DO bit.
+ */
 export async function benchSigned(servers: readonly DnsServer[], file: string): Promise<Table> {
   const rows: string[][] = [];
   for (const [what, questions] of Object.entries(benchQuestions)) {

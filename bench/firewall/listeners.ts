@@ -5,7 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
 
 /**
- * Many subscribers of one firewall service, and a device whose address changes. Prints one line of JSON: for each change and subscriber, the milliseconds from the command to `ip` until the change arrived.
+ * Many subscribers of one firewall service, and a device whose address changes. Prints one line of JSON: for each
+ * change and subscriber, the milliseconds from the command to `ip` until the change arrived.
  * `node bench/firewall/listeners.ts URL CA-FILE KEY-FILE DEVICE LISTENERS CHANGES`
  */
 const [url = "", caFile = "", keyFile = "", device = "", listeners = "", changes = ""] = process.argv.slice(2);

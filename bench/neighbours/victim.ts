@@ -5,8 +5,9 @@ import { encodeMessage } from "../../src/lib/dns/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 
 /**
- * Queries DNS and the API at a steady rate, whether or not there are answers, and prints the milliseconds of each answer as JSON. Unanswered requests count with the whole time waited. It is a separate process, so that nothing else delays it.
- * `node bench/neighbours/victim.ts DNS-PORT HTTP-PORT TOKEN RECORD ZONE SECONDS`
+ * Queries DNS and the API at a steady rate, whether or not there are answers, and prints the milliseconds of each
+ * answer as JSON. Unanswered requests count with the whole time waited. It is a separate process, so that nothing else
+ * delays it. `node bench/neighbours/victim.ts DNS-PORT HTTP-PORT TOKEN RECORD ZONE SECONDS`
  */
 const [dns = 0, http = 0, seconds = 0] = [2, 3, 7].map((i) => Number(process.argv[i]));
 const [token = "", record = "", zone = ""] = process.argv.slice(4, 7);

@@ -13,8 +13,8 @@ const queries = 1_500;
 const worstShown = 5;
 
 /**
- * CPU per query without the sockets: for ordinary zones, for each known attack, and for the worst of many random hostile zones. Target: none above ten times
- * the median of ordinary zones.
+ * CPU per query without the sockets: for ordinary zones, for each known attack, and for the worst of many random
+ * hostile zones. Target: none above ten times the median of ordinary zones.
  */
 export async function benchWorstZone(): Promise<Table> {
   // Once more than counted, until the code is compiled.

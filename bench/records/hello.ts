@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 
-/** The baseline: the least that a Node server can do for a JSON answer. `node bench/records/hello.ts PORT [DATA FOLDER]` */
+/**
+ * The baseline: the least that a Node server can do for a JSON answer. `node bench/records/hello.ts PORT [DATA FOLDER]`
+ */
 const [port, folder] = process.argv.slice(2);
 const body = JSON.stringify({ hello: "world" });
 const answer = (_: unknown, response: import("node:http").ServerResponse) => {

@@ -1,7 +1,7 @@
 /**
- * The CPU time of a request in two or more checkouts of moor: `node bench/records/two-checkouts.ts ONE OTHER... [postgres]`.
- * They answer the same requests in turns, so that the ratios to the first one are valid even on a busy machine, where requests
- * per second mean little.
+ * The CPU time of a request in two or more checkouts of moor:
+ * `node bench/records/two-checkouts.ts ONE OTHER... [postgres]`. They answer the same requests in turns, so that the
+ * ratios to the first one are valid even on a busy machine, where requests per second mean little.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";

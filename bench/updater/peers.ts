@@ -108,7 +108,9 @@ type Watching = {
   readonly usage: () => Usage;
 };
 
-/** Starts the peer after one run that wrote the address, so that it has nothing to do. Undefined if it is not installed. */
+/**
+ * Starts the peer after one run that wrote the address, so that it has nothing to do. Undefined if it is not installed.
+ */
 async function watchWith<T>(peer: Peer, use: (watching: Watching) => Promise<T>): Promise<T | undefined> {
   if (!isThere(peer.name)) return undefined;
   const folder = mkdtempSync(join(tmpdir(), `moor-bench-${peer.name}-`));

@@ -14,7 +14,10 @@ import type { Table } from "../table.ts";
 
 const changes = 200;
 
-/** From the kernel's change of an address to a written, confirmed and stored record: three real processes, or two without a firewall. */
+/**
+ * From the kernel's change of an address to a written, confirmed and stored record: three real processes, or two
+ * without a firewall.
+ */
 export async function benchPushed(): Promise<Table> {
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-pushed-"));
   const inside = await openNamespace();
@@ -23,7 +26,8 @@ export async function benchPushed(): Promise<Table> {
     const api = openRecordsApi(inside, services, folder);
     const zone = await api.makeZone("example.org");
     await makeDevice(inside, "wan0");
-    // One `ip` for all changes, controlled through a pipe: starting one per change would take longer than what is measured.
+    // One `ip` for all changes, controlled through a pipe: starting one per change would take longer than what is
+    // measured.
     const pipe = join(folder, "ip");
     execFileSync("mkfifo", [pipe]);
     inside.start(["ip", "-force", "-batch", pipe]);

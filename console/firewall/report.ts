@@ -25,8 +25,8 @@ export type ShownInterface = {
 };
 
 /**
- * Addresses are chosen by the updater's own rules. The interface that leads to the internet comes first: the one with a default
- * route, otherwise those with an address that can be published.
+ * Addresses are chosen by the updater's own rules. The interface that leads to the internet comes first: the one with a
+ * default route, otherwise those with an address that can be published.
  */
 export function interfacesIn(wire: WireReport, defaultRoutes: readonly string[] = []): readonly ShownInterface[] {
   const report = reportFromWire(wire);
@@ -52,7 +52,9 @@ export function interfacesIn(wire: WireReport, defaultRoutes: readonly string[] 
   return shown.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** Of each family, the address that an updater would publish from this machine; the interfaces are in the order of use. */
+/**
+ * Of each family, the address that an updater would publish from this machine; the interfaces are in the order of use.
+ */
 export const publishedFrom = (interfaces: readonly ShownInterface[]) =>
   families.flatMap((family) => {
     const found = interfaces

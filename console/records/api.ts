@@ -49,8 +49,8 @@ function readZones(request: Request, search: string, page: number): Promise<Zone
 }
 
 /**
- * Zones that contain the text only in their Unicode name. The ASCII form of a label says nothing about the form of its parts, so
- * the service cannot search for it, and all names with non-ASCII letters are searched here.
+ * Zones that contain the text only in their Unicode name. The ASCII form of a label says nothing about the form of its
+ * parts, so the service cannot search for it, and all names with non-ASCII letters are searched here.
  */
 async function readZonesShownAs(request: Request, text: string): Promise<readonly RrsetsZone[]> {
   const pages = await everyPage((page) => readZones(request, "xn--", page), 20);

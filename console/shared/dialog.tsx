@@ -43,8 +43,8 @@ export function Dialog(props: {
 const nothing = () => undefined;
 
 /**
- * Mantine returns the focus when a dialog is closed, but ours are unmounted instead. If the element that opened the dialog is gone
- * too, such as the row of a deleted record, the focus goes to the beginning of the content.
+ * Mantine returns the focus when a dialog is closed, but ours are unmounted instead. If the element that opened the
+ * dialog is gone too, such as the row of a deleted record, the focus goes to the beginning of the content.
  */
 function useFocusReturn(): void {
   const [opener] = useState(() => document.activeElement);

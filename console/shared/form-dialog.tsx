@@ -5,9 +5,10 @@ import { Problem } from "./live/problem.tsx";
 import { useStay, useWayBack } from "./session/way-back.ts";
 
 /**
- * A dialog with a form; the submit button and Enter send it. Escape, a click outside and the browser's back button are easily
- * hit by accident: once the form was changed, the first attempt only warns, and the second closes it. Text in a choice field that is
- * not a choice (`data-leftover`) must be settled first: without it, the form would mean something else than it shows.
+ * A dialog with a form; the submit button and Enter send it. Escape, a click outside and the browser's back button are
+ * easily hit by accident: once the form was changed, the first attempt only warns, and the second closes it. Text in a
+ * choice field that is not a choice (`data-leftover`) must be settled first: without it, the form would mean something
+ * else than it shows.
  */
 export function FormDialog(props: {
   readonly title: string;

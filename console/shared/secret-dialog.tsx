@@ -4,8 +4,8 @@ import { Dialog } from "./dialog.tsx";
 import { SureButton } from "./sure-button.tsx";
 
 /**
- * For a secret that is shown only once. The first focus must be on what copies it, and only the button below closes it: if nothing
- * was copied or downloaded, it asks first.
+ * For a secret that is shown only once. The first focus must be on what copies it, and only the button below closes it:
+ * if nothing was copied or downloaded, it asks first.
  */
 export function SecretDialog(props: {
   readonly title: string;

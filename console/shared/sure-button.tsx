@@ -1,7 +1,9 @@
 import { Button, type ButtonProps } from "@mantine/core";
 import { useState } from "react";
 
-/** For what cannot be undone: the first click only asks. A double click or a key held down does not count as the answer. */
+/**
+ * For what cannot be undone: the first click only asks. A double click or a key held down does not count as the answer.
+ */
 export function SureButton(props: {
   readonly ask: string;
   readonly sure: string;

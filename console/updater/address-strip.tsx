@@ -4,7 +4,10 @@ import { dayAndTime, durationInWords } from "../shared/time/words-of-time.ts";
 
 const most = 8;
 
-/** The last addresses of a record as a bar: each part is as long as the address was in use, and the current one is the darkest. */
+/**
+ * The last addresses of a record as a bar: each part is as long as the address was in use, and the current one is the
+ * darkest.
+ */
 export function AddressStrip({ name, spans }: { readonly name: string; readonly spans: readonly Span[] }) {
   const until = drawnUntil(spans, useNow(1_000));
   const shown = spans.slice(-most);

@@ -148,7 +148,8 @@ function useNameChanges() {
     const timer = isSaved ? setTimeout(() => setSaved(false), 10_000) : undefined;
     return () => clearTimeout(timer);
   }, [isSaved]);
-  // Reads the file again first, because entries may have moved. The service notices changes made while the dialog is open.
+  // Reads the file again first, because entries may have moved. The service notices changes made while the dialog is
+  // open.
   const begin = useMutation({
     mutationFn: async (wish: Intent) => ({ wish, known: await read() }),
     onSuccess: setIntent,

@@ -4,10 +4,10 @@ import type { Plugin } from "rolldown";
 const mark = "\0builtin:";
 
 /**
- * In a bundle, every `import … from "node:…"` would run when the file is loaded, whatever the command needs: imports of modules
- * outside a bundle are hoisted. And an import evaluates all exports of a module: importing `node:http` loads a WebSocket client of
- * 10 MB. So each built-in module becomes a module of the bundle, which runs with the first file that imports it and reads only the
- * exports that are used. `require` calls are not changed: they run where they are.
+ * In a bundle, every `import … from "node:…"` would run when the file is loaded, whatever the command needs: imports of
+ * modules outside a bundle are hoisted. And an import evaluates all exports of a module: importing `node:http` loads a
+ * WebSocket client of 10 MB. So each built-in module becomes a module of the bundle, which runs with the first file
+ * that imports it and reads only the exports that are used. `require` calls are not changed: they run where they are.
  */
 export function builtinModules(): Plugin {
   return {

@@ -15,9 +15,9 @@ const notInstalled = ["pg-native", "pg-cloudflare"];
 export type Built = Pick<RolldownOutput, "output">;
 
 /**
- * Bundles the program with its libraries: `moor.js`, and next to it the parts that commands load on first use. With one file, V8 would
- * read all of it at every start and keep its text: `moor update` takes 62 MB in parts and 95 MB in one file. Each thread is a single
- * file, because the single executable starts threads from their text.
+ * Bundles the program with its libraries: `moor.js`, and next to it the parts that commands load on first use. With one
+ * file, V8 would read all of it at every start and keep its text: `moor update` takes 62 MB in parts and 95 MB in one
+ * file. Each thread is a single file, because the single executable starts threads from their text.
  */
 export async function bundle(repository: string, folder: string, commit: string): Promise<readonly Built[]> {
   const options: RolldownOptions = {

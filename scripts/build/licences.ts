@@ -21,7 +21,9 @@ export function licencesOf(modules: readonly string[]): string {
   return [`moor contains code of these packages.\n`, ...parts].join(`\n${"=".repeat(100)}\n\n`);
 }
 
-/** The innermost package that contains the file. Undefined for our own files, and for those that the bundler generates. */
+/**
+ * The innermost package that contains the file. Undefined for our own files, and for those that the bundler generates.
+ */
 function packageOf(file: string): string | undefined {
   const [, folder] = /^(\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
   return folder !== undefined && existsSync(join(folder, "package.json")) ? folder : undefined;

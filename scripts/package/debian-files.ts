@@ -13,8 +13,9 @@ export type DebianPackage = {
 };
 
 /**
- * Downloads Debian packages and all their dependencies, for any processor, from the mirrors that this machine uses, and unpacks them
- * to `folder/tree`. apt gets separate folders and an empty status file, so nothing changes on this machine.
+ * Downloads Debian packages and all their dependencies, for any processor, from the mirrors that this machine uses, and
+ * unpacks them to `folder/tree`. apt gets separate folders and an empty status file, so nothing changes on this
+ * machine.
  */
 export function unpackDebian(
   architecture: Architecture,

@@ -13,8 +13,8 @@ const records = ["records", "--data", "/data", "--listen", "0.0.0.0:8053", "--dn
 const metrics = ["--metrics", "127.0.0.1:9054"];
 
 /**
- * Of `moor records` with the options above, or of `moor update` with a config from `moor init`. With a password, the updater speaks HTTPS,
- * which busybox cannot; then it is enough that it listens.
+ * Of `moor records` with the options above, or of `moor update` with a config from `moor init`. With a password, the
+ * updater speaks HTTPS, which busybox cannot; then it is enough that it listens.
  */
 const healthCheck =
   "wget -q -O /dev/null http://127.0.0.1:9054/health/live || " +

@@ -9,9 +9,9 @@ import { nodeBinary } from "./node-binary.ts";
 export const userId = 65532;
 
 /**
- * Node's libraries; `iproute2` and a shell for `moor firewall`; `busybox` for health checks and people; `base-files` for the licences
- * that the others refer to. Node has root certificates and time zones inside. busybox is not the shell, because it would run its own
- * `ip`.
+ * Node's libraries; `iproute2` and a shell for `moor firewall`; `busybox` for health checks and people; `base-files`
+ * for the licences that the others refer to. Node has root certificates and time zones inside. busybox is not the
+ * shell, because it would run its own `ip`.
  */
 const wanted = ["libc6", "libstdc++6", "libgcc-s1", "libatomic1", "iproute2", "dash", "busybox", "base-files"];
 const ofBusybox = ["cat", "env", "grep", "ls", "nc", "ps", "vi", "wget"];
@@ -23,7 +23,10 @@ const texts: Readonly<Record<string, string>> = {
   "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 };
 
-/** The lower layer: everything but moor itself, so that an upgrade of moor replaces only the small upper layer. Returns its packages. */
+/**
+ * The lower layer: everything but moor itself, so that an upgrade of moor replaces only the small upper layer. Returns
+ * its packages.
+ */
 export function makeSystemTree(architecture: Architecture, root: string, temporary: string): readonly DebianPackage[] {
   const { debian, loader } = namesOf[architecture];
   const packages = unpackDebian(architecture, wanted, temporary);

@@ -9,7 +9,8 @@ import { installProgram } from "./installed-program.ts";
 import { gzip, sha256, tar, version } from "./reproducible.ts";
 
 /**
- * Writes an image of the package in `dist` to a folder: an OCI layout, with a manifest for older versions of Docker. `docker load`, `podman load` and skopeo read it. The same commit with the same Debian packages gives the same bytes.
+ * Writes an image of the package in `dist` to a folder: an OCI layout, with a manifest for older versions of Docker.
+ * `docker load`, `podman load` and skopeo read it. The same commit with the same Debian packages gives the same bytes.
  */
 export function buildImage(
   architecture: Architecture,

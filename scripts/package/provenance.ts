@@ -1,6 +1,9 @@
 import { repository, run, sourceDate, version } from "./reproducible.ts";
 
-/** What a release was built from and with, so that others can rebuild and compare it. Contains no machine or mirror names. */
+/**
+ * What a release was built from and with, so that others can rebuild and compare it. Contains no machine or mirror
+ * names.
+ */
 export function printProvenance(tag: string | undefined, system: ReadonlyMap<string, readonly string[]>): string {
   const commit = run("git", "-C", repository, "rev-parse", "HEAD").trim();
   const firstLine = (...words: [string, ...string[]]) => run(...words).split("\n")[0] ?? "";

@@ -26,8 +26,8 @@ export function sourceDate(): number {
 }
 
 /**
- * Writes the folder as a tar file that is the same for the same content. Everything belongs to root, except what is in the folder
- * `owned.path`. Modes are taken from the files.
+ * Writes the folder as a tar file that is the same for the same content. Everything belongs to root, except what is in
+ * the folder `owned.path`. Modes are taken from the files.
  */
 export function tar(folder: string, file: string, owned?: { readonly path: string; readonly id: number }): void {
   const common = ["--format=gnu", "--sort=name", `--mtime=@${sourceDate()}`, "--numeric-owner", "-C", folder];

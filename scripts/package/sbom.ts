@@ -29,8 +29,8 @@ const component = (name: string, version: string, purl: string): Component & { p
 });
 
 /**
- * The content of the package in `dist` and these components, in CycloneDX. npm lists everything that a clone needs, including build
- * tools; the list of licences says what the bundle contains.
+ * The content of the package in `dist` and these components, in CycloneDX. npm lists everything that a clone needs,
+ * including build tools; the list of licences says what the bundle contains.
  */
 export function printSbom(dist: string, others: readonly Component[]): string {
   const bom: Bom = JSON.parse(run("npm", "sbom", "--silent", "--sbom-format", "cyclonedx", "--omit", "dev"));

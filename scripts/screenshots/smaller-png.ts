@@ -1,8 +1,8 @@
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 
 /**
- * Rewrites an 8-bit RGB or RGBA picture with a palette of 256 colours, which is about a third of the size. The most frequent colours
- * stay exact, and the others become the nearest of them: on our pages those are the edges of letters.
+ * Rewrites an 8-bit RGB or RGBA picture with a palette of 256 colours, which is about a third of the size. The most
+ * frequent colours stay exact, and the others become the nearest of them: on our pages those are the edges of letters.
  */
 export function smallerPng(png: Buffer): Buffer {
   const { width, height, pixels } = decode(png);

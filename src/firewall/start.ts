@@ -75,7 +75,10 @@ export type RunningFirewall = {
   /** The CA that clients must trust; absent with the operator's certificate. */
   readonly caFile?: string;
   readonly acme: AcmeCertificate | undefined;
-  /** A URL that signs in to the pages once, within 15 minutes; as the administrator if no user is given. `origin`: if people use another address. */
+  /**
+   * A URL that signs in to the pages once, within 15 minutes; as the administrator if no user is given. `origin`: if
+   * people use another address.
+   */
   readonly createSignInLink: (user?: string, origin?: string) => Promise<string>;
   /** True while no user has a password, so that a link is the only way in. */
   readonly needsSignInLink: () => boolean;

@@ -26,7 +26,9 @@ export type NameserverOptions = {
   readonly log: Logger;
   /** Without these, only plain queries are answered. */
   readonly transfers?: TransferPorts;
-  /** Threads that answer over UDP instead of this one, which still handles TCP and everything that is not a plain query. */
+  /**
+   * Threads that answer over UDP instead of this one, which still handles TCP and everything that is not a plain query.
+   */
   readonly workers?: number;
   /** The counters of this thread. */
   readonly counters?: DnsCounters;

@@ -4,8 +4,8 @@ import { chmod, chown, type FileHandle, mkdir, open, readdir, readFile, rm, stat
 import { basename, dirname, isAbsolute, join } from "node:path";
 
 /**
- * The folder holds secrets, so only its owner may read it. A folder that also holds other files, such as /tmp, keeps its mode:
- * their owners would be locked out. Errors say what to do.
+ * The folder holds secrets, so only its owner may read it. A folder that also holds other files, such as /tmp, keeps
+ * its mode: their owners would be locked out. Errors say what to do.
  */
 export async function openDataFolder(path: string): Promise<void> {
   try {
@@ -62,7 +62,10 @@ const isThere = (path: string): Promise<boolean> =>
 
 type Hooks = {
   readonly prepare?: (draft: FileHandle) => Promise<void>;
-  /** Called immediately before the file is replaced: nothing else in this process happens in between. If it throws, the file stays. */
+  /**
+   * Called immediately before the file is replaced: nothing else in this process happens in between. If it throws, the
+   * file stays.
+   */
   readonly lastCheck?: () => void;
 };
 
@@ -109,7 +112,10 @@ export async function swapFile(path: string, content: string, mode = 0o600, hook
   }
 }
 
-/** Reserves a new name before `put` replaces the file: two processes that choose the same name do not overwrite each other. */
+/**
+ * Reserves a new name before `put` replaces the file: two processes that choose the same name do not overwrite each
+ * other.
+ */
 export async function asNewFile(path: string, put: () => Promise<void>): Promise<void> {
   await (await open(path, "wx", 0o600)).close();
   try {

@@ -4,9 +4,9 @@ import type { Logger } from "./log.ts";
 /** Work that only one of several nodes may do: the one that leads. */
 export type Duties = {
   /**
-   * Calls `begin` when this node starts to lead (immediately if it already leads), and the function that `begin` returned when the
-   * node stops leading. This may happen many times; `begin` is never called twice without an end in between. Returns a function
-   * that ends the work and unregisters it.
+   * Calls `begin` when this node starts to lead (immediately if it already leads), and the function that `begin`
+   * returned when the node stops leading. This may happen many times; `begin` is never called twice without an end in
+   * between. Returns a function that ends the work and unregisters it.
    */
   readonly whenLeading: (begin: () => EndWork) => () => Promise<void>;
   readonly isLeading: () => boolean;

@@ -5,7 +5,9 @@ import { within } from "./within.ts";
 /** Something opened that must be closed: a server, a database, a watcher. */
 export type Opened = { readonly name: string; readonly close: () => void | Promise<void> };
 
-/** Closes in reverse order of opening, all of it within `limit` ms: what does not close in time is logged and abandoned. */
+/**
+ * Closes in reverse order of opening, all of it within `limit` ms: what does not close in time is logged and abandoned.
+ */
 export async function closeInReverse(opened: readonly Opened[], log: Logger, limit = 4_000): Promise<void> {
   const end = performance.now() + limit;
   for (const each of opened.toReversed()) {
@@ -30,8 +32,8 @@ type SystemdOptions = {
 };
 
 /**
- * Notifies systemd that we are ready and, twice per watchdog interval, that we are alive, as long as `isAlive` returns true. Uses
- * the program `systemd-notify`: Node has no Unix datagram sockets.
+ * Notifies systemd that we are ready and, twice per watchdog interval, that we are alive, as long as `isAlive` returns
+ * true. Uses the program `systemd-notify`: Node has no Unix datagram sockets.
  */
 export function openSystemd({ env, status, isAlive = () => true }: SystemdOptions): Systemd {
   if (!env.NOTIFY_SOCKET) return silent;

@@ -39,7 +39,10 @@ const withoutSecrets = (fields: object, print: (value: unknown) => unknown): obj
     Object.entries(fields).map(([key, value]) => [key, secretFields.has(key) ? hidden : print(value)]),
   );
 
-/** JSON would print an error as `{}`, and so would the loop over the fields of a date. A nested object, such as the headers of a request, may contain a secret. */
+/**
+ * JSON would print an error as `{}`, and so would the loop over the fields of a date. A nested object, such as the
+ * headers of a request, may contain a secret.
+ */
 function printable(value: unknown): unknown {
   if (value instanceof Error) return errorFields(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 
 /**
- * Metrics for Prometheus: plain numbers while the program runs, text on request. What is counted often is counted in fields and
- * arrays; names and labels are built only on request.
+ * Metrics for Prometheus: plain numbers while the program runs, text on request. What is counted often is counted in
+ * fields and arrays; names and labels are built only on request.
  */
 
 export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];

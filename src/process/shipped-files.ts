@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /**
- * What comes with moor besides its program: built pages, and the programs of threads. The package has them beside the program
- * (`scripts/build.ts`), the single executable inside. A clone has the pages in `dist`, and runs the threads from source.
+ * What comes with moor besides its program: built pages, and the programs of threads. The package has them beside the
+ * program (`scripts/build.ts`), the single executable inside. A clone has the pages in `dist`, and runs the threads
+ * from source.
  */
 const isSource = import.meta.url.endsWith(".ts");
 

@@ -4,8 +4,8 @@ import { roomAgainAt } from "./answers/quota.ts";
 import type { ProviderRules } from "./provider-calls.ts";
 
 /**
- * The requests that the provider allows one token, over all zones: what its documentation says, what its answers say is left, and how
- * long it asked us to wait.
+ * The requests that the provider allows one token, over all zones: what its documentation says, what its answers say is
+ * left, and how long it asked us to wait.
  */
 export class Budget {
   #limit: ProviderRules["budget"];

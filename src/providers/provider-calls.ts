@@ -42,15 +42,17 @@ export type ProviderSetChange<Rest> = {
   /** Undefined: the set is deleted. */
   readonly content: SetContent | undefined;
   /**
-   * What a read has just shown: `missing` if there was no such set, undefined if it was not read. A service that knows conditions writes
-   * only if this is still so.
+   * What a read has just shown: `missing` if there was no such set, undefined if it was not read. A service that knows
+   * conditions writes only if this is still so.
    */
   readonly before?: HeldSet<Rest> | "missing" | undefined;
   /** A set that was not read is replaced, but not created. */
   readonly onlyExisting?: boolean | undefined;
 };
 
-/** Where a provider is, and the token for it: a function, so that it can be replaced, and no log shows it by mistake. */
+/**
+ * Where a provider is, and the token for it: a function, so that it can be replaced, and no log shows it by mistake.
+ */
 export type ProviderAccount = { readonly url: URL; readonly token: () => string };
 
 /** What a provider allows, as far as it is known before a request. */
@@ -82,15 +84,18 @@ export type ProviderCalls<Rest = unknown> = {
   /** Undefined if the zone exists, but the set does not. */
   read(set: SetName, signal: AbortSignal): Promise<Lookup<HeldSet<Rest> | undefined>>;
   /**
-   * Writes up to `mostSets` changes of one zone: all or nothing. Returns the stored sets in the order of the changes, as far as the answer
-   * has them. To delete a set that does not exist is no fault.
+   * Writes up to `mostSets` changes of one zone: all or nothing. Returns the stored sets in the order of the changes,
+   * as far as the answer has them. To delete a set that does not exist is no fault.
    */
   write(
     zone: string,
     changes: readonly ProviderSetChange<Rest>[],
     signal: AbortSignal,
   ): Promise<WriteAnswer<readonly (Held | undefined)[]>>;
-  /** The bytes or items of one change, and of the largest transaction, if there is another limit than the number of sets. */
+  /**
+   * The bytes or items of one change, and of the largest transaction, if there is another limit than the number of
+   * sets.
+   */
   readonly room?: { of(change: ProviderSetChange<Rest>): number; readonly most: number };
   /** Only for services where a change is not yet served when it is stored. */
   readonly lastStep?: LastStep;

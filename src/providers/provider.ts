@@ -18,8 +18,8 @@ export type Provider = {
   /** Undefined if the zone exists, but the set does not. */
   set(zone: string, owner: string, type: RecordType, signal: AbortSignal): Promise<Lookup<ProviderSet | undefined>>;
   /**
-   * Writes changes of one zone in as few requests as the provider allows, in their order; no two of the same set. Returns one outcome per
-   * change, in the same order. A change that is refused does not stop the others.
+   * Writes changes of one zone in as few requests as the provider allows, in their order; no two of the same set.
+   * Returns one outcome per change, in the same order. A change that is refused does not stop the others.
    */
   write(zone: string, changes: readonly ProviderChange[], signal: AbortSignal): Promise<readonly ChangeOutcome[]>;
   close(): void;
@@ -57,15 +57,18 @@ export type ProviderChange = {
   /** The whole content of the set; undefined deletes it. */
   readonly content: Content | undefined;
   /**
-   * What the provider should hold before: if it holds something else, nothing is written. Where the provider has conditions, it checks this
-   * itself; elsewhere the set is read first. Without it, whatever is there is replaced.
+   * What the provider should hold before: if it holds something else, nothing is written. Where the provider has
+   * conditions, it checks this itself; elsewhere the set is read first. Without it, whatever is there is replaced.
    */
   readonly expected?: Content | "missing" | undefined;
 };
 
 /** How one change ended. */
 export type ChangeOutcome =
-  /** The provider holds exactly what was ordered: its answer says so, or a read after it. `set` is undefined after a deletion. */
+  /**
+   * The provider holds exactly what was ordered: its answer says so, or a read after it. `set` is undefined after a
+   * deletion.
+   */
   | { readonly kind: "done"; readonly set: ProviderSet | undefined }
   /** Nothing was stored: the provider does not hold what was expected, but this; undefined if there is no such set. */
   | { readonly kind: "drifted"; readonly set: ProviderSet | UnreadableSet | undefined }

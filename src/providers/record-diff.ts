@@ -10,8 +10,9 @@ export type RecordDiff<R> = {
 };
 
 /**
- * What turns the records of a set into the wanted values, for services with a separate record for each value. Records with a wanted value stay, the others get the missing values, so
- * that as many ids, comments and flags as possible survive.
+ * What turns the records of a set into the wanted values, for services with a separate record for each value. Records
+ * with a wanted value stay, the others get the missing values, so that as many ids, comments and flags as possible
+ * survive.
  */
 export function recordDiff<R extends { readonly value: string }>(
   set: SetName,

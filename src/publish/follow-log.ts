@@ -9,7 +9,9 @@ export type LogListener = {
   readonly rows: (rows: readonly LoggedRow[]) => void;
   /** Rows may be missing: everything has to be read again. */
   readonly lost: () => void;
-  /** The store has lost rows that were passed on: everything has to be read again, and the log continues from its end. */
+  /**
+   * The store has lost rows that were passed on: everything has to be read again, and the log continues from its end.
+   */
   readonly tookBack: (loss: LostRows) => void;
   /** There is a new write, with this number. Called before the writer gets its response. */
   readonly written: (number: number) => void;
@@ -42,8 +44,9 @@ const longestCommit = 20_000;
 type Remembered = LogPlace & { readonly zone?: string };
 
 /**
- * Passes on the rows that the store reports if they are next in the log, and reads the log from its last place otherwise, until it is
- * closed. While the store is unavailable nothing is lost: reading continues from the same place later.
+ * Passes on the rows that the store reports if they are next in the log, and reads the log from its last place
+ * otherwise, until it is closed. While the store is unavailable nothing is lost: reading continues from the same place
+ * later.
  */
 export class LogFollower {
   readonly #store: Pick<RecordStore, "logFrom" | "logEnd">;
@@ -74,7 +77,9 @@ export class LogFollower {
     this.#unfollow = store.onChange((rows, places) => this.#wake(rows, places));
   }
 
-  /** When a write was first announced that has not been read yet, and queries no longer wait for it (`performance.now`). */
+  /**
+   * When a write was first announced that has not been read yet, and queries no longer wait for it (`performance.now`).
+   */
   lateSince(): number | undefined {
     return this.#lateSince;
   }
@@ -217,8 +222,8 @@ const followsOn = ({ after }: AddedPlaces, { position, link }: LogPlace): boolea
   after.position === position && after.link === link;
 
 /**
- * The last row of a page may be in the middle of a write, or of writes to one zone that were signed together: the row with their
- * signatures is the last one, and not far from the first.
+ * The last row of a page may be in the middle of a write, or of writes to one zone that were signed together: the row
+ * with their signatures is the last one, and not far from the first.
  */
 function withoutLastWrite<Row extends LoggedRow>(rows: readonly Row[]): readonly Row[] {
   const last = rows.at(-1);

@@ -28,9 +28,9 @@ const atOnce = 16;
 const pause = 1_000;
 
 /**
- * After the store has lost changes, its serials are older than what was sent out, and may be given out a second time for other content.
- * So every zone that has lost changes gets a serial that is newer than everything sent out, before it is answered from again. Each
- * node does this for what it has sent; the zone's lock makes them agree.
+ * After the store has lost changes, its serials are older than what was sent out, and may be given out a second time
+ * for other content. So every zone that has lost changes gets a serial that is newer than everything sent out, before
+ * it is answered from again. Each node does this for what it has sent; the zone's lock makes them agree.
  */
 export class SerialRaiser {
   readonly #options: RaiseOptions;

@@ -20,8 +20,9 @@ const space = 2 ** 32;
 const pause = 1_000;
 
 /**
- * Remembers across restarts what this node has sent out: for each zone a serial that it has not reached yet, for the log a position, and
- * the place in the log that it has followed. A mark is in the file before anything beyond the last one is sent.
+ * Remembers across restarts what this node has sent out: for each zone a serial that it has not reached yet, for the
+ * log a position, and the place in the log that it has followed. A mark is in the file before anything beyond the last
+ * one is sent.
  */
 export class SentSerials {
   /** Where the node was when it last stopped; undefined if it starts for the first time. */

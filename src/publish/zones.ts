@@ -275,8 +275,8 @@ function nsSet({ created }: Zone, nameservers: readonly string[]): RRset {
 const mostChanges = 1_000;
 
 /**
- * All rows of one write have the same zone and serial. Writes that were signed together become one event, because none of them can be
- * validated without the signatures, which are in the last row.
+ * All rows of one write have the same zone and serial. Writes that were signed together become one event, because none
+ * of them can be validated without the signatures, which are in the last row.
  */
 function eventsOf(rows: readonly LoggedRow[]): readonly ZoneEvent[] {
   const signedAt = new Map<number, number>();
@@ -342,8 +342,8 @@ function expiresOtherwise({ type, before, after }: Change): boolean {
 }
 
 /**
- * Rows of a zone's history to read, page by page, until the client's serial is found. A client that is further behind gets the
- * whole zone.
+ * Rows of a zone's history to read, page by page, until the client's serial is found. A client that is further behind
+ * gets the whole zone.
  */
 const pages = [64, 1_000, 10_000];
 

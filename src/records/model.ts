@@ -40,7 +40,10 @@ export type ZoneSettings = {
   /** While true, the zone cannot be deleted. */
   readonly locked: boolean;
   readonly primaries: readonly PrimaryServer[];
-  /** The database has lost changes from before this serial: who has an older one may have content that is not in the history. */
+  /**
+   * The database has lost changes from before this serial: who has an older one may have content that is not in the
+   * history.
+   */
   readonly historySince?: number;
   /** Undefined: the zone is not signed. */
   readonly dnssec?: ZoneSigning;
@@ -53,7 +56,10 @@ export type ZoneSigning = Life<SigningKey> & {
   readonly others?: readonly OtherKey[];
 };
 
-/** A public key of another server that signs the zone too (RFC 8901), or did until the zone moved here. It is published as well. */
+/**
+ * A public key of another server that signs the zone too (RFC 8901), or did until the zone moved here. It is published
+ * as well.
+ */
 export type OtherKey = {
   readonly tag: number;
   readonly flags: number;
@@ -105,7 +111,10 @@ export type Zone = Omit<NewZone, "sets" | "reserved"> & {
   readonly number: number;
   readonly modified: Instant;
   readonly recordCount: number;
-  /** The number under which its signed names are stored. Signing a large zone again writes all names under a new one. Undefined: not signed. */
+  /**
+   * The number under which its signed names are stored. Signing a large zone again writes all names under a new one.
+   * Undefined: not signed.
+   */
   readonly namesAt?: number | undefined;
 };
 
@@ -140,7 +149,10 @@ export type Action = {
   readonly error?: string | undefined;
 };
 
-/** What one write did to one set or to the zone's settings; all rows of one write share zone and serial. A zone begins and ends with its SOA set. */
+/**
+ * What one write did to one set or to the zone's settings; all rows of one write share zone and serial. A zone begins
+ * and ends with its SOA set.
+ */
 export type LoggedChange = {
   readonly position: number;
   readonly account: number;
@@ -161,12 +173,15 @@ export type LoggedRow = Omit<LoggedChange, "change"> & {
 };
 
 /**
- * A place in the log. `link` identifies the history that leads to it: if two logs have the same place, they have the same rows
- * up to there.
+ * A place in the log. `link` identifies the history that leads to it: if two logs have the same place, they have the
+ * same rows up to there.
  */
 export type LogPlace = { readonly position: number; readonly link: string };
 
-/** Where a reader of the log stopped. It has read further if it was not `isLast`. `timeline`: the database's at that time. */
+/**
+ * Where a reader of the log stopped. It has read further if it was not `isLast`. `timeline`: the database's at that
+ * time.
+ */
 export type LeftPlace = LogPlace & { readonly timeline: string; readonly isLast: boolean };
 
 export type LinkedRow = LoggedRow & LogPlace;

@@ -16,7 +16,10 @@ export type RecordServiceOptions = {
   readonly allowedPrimaries?: readonly Network[] | undefined;
   /** Values that new zones may have in one set; absent: the usual number. Other writes learn it from the store. */
   readonly mostValues?: number | undefined;
-  /** Milliseconds after which a long write is answered with a running action; absent: five seconds. Infinite for commands, which wait. */
+  /**
+   * Milliseconds after which a long write is answered with a running action; absent: five seconds. Infinite for
+   * commands, which wait.
+   */
   readonly answerAfter?: number;
   /** Absent: zones can be signed only by `moor dnssec`. */
   readonly signer?: Signer;

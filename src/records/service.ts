@@ -17,7 +17,8 @@ import { writesOperations } from "./queries/writes.ts";
 import { signingOperations } from "./signing/life/signing-operations.ts";
 
 /**
- * The operations of the record service, for all APIs. Every operation takes the actor first and returns only what that actor may see.
+ * The operations of the record service, for all APIs. Every operation takes the actor first and returns only what that
+ * actor may see.
  */
 export type RecordService = ReturnType<typeof createRecordService>;
 

@@ -113,8 +113,8 @@ export type RunningRecords = {
   /** For work that only one node on the database must do. */
   readonly duties: Duties;
   /**
-   * A URL that signs in to the console, valid once and for 15 minutes. Creates the account if it does not exist. `origin` replaces
-   * the service's own address if people use another one.
+   * A URL that signs in to the console, valid once and for 15 minutes. Creates the account if it does not exist.
+   * `origin` replaces the service's own address if people use another one.
    */
   readonly createSignInLink: (account: string, origin?: string) => Promise<string>;
   /** True while no account has a password, so a link is the only way to sign in. */

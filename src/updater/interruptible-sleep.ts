@@ -6,7 +6,10 @@ export class InterruptibleSleep {
   #isWoken = false;
   #endPause: () => void = () => undefined;
 
-  /** Sleeps until `left`, in milliseconds, is zero or less. Calls it at the beginning, when the time has passed, and on `review`. */
+  /**
+   * Sleeps until `left`, in milliseconds, is zero or less. Calls it at the beginning, when the time has passed, and on
+   * `review`.
+   */
   async sleep(left: () => number): Promise<void> {
     for (let ms = left(); ms > 0 && !this.#isWoken; ms = left()) await this.#pause(ms);
     this.#isWoken = false;

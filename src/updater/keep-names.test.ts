@@ -291,7 +291,8 @@ describe("history", () => {
     await running;
     loop.says.service = () => undefined;
     await start();
-    // Waits for the log, not for the record: the record is correct before the updater reads the answer and adds to the history.
+    // Waits for the log, not for the record: the record is correct before the updater reads the answer and adds to the
+    // history.
     await until(() => logged.filter(({ msg }) => msg.startsWith("record replaced by")).length === 2);
     stop.abort();
     await running;

@@ -139,7 +139,9 @@ it("what waits for its turn at a slow service is written with the latest address
     loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
     wake();
   };
-  /** The second change comes while the service holds the first writes. They continue when the second change is planned. */
+  /**
+   * The second change comes while the service holds the first writes. They continue when the second change is planned.
+   */
   const changeTwice = async (first: string, second: string) => {
     const gate = Promise.withResolvers<void>();
     held = () => gate.promise;

@@ -136,8 +136,8 @@ export class UpdaterSteps {
   }
 
   /**
-   * Writes when it is the name's turn at its service, and stores the outcome. Where the service can, all names of its zone that
-   * wait there are written in one transaction; their own turns then find nothing left to do.
+   * Writes when it is the name's turn at its service, and stores the outcome. Where the service can, all names of its
+   * zone that wait there are written in one transaction; their own turns then find nothing left to do.
    */
   async #write(subject: Subject, ends: Ends): Promise<void> {
     // First, all names that were planned together join the queue.

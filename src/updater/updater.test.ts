@@ -138,7 +138,8 @@ it("reads the list of a v1 zone once for many names", async () => {
   }
   loop.records.push({ id: "tv6b", type: "AAAA", name: "tv", value: "2001:db8::2", zone_id: "z1" });
   expect(await loop.round()).toEqual(["done", "done", "done", "done", "done", "failed"]);
-  // Three names start in parallel, and cache the id of their other family. A name with two records of one type is not cached.
+  // Three names start in parallel, and cache the id of their other family. A name with two records of one type is not
+  // cached.
   expect(listed()).toBe(4);
 });
 

@@ -16,19 +16,26 @@ import { type Ends, UpdaterSteps } from "./steps.ts";
 
 /**
  * The updater from top to bottom: read the sources, choose and plan, write and remember, report. `Watch` runs the
- * steps: each source is read in its own loop and each record service has its own queue, so a slow one never delays another.
- * `steps.ts` holds the steps. `round/name-state.ts` defines the states that each name and family goes through.
+ * steps: each source is read in its own loop and each record service has its own queue, so a slow one never delays
+ * another. `steps.ts` holds the steps. `round/name-state.ts` defines the states that each name and family goes through.
  */
 export type Updater = {
   /** All steps once, for all names; waits until all writes have ended. */
   round(signal: AbortSignal): Promise<Round>;
-  /** Runs until the signal aborts, then waits for the writes under way. These are aborted too, unless `writes` says when. */
+  /**
+   * Runs until the signal aborts, then waits for the writes under way. These are aborted too, unless `writes` says
+   * when.
+   */
   watch(options: WatchOptions, signal: AbortSignal, writes?: AbortSignal): Promise<void>;
   /**
-   * Someone wants a check now: reads every source and retries what failed. A service that sent a Retry-After gets one request.
+   * Someone wants a check now: reads every source and retries what failed. A service that sent a Retry-After gets one
+   * request.
    */
   readonly check: () => void;
-  /** Reads the record of that title now, and puts the wanted address back if it holds another. False if there is no such record. */
+  /**
+   * Reads the record of that title now, and puts the wanted address back if it holds another. False if there is no such
+   * record.
+   */
   readonly putBack: (title: string) => boolean;
   /** The devices that each source has reported. */
   readonly devices: () => ReadonlyMap<string, readonly { readonly device: string; readonly isDown: boolean }[]>;

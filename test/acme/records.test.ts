@@ -43,7 +43,8 @@ describe("a certificate from an ACME authority", () => {
   });
 
   it("is validated over HTTP if the zone is not on this service", async () => {
-    // The nameserver of the test must answer for the name, but its challenges are in another zone, where we cannot publish them.
+    // The nameserver of the test must answer for the name, but its challenges are in another zone, where we cannot
+    // publish them.
     const service = await startAcmeService(pebble, { names: ["web.example.org"] });
     await service.put("web", "A", "127.0.0.1");
     await service.put("_acme-challenge.web", "CNAME", "elsewhere.example.net.");

@@ -60,7 +60,10 @@ const records: readonly Shown[] = [
   ["/account", (page) => page.getByText("(this one)").waitFor(), "dns-account"],
 ];
 
-/** Swagger UI, in our colours. Its first part has every kind of element; axe would need half a minute for the whole page. */
+/**
+ * Swagger UI, in our colours. Its first part has every kind of element; axe would need half a minute for the whole
+ * page.
+ */
 const docs: ConsolePage = {
   ...{ console: "records", path: "/docs", picture: "dns-api-docs" },
   shown: async (page) => {

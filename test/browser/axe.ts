@@ -11,8 +11,8 @@ type Checked = {
 };
 
 /**
- * The violations that axe finds on the current page, one line each: in dark colours, and in a long run also in light ones, unless others
- * are given. If a dialog is open, only a long run checks the page behind it too.
+ * The violations that axe finds on the current page, one line each: in dark colours, and in a long run also in light
+ * ones, unless others are given. If a dialog is open, only a long run checks the page behind it too.
  */
 export async function axeFinds(
   page: Page,
@@ -29,8 +29,9 @@ export async function axeFinds(
 }
 
 /**
- * An element that fades in is too pale until its transition ends, and that can start another transition inside it. Some pages change
- * colours by script, before the next frame. In a closed <details>, a transition does not end until it is opened.
+ * An element that fades in is too pale until its transition ends, and that can start another transition inside it. Some
+ * pages change colours by script, before the next frame. In a closed <details>, a transition does not end until it is
+ * opened.
  */
 const transitionsEnd = `(async () => {
   const frame = () => new Promise((shown) => requestAnimationFrame(shown));

@@ -13,9 +13,13 @@ export type OpenBrowser = Pick<Browser, "newContext" | "close">;
 
 let shared: Promise<Browser> | undefined;
 
-/** One browser serves all test files of a worker and ends with it; closing it here closes only what this file opened in it. */
+/**
+ * One browser serves all test files of a worker and ends with it; closing it here closes only what this file opened in
+ * it.
+ */
 export async function openBrowser(): Promise<OpenBrowser> {
-  // A tab that shares its process with another tab of the same site needs a third less processor time for its first page.
+  // A tab that shares its process with another tab of the same site needs a third less processor time for its first
+  // page.
   if (!(await shared)?.isConnected()) shared = launchBrowser({ args: ["--process-per-site"] });
   const browser = (await shared) as Browser;
   const contexts: BrowserContext[] = [];
@@ -94,8 +98,8 @@ export async function openBlankPage(context: BrowserContext, url: string): Promi
 }
 
 /**
- * From the next load on, `page.clock` controls the page's time, and only `giveUp` makes its requests time out, as if that many
- * milliseconds had passed: on a slow machine, a hung request is still pending.
+ * From the next load on, `page.clock` controls the page's time, and only `giveUp` makes its requests time out, as if
+ * that many milliseconds had passed: on a slow machine, a hung request is still pending.
  */
 export async function holdTime(page: Page): Promise<{ readonly giveUp: (after: number) => Promise<unknown> }> {
   await page.clock.install();

@@ -4,8 +4,8 @@ import { aSet, type HarbourTable, openHarbourTable } from "./harbour-table.ts";
 import { closeSecret } from "./secret.ts";
 
 /**
- * Everyday work, counted in clicks and keys. Typed text does not count, because it is the same everywhere. The counts for
- * Cloudflare's dashboard are the steps of its documentation.
+ * Everyday work, counted in clicks and keys. Typed text does not count, because it is the same everywhere. The counts
+ * for Cloudflare's dashboard are the steps of its documentation.
  */
 
 let { rig, page, put, open, stored, toast, undo, openMenu, choose, close } = {} as HarbourTable;

@@ -56,8 +56,8 @@ it("is read in a few compressed pages", async () => {
 it("is filtered and sorted, and scrolls smoothly", async () => {
   expect(await page.getByRole("row").count()).toBeLessThan(100);
 
-  // Compares the CPU time of the page's thread, which other processes do not affect, while it scrolls and while it is idle. The
-  // ratio was 18 when this was written; up to about 40, each frame is drawn in time.
+  // Compares the CPU time of the page's thread, which other processes do not affect, while it scrolls and while it is
+  // idle. The ratio was 18 when this was written; up to about 40, each frame is drawn in time.
   const cpu = await startCpuClock();
   const [idle, scrolling, idleAfter] = [await cpu(0), await cpu(60), await cpu(0)];
   expect(scrolling.time / Math.max(idle.time, idleAfter.time), "time of a frame").toBeLessThan(28);
@@ -108,7 +108,10 @@ it("never replaces a set that was not loaded yet", async () => {
 
 const frames = 60;
 
-/** Measures frames in each of which the table scrolls by some pixels: CPU time, rows that were rendered, and rows that were passed. */
+/**
+ * Measures frames in each of which the table scrolls by some pixels: CPU time, rows that were rendered, and rows that
+ * were passed.
+ */
 async function startCpuClock() {
   const devtools = await context.newCDPSession(page);
   await devtools.send("Performance.enable", { timeDomain: "threadTicks" });

@@ -21,7 +21,10 @@ export type ThreeServices = {
   readonly close: () => Promise<void>;
 };
 
-/** The harbour's DNS, a household's firewall, and the updater between them, with every kind of thing that the pages show. */
+/**
+ * The harbour's DNS, a household's firewall, and the updater between them, with every kind of thing that the pages
+ * show.
+ */
 export async function startThreeServices(): Promise<ThreeServices> {
   const [records, firewall] = await Promise.all([
     startRecordsRig(Date.now, async () => ({ kind: "none" })),

@@ -19,7 +19,10 @@ export type UpRig = {
   readonly close: () => Promise<void>;
 };
 
-/** `moor up` as users run it, and a browser on the same machine: a network namespace with an interface whose address can change. */
+/**
+ * `moor up` as users run it, and a browser on the same machine: a network namespace with an interface whose address can
+ * change.
+ */
 export async function startUpRig(): Promise<UpRig> {
   const folder = await mkdtemp(join(tmpdir(), "moor-up-pages-"));
   const data = join(folder, "data");

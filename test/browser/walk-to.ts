@@ -18,8 +18,8 @@ const forgetReads = `{
 }`;
 
 /**
- * Shows a page of a console the way a link in the console does, which takes a fifth of the processor time of a load. The first page of a
- * console is loaded, and in a long run every page is.
+ * Shows a page of a console the way a link in the console does, which takes a fifth of the processor time of a load.
+ * The first page of a console is loaded, and in a long run every page is.
  */
 export async function walkTo(page: Page, url: string): Promise<void> {
   const { origin } = new URL(url);

@@ -7,7 +7,10 @@ import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { secretIn } from "../rig/services.ts";
 
-/** A certificate for a name that only moor knows: its API receives the challenge, its nameserver shows it to the authority. */
+/**
+ * A certificate for a name that only moor knows: its API receives the challenge, its nameserver shows it to the
+ * authority.
+ */
 describe("lego, as Debian packages it", () => {
   let inside: Namespace;
   let folder: string;

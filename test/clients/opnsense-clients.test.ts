@@ -3,7 +3,10 @@ import type { NewApiKey } from "../../src/firewall/access/keys.ts";
 import type { KernelRow } from "../../src/lib/kernel/row.ts";
 import { openRig, type Rig } from "../firewall/rig.ts";
 
-/** What released clients of the original read apart from the interface report: a wrong type or a missing key makes them fail. */
+/**
+ * What released clients of the original read apart from the interface report: a wrong type or a missing key makes them
+ * fail.
+ */
 describe("clients of the firewall service", () => {
   let rig: Rig;
   let key: NewApiKey;

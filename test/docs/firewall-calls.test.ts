@@ -3,7 +3,10 @@ import { type EndpointName, endpointNames, endpoints } from "../../src/firewall/
 import { resolveEndpoint } from "../../src/firewall/access/resolve-endpoint.ts";
 import { pages } from "./pages.ts";
 
-/** The table of calls in docs/firewall.md: each path with the privilege of its row. `…/x` is in the folder of the path before it. */
+/**
+ * The table of calls in docs/firewall.md: each path with the privilege of its row. `…/x` is in the folder of the path
+ * before it.
+ */
 const [, table = ""] = pages.find(({ path }) => path === "docs/firewall.md")?.prose.split("\n## Calls\n") ?? [];
 const calls = [...table.matchAll(/^\| (`.*?`) \| .* \| `([a-z-]+)` \|$/gm)].flatMap(([, cell = "", privilege = ""]) => {
   let folder = "";

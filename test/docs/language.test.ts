@@ -5,7 +5,10 @@ import { repository } from "../rig/namespace.ts";
 import { allMessages, messagesIn } from "./find-messages.ts";
 import { lineAt, pages } from "./pages.ts";
 
-/** Phrases that a native engineer would not use, or that say less than another one; in upper and lower case. Add to them freely. */
+/**
+ * Phrases that a native engineer would not use, or that say less than another one; in upper and lower case. Add to them
+ * freely.
+ */
 const avoidable: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\btold\b/, "notified, reported, configured"],
   [/\bhad\b/, "the usual verb: transferred, stored, received"],

@@ -12,9 +12,9 @@ import { type Block, pages, readPage } from "./pages.ts";
 import { commandsOf } from "./shell.ts";
 
 /**
- * Getting started, followed command by command in a separate network: all of the OPNsense section, and the example at the
- * beginning of each other one. `moor firewall` stands in for the OPNsense at 192.168.1.1, and `moor records` at 127.0.0.9
- * for Hetzner.
+ * Getting started, followed command by command in a separate network: all of the OPNsense section, and the example at
+ * the beginning of each other one. `moor firewall` stands in for the OPNsense at 192.168.1.1, and `moor records` at
+ * 127.0.0.9 for Hetzner.
  */
 vi.setConfig({ testTimeout: 3 * testLimit });
 

@@ -17,7 +17,9 @@ export function commandsOf({
   });
 }
 
-/** One line: at `&&`, `||`, `|`, `;` and `&` a further command begins; `#` begins a comment, `>` and `<` name a file. */
+/**
+ * One line: at `&&`, `||`, `|`, `;` and `&` a further command begins; `#` begins a comment, `>` and `<` name a file.
+ */
 function splitCommands(line: string): readonly (readonly string[])[] {
   const token = /\s+|(#.*$)|(&&|\|\||[|;&])|[<>]+\s*\S+|((?:"[^"]*"|'[^']*'|\$\([^)]*\)|[^\s"'|;&<>])+)/y;
   const commands: string[][] = [[]];

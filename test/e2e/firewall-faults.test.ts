@@ -27,7 +27,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a firewall answers instead of its interfaces, and what the updater reports. `test/updater/hostile-firewalls.ts` has them all. */
+/**
+ * What a firewall answers instead of its interfaces, and what the updater reports. `test/updater/hostile-firewalls.ts`
+ * has them all.
+ */
 const scripted: [string, Omit<Extract<Rule, { kind: "answer" }>, "kind">, RegExp][] = [
   ["401", { status: 401, body: '{"status":401,"message":"Authentication Failed"}' }, /rejected the key.*\(401\)/],
   ["403", { status: 403, body: '{"status":403,"message":"Forbidden"}' }, /may not read the interfaces \(403\)/],
@@ -103,7 +106,10 @@ describe.concurrent("a firewall that changes", () => {
   });
 });
 
-/** During the fault: it is reported at most once per record, the record service gets no request, and no stored address is lost. */
+/**
+ * During the fault: it is reported at most once per record, the record service gets no request, and no stored address
+ * is lost.
+ */
 async function expectNothingSent(it: WatchedName, reason: RegExp): Promise<void> {
   await it.updater.says(reason);
   await realPause(1_200, "nothing is sent in the next round");

@@ -11,8 +11,9 @@ import type { StartedProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
 /**
- * The product as its users run it: processes that know only each other's URL. The updaters poll only once per hour: what arrives sooner was
- * pushed. What the updater decides is tested in `src/updater`, and its output in `src/cli/update`.
+ * The product as its users run it: processes that know only each other's URL. The updaters poll only once per hour:
+ * what arrives sooner was pushed. What the updater decides is tested in `src/updater`, and its output in
+ * `src/cli/update`.
  */
 let inside: Namespace;
 let folder: string;

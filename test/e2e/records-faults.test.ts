@@ -37,7 +37,10 @@ const put = (
   body: JSON.stringify(body),
 });
 
-/** What a record service answers to a write, and what the updater reports. `test/updater/hostile-services.ts` has them all. */
+/**
+ * What a record service answers to a write, and what the updater reports. `test/updater/hostile-services.ts` has them
+ * all.
+ */
 const scripted: [string, Rule, RegExp][] = [
   ["401", put(401, { message: "Invalid authentication credentials" }), /denied access \(401: Invalid/],
   ["403", put(403, { message: "Forbidden" }), /denied access \(403: Forbidden\)/],

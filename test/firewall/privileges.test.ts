@@ -46,7 +46,10 @@ function spellings(name: EndpointName): readonly string[] {
   ];
 }
 
-/** Of the many keys that may not call an endpoint, each tries two spellings, so that together they try all; in a long run each tries all. */
+/**
+ * Of the many keys that may not call an endpoint, each tries two spellings, so that together they try all; in a long
+ * run each tries all.
+ */
 const spellingsFor = (endpoint: EndpointName, allowed: boolean, key: number): readonly string[] =>
   spellings(endpoint).filter((_, at) => isLongRun || allowed || at % 5 === key % 5);
 

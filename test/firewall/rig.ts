@@ -10,7 +10,9 @@ import { type FirewallOptions, type RunningFirewall, startFirewall } from "../..
 import { createLog } from "../../src/process/log.ts";
 import { cheapPasswords } from "../rig/cheap-passwords.ts";
 
-/** A firewall service on a free port, a second handle on its users and keys, and a client with persistent connections. */
+/**
+ * A firewall service on a free port, a second handle on its users and keys, and a client with persistent connections.
+ */
 export type Rig = {
   readonly service: RunningFirewall;
   readonly access: AccessStore;

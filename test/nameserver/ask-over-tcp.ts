@@ -10,7 +10,9 @@ export type Asked = {
   readonly recursionDesired?: boolean;
 };
 
-/** Asks all questions over one connection, `atOnce` at a time, and returns the replies in the order of the questions. */
+/**
+ * Asks all questions over one connection, `atOnce` at a time, and returns the replies in the order of the questions.
+ */
 export function askOverTcp(port: number, questions: readonly Asked[], atOnce = 100): Promise<readonly Message[]> {
   return new Promise((resolve, reject) => {
     const replies: Message[] = [];

@@ -49,8 +49,8 @@ export const zoneFile = (zone: string): string =>
 const transfer = /^dig .* AXFR .*(?= >)/m.exec(readFileSync(join(repository, "docs/dnssec.md"), "utf8"))?.[0] ?? "";
 
 /**
- * In a long run, unbound caches answers for this many seconds, and each wait takes that long. Otherwise it caches nothing, and the effect of
- * older answers is only calculated.
+ * In a long run, unbound caches answers for this many seconds, and each wait takes that long. Otherwise it caches
+ * nothing, and the effect of older answers is only calculated.
  */
 const remembered = isLongRun ? 3 : 0;
 const hour = 3_600_000;
@@ -144,7 +144,10 @@ type Watched = {
   readonly signal: AbortSignal;
 };
 
-/** Keeps querying unbound, which picks one of the zone's servers at random, and checks every combination of cached answers. */
+/**
+ * Keeps querying unbound, which picks one of the zone's servers at random, and checks every combination of cached
+ * answers.
+ */
 async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Watched) {
   const questions = questionsFor(zone, writtenSets(zone, records));
   const parentAsk = createAsk(dns.port, signal);

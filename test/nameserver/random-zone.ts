@@ -31,7 +31,10 @@ const outside = ["away.elsewhere.example.", "a.z1.example.", "b.z0.example."];
 
 const labels = ["a", "b", "c", "d", "www", "_tcp", "x-y"];
 
-/** Owners of up to four labels with wildcards among them, aliases, delegations with and without glue, moved names, and every type. */
+/**
+ * Owners of up to four labels with wildcards among them, aliases, delegations with and without glue, moved names, and
+ * every type.
+ */
 export function randomZone(random: Random, name: string, owners: number): ZoneContent {
   const taken = new Map<string, Map<string, RRset>>();
   const add = (owner: string, type: RecordType, text: string, ttl: number | null = null) => {
@@ -71,7 +74,10 @@ export function randomZone(random: Random, name: string, owners: number): ZoneCo
   for (let i = 0; i < 3; i++) move(randomOwner(random), host());
   return { name, ttl: 600, serial: 1, sets: [...taken.values()].flatMap((sets) => [...sets.values()]) };
 
-  /** Adds a DNAME where NSD and Knot accept one: with nothing below it, and no alias or cut at the same name. Its target is not below a DNAME. */
+  /**
+   * Adds a DNAME where NSD and Knot accept one: with nothing below it, and no alias or cut at the same name. Its target
+   * is not below a DNAME.
+   */
   function move(owner: string, target: string): void {
     const isFree = ["CNAME", "NS", dname].every((type) => !taken.get(owner)?.has(type));
     const isAbove = [...taken.keys()].some((other) => other.endsWith(`.${owner}`));

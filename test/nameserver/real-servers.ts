@@ -16,7 +16,10 @@ export type ServerName = "NSD" | "Knot" | "BIND";
 
 type Place = { readonly folder: string; readonly port: number; readonly zones: readonly ZoneContent[] };
 
-/** The config of each server: where it listens and what it serves, and otherwise its defaults, except for rate limits and timeouts. */
+/**
+ * The config of each server: where it listens and what it serves, and otherwise its defaults, except for rate limits
+ * and timeouts.
+ */
 const servers: Readonly<Record<ServerName, (place: Place) => { config: string; command: readonly string[] }>> = {
   NSD: ({ folder, port, zones }) => ({
     config: `server:

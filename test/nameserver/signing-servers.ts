@@ -8,7 +8,9 @@ import { until } from "../rig/until.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
 import { run } from "./moor-dns.ts";
 
-/** How a zone proves that names do not exist. Opt-out comes with a salt and iterations, so that hashing is tested too. */
+/**
+ * How a zone proves that names do not exist. Opt-out comes with a salt and iterations, so that hashing is tested too.
+ */
 export type Chain = "nsec" | "nsec3" | "optout";
 
 export type ZoneToSign = { readonly name: string; readonly chain: Chain; readonly text: string };
@@ -115,7 +117,9 @@ ${zones.map(({ name, chain }) => `  - domain: ${name}\n    dnssec-policy: ${chai
   return await whenReady({ name: "Knot", port, zones, folder, child });
 }
 
-/** Answers are cached for this many seconds only, so all are validated; over TCP, which survives pauses of this machine. */
+/**
+ * Answers are cached for this many seconds only, so all are validated; over TCP, which survives pauses of this machine.
+ */
 export const cachedFor = (seconds: number): readonly string[] => [
   `cache-max-ttl: ${seconds}`,
   `cache-max-negative-ttl: ${seconds}`,

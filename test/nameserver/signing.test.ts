@@ -133,7 +133,10 @@ const transferFrom = (port: number, name: string) =>
   run("dig", ["@127.0.0.1", "-p", `${port}`, "+noall", "+answer", "+onesoa", name, "AXFR"]);
 const sorted = (text: string) => text.split("\n").sort();
 
-/** Checks the whole zone that moor transfers with the tools of BIND, ldns and Knot; every secondary must have exactly the same. */
+/**
+ * Checks the whole zone that moor transfers with the tools of BIND, ldns and Knot; every secondary must have exactly
+ * the same.
+ */
 async function checkWhole(name: string): Promise<void> {
   const text = await transferFrom(moor.port, name);
   const file = join(folder, `${name}.zone`);

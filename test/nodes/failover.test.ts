@@ -85,8 +85,8 @@ type FailedOver = {
 };
 
 /**
- * Two nodes write, the primary dies, and its standby takes over. `lag`: the standby misses the last writes. `meanwhile`: the nodes run,
- * or are killed together with the primary and started again.
+ * Two nodes write, the primary dies, and its standby takes over. `lag`: the standby misses the last writes.
+ * `meanwhile`: the nodes run, or are killed together with the primary and started again.
  */
 async function failOver({ lag, meanwhile = "running", isOrderly = false }: FailOverOptions): Promise<FailedOver> {
   const server = await startPostgres();

@@ -10,7 +10,10 @@ export function run(program: string, ...words: readonly string[]): string {
   return execFileSync(program, words, { encoding: "utf8", stdio: "pipe", env, maxBuffer: 1e8 });
 }
 
-/** Unpacks a Debian of this machine's release with nothing but apt and systemd. Its archive is made once and kept for later runs. */
+/**
+ * Unpacks a Debian of this machine's release with nothing but apt and systemd. Its archive is made once and kept for
+ * later runs.
+ */
 export function makeCleanRoot(): string {
   if (process.getuid?.() !== 0)
     throw new Error("the tests of packages install and boot them, so they must run as root");

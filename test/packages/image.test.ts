@@ -103,7 +103,10 @@ describe("the image", () => {
 
 const containers = new Set<string>();
 
-/** The command of a container of the image with a read-only root, no capabilities, and its data in a folder of this machine. */
+/**
+ * The command of a container of the image with a read-only root, no capabilities, and its data in a folder of this
+ * machine.
+ */
 function container(change: (config: RuntimeConfig) => void = () => undefined): readonly [string, ...string[]] {
   const id = `moor-test-${process.pid}-${containers.size}`;
   containers.add(id);

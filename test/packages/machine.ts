@@ -12,7 +12,10 @@ export type Machine = {
   stop(): Promise<void>;
 };
 
-/** systemd wants a control group for its services, with its own view of them. This machine's hierarchy may be mounted in two places. */
+/**
+ * systemd wants a control group for its services, with its own view of them. This machine's hierarchy may be mounted in
+ * two places.
+ */
 const groups = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
 
 const boot = `

@@ -14,7 +14,10 @@ import { repository } from "../rig/namespace.ts";
 import { startPostgres } from "../rig/postgres.ts";
 import { addressOf } from "../rig/records/postgres.ts";
 
-/** A real service on PostgreSQL, which has the most metrics, must serve all metrics that dashboards, alerts and docs use. */
+/**
+ * A real service on PostgreSQL, which has the most metrics, must serve all metrics that dashboards, alerts and docs
+ * use.
+ */
 
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] };
 type Rule = { readonly alert: string; readonly expr: string };

@@ -14,8 +14,8 @@ const anHour = 3_600_000;
 let folder: string | undefined;
 
 /**
- * The folder of moor as users install it, built from the sources as they are now. The first test that asks for it builds it, and later
- * runs use it as long as no source changes.
+ * The folder of moor as users install it, built from the sources as they are now. The first test that asks for it
+ * builds it, and later runs use it as long as no source changes.
  */
 export function builtPackage(): string {
   folder ??= buildOnce();

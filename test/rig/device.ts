@@ -28,7 +28,8 @@ export async function makeDevice(inside: Namespace, name: string): Promise<Devic
         `-4 addr flush dev ${name}`,
         `-6 addr flush dev ${name} scope global`,
         ...(ipv4 === undefined ? [] : [`addr add ${ipv4}/24 dev ${name}`]),
-        // Without `nodad` the kernel would spend a second on duplicate address detection before the address can be used.
+        // Without `nodad` the kernel would spend a second on duplicate address detection before the address can be
+        // used.
         ...(ipv6 === undefined ? [] : [`addr add ${ipv6}/64 dev ${name} nodad`]),
       );
     },

@@ -1,9 +1,10 @@
 import { posix } from "node:path";
 
 /**
- * The doors of each room: the only files that others may import, besides `src/core` and `src/contract`, which are shelves of
- * values. A room is a library, a small feature, or a folder of a large feature. The files at the top of a feature assemble its rooms,
- * so they may import every file of it; other rooms of the feature, `cli` and the tests of other rooms use the doors.
+ * The doors of each room: the only files that others may import, besides `src/core` and `src/contract`, which are
+ * shelves of values. A room is a library, a small feature, or a folder of a large feature. The files at the top of a
+ * feature assemble its rooms, so they may import every file of it; other rooms of the feature, `cli` and the tests of
+ * other rooms use the doors.
  */
 export const doors: Readonly<Record<string, readonly string[]>> = {
   "src/access": [
@@ -271,7 +272,10 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
 
 export const mostDoors = 8;
 
-/** Folders of tests and benches outside `src`, and the features that they take apart. Everywhere else, they use the doors. */
+/**
+ * Folders of tests and benches outside `src`, and the features that they take apart. Everywhere else, they use the
+ * doors.
+ */
 const workshops: Readonly<Record<string, readonly string[]>> = {
   "bench/dns": ["src/publish"],
   scripts: ["src/nameserver"],
@@ -309,7 +313,10 @@ export function mayEnter(path: string, target: string): boolean {
 const featureOf = (room: string): string =>
   room.startsWith("src/lib/") ? room : room.split("/").slice(0, 2).join("/");
 
-/** Faults of the table itself: too many doors, and doors that nobody uses. `imports`: of each file, the files it imports. */
+/**
+ * Faults of the table itself: too many doors, and doors that nobody uses. `imports`: of each file, the files it
+ * imports.
+ */
 export function doorFaults(imports: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const used = new Set<string>();
   for (const [path, targets] of imports)

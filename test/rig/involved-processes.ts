@@ -13,7 +13,10 @@ export function involve(started: InvolvedProcess): void {
   involved.add(started);
 }
 
-/** At the start of a test file: what ended before has nothing to do with its failures. What still runs is shared by files. */
+/**
+ * At the start of a test file: what ended before has nothing to do with its failures. What still runs is shared by
+ * files.
+ */
 export function forgetEnded(): void {
   for (const each of involved) if (each.hasEnded()) involved.delete(each);
 }

@@ -1,6 +1,6 @@
 /**
- * True in `npm run test:faults`, which runs every row of the long tables. `npm test` runs a few representative rows of tables
- * whose cases are all checked by faster tests too, within one process.
+ * True in `npm run test:faults`, which runs every row of the long tables. `npm test` runs a few representative rows of
+ * tables whose cases are all checked by faster tests too, within one process.
  */
 export const isLongRun = process.env.MOOR_LONG === "1";
 

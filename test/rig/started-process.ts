@@ -12,7 +12,9 @@ export type StartedProcess = {
   readonly out: () => string;
   readonly err: () => string;
   readonly ended: Promise<Ended>;
-  /** Waits until its output, both streams together, contains the text; fails immediately if the process ends without it. */
+  /**
+   * Waits until its output, both streams together, contains the text; fails immediately if the process ends without it.
+   */
   says(pattern: RegExp): Promise<void>;
   /** Sends the signal and waits for the end. If the process does not end in time, it is killed and this throws. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;

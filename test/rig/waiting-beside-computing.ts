@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Tests under `test/` mostly wait for processes and pages, those under `src/` mostly compute: mixing them keeps all processors
- * busy. Each kind starts with its longest files, judged by an earlier run or by their size, and ends after the fraction `over` of the
- * run: a page may take a minute, so only short files should be left at the end.
+ * Tests under `test/` mostly wait for processes and pages, those under `src/` mostly compute: mixing them keeps all
+ * processors busy. Each kind starts with its longest files, judged by an earlier run or by their size, and ends after
+ * the fraction `over` of the run: a page may take a minute, so only short files should be left at the end.
  */
 const kinds = [
   { files: /\/test\/browser\//, over: 0.5 },

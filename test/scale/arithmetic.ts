@@ -1,4 +1,7 @@
-/** From what one name costs to what a million cost: pure arithmetic, so that every figure in docs/operations.md can be followed. */
+/**
+ * From what one name costs to what a million cost: pure arithmetic, so that every figure in docs/operations.md can be
+ * followed.
+ */
 
 /** What is assumed about people and resolvers, because it cannot be measured here. */
 export type Assumed = {
@@ -100,7 +103,9 @@ export function needsOf(assumed: Assumed, measured: Measured): Needs {
   };
 }
 
-/** The number of changes in each second of a day, drawn at random, with more in the busiest hour. `random` gives 0 to 1. */
+/**
+ * The number of changes in each second of a day, drawn at random, with more in the busiest hour. `random` gives 0 to 1.
+ */
 export function drawDay(changes: number, busiestHour: number, random: () => number): Uint32Array {
   const perSecond = new Uint32Array(day);
   for (let i = 0; i < changes; i += 1) {

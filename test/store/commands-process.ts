@@ -12,9 +12,10 @@ import { addressOf } from "../rig/records/postgres.ts";
 import { createWriters } from "./command-writers.ts";
 
 /**
- * Runs commands of every kind without pause, each writer in a zone of its own. Before each command a writer prints what it is about
- * to make of its zone, and after the answer that it is done. Continues where an earlier process was killed.
- * `node test/store/commands-process.ts FOLDER DATABASE`, where the database is a file, with or without `+thread`, or a URL.
+ * Runs commands of every kind without pause, each writer in a zone of its own. Before each command a writer prints what
+ * it is about to make of its zone, and after the answer that it is done. Continues where an earlier process was killed.
+ * `node test/store/commands-process.ts FOLDER DATABASE`, where the database is a file, with or without `+thread`, or a
+ * URL.
  */
 const [, , folder = "", place = ""] = process.argv;
 const keyFile = signingKeyFile(folder);

@@ -35,7 +35,10 @@ afterAll(async () => {
 /** The last state that was answered, and the one that was on its way. */
 type Promised = { readonly did: string; readonly will: string | undefined };
 
-/** Runs commands of all kinds, each of which is answered at least once, and kills the process. `paused`: called just before. */
+/**
+ * Runs commands of all kinds, each of which is answered at least once, and kills the process. `paused`: called just
+ * before.
+ */
 async function runAndKill(place: string, paused: () => void = () => undefined): Promise<ReadonlyMap<string, Promised>> {
   const running = startProcess([node, program, folder, place], {});
   try {

@@ -80,7 +80,8 @@ describe("kill -9 under heavy writes", () => {
     const restored = join(folder, "restored");
     expect((await runMoor("store", "restore", file, "--data", restored)).code).toBe(0);
     expect(await check(restored)).toBe("");
-    // A state that passed the check agrees with its own log, so it is enough that this log is the beginning of the other.
+    // A state that passed the check agrees with its own log, so it is enough that this log is the beginning of the
+    // other.
     const [before, after] = [await logIn(recordsDatabase(restored)), await logIn(recordsDatabase(data))];
     expect(before.length).toBeGreaterThan(0);
     expect(after.length).toBeGreaterThan(before.length);

@@ -5,8 +5,8 @@ import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { takeSigningStep } from "./signing-step.ts";
 
 /**
- * Takes a zone from stage to stage without pause, again and again, and prints each stage. Continues where an earlier process was
- * killed, towards the given stage.
+ * Takes a zone from stage to stage without pause, again and again, and prints each stage. Continues where an earlier
+ * process was killed, towards the given stage.
  * `node test/store/signing-process.ts DATABASE FOLDER ZONE STAGE`
  */
 const [, , database = "", folder = "", name = "", target = ""] = process.argv;

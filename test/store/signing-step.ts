@@ -9,7 +9,8 @@ const day = 86_400_000;
 const otherThan = { 13: 15, 15: 13 } as const;
 
 /**
- * Takes a zone to its next stage, towards the target. The parent acts on every CDS record, and the clock is fast. Returns the stage.
+ * Takes a zone to its next stage, towards the target. The parent acts on every CDS record, and the clock is fast.
+ * Returns the stage.
  */
 export async function takeSigningStep(
   store: RecordStore,
@@ -20,7 +21,8 @@ export async function takeSigningStep(
   const zone = await store.zoneHolding(name);
   if (zone === undefined) throw new Error(`there is no zone ${name}`);
   const { dnssec } = zone.settings;
-  // Long enough for what each stage waits for, and never later than now: signatures must be valid by the real clock, too.
+  // Long enough for what each stage waits for, and never later than now: signatures must be valid by the real clock,
+  // too.
   const next = dnssec === undefined ? Date.now() - 11 * day : (dnssec.parentSince ?? dnssec.since + 0.06 * day);
   const now = dnssec?.parentSince === undefined ? next : next + 1.01 * day;
   const by = { store, actor: "test", now };

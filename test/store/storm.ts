@@ -83,7 +83,10 @@ export const importedRecords = 2_500;
 /** The owner of the i-th record. */
 export const importedOwner = (round: number, i: number): string => `r${round}import${i}`;
 
-/** Creates a large zone, and then replaces it by imports without pause: every value of the n-th file begins with `10.n.`. */
+/**
+ * Creates a large zone, and then replaces it by imports without pause: every value of the n-th file begins with
+ * `10.n.`.
+ */
 export function startImports({ url }: Service, token: string, round: number): Imports {
   let going = true;
   let answered = -1;

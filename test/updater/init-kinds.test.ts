@@ -23,7 +23,8 @@ afterAll(() => server.close());
 const given = ([key, value]: [string, unknown]): string =>
   `${key}=${typeof value === "object" ? ((value as { file?: string }).file ?? JSON.stringify(value)) : String(value as string)}`;
 
-// Left out: a firewall has its own options, the interfaces of this machine are not under control of the test, and the command reads a file in its folder.
+// Left out: a firewall has its own options, the interfaces of this machine are not under control of the test, and the
+// command reads a file in its folder.
 const kinds = Object.entries(sourceRigs).filter(([kind]) => !["firewall", "interface", "command"].includes(kind));
 
 it.each(kinds)("kind %s: reads it, tries a round, and writes a config that works", async (kind, start) => {

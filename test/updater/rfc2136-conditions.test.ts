@@ -95,7 +95,8 @@ describe("an UPDATE", () => {
     });
   });
 
-  // RFC 8945 section 5.3.2: BADTIME is signed, so it can be believed. BADKEY and BADSIG are not, and anybody could send them.
+  // RFC 8945 section 5.3.2: BADTIME is signed, so it can be believed. BADKEY and BADSIG are not, and anybody could send
+  // them.
   it.each<[string, TsigKey, number, "refused" | "unknown", RegExp]>([
     ["a key of another name", key("nobody"), 0, "unknown", /BADKEY/],
     ["another secret", key("home", "AAAA"), 0, "unknown", /BADSIG/],

@@ -100,7 +100,10 @@ ${machines}`,
   };
 }
 
-/** Asks for all hosts in turn, again and again: once before it returns, and once more when stopped, which returns the answers. */
+/**
+ * Asks for all hosts in turn, again and again: once before it returns, and once more when stopped, which returns the
+ * answers.
+ */
 async function keepAsking(port: number) {
   const questions = hosts.flatMap((host) => [`${host}.example.org`, "AAAA"]);
   const answers: string[] = [];

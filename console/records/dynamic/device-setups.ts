@@ -15,8 +15,8 @@ export type Setup = {
 export type Field = { readonly label: string; readonly value: string };
 
 /**
- * What the device does about this service's certificate: `unchecked`; `file`: it can be given `ca.pem`; `public`: it accepts only a
- * publicly trusted one.
+ * What the device does about this service's certificate: `unchecked`; `file`: it can be given `ca.pem`; `public`: it
+ * accepts only a publicly trusted one.
  */
 export type Trust = "unchecked" | "file" | "public";
 

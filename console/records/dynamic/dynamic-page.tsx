@@ -16,7 +16,10 @@ import { useSetsAt } from "./sets-at.ts";
 import { ShownSetup } from "./shown-setup.tsx";
 import { ownerIn, zoneIn } from "./typed-name.ts";
 
-/** From a name to a device that updates it: a token for exactly this name, what to enter where, and the first update as it arrives. */
+/**
+ * From a name to a device that updates it: a token for exactly this name, what to enter where, and the first update as
+ * it arrives.
+ */
 export default function DynamicPage() {
   const [made, setMade] = useState<MadeName>();
   return (

@@ -10,7 +10,9 @@ export type FirstUpdate =
   /** The token was used, but the name has no address. */
   | { readonly kind: "no-address" };
 
-/** `before` are the addresses when the token was created, `now` the current ones; undefined while they are not known. */
+/**
+ * `before` are the addresses when the token was created, `now` the current ones; undefined while they are not known.
+ */
 export function firstUpdate(
   before: readonly string[],
   now: readonly string[] | undefined,

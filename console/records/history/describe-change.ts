@@ -22,7 +22,10 @@ export function summaryOf(write: WriteEntry): string {
   return `${counted(write[first], "set")} ${first}${rest.join("")}`;
 }
 
-/** The changes of a write by name and type, as in the table of records: the log has them in the order in which they were made. */
+/**
+ * The changes of a write by name and type, as in the table of records: the log has them in the order in which they were
+ * made.
+ */
 export function inOrder(changes: readonly ChangeEvent[]): readonly ChangeEvent[] {
   const { compare } = new Intl.Collator("en", { numeric: true });
   const isApex = ({ name }: ChangeEvent) => Number(name === null) * 2 + Number(name === "@");

@@ -28,7 +28,10 @@ export function readWrites(
   return request("GET", `/console/zones/${encodeURIComponent(zone)}/writes?${query}`);
 }
 
-/** Names in the history are relative to the zone. A name that ends with the zone's is a whole name; any other may be a part of one. */
+/**
+ * Names in the history are relative to the zone. A name that ends with the zone's is a whole name; any other may be a
+ * part of one.
+ */
 function ownerOf(typed: string, zone: string): { readonly owner: string; readonly isWhole: boolean } {
   const name = asAscii(typed.trim().toLowerCase()).replace(/\.$/, "");
   if (name === zone) return { owner: "@", isWhole: true };

@@ -5,7 +5,10 @@ import { type LiveState, useLive } from "../../shared/live/live.ts";
 import type { ZoneSets } from "./put-sets.ts";
 import { withChanges } from "./read-sets.ts";
 
-/** Milliseconds. A large import causes thousands of events: after the first, those within this time are applied together. */
+/**
+ * Milliseconds. A large import causes thousands of events: after the first, those within this time are applied
+ * together.
+ */
 const gathering = 200;
 
 /** Keeps everything on the page up to date with the service. */
@@ -49,7 +52,10 @@ function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
   for (const key of ["zones", "overview"]) invalidate(queries, [key]);
 }
 
-/** Invalidating does not repeat the first read of a query while it runs, and its result may be older than the change: it is repeated afterwards. */
+/**
+ * Invalidating does not repeat the first read of a query while it runs, and its result may be older than the change: it
+ * is repeated afterwards.
+ */
 function invalidate(queries: QueryClient, queryKey: QueryKey): void {
   const begun = queries.getQueryCache().findAll({ queryKey, fetchStatus: "fetching" });
   for (const { queryKey: exactly, state, promise } of begun) {

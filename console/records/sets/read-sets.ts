@@ -40,7 +40,10 @@ async function readSets(request: Request, zone: RrsetsZone, before: ZoneSets | u
   return caughtUp ?? readWhole(request, zone.name, (await readZone(request, zone.name)).serial);
 }
 
-/** A set that is added or deleted meanwhile shifts all that follow, and one may be missed between two pages: then all are read again. */
+/**
+ * A set that is added or deleted meanwhile shifts all that follow, and one may be missed between two pages: then all
+ * are read again.
+ */
 async function readWhole(request: Request, zone: string, asOf: number, tries = 3): Promise<ZoneSets> {
   const sets = await readEverySet(request, zone);
   if (sets.length < setsPerConsolePage || tries === 1) return { sets, asOf };

@@ -104,8 +104,8 @@ export function withOneMore(draft: SetDraft): SetDraft {
 const freeKey = ({ values }: SetDraft): number => Math.max(0, ...values.map(({ key }) => key)) + 1;
 
 /**
- * Several addresses pasted into the field for one: each becomes a separate value, after the existing one or in its place.
- * Undefined for any other text.
+ * Several addresses pasted into the field for one: each becomes a separate value, after the existing one or in its
+ * place. Undefined for any other text.
  */
 export function withPasted(draft: SetDraft, at: number, pasted: string, replaces: boolean): SetDraft | undefined {
   const { type, values } = draft;
@@ -194,7 +194,9 @@ function readValue(
   return undefined;
 }
 
-/** What a value means, if that differs from what was typed: the zone's name is appended to a name without a final dot. */
+/**
+ * What a value means, if that differs from what was typed: the zone's name is appended to a name without a final dot.
+ */
 export function meaningOf(type: RecordType, texts: readonly string[], zone: string): string | undefined {
   const value = joinValue(type, texts);
   const rdata = parseRdata(type, value, zone);
@@ -203,7 +205,9 @@ export function meaningOf(type: RecordType, texts: readonly string[], zone: stri
   return meant.toLowerCase() === value.toLowerCase() ? undefined : meant;
 }
 
-/** A target that was probably meant as a full name, but gets the zone's name appended because it lacks the final dot. */
+/**
+ * A target that was probably meant as a full name, but gets the zone's name appended because it lacks the final dot.
+ */
 export const lacksDot = (type: RecordType, texts: readonly string[], zone: string): string | undefined =>
   texts.find((text, i) => isTarget(type, i) && looksWhole(text, zone))?.trim();
 

@@ -40,7 +40,10 @@ function useSets(zone: RrsetsZone) {
   };
 }
 
-/** The sets that a form needs. Its own is read alone if it is not among those that are loaded: the form need not wait for the others. */
+/**
+ * The sets that a form needs. Its own is read alone if it is not among those that are loaded: the form need not wait
+ * for the others.
+ */
 function useFormSets(zone: RrsetsZone, id: string | null, loaded: readonly Rrset[] | undefined, whole: boolean) {
   const { request } = useSession();
   const [, name = "", type = ""] = /^(.*)\/(.*)$/.exec(id ?? "") ?? [];

@@ -63,7 +63,10 @@ export function typesByUse(types: readonly string[] = recordTypes): readonly Rec
   return [...known, ...[...present].filter((type) => !Object.hasOwn(purposes, type))] as RecordType[];
 }
 
-/** Types that begin with the text come first: `a` is A, not the first type that contains an A. Without one, those with that purpose. */
+/**
+ * Types that begin with the text come first: `a` is A, not the first type that contains an A. Without one, those with
+ * that purpose.
+ */
 export function typesFor(typed: string, types: readonly RecordType[]): readonly RecordType[] {
   const place = (each: RecordType) => typeName(each).indexOf(typed.trim().toUpperCase());
   const named = types.filter((each) => place(each) >= 0);

@@ -5,8 +5,8 @@ import { useSession } from "../../shared/session/session.tsx";
 import { zonePath } from "../api.ts";
 
 /**
- * Undoes writes by their serials, the latest first. The service restores exactly what was there, and refuses if it has changed
- * since: then nothing is overwritten.
+ * Undoes writes by their serials, the latest first. The service restores exactly what was there, and refuses if it has
+ * changed since: then nothing is overwritten.
  */
 export function useUndo(zone: string): (serials: readonly number[], what: string) => Promise<string> {
   const { request } = useSession();

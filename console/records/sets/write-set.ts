@@ -39,8 +39,8 @@ export const deletionOf = (zone: string, set: Rrset) => ({
 });
 
 /**
- * Reads the sets before the write, because a page that is not live may be out of date. After the write it reads only what was
- * written: reading all of a large zone would take long.
+ * Reads the sets before the write, because a page that is not live may be out of date. After the write it reads only
+ * what was written: reading all of a large zone would take long.
  */
 export function useSetWrite(zone: string) {
   const { request } = useSession();

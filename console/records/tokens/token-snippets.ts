@@ -3,7 +3,10 @@ import { absoluteName } from "../../../src/core/names/name.ts";
 
 export type Snippet = { readonly name: string; readonly about: string; readonly text: string };
 
-/** What to paste where. curl reads the token from standard input, because every user of a machine can read command lines. */
+/**
+ * What to paste where. curl reads the token from standard input, because every user of a machine can read command
+ * lines.
+ */
 export function snippetsFor(origin: string, secret: string, scope: Scope): readonly Snippet[] {
   const url = new URL(origin);
   const zone = scope.zones?.[0] ?? "example.org";

@@ -11,7 +11,10 @@ import { readSet, zonePath } from "../api.ts";
 
 type NewSet = { readonly name: string; readonly type: string; readonly values: readonly string[] };
 
-/** Writes all sets together. Sets that exist keep their values, and a second SPF text, which would make both invalid, is not added. */
+/**
+ * Writes all sets together. Sets that exist keep their values, and a second SPF text, which would make both invalid, is
+ * not added.
+ */
 async function addSets(request: Request, zone: string, sets: readonly NewSet[]): Promise<void> {
   const changes = await Promise.all(
     sets.map(async ({ name, type, values }) => {

@@ -153,7 +153,10 @@ function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone
   });
 }
 
-/** The serial of the only write after the given one. Undefined if there were several, or if they may not fit on one page. */
+/**
+ * The serial of the only write after the given one. Undefined if there were several, or if they may not fit on one
+ * page.
+ */
 async function onlyWriteSince(request: Request, zone: string, serial: number): Promise<number | undefined> {
   const { history } = await readHistory(request, zone, null);
   const later = history.filter((change) => change.serial > serial);

@@ -33,7 +33,9 @@ type SetWrite = { readonly id: string; readonly seen: Rrset | undefined; readonl
 /** `replace`: the zone has only what is in the file. `merge`: sets that are not in the file stay. */
 export type ImportWay = "replace" | "merge";
 
-/** Whose SOA and NS records the zone itself has afterwards. A file from another provider names that provider's servers. */
+/**
+ * Whose SOA and NS records the zone itself has afterwards. A file from another provider names that provider's servers.
+ */
 export type OwnRecords = "keep" | "file";
 
 export type PreviewChange = {
@@ -213,7 +215,10 @@ export function changesInWords(changes: readonly PreviewChange[]): string {
 const isOwn = (set: Rrset | FileSet): boolean =>
   ("owner" in set ? set.owner : set.name) === "@" && (set.type === "SOA" || set.type === "NS");
 
-/** A record without a TTL inherits that of the record before it. In this order, the file and the kept records do not mix. */
+/**
+ * A record without a TTL inherits that of the record before it. In this order, the file and the kept records do not
+ * mix.
+ */
 function withKept(given: string, kept: readonly Rrset[], zone: string): string {
   const lines = (sets: readonly Rrset[]) => sets.flatMap((set) => linesOf(set, zone)).join("");
   const [before, after] = [kept.filter(({ ttl }) => ttl === null), kept.filter(({ ttl }) => ttl !== null)];

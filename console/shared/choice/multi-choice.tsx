@@ -3,8 +3,8 @@ import { type KeyboardEvent, useEffect, useState } from "react";
 import { type Option, settle } from "./settle.ts";
 
 /**
- * A choice of several. Mantine drops typed text when the field is left; here it becomes a choice, or it stays in the field and
- * `FormDialog` does not send the form.
+ * A choice of several. Mantine drops typed text when the field is left; here it becomes a choice, or it stays in the
+ * field and `FormDialog` does not send the form.
  */
 export function MultiChoice(props: Props) {
   const { chosen, isLooking = false } = props;

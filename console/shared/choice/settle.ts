@@ -4,8 +4,8 @@ export type Option = { readonly value: string; readonly label: string };
 export type Settled = { readonly chosen: readonly string[]; readonly left: string };
 
 /**
- * The text chooses the option that it names, or the only one that contains it; several names may be separated by commas or spaces.
- * The rest is never dropped: it was typed for a reason.
+ * The text chooses the option that it names, or the only one that contains it; several names may be separated by commas
+ * or spaces. The rest is never dropped: it was typed for a reason.
  */
 export function settle(typed: string, options: readonly Option[]): Settled {
   const text = typed.trim();

@@ -2,8 +2,8 @@ import { type ComponentType, lazy, useEffect } from "react";
 import { ServiceGoneNote } from "./service-gone.tsx";
 
 /**
- * A part of the page that is fetched when it is first shown. If that fails, the service is down, or was upgraded while the page
- * was open and its files have new names: the page reloads when the service responds.
+ * A part of the page that is fetched when it is first shown. If that fails, the service is down, or was upgraded while
+ * the page was open and its files have new names: the page reloads when the service responds.
  */
 export const lazyPart = <P,>(load: () => Promise<{ readonly default: ComponentType<P> }>) =>
   lazy(() => load().catch(() => ({ default: ReloadsWhenServed })));

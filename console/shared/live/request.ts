@@ -10,7 +10,10 @@ export class RequestProblem extends Error {
   }
 }
 
-/** There was no response, a proxy responded instead of the service, or the service said that it is unavailable: it may be back soon. */
+/**
+ * There was no response, a proxy responded instead of the service, or the service said that it is unavailable: it may
+ * be back soon.
+ */
 export const isAway = (error: Error): boolean => error instanceof RequestProblem && awayStatus.includes(error.status);
 
 const awayStatus: readonly number[] = [0, 502, 503, 504];
@@ -20,7 +23,10 @@ export type Request = <T>(method: Method, path: string, body?: unknown) => Promi
 
 const longest = 30_000;
 
-/** `csrf` proves that the request comes from the service's own page; `onSignedOut` is called when the session was ended or replaced. */
+/**
+ * `csrf` proves that the request comes from the service's own page; `onSignedOut` is called when the session was ended
+ * or replaced.
+ */
 export function createRequest(csrf: string | undefined, onSignedOut: () => void): Request {
   return async <T>(method: Method, path: string, body?: unknown): Promise<T> => {
     const response = await send(method, path, csrf, body);
@@ -52,7 +58,9 @@ async function send(method: Method, path: string, csrf: string | undefined, body
   }
 }
 
-/** The connection was lost during the response, or the response came from something else: a proxy or a captive portal. */
+/**
+ * The connection was lost during the response, or the response came from something else: a proxy or a captive portal.
+ */
 const cutOff = (silent: string) => (error: unknown) => {
   throw new RequestProblem(0, silent, String(error));
 };
@@ -76,7 +84,10 @@ type ErrorBody = {
   readonly message?: string;
 };
 
-/** Includes the service's advice, which is only in the details. `silent` is the message if something else responded in its place. */
+/**
+ * Includes the service's advice, which is only in the details. `silent` is the message if something else responded in
+ * its place.
+ */
 export async function problemOf(response: Response, silent: string): Promise<RequestProblem> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
   const bare = awayStatus.includes(response.status) ? silent : `The service responded with status ${response.status}.`;

@@ -22,7 +22,9 @@ export type StreamOptions = {
 const lookEvery = 15_000;
 const patience = 10_000;
 
-/** Milliseconds between two heartbeats of the tab that has the stream; after three missing ones, another tab takes over. */
+/**
+ * Milliseconds between two heartbeats of the tab that has the stream; after three missing ones, another tab takes over.
+ */
 const beatEvery = 5_000;
 
 type Heard = { readonly name: string; readonly data: unknown };
@@ -34,9 +36,9 @@ type Said =
   | { readonly kind: "state"; readonly state: LiveState; readonly last?: Heard | undefined };
 
 /**
- * Server-sent events for all visible tabs of a browser over one connection: a browser opens at most six per host, and further
- * requests would wait. The tab that holds a lock has the stream and passes everything on; when it is hidden, closed or hangs,
- * another takes over. If all are hidden there is no stream. Returns a function that stops listening.
+ * Server-sent events for all visible tabs of a browser over one connection: a browser opens at most six per host, and
+ * further requests would wait. The tab that holds a lock has the stream and passes everything on; when it is hidden,
+ * closed or hangs, another takes over. If all are hidden there is no stream. Returns a function that stops listening.
  */
 export function joinStream(options: StreamOptions, listener: StreamListener): () => void {
   let tab: Tab | undefined;

@@ -21,8 +21,8 @@ export function useSession(): Signed {
 }
 
 /**
- * Shows its children to users who are signed in, and the sign-in page to everybody else; the URL does not change. If a session
- * expires or is ended elsewhere, what was typed is kept, hidden, until the same user signs in again.
+ * Shows its children to users who are signed in, and the sign-in page to everybody else; the URL does not change. If a
+ * session expires or is ended elsewhere, what was typed is kept, hidden, until the same user signs in again.
  */
 export function SessionGate({ words, children }: { readonly words: SignInWords; readonly children: ReactNode }) {
   const queries = useQueryClient();

@@ -40,7 +40,10 @@ export function SignOutButton({ service }: { readonly service: ServiceName }) {
   );
 }
 
-/** A session that has already ended needs no sign-out. No data was sent, so the message must not ask the user to check it. */
+/**
+ * A session that has already ended needs no sign-out. No data was sent, so the message must not ask the user to check
+ * it.
+ */
 function unlessOver(error: unknown): void {
   const status = error instanceof RequestProblem ? error.status : undefined;
   if (status === 0) throw new RequestProblem(0, noAnswer("POST", false));

@@ -9,8 +9,8 @@ import { toSecond } from "./words-of-time.ts";
 const [laneHeight, frame, mostLanes] = [26, 62, 12];
 
 /**
- * Which address a name had when: time runs to the right, each address has a lane, and a bar shows how long it was in use. A name that
- * gets a new address every night would need a lane per night, so only the latest are drawn.
+ * Which address a name had when: time runs to the right, each address has a lane, and a bar shows how long it was in
+ * use. A name that gets a new address every night would need a lane per night, so only the latest are drawn.
  */
 export function Timeline({ spans: all, label }: { readonly spans: readonly Span[]; readonly label: string }) {
   const box = useRef<HTMLDivElement>(null);
@@ -54,7 +54,10 @@ export function Timeline({ spans: all, label }: { readonly spans: readonly Span[
   );
 }
 
-/** Milliseconds between two redraws, so that the last bar grows by about a pixel: short after a recent change, long after one of last week. */
+/**
+ * Milliseconds between two redraws, so that the last bar grows by about a pixel: short after a recent change, long
+ * after one of last week.
+ */
 const tickFor = (spans: readonly Span[]): number =>
   Math.min(60_000, Math.max(1_000, (Date.now() - (spans[0]?.from ?? 0)) / 500));
 

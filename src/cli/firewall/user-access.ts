@@ -22,7 +22,10 @@ export async function withAccess<T>(
   return await workOn(file, work);
 }
 
-/** Creates a missing database only with `--new`: a running service would know nothing of what is added to a mistyped folder. */
+/**
+ * Creates a missing database only with `--new`: a running service would know nothing of what is added to a mistyped
+ * folder.
+ */
 export async function withNewAccess<T>(
   options: InData & NewOption,
   io: CommandIo,

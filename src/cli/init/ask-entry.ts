@@ -121,7 +121,10 @@ function fromHere(value: YamlValue, io: CommandIo): YamlValue {
 /** Not a possible value of any setting. */
 const none = "+";
 
-/** Lists, such as `[PROGRAM, ARGUMENT]`, mappings, numbers and booleans are read as in the config. Any other text stays as it is. */
+/**
+ * Lists, such as `[PROGRAM, ARGUMENT]`, mappings, numbers and booleans are read as in the config. Any other text stays
+ * as it is.
+ */
 const yamlValue = (typed: string): YamlValue =>
   /^[[{]|^(?:\d+|true|false)$/.test(typed) ? (parse(typed) as YamlValue) : typed;
 

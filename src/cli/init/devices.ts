@@ -10,7 +10,10 @@ export const publicAddress = (report: InterfaceReport, device: string, family: F
   return choice.kind === "address" ? choice.address.text : undefined;
 };
 
-/** Interfaces with a public address first, then those with another one. If no interface has an address, "none" comes first. */
+/**
+ * Interfaces with a public address first, then those with another one. If no interface has an address, "none" comes
+ * first.
+ */
 export function deviceChoices(report: InterfaceReport, family: Family): readonly AnswerOption[] {
   const ranked = [...report.keys()].map((device) => {
     const { choice } = chooseAddress(report, { device, family, public: "warn" });

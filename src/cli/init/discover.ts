@@ -23,7 +23,9 @@ export type Proposal = {
 const longest = 5_000;
 const searching = 1_500;
 
-/** Sources of the public address on this machine and its network, the best first. Only the default gateway is queried. */
+/**
+ * Sources of the public address on this machine and its network, the best first. Only the default gateway is queried.
+ */
 export async function discover(io: CommandIo): Promise<readonly Proposal[]> {
   const gateway = defaultGateway();
   const router = gateway === undefined ? "" : ` and at its router ${gateway} (UPnP, NAT-PMP, its web page)`;
@@ -49,8 +51,8 @@ export type Discovered = {
 };
 
 /**
- * A public address on the machine itself is certain, and its kernel pushes changes. A FRITZ!Box knows both families without a
- * password, a router with an API needs one, and any other router knows only its IPv4 address.
+ * A public address on the machine itself is certain, and its kernel pushes changes. A FRITZ!Box knows both families
+ * without a password, a router with an API needs one, and any other router knows only its IPv4 address.
  */
 export function proposalsFrom({ own, page, routers }: Discovered): readonly Proposal[] {
   const upnp = routers.map(proposeRouter);

@@ -87,7 +87,10 @@ const printLines = (settings: Settings): string =>
     .map(([key, value]) => `    ${key}: ${printValue(value, key)}\n`)
     .join("");
 
-/** Texts are quoted, because YAML reads many words as something else; the words and paths that moor chose need no quotes. */
+/**
+ * Texts are quoted, because YAML reads many words as something else; the words and paths that moor chose need no
+ * quotes.
+ */
 export function printValue(value: YamlValue, key = ""): string {
   if (typeof value === "string")
     return ["kind", "api"].includes(key) || /^secrets\/[\w.-]+$/.test(value) ? value : JSON.stringify(value);
@@ -150,8 +153,8 @@ export async function writeFiles(folder: string, files: readonly SetupFile[]): P
 }
 
 /**
- * Puts each file in its place; the config last, so that it never refers to a missing secret. In a folder of another user, the files
- * that root writes belong to that user, so that a service of that user can read them.
+ * Puts each file in its place; the config last, so that it never refers to a missing secret. In a folder of another
+ * user, the files that root writes belong to that user, so that a service of that user can read them.
  */
 export async function adoptDraft(draft: string, folder: string, files: readonly SetupFile[]): Promise<void> {
   for (const { path } of files) {

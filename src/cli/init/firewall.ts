@@ -5,7 +5,10 @@ import { isPath, readGiven, readTyped } from "./given.ts";
 import type { InitOptions } from "./options.ts";
 import { askUrl, type TrustAsker } from "./trust.ts";
 
-/** An OPNsense or `moor firewall`: the URL, `found` if it is known, and a key with its secret, which are downloaded as one file. */
+/**
+ * An OPNsense or `moor firewall`: the URL, `found` if it is known, and a key with its secret, which are downloaded as
+ * one file.
+ */
 export async function askFirewall(
   options: InitOptions,
   found: string | undefined,

@@ -19,8 +19,8 @@ export type NewRecord = {
 };
 
 /**
- * Creates a record with the zone's TTL through either API. Undefined if the service lists it afterwards. The answer does not
- * count: it can be lost after the write, or report a success that did not happen.
+ * Creates a record with the zone's TTL through either API. Undefined if the service lists it afterwards. The answer
+ * does not count: it can be lost after the write, or report a success that did not happen.
  */
 export async function makeRecord(wanted: NewRecord): Promise<TargetFault | undefined> {
   const { config, target, zone, io } = wanted;

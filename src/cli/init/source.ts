@@ -15,7 +15,10 @@ import type { InitOptions } from "./options.ts";
 import { readEntry } from "./read-entry.ts";
 import { createTrustAsker, type TrustAsker } from "./trust.ts";
 
-/** What was found out about the source: its entry, the devices of the name, and the addresses that could be published now. */
+/**
+ * What was found out about the source: its entry, the devices of the name, and the addresses that could be published
+ * now.
+ */
 export type AskedSource = {
   readonly source: SetupEntry;
   readonly devices: Partial<Record<Family, YamlValue>>;
@@ -76,7 +79,10 @@ const isFirewall = (kind: string): boolean => sourceKinds[kind] === sourceKinds[
 const asksNothing = (kind: string): boolean =>
   !isFirewall(kind) && askedSettings(sourceKinds[kind] as (typeof sourceKinds)[string]).length === 0;
 
-/** Each kind once, though some have two names. Found ones come first, and `web` before those that have no public address. */
+/**
+ * Each kind once, though some have two names. Found ones come first, and `web` before those that have no public
+ * address.
+ */
 export function kindChoices(proposals: readonly Proposal[]): readonly AnswerOption[] {
   const kinds = Object.entries(sourceKinds).filter(
     ([, kind], at, all) => all.findIndex(([, other]) => other === kind) === at,

@@ -20,9 +20,9 @@ export async function askUrl(which: WhichUrl, asker: Asker): Promise<URL> {
 const isWebUrl = (text: string) => URL.canParse(text) && /^https?:/.test(text);
 
 /**
- * Trusts the system's authorities if they signed the certificate, or if there is no certificate. Otherwise trusts the private
- * authority that is sent with it, because the certificate itself will be renewed; without one, the certificate. Asks only once
- * per certificate. `flag` is the option for its fingerprint.
+ * Trusts the system's authorities if they signed the certificate, or if there is no certificate. Otherwise trusts the
+ * private authority that is sent with it, because the certificate itself will be renewed; without one, the certificate.
+ * Asks only once per certificate. `flag` is the option for its fingerprint.
  */
 export function createTrustAsker(flag: string, given: string | undefined, asker: Asker, io: CommandIo): TrustAsker {
   const trusted = new Map<string, ShownTrust>();

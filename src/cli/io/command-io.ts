@@ -11,7 +11,10 @@ export type CommandIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly signal: AbortSignal;
-  /** Whether a person can be asked. If not, the output may end up in a log that others read, so it must contain no secret. */
+  /**
+   * Whether a person can be asked. If not, the output may end up in a log that others read, so it must contain no
+   * secret.
+   */
   readonly isTerminal?: boolean;
   /** Calls `act` each time that signal arrives. */
   readonly onSignal?: (name: "SIGHUP" | "SIGUSR1", act: () => void) => void;

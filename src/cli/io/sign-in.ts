@@ -30,8 +30,8 @@ export const browserWarning = (caFile: string): string =>
   `The browser warns about the certificate, because moor's private authority issued it. Import ${caFile}, or continue anyway.\n`;
 
 /**
- * A sign-in link for the person at the terminal. Undefined if the output may end up in a log, or if no link can be created now;
- * the service runs anyway, and `moor sign-in` creates one later.
+ * A sign-in link for the person at the terminal. Undefined if the output may end up in a log, or if no link can be
+ * created now; the service runs anyway, and `moor sign-in` creates one later.
  */
 export async function linkToShow(make: () => Promise<string>, io: CommandIo): Promise<string | undefined> {
   if (!io.isTerminal) return undefined;

@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
- * V8 collects garbage when it needs room, and an idle program never does. `moor update` after a minute of watching: 62 MB resident;
- * 65 MB without this, and 75 MB if the compilers run too, which `bin/moor.ts` turns off.
+ * V8 collects garbage when it needs room, and an idle program never does. `moor update` after a minute of watching: 62
+ * MB resident; 65 MB without this, and 75 MB if the compilers run too, which `bin/moor.ts` turns off.
  */
 export function collectAfterStart(): void {
   setTimeout(() => {

@@ -8,8 +8,8 @@ import type { CommandIo } from "./command-io.ts";
 export type SecretPlace = { readonly file: string; readonly isNew: boolean };
 
 /**
- * Checked before a secret is created, so that none in use is overwritten. Only an empty file, as from mktemp, or one that matches
- * `mayHold` is replaced. Undefined if the secret is to be shown.
+ * Checked before a secret is created, so that none in use is overwritten. Only an empty file, as from mktemp, or one
+ * that matches `mayHold` is replaced. Undefined if the secret is to be shown.
  */
 export function placeOf(
   { to }: { readonly to?: string },

@@ -10,7 +10,10 @@ import { readPublisher } from "../records/publisher.ts";
 import { findStore } from "../store/with-store.ts";
 import type { ManageOptions, RecordsApi } from "./records-api.ts";
 
-/** The store of this machine, behind the same API as that of a service; it may be running. Undefined after printing why not. */
+/**
+ * The store of this machine, behind the same API as that of a service; it may be running. Undefined after printing why
+ * not.
+ */
 export async function openLocalApi(options: ManageOptions, io: CommandIo): Promise<RecordsApi | undefined> {
   const data = options.data ?? "./moor-data";
   const log = createLog({ format: "text", level: "silent", write: io.err });

@@ -72,7 +72,10 @@ export function zoneExport(typed: string, options: ZoneExport, io: CommandIo): P
 
 export type ZoneImport = ManageOptions & { readonly fileNameservers?: boolean };
 
-/** `moor zone import`: afterwards the zone has what is in the file. Its nameservers and SOA stay, unless those of the file are wanted. */
+/**
+ * `moor zone import`: afterwards the zone has what is in the file. Its nameservers and SOA stay, unless those of the
+ * file are wanted.
+ */
 export function zoneImport(typed: string, file: string, options: ZoneImport, io: CommandIo): Promise<number> {
   return withZone(typed, options, io, async (api, zone) => {
     const given = await readFile(resolve(io.cwd, file), "utf8");

@@ -31,7 +31,9 @@ type Moved = {
   readonly because: string | undefined;
 };
 
-/** `moor zone import --from`: all zones of an account, or some of them. Without `--yes` it only shows what would change. */
+/**
+ * `moor zone import --from`: all zones of an account, or some of them. Without `--yes` it only shows what would change.
+ */
 export async function zonesFrom(typed: readonly string[], options: ZonesFrom, io: CommandIo): Promise<number> {
   const names = typed.map((text) => parseTyped(parseZoneName, text, "ZONE"));
   const faults = names.flatMap((name) => (name.ok ? [] : name.faults));

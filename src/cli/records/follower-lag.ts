@@ -1,6 +1,8 @@
 import type { RecordStore } from "../../records/store/port.ts";
 
-/** How far a follower of the change log lags: unread changes, and seconds since the oldest of them was first seen here. */
+/**
+ * How far a follower of the change log lags: unread changes, and seconds since the oldest of them was first seen here.
+ */
 export type FollowerLag = { readonly changes: number; readonly seconds: number };
 
 /** The maximum number of remembered positions; more would not make the result any better. */

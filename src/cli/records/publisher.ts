@@ -8,7 +8,10 @@ export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.mo
 
 const noteIn = (folder: string): string => join(folder, "records.publisher.json");
 
-/** A service stores in its data folder what new zones get, for the commands that create zones there. On a full disk it runs anyway. */
+/**
+ * A service stores in its data folder what new zones get, for the commands that create zones there. On a full disk it
+ * runs anyway.
+ */
 export const notePublisher = (folder: string, { nameservers, hostmaster }: Publisher): Promise<void> =>
   swapFile(noteIn(folder), `${JSON.stringify({ nameservers, hostmaster })}\n`).catch(() => undefined);
 

@@ -64,7 +64,9 @@ function readZone(text: string): Result<string> {
   return name.ok ? name : fail(...name.faults.map((fault) => ({ ...fault, where: `--zone ${text}` })));
 }
 
-/** `home A,AAAA`, or `home` for all types. A name that ends with one of the zones is absolute, with or without a dot. */
+/**
+ * `home A,AAAA`, or `home` for all types. A name that ends with one of the zones is absolute, with or without a dot.
+ */
 function readSet(text: string, zones: readonly string[]): Result<SetRule> {
   const where = `--set ${text}`;
   const [name = "", types, ...more] = text.trim().split(/\s+/);

@@ -51,10 +51,15 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
   return 0;
 }
 
-/** A file with an old token may be replaced: that is how a token is renewed. The old one stays valid until it is revoked. */
+/**
+ * A file with an old token may be replaced: that is how a token is renewed. The old one stays valid until it is
+ * revoked.
+ */
 const tokenLine = /^[A-Za-z0-9]{32,64}\n?$/;
 
-/** Warns about what is allowed but rarely meant: a zone that does not exist yet, or an absolute name without its zone. */
+/**
+ * Warns about what is allowed but rarely meant: a zone that does not exist yet, or an absolute name without its zone.
+ */
 async function likelyMistakes(store: RecordStore, account: number, scope: Scope): Promise<readonly string[]> {
   const mistakes: string[] = [];
   const missing: string[] = [];

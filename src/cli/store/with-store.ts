@@ -37,7 +37,10 @@ export async function withNewStore<T>(
   return await workOn(place, io, work);
 }
 
-/** Creates a missing store only with `--new`: a running service would know nothing of what is added to a mistyped folder. */
+/**
+ * Creates a missing store only with `--new`: a running service would know nothing of what is added to a mistyped
+ * folder.
+ */
 export async function withServiceStore<T>(
   options: DatabaseOptions & NewOption,
   io: CommandIo,

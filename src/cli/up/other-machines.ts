@@ -11,7 +11,10 @@ export function addressOn(device: string, interfaces = networkInterfaces()): str
   return found.address;
 }
 
-/** Listens on all addresses instead of loopback, so that it survives a change of its address. Other choices of the user stay. */
+/**
+ * Listens on all addresses instead of loopback, so that it survives a change of its address. Other choices of the user
+ * stay.
+ */
 export const openToOthers = ({ host, port }: ListenAddress, name: string): ListenAddress => ({
   host: host !== "127.0.0.1" ? host : name.includes(":") ? "::" : "0.0.0.0",
   port,

@@ -17,7 +17,9 @@ export async function outwardDevice(devices: readonly Device[]): Promise<string 
   return pickOutward(devices, defaultRoute4(routes4 ?? "") ?? defaultRoute6(routes6 ?? ""));
 }
 
-/** The device of the default route; or the first with an address that could be published; or the first with any address. */
+/**
+ * The device of the default route; or the first with an address that could be published; or the first with any address.
+ */
 export function pickOutward(devices: readonly Device[], route: string | undefined): string | undefined {
   const usable = devices.filter(({ loopback, addressed }) => addressed && !loopback);
   const found = usable.find(({ name }) => name === route) ?? usable.find(({ publishable }) => publishable) ?? usable[0];

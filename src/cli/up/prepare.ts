@@ -174,8 +174,8 @@ async function newZone(service: ReturnType<typeof createRecordService>, actor: A
 }
 
 /**
- * Written at the first start. Later starts change only what no longer holds: the ports, and the interface if another one was
- * chosen or this one is gone. Everything else belongs to the user.
+ * Written at the first start. Later starts change only what no longer holds: the ports, and the interface if another
+ * one was chosen or this one is gone. Everything else belongs to the user.
  */
 export async function writeTrialConfig(trial: Trial, urls: { records: string; firewall: string }): Promise<void> {
   const present = await readFileIfThere(trial.configFile);

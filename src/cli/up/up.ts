@@ -128,8 +128,8 @@ async function startServices(
 }
 
 /**
- * Not in the config file, because the options decide. The password only turns HTTPS on: users sign in as on the other pages of
- * `moor up`.
+ * Not in the config file, because the options decide. The password only turns HTTPS on: users sign in as on the other
+ * pages of `moor up`.
  */
 function controlAt(at: ListenAddress): ControlConfig {
   const [token, password] = [createToken(), createToken()];

@@ -65,7 +65,10 @@ function describeSource({ name, kind }: SourceConfig): string {
 
 type Stored = Pick<StateFile, "get">;
 
-/** A published address is preferred to others that are no better. The records are not read here, so every stored address is in doubt. */
+/**
+ * A published address is preferred to others that are no better. The records are not read here, so every stored address
+ * is in doubt.
+ */
 async function storedBefore({ stateFile }: UpdaterConfig, io: CommandIo): Promise<Stored> {
   const opened = await openStateFile(stateFile, Date.now(), { write: false });
   if (opened.kind === "unusable") {

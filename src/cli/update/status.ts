@@ -91,7 +91,10 @@ async function rowsOf(
   return rows;
 }
 
-/** Only the running updater knows how often a record was replaced in the last hour. It writes to the history when it has to wait. */
+/**
+ * Only the running updater knows how often a record was replaced in the last hour. It writes to the history when it has
+ * to wait.
+ */
 function heldBackIn(history: readonly HistoryEntry[], now: number): ReadonlyMap<string, HistoryEntry> {
   const last = new Map(history.map((entry) => [entry.about, entry]));
   return new Map([...last].filter(([, { kind, until }]) => kind === "waiting" && Date.parse(until ?? "") > now));

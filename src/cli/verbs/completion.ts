@@ -26,8 +26,8 @@ export async function addCompletion(program: Command, argv: readonly string[], i
 }
 
 /**
- * `:4` keeps the shell from completing file names, so it is printed only after suggestions. A readonly variable would make bash
- * fail when the script is sourced again.
+ * `:4` keeps the shell from completing file names, so it is printed only after suggestions. A readonly variable would
+ * make bash fail when the script is sourced again.
  */
 function createCorrection(): (text: string) => string {
   let lines = 0;

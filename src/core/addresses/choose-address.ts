@@ -18,8 +18,8 @@ export type AddressPolicy = {
 };
 
 /**
- * `none`: the interface was read and has no suitable address. `unknown-interface`: it is not in the report. `unknown`: it
- * could not be read. None of them ever deletes a record.
+ * `none`: the interface was read and has no suitable address. `unknown-interface`: it is not in the report. `unknown`:
+ * it could not be read. None of them ever deletes a record.
  */
 export type Choice =
   | { readonly kind: "address"; readonly address: Address }
@@ -67,7 +67,10 @@ function choiceOf(candidates: readonly Candidate[]): Choice {
   return { kind: "none", because: candidates.length === 0 ? "no-addresses" : "no-fit-address" };
 }
 
-/** Only the first entry counts, or the first one of the VHID. If it is unsuitable there is no address: aliases are not used. */
+/**
+ * Only the first entry counts, or the first one of the VHID. If it is unsuitable there is no address: aliases are not
+ * used.
+ */
 function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): Candidate[] {
   const first = policy.vhid === undefined ? 0 : entries.findIndex(({ vhid }) => vhid === policy.vhid);
   return entries.map((entry, index) => {
@@ -96,8 +99,9 @@ function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): 
 }
 
 /**
- * Within a network, lifetimes differ only by the time of the last renewal: always taking the longest would make a name switch between
- * two addresses with every renewal. In another network, a longer lifetime may mean that the provider has changed the prefix.
+ * Within a network, lifetimes differ only by the time of the last renewal: always taking the longest would make a name
+ * switch between two addresses with every renewal. In another network, a longer lifetime may mean that the provider has
+ * changed the prefix.
  */
 function stayingOf(ranked: readonly (Ranked | undefined)[], best: Ranked, { published = [] }: AddressPolicy) {
   const asGood = ranked.filter((each) => each && isAsGood(each, best));

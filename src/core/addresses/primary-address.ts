@@ -4,8 +4,9 @@ import { isInNetwork, type Network, parseNetwork, sharesPrefix } from "./network
 import { type AddressScope, scopeOf } from "./scope.ts";
 
 /**
- * Whether a secondary zone may be transferred from this address. Account holders choose the addresses, and the service connects
- * to them from inside the operator's network: addresses that are not reachable from the internet need the operator's permission.
+ * Whether a secondary zone may be transferred from this address. Account holders choose the addresses, and the service
+ * connects to them from inside the operator's network: addresses that are not reachable from the internet need the
+ * operator's permission.
  */
 export function mayBePrimary(address: Address, allowed: readonly Network[]): boolean {
   const inside = embeddedIpv4(address) ?? address;
@@ -24,7 +25,10 @@ export function primaryFaults(address: Address, where: string, allowed: readonly
 /** Documentation addresses belong to nobody: they are harmless, and examples work as written. */
 const reachable: ReadonlySet<AddressScope> = new Set(["global", "documentation"]);
 
-/** From 1 to 65535, also as text; undefined for anything else. Every port is allowed, because not all primaries run on port 53. */
+/**
+ * From 1 to 65535, also as text; undefined for anything else. Every port is allowed, because not all primaries run on
+ * port 53.
+ */
 export function portOf(value: unknown): number | undefined {
   const port = typeof value === "string" && /^\d{1,5}$/.test(value) ? Number(value) : value;
   return typeof port === "number" && Number.isInteger(port) && port >= 1 && port <= 65_535 ? port : undefined;

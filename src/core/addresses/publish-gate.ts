@@ -2,9 +2,9 @@ import type { Address, Family } from "./address.ts";
 import { type AddressScope, isUnreachable, scopeOf, type UnreachableScope } from "./scope.ts";
 
 /**
- * The last check before an address is published. Addresses of the refused scopes can never be reached from another network. Other
- * addresses that are not global work inside some network, so they are published with a warning, unless the config
- * requires public addresses.
+ * The last check before an address is published. Addresses of the refused scopes can never be reached from another
+ * network. Other addresses that are not global work inside some network, so they are published with a warning, unless
+ * the config requires public addresses.
  */
 export type GateVerdict =
   | { readonly kind: "pass" }

@@ -77,15 +77,18 @@ const ranges6: readonly (readonly [string, AddressScope])[] = [
 type Inside = (bytes: Uint8Array) => Uint8Array;
 
 const lastFour: Inside = (bytes) => bytes.subarray(12);
-/** RFC 6052, 2.2: with a /48 prefix the address follows the prefix, skipping byte 8; otherwise a /96 is assumed, with the address at the end. */
+/**
+ * RFC 6052, 2.2: with a /48 prefix the address follows the prefix, skipping byte 8; otherwise a /96 is assumed, with
+ * the address at the end.
+ */
 const localNat64: Inside = (bytes) =>
   bytes.subarray(11).some((byte) => byte !== 0)
     ? lastFour(bytes)
     : Uint8Array.from([6, 7, 9, 10], (i) => bytes[i] ?? 0);
 
 /**
- * Where an IPv4 address is embedded in an IPv6 address. ISATAP is missing on purpose: there the prefix decides who can reach the
- * address, and the IPv4 address matters only inside the site.
+ * Where an IPv4 address is embedded in an IPv6 address. ISATAP is missing on purpose: there the prefix decides who can
+ * reach the address, and the IPv4 address matters only inside the site.
  */
 const carriers: readonly (readonly [Network, Inside])[] = [
   [network("::/96"), lastFour], // IPv4-compatible: RFC 4291, 2.5.5.1

@@ -41,8 +41,8 @@ export type ChainSet = {
 };
 
 /**
- * Closes the chain of NSEC or NSEC3 records around the names of a write. Returns a function that makes the set of a name.
- * That function returns undefined if the write cannot have changed the set.
+ * Closes the chain of NSEC or NSEC3 records around the names of a write. Returns a function that makes the set of a
+ * name. That function returns undefined if the write cannot have changed the set.
  */
 export function* linkingChain(wish: ChainWish): Steps<(draft: Draft) => ChainSet | undefined> {
   const update = new ChainUpdate(wish);

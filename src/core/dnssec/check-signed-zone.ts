@@ -26,7 +26,10 @@ function longNameFaults(zone: string, before: readonly RRset[], wanted: readonly
   return long.filter((owner) => !old.has(owner)).map((owner) => longNameFault(zone, owner));
 }
 
-/** The owners that are so long that no wildcard fits below them: NSD 4.6 (Debian 12) crashes when it hashes that wildcard, and stops serving all its zones. */
+/**
+ * The owners that are so long that no wildcard fits below them: NSD 4.6 (Debian 12) crashes when it hashes that
+ * wildcard, and stops serving all its zones.
+ */
 export function longNames(zone: string, sets: readonly Pick<RRset, "owner">[]): readonly string[] {
   const long = new Set<string>();
   for (const { owner } of sets)
@@ -57,7 +60,10 @@ function expireFaults(zone: string, before: readonly RRset[], wanted: readonly R
   ];
 }
 
-/** An unsigned zone without NS records is served with those of the service. In a signed one, they would have no signature. */
+/**
+ * An unsigned zone without NS records is served with those of the service. In a signed one, they would have no
+ * signature.
+ */
 function serverFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   if (!before.some(isApexNs) || wanted.some(isApexNs)) return [];
   return [
@@ -72,7 +78,10 @@ function serverFaults(zone: string, before: readonly RRset[], wanted: readonly R
 
 const isApexNs = ({ owner, type }: RRset): boolean => owner === apex && type === "NS";
 
-/** With NSEC3, BIND's resolver treats a name with a DS record as a child zone, and rejects every answer about names below it. */
+/**
+ * With NSEC3, BIND's resolver treats a name with a DS record as a child zone, and rejects every answer about names
+ * below it.
+ */
 function delegationFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   const misplaced = misplacedDs(wanted);
   if (misplaced.length === 0) return [];

@@ -21,7 +21,10 @@ export type Generated = {
   readonly signatures: Map<string, readonly string[]>;
 };
 
-/** `cut`: the name is delegated, so of its own sets only DS is signed here. `hidden`: it is below a delegation or a DNAME. */
+/**
+ * `cut`: the name is delegated, so of its own sets only DS is signed here. `hidden`: it is below a delegation or a
+ * DNAME.
+ */
 export type Authority = "signed" | "cut" | "hidden";
 
 export const madeKey = (owner: string, type: number): string => `${owner} ${type}`;
@@ -30,7 +33,10 @@ const [ns, dname] = [2, 39] as const;
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
-/** The names that a write concerns, as a tree. `whole`: starts without what is stored, because every name will be entered again. */
+/**
+ * The names that a write concerns, as a tree. `whole`: starts without what is stored, because every name will be
+ * entered again.
+ */
 export function createDrafts(stored: (owner: string) => SignedName | undefined, whole: boolean) {
   const drafts = new Map<string, Draft>();
 

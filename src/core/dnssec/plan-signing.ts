@@ -58,7 +58,10 @@ export type SigningWish = {
   /** How long negative answers may be cached. */
   readonly negativeTtl: number;
   readonly signing: Signing;
-  /** The types that each touched name has after the write. The apex is always one of them, because every write changes the SOA record. */
+  /**
+   * The types that each touched name has after the write. The apex is always one of them, because every write changes
+   * the SOA record.
+   */
   readonly touched: ReadonlyMap<string, readonly number[]>;
   readonly setsAt: (owner: string) => Touched;
   readonly names: Names;
@@ -99,9 +102,9 @@ export type SigningPlan = {
 export const keyTtl = 3_600;
 
 /**
- * What a write changes in the signed part of its zone (RFC 4035 section 2). It looks only at the names that are touched, the names
- * above them, and their neighbours in the chain. `"whole"`: a delegation or a DNAME above other names was added or removed, so the
- * write must be planned with every name of the zone.
+ * What a write changes in the signed part of its zone (RFC 4035 section 2). It looks only at the names that are
+ * touched, the names above them, and their neighbours in the chain. `"whole"`: a delegation or a DNAME above other
+ * names was added or removed, so the write must be planned with every name of the zone.
  */
 export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"> {
   const { zone, signing, touched, names, whole, negativeTtl } = wish;

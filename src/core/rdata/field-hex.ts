@@ -17,7 +17,8 @@ export const hexToEnd: FieldKind<string> = {
 };
 
 /**
- * Data of any type, in the format for unknown types (RFC 3597 section 5): `\#`, the number of bytes, and the bytes in hexadecimal.
+ * Data of any type, in the format for unknown types (RFC 3597 section 5): `\#`, the number of bytes, and the bytes in
+ * hexadecimal.
  */
 export const genericData: FieldKind<string> = {
   takes: "rest",
@@ -44,8 +45,8 @@ function readHex(tokens: readonly TextToken[]): string | undefined {
 const printHex = (bytes: string): string => hexOf(bytes.length, (i) => bytes.charCodeAt(i));
 
 /**
- * Signed zones consist mostly of data in the generic form, so their canonical texts are read and written without the parser. Undefined
- * for any other text.
+ * Signed zones consist mostly of data in the generic form, so their canonical texts are read and written without the
+ * parser. Undefined for any other text.
  */
 export function bytesOfGeneric(text: string, room?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
   if (!text.startsWith(start)) return undefined;
@@ -73,7 +74,10 @@ const noBytes = "\\# 0";
 /** A large zone has hundreds of thousands of texts, and each new array would take memory outside of V8's heap. */
 const scratch = new Uint8Array(512);
 
-/** The digits from `at` on; undefined if there are other characters among them. The result is written to `room` if it fits. */
+/**
+ * The digits from `at` on; undefined if there are other characters among them. The result is written to `room` if it
+ * fits.
+ */
 function bytesOfHex(text: string, at: number, room?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
   const length = (text.length - at) / 2;
   if (!Number.isInteger(length)) return undefined;
@@ -97,7 +101,10 @@ const digits = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0
 for (const text of ["0123456789abcdef", "0123456789ABCDEF"])
   for (let value = 0; value < 16; value++) values[text.charCodeAt(value)] = value;
 
-/** Not concatenated: V8 keeps a string that was built piece by piece in as many pieces, which take twenty times its size. */
+/**
+ * Not concatenated: V8 keeps a string that was built piece by piece in as many pieces, which take twenty times its
+ * size.
+ */
 function hexOf(length: number, byteAt: (i: number) => number): string {
   const codes = new Uint8Array(2 * length);
   for (let i = 0; i < length; i++) {

@@ -124,7 +124,10 @@ export const relay: LayoutPart = {
   },
 };
 
-/** RFC 8005 section 5: the algorithm, the tag in hexadecimal, the key in base64, and rendezvous servers. On the wire, the lengths come first. */
+/**
+ * RFC 8005 section 5: the algorithm, the tag in hexadecimal, the key in base64, and rendezvous servers. On the wire,
+ * the lengths come first.
+ */
 export const hostIdentity: LayoutPart = {
   takes: "rest",
   end(data, at) {

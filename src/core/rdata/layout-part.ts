@@ -12,8 +12,8 @@ import { characterString, textToEnd } from "./field-text.ts";
 import type { TextToken } from "./tokens.ts";
 
 /**
- * One part of a record's data that is kept as bytes: where it ends, and how it is written as text. Bytes are texts with one character
- * per byte. What `parse` returns need not be valid for its type; the whole data is checked afterwards.
+ * One part of a record's data that is kept as bytes: where it ends, and how it is written as text. Bytes are texts with
+ * one character per byte. What `parse` returns need not be valid for its type; the whole data is checked afterwards.
  */
 export type LayoutPart = {
   /** `rest`: all remaining tokens. Such a part is the last in the text. */
@@ -39,7 +39,10 @@ export const restEnd =
   (data: Uint8Array, at: number): number | undefined =>
     data.length - at >= least ? data.length : undefined;
 
-/** Everything that is left must be as long as its kind says, which is in an earlier byte; other kinds have at least `least` bytes. */
+/**
+ * Everything that is left must be as long as its kind says, which is in an earlier byte; other kinds have at least
+ * `least` bytes.
+ */
 export const sizedEnd =
   (kindAt: number, lengths: Readonly<Record<number, number>>, least: number) =>
   (data: Uint8Array, at: number): number | undefined => {

@@ -90,8 +90,8 @@ export function rdataFromFields(type: RecordType, fields: RdataFields): Rdata {
 }
 
 /**
- * Canonical text as people write it: `4 2 ab...` for the bytes of an SSHFP record. Text of any other kind is returned unchanged, and so are
- * bytes whose text would mean other bytes.
+ * Canonical text as people write it: `4 2 ab...` for the bytes of an SSHFP record. Text of any other kind is returned
+ * unchanged, and so are bytes whose text would mean other bytes.
  */
 export function readableRdata(type: RecordType, text: string): string {
   const bytes = isKnownType(type) ? undefined : bytesOfGeneric(text);
@@ -101,7 +101,10 @@ export function readableRdata(type: RecordType, text: string): string {
   return read.ok && read.value.text === text ? readable : text;
 }
 
-/** A value as it is stored or shown by an API: one in the generic form is made readable, any other is as its author wrote it. */
+/**
+ * A value as it is stored or shown by an API: one in the generic form is made readable, any other is as its author
+ * wrote it.
+ */
 export const readableValue = (type: string, value: string): string =>
   value.startsWith("\\#") && isRecordType(type) ? readableRdata(type, value) : value;
 
@@ -125,7 +128,10 @@ export function rdataFromWire(type: RecordType, bytes: Uint8Array): Result<Rdata
   return ok(rdataFromFields(type, fields));
 }
 
-/** Like `rdataFromWire`, but data that DNSSEC signs as written keeps its upper case: its text is then that of an unknown type. */
+/**
+ * Like `rdataFromWire`, but data that DNSSEC signs as written keeps its upper case: its text is then that of an unknown
+ * type.
+ */
 export function exactRdata(type: RecordType, bytes: Uint8Array): Result<Rdata> {
   const read = rdataFromWire(type, bytes);
   if (!read.ok || definitionOf(type).isSignedAsWritten !== true) return read;

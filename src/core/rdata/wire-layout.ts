@@ -239,7 +239,10 @@ export function layoutAdvice(code: number): string | undefined {
   return `${anyTypeName(code)} records take ${list}, such as ${example}`;
 }
 
-/** Whether the data is valid for its type; types without a known layout may contain anything. Other servers refuse a whole zone because of one such record. */
+/**
+ * Whether the data is valid for its type; types without a known layout may contain anything. Other servers refuse a
+ * whole zone because of one such record.
+ */
 export function isValidData(code: number, data: Uint8Array): boolean {
   const fields = layouts.get(code)?.fields;
   return fields === undefined || endsOf(fields, data) !== undefined;
@@ -276,7 +279,10 @@ export function parseData(code: number, tokens: readonly TextToken[], place: Fie
   return isValidData(code, codesOf(bytes)) ? ok(bytes) : fail(invalid(code, place.where));
 }
 
-/** The data as people write it. Data that is not valid, or whose text would mean other bytes, is printed in the generic form. */
+/**
+ * The data as people write it. Data that is not valid, or whose text would mean other bytes, is printed in the generic
+ * form.
+ */
 export function printData(code: number, data: Uint8Array): string {
   const fields = layouts.get(code)?.fields;
   const ends = fields && endsOf(fields, data);

@@ -22,24 +22,25 @@ import {
 export type QuestionType = RecordType | "ANY" | undefined;
 
 /**
- * The kind of answer, which determines the content of the sections (RFC 1034 section 4.3.2). `too-long`: a DNAME leads to a name that
- * would be too long (RFC 6672 section 2.2).
+ * The kind of answer, which determines the content of the sections (RFC 1034 section 4.3.2). `too-long`: a DNAME leads
+ * to a name that would be too long (RFC 6672 section 2.2).
  */
 export type AnswerKind = "found" | "alias" | "referral" | "no-data" | "no-name" | "too-long" | "not-ours";
 
 export type Answer = {
   readonly kind: AnswerKind;
   /**
-   * For an alias: what the last name of its chain leads to. `elsewhere`: that name is outside this zone. `loop`: the chain
-   * leads back to itself or is too long.
+   * For an alias: what the last name of its chain leads to. `elsewhere`: that name is outside this zone. `loop`: the
+   * chain leads back to itself or is too long.
    */
   readonly end?: "found" | "referral" | "no-data" | "no-name" | "too-long" | "elsewhere" | "loop";
   readonly answer: readonly AnswerSet[];
   readonly authority: readonly AnswerSet[];
   readonly additional: readonly AnswerSet[];
   /**
-   * The answer stays valid while its sets exist and `cuts` of the view does not change. True: it also depends on sets that do not exist,
-   * so `shape` must not change either. (Negative answers contain the SOA, which every change replaces.)
+   * The answer stays valid while its sets exist and `cuts` of the view does not change. True: it also depends on sets
+   * that do not exist, so `shape` must not change either. (Negative answers contain the SOA, which every change
+   * replaces.)
    */
   readonly open: boolean;
   /** The answer comes from a wildcard, or the name does not exist: any number of names get this answer. */
@@ -47,8 +48,8 @@ export type Answer = {
 };
 
 /**
- * A set and the name that it answers for, which is not its owner if it comes from a wildcard. Names are absolute. The signatures of a
- * set follow it; in the additional section they follow all sets, so that they can be left out.
+ * A set and the name that it answers for, which is not its owner if it comes from a wildcard. Names are absolute. The
+ * signatures of a set follow it; in the additional section they follow all sets, so that they can be left out.
  */
 export type AnswerSet = PlacedSet & { readonly ttl: number };
 
@@ -123,7 +124,10 @@ function relativeTo(view: ZoneView, name: readonly Label[]): readonly Label[] | 
   return name.slice(0, depth);
 }
 
-/** Where a name leads in the tree. `depth` is the number of labels between the apex and the closest encloser, the cut or the DNAME. */
+/**
+ * Where a name leads in the tree. `depth` is the number of labels between the apex and the closest encloser, the cut or
+ * the DNAME.
+ */
 type Place =
   | { readonly kind: "at"; readonly node: ZoneNode; readonly depth: number; readonly byWildcard: boolean }
   | { readonly kind: "cut"; readonly node: ZoneNode; readonly depth: number; readonly exact: boolean }
@@ -220,8 +224,8 @@ function proof(asked: Asked, denial: Denial, denied: Denied): readonly AnswerSet
 }
 
 /**
- * What answers for missing names directly below an existing one share in the authority section. It lacks only the record that covers the
- * name (`coveringName`), unless that is shared too. Undefined if they share less.
+ * What answers for missing names directly below an existing one share in the authority section. It lacks only the
+ * record that covers the name (`coveringName`), unless that is shared too. Undefined if they share less.
  */
 export function sharedDenial(view: ZoneView, encloser: readonly Label[]): SharedDenial | undefined {
   const work = noWork();
@@ -306,7 +310,10 @@ function referral(asked: Asked, { name, relative }: InZone, node: ZoneNode): Ste
 
 type Addresses = { readonly asked: boolean; readonly sets: readonly AnswerSet[] };
 
-/** The zone's addresses of the hosts that a set points to; below a cut they are glue. Only of the first hosts, if there are many. */
+/**
+ * The zone's addresses of the hosts that a set points to; below a cut they are glue. Only of the first hosts, if there
+ * are many.
+ */
 function addressesFor(asked: Asked, set: ViewSet | PackedSet): Addresses {
   // A large set leaves little room for more; only a referral needs it.
   const isLarge = set.type !== "NS" && !isPacked(set) && set.values.length > answerLimits.hosts;

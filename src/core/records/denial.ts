@@ -18,8 +18,8 @@ import { nsec, nsec3, type PackedSet } from "./packed-sets.ts";
 import { answeringAt, setAt, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
 
 /**
- * What has to be proved about a name (RFC 4035 section 3.1.3, RFC 5155 section 7.2). `wildcard`: that there is no closer match than the wildcard that
- * answers. `no-data` also proves that a delegation has no DS set.
+ * What has to be proved about a name (RFC 4035 section 3.1.3, RFC 5155 section 7.2). `wildcard`: that there is no
+ * closer match than the wildcard that answers. `no-data` also proves that a delegation has no DS set.
  */
 export type Denial = "no-name" | "no-data" | "wildcard" | "wildcard-no-data";
 
@@ -30,8 +30,8 @@ export type Denied = { readonly relative: readonly Label[]; readonly existing: n
 export type DenialSet = { readonly name: readonly Label[]; readonly set: PackedSet; readonly node: ZoneNode };
 
 /**
- * The records that prove a denial. If the zone's chain is missing or incomplete, or would cost more than `answerLimits`, so is the proof: resolvers
- * then reject the answer if the zone is secure, and accept it if it is not.
+ * The records that prove a denial. If the zone's chain is missing or incomplete, or would cost more than
+ * `answerLimits`, so is the proof: resolvers then reject the answer if the zone is secure, and accept it if it is not.
  */
 export function proofOf(view: ZoneView, denial: Denial, denied: Denied, work: AnswerWork): readonly DenialSet[] {
   const parameters = chainParameters(view);
@@ -45,8 +45,8 @@ export function proofOf(view: ZoneView, denial: Denial, denied: Denied, work: An
 }
 
 /**
- * The gap in the chain that a missing name is in, as a number. Until the zone changes, missing names below the same existing name have
- * the same proof if they are in the same gap. `name` is in wire format.
+ * The gap in the chain that a missing name is in, as a number. Until the zone changes, missing names below the same
+ * existing name have the same proof if they are in the same gap. `name` is in wire format.
  */
 export function gapOf(view: ZoneView, encloser: ZoneNode, name: string): number {
   const parameters = chainParameters(view);
@@ -55,7 +55,10 @@ export function gapOf(view: ZoneView, encloser: ZoneNode, name: string): number 
   return isAffordable(parameters) ? hashesBefore(view, hashOf(name, parameters)) : 0;
 }
 
-/** With NSEC3, the part of the proof that is the same for all missing names directly below an existing one; undefined if there is none. */
+/**
+ * With NSEC3, the part of the proof that is the same for all missing names directly below an existing one; undefined if
+ * there is none.
+ */
 export function sharedProof(
   view: ZoneView,
   encloser: readonly Label[],
@@ -126,7 +129,10 @@ function nsecAtOrBefore(view: ZoneView, relative: readonly Label[], work: Answer
 
 type Found = { readonly node: ZoneNode; readonly labels: Label[] };
 
-/** The last name below a node that has an NSEC set, among those whose label comes before the given one. Its labels are listed from the node down. */
+/**
+ * The last name below a node that has an NSEC set, among those whose label comes before the given one. Its labels are
+ * listed from the node down.
+ */
 function lastBelow(view: ZoneView, parent: ZoneNode, limit: Label | undefined, work: AnswerWork): Found | undefined {
   // Names below a cut or a DNAME are not part of the chain.
   if (parent !== view.apex && (setAt(parent, "NS") || setAt(parent, dname))) return undefined;
@@ -189,7 +195,10 @@ function proofByHash(chain: CountedChain, denial: Denial, denied: Denied): reado
   }
 }
 
-/** RFC 5155 section 7.2.1. With opt-out, the closest encloser may have no NSEC3 record; then the closest one that has a record is used. */
+/**
+ * RFC 5155 section 7.2.1. With opt-out, the closest encloser may have no NSEC3 record; then the closest one that has a
+ * record is used.
+ */
 function provableEncloser(chain: CountedChain, relative: readonly Label[], existing: number) {
   // Half of the work is left for the rest of the proof.
   for (let depth = existing; depth >= 0 && chain.work.blocks < answerLimits.blocks / 2; depth--) {

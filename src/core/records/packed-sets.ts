@@ -11,9 +11,9 @@ export type PackedType = keyof typeof packedCodes;
 export const isPackedType = (type: RecordType): type is PackedType => type in packedCodes;
 
 /**
- * In a signed zone every name has an NSEC or NSEC3 set, and every set has signatures. Those of one name are kept in one text, one
- * character per byte: as objects they would take a multiple of the memory. Each set is its type, the type that it covers, its TTL, its
- * length, and the data of its records.
+ * In a signed zone every name has an NSEC or NSEC3 set, and every set has signatures. Those of one name are kept in one
+ * text, one character per byte: as objects they would take a multiple of the memory. Each set is its type, the type
+ * that it covers, its TTL, its length, and the data of its records.
  */
 export type Packed = string;
 
@@ -175,7 +175,10 @@ export function countPacked({ data }: PackedSet): number {
   return count;
 }
 
-/** The TTL of an RRSIG record, from its canonical text: that of the set that it covers. Undefined for data that is too short. */
+/**
+ * The TTL of an RRSIG record, from its canonical text: that of the set that it covers. Undefined for data that is too
+ * short.
+ */
 export const ttlOfSignature = (text: string): number | undefined => originalTtl(dataOf(text));
 
 /** RFC 4034 section 3.1. Data that is too short covers type 0, which nothing has. */

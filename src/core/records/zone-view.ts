@@ -35,10 +35,11 @@ import type { RRset } from "./rrset.ts";
 import { withSerial } from "./serial.ts";
 
 /**
- * One zone as a tree of labels, for answering queries. A name without sets but with names below it is a node like any other, so
- * empty non-terminals need no special rule, and a wildcard is the child `*` of its parent (RFC 4592).
+ * One zone as a tree of labels, for answering queries. A name without sets but with names below it is a node like any
+ * other, so empty non-terminals need no special rule, and a wildcard is the child `*` of its parent (RFC 4592).
  *
- * A write changes it in place, between two queries, so that it costs the same in a zone of any size. The counters show whether a cached answer is still valid; see `answer.ts`.
+ * A write changes it in place, between two queries, so that it costs the same in a zone of any size. The counters show
+ * whether a cached answer is still valid; see `answer.ts`.
  */
 export type ZoneView = {
   readonly name: string;
@@ -46,7 +47,7 @@ export type ZoneView = {
   readonly apex: ZoneNode;
   /** The NSEC3 sets and their signatures: their owners are not names of the zone (RFC 5155 section 7.2.8). */
   readonly hashed: ZoneNode;
-  /** The names below each name in canonical order, if the zone has NSEC records; those below `hashed`, if it has NSEC3 records. */
+  /** The names below each name in canonical order, for a zone with NSEC; those below `hashed`, for one with NSEC3. */
   order: Map<ZoneNode, OrderedLabels> | undefined;
   /** For sets without their own TTL. */
   readonly ttl: number;
@@ -58,8 +59,8 @@ export type ZoneView = {
   /** Incremented when a set or its signatures are added or removed. */
   shape: number;
   /**
-   * Incremented when a delegation is added or removed, or a DNAME set changes: other sets then answer for the names below. Also when the
-   * first signatures are added.
+   * Incremented when a delegation is added or removed, or a DNAME set changes: other sets then answer for the names
+   * below. Also when the first signatures are added.
    */
   cuts: number;
   /** The number of DNAME sets. Nearly every zone has none, and then lookups skip the check. */
@@ -97,8 +98,8 @@ export type ZoneContent<Set extends ShownSet = RRset> = {
 };
 
 /**
- * What DNS shows of a set. Later ones replace earlier ones, and one without records removes them. `packed`: it is not one set, but all
- * signatures, NSEC and NSEC3 sets of its owner.
+ * What DNS shows of a set. Later ones replace earlier ones, and one without records removes them. `packed`: it is not
+ * one set, but all signatures, NSEC and NSEC3 sets of its owner.
  */
 export type ShownSet = Pick<RRset, "owner" | "type" | "ttl"> & {
   readonly records: readonly { readonly rdata: string }[];
@@ -150,8 +151,8 @@ export function* zoneViewSteps(zone: ZoneContent<ShownSet>, begun?: ZoneView): S
 }
 
 /**
- * Applies one write. The SOA set takes the serial whether or not the changes name it. False when the write adds a chain of NSEC or
- * NSEC3 records to a zone that is too large to sort without steps: the view has to be built again.
+ * Applies one write. The SOA set takes the serial whether or not the changes name it. False when the write adds a chain
+ * of NSEC or NSEC3 records to a zone that is too large to sort without steps: the view has to be built again.
  */
 export function changeZoneView(view: ZoneView, serial: number, changes: readonly ShownChange[]): boolean {
   for (const { owner, type, after } of changes) placeSet(view, owner, type, after);
@@ -192,7 +193,7 @@ export const setAt = (node: ZoneNode, type: RecordType): ViewSet | undefined => 
 export const anySetAt = (node: ZoneNode, type: RecordType): ViewSet | PackedSet | undefined =>
   isPackedType(type) ? answeringAt(node, type) : setAt(node, type);
 
-/** Of more records than an answer may have, the first ones: signatures are not a set, so some of them are enough for a resolver. */
+/** At most as many records as an answer may have: signatures are not a set, so a resolver needs only some of them. */
 export function answeringAt(node: ZoneNode, type: PackedType, covers = 0): PackedSet | undefined {
   const set = packedAt(node, type, covers);
   return set && firstOf(set, answerLimits.signatures);
@@ -268,7 +269,7 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: ShownS
   if (set === undefined) prune(view, place);
 }
 
-/** Replaces the signatures of one set by these, in canonical form; an empty list removes them. All must cover this type. */
+/** Replaces the signatures of one set by these, in canonical form; an empty list removes them. */
 export function placeSignatures(view: ZoneView, owner: string, covers: RecordType, values: readonly string[]): void {
   const [signatures] = signaturesIn(values, view.ttl);
   replacePacked(view, owner, { type: rrsig, covers: typeCode(covers) }, signatures);

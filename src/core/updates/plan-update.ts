@@ -24,7 +24,9 @@ export type UpdateRules = {
   /** Milliseconds for which an address must have been stable before it replaces another. */
   readonly holdDown?: number;
   readonly changesPerHour?: number;
-  /** What the wanted address is compared with: the stored address, or the record itself, which others may change too. */
+  /**
+   * What the wanted address is compared with: the stored address, or the record itself, which others may change too.
+   */
   readonly compare?: "state" | "record";
 };
 

@@ -22,8 +22,9 @@ export type ZoneFile = {
 const maximumFaults = 1_000;
 
 /**
- * A master file (RFC 1035 section 5). An origin may be any name, but every owner must be inside the zone. Sets that cannot coexist
- * are reported together with other faults, so that a file need not be corrected twice; without other faults, the zone's check reports them.
+ * A master file (RFC 1035 section 5). An origin may be any name, but every owner must be inside the zone. Sets that
+ * cannot coexist are reported together with other faults, so that a file need not be corrected twice; without other
+ * faults, the zone's check reports them.
  */
 export const parseZoneFile = (text: string, zoneName: string): Result<ZoneFile> =>
   finish(parsingZoneFile(text, zoneName));
@@ -59,7 +60,10 @@ type Reading = {
   origin: string;
   /** After a bad `$ORIGIN`, names may be read wrongly, so they are not checked for clashes. */
   isOriginLost: boolean;
-  /** The owner of the record before. `faulty`: it was invalid, which is reported once and not for every record that inherits it. */
+  /**
+   * The owner of the record before. `faulty`: it was invalid, which is reported once and not for every record that
+   * inherits it.
+   */
   owner: { readonly kind: "none" | "faulty" } | { readonly kind: "known"; readonly owner: string };
   zoneTtl: number | undefined;
   /** The current `$TTL`, and the last TTL of a record. */
@@ -121,7 +125,8 @@ function readOwner(reading: Reading, token: TextToken, where: string): void {
 }
 
 function ownerIn({ origin, zoneName }: Reading, text: string, where: string): Result<string> {
-  // A shortcut for most owners. Not for names with dots: `parseOwner` takes the bare zone name for the apex, but in a file it is relative.
+  // A shortcut for most owners. Not for names with dots: `parseOwner` takes the bare zone name for the apex, but in a
+  // file it is relative.
   if (origin === zoneName && !text.includes(".")) return parseOwner(text, zoneName, where);
   const name = parseTarget(text, origin, where);
   if (!name.ok) return name;

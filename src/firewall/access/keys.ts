@@ -19,7 +19,9 @@ export type ApiKey = {
   readonly key: string;
   /** The user that the key belongs to. */
   readonly name: string;
-  /** What the key allows for this caller: its user's privileges, within the key's own limit. In lists: for any caller. */
+  /**
+   * What the key allows for this caller: its user's privileges, within the key's own limit. In lists: for any caller.
+   */
   readonly privileges: readonly Privilege[];
   readonly created: Date;
   /** Up to five minutes too early; absent if it was never used. */
@@ -46,7 +48,9 @@ const usePrecision = 5 * 60_000;
 /** The beginning of a key, for lists and the audit log. */
 export const shortKey = (key: string): string => `${key.slice(0, 12)}…`;
 
-/** The keys of the firewall service. Every call reads the file, so changes by another process take effect immediately. */
+/**
+ * The keys of the firewall service. Every call reads the file, so changes by another process take effect immediately.
+ */
 export class KeyStore {
   readonly #statement: ReturnType<typeof prepare>;
   readonly #users: UserStore;
@@ -56,7 +60,10 @@ export class KeyStore {
     this.#users = users;
   }
 
-  /** A key of the user `name`, limited to `privileges`. The user is created if missing, and gets those of the privileges they lack. */
+  /**
+   * A key of the user `name`, limited to `privileges`. The user is created if missing, and gets those of the privileges
+   * they lack.
+   */
   add({ name, privileges, now }: { name: string; privileges: readonly Privilege[]; now: Date }): NewApiKey {
     this.#users.add({ name, now });
     const held = this.#users.find(name)?.privileges ?? [];
@@ -134,7 +141,8 @@ export class KeyStore {
   }
 
   #noteUse({ key, last_used }: KeyRow, now: number): void {
-    // Not for every call, because each write waits for the disk. A time in the future dates from before the clock was set back.
+    // Not for every call, because each write waits for the disk. A time in the future dates from before the clock was
+    // set back.
     if (last_used !== null && Math.abs(now - last_used) < usePrecision) return;
     tryTo(() => this.#statement.use.run(now, key));
   }

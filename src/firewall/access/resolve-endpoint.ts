@@ -13,9 +13,9 @@ export type Target =
   | { readonly kind: "not-found" };
 
 /**
- * The endpoint that a request target (`/api/module/controller/action/…?query`) names. As in OPNsense, the module may be in any
- * case, the controller in its own case except for the first letter, the action in any case with or without underscores;
- * empty segments, the query, and anything after an action without parameters are ignored. Privileges are
+ * The endpoint that a request target (`/api/module/controller/action/…?query`) names. As in OPNsense, the module may be
+ * in any case, the controller in its own case except for the first letter, the action in any case with or without
+ * underscores; empty segments, the query, and anything after an action without parameters are ignored. Privileges are
  * checked for the result, so they protect every spelling.
  */
 export function resolveEndpoint(requestTarget: string): Target {
@@ -38,7 +38,10 @@ export function pathOf(requestTarget: string): string {
   return requestTarget.replace(/^https?:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
 }
 
-/** Dot segments, plain or encoded, and encoded separators: no honest client sends them here, and proxies disagree about them. */
+/**
+ * Dot segments, plain or encoded, and encoded separators: no honest client sends them here, and proxies disagree about
+ * them.
+ */
 function hasPathTrick(path: string): boolean {
   return /%(?:2e|2f|5c|00)|\\/i.test(path) || path.split("/").some((segment) => segment === "." || segment === "..");
 }

@@ -1,6 +1,8 @@
 import { sessionTables } from "../../access/session-store.ts";
 
-/** Forwards only: a released step is never edited; a change is a new step at the end. Times are milliseconds since 1970. */
+/**
+ * Forwards only: a released step is never edited; a change is a new step at the end. Times are milliseconds since 1970.
+ */
 export const migrations: readonly string[] = [
   `
   CREATE TABLE users (

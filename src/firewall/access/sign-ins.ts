@@ -61,8 +61,8 @@ type SignInRow = Omit<SignInEntry, "at" | "failed"> & { readonly at: number; rea
 /** Counts failed logins per source. Bounded: beyond `most` sources the one that was quiet longest is forgotten. */
 export type FailedLogins = {
   /**
-   * Records a failure. Returns the number of failures, and by how many milliseconds to delay the response. `guess` identifies what
-   * was tried: a client with a wrong key repeats the same guess, and must keep getting its refusals.
+   * Records a failure. Returns the number of failures, and by how many milliseconds to delay the response. `guess`
+   * identifies what was tried: a client with a wrong key repeats the same guess, and must keep getting its refusals.
    */
   readonly note: (from: string, guess: string, now: number) => { readonly failures: number; readonly delay: number };
   readonly size: () => number;
@@ -114,8 +114,8 @@ export function createFailedLogins(limits: FailedLoginLimits = usualLimits): Fai
 }
 
 /**
- * Slows guessing down: resolves after `delay` ms, or when `gone` aborts. If `most` calls already wait, it resolves immediately,
- * so that a flood does not cost memory.
+ * Slows guessing down: resolves after `delay` ms, or when `gone` aborts. If `most` calls already wait, it resolves
+ * immediately, so that a flood does not cost memory.
  */
 export function createHoldBack(most: number): (delay: number, gone: AbortSignal) => Promise<void> {
   let waiting = 0;

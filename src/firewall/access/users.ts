@@ -34,7 +34,10 @@ export type UserStore = {
   /** Also removes the user's keys. False if there is no such user. */
   readonly remove: (name: string) => boolean;
   readonly setPassword: (name: string, password: string) => Promise<boolean>;
-  /** The user with that name and password, or why they may not sign in although both are right. Takes as long for unknown names. */
+  /**
+   * The user with that name and password, or why they may not sign in although both are right. Takes as long for
+   * unknown names.
+   */
   readonly checkPassword: (name: string, password: string, now: Date) => Promise<User | ShutOut | undefined>;
 };
 

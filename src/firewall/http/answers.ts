@@ -1,6 +1,9 @@
 import { phpJson } from "../report/php-json.ts";
 
-/** OPNsense's responses, byte for byte, except when the Authorization header is missing (docs/decisions/0003-firewall-answers-401.md). */
+/**
+ * OPNsense's responses, byte for byte, except when the Authorization header is missing
+ * (docs/decisions/0003-firewall-answers-401.md).
+ */
 export type FirewallAnswer = {
   readonly status: number;
   readonly contentType: string;

@@ -76,8 +76,8 @@ export type Credentials =
   | { readonly kind: "given"; readonly key: string; readonly secret: string };
 
 /**
- * Parses the header as OPNsense does: the word after the first space is base64 of `key:secret`. The scheme is ignored, after two
- * spaces there is nothing to decode, and everything after a second colon is dropped.
+ * Parses the header as OPNsense does: the word after the first space is base64 of `key:secret`. The scheme is ignored,
+ * after two spaces there is nothing to decode, and everything after a second colon is dropped.
  */
 export function readCredentials(header: string | undefined): Credentials {
   if (header === undefined) return { kind: "missing" };

@@ -125,7 +125,10 @@ export class InterfaceEventStreams {
   }
 }
 
-/** If the file cannot be read now, the next look tries again; only a stream that has something to send ends, by its own check. */
+/**
+ * If the file cannot be read now, the next look tries again; only a stream that has something to send ends, by its own
+ * check.
+ */
 function versionOr(read: () => string, before: string): string {
   try {
     return read();
@@ -142,8 +145,8 @@ type Stream = {
 };
 
 /**
- * One listener. While it does not read, nothing is queued for it: it gets only the latest change. A listener that does not
- * read for two heartbeats is disconnected.
+ * One listener. While it does not read, nothing is queued for it: it gets only the latest change. A listener that does
+ * not read for two heartbeats is disconnected.
  */
 function createStream(response: ServerResponse, mayStay: MayStay): Stream {
   let [owed, silent] = [undefined as FeedState | undefined, 0];

@@ -140,8 +140,8 @@ const isFalseInPhp = (text = ""): boolean => text === "" || text === "0";
 const events = "diagnostics/interface/events";
 
 /**
- * A stream must end when its key is revoked. The result is cached, so that a hundred listeners with one key cost one check
- * until something is written to the keys.
+ * A stream must end when its key is revoked. The result is cached, so that a hundred listeners with one key cost one
+ * check until something is written to the keys.
  */
 function createListenerCheck({
   keys,

@@ -10,8 +10,8 @@ const machine = (): string => ({ x64: "amd64", arm64: "aarch64" })[arch() as "x6
 const operatingSystem = (): string => `${type()} ${release()}`;
 
 /**
- * Nearly every client tests the connection with this. It says that there is nothing to update. As in OPNsense, the check is
- * at the top level and inside `product`: some clients read the version here, some there.
+ * Nearly every client tests the connection with this. It says that there is nothing to update. As in OPNsense, the
+ * check is at the top level and inside `product`: some clients read the version here, some there.
  */
 export function firmwareStatus(now: Date) {
   const series = likeRelease.split(".").slice(0, 2).join(".");
@@ -72,8 +72,8 @@ export const systemInformation = () => ({
 });
 
 /**
- * An address that identifies this machine if it has no network card: from systemd's machine id, which may be shown only hashed
- * (machine-id(5)), or from the host name. It is locally administered, so no vendor's card has it.
+ * An address that identifies this machine if it has no network card: from systemd's machine id, which may be shown only
+ * hashed (machine-id(5)), or from the host name. It is locally administered, so no vendor's card has it.
  */
 export function machineAddress(): string {
   const id = readMachineId() || hostname();

@@ -1,8 +1,8 @@
 export type FoldedReads<T> = {
   /**
-   * Many callers share few reads: a caller gets the read that is running or finished, if it began at most `maxAge` ms before
-   * the call. Two of these reads never run at the same time, even if reading is slow. A failure goes to the callers who
-   * waited for it, and is then forgotten.
+   * Many callers share few reads: a caller gets the read that is running or finished, if it began at most `maxAge` ms
+   * before the call. Two of these reads never run at the same time, even if reading is slow. A failure goes to the
+   * callers who waited for it, and is then forgotten.
    */
   readonly recent: () => Promise<T>;
   /** Starts a read now, in any case; later callers of `recent` get this one or a newer one. */

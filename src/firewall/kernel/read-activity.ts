@@ -36,7 +36,10 @@ export type ThreadSample = {
   readonly ticks: number;
 };
 
-/** Reads /proc. Leaves out threads that end meanwhile, and those that this user may not see (`hidepid`, systemd's ProtectProc). */
+/**
+ * Reads /proc. Leaves out threads that end meanwhile, and those that this user may not see (`hidepid`, systemd's
+ * ProtectProc).
+ */
 export async function readActivity(proc = "/proc", passwd = "/etc/passwd"): Promise<ActivitySample> {
   const text = (name: string) => readFile(join(proc, name), "utf8");
   const [stat, load, meminfo, uptime, names] = await Promise.all([

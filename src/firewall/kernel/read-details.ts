@@ -23,8 +23,8 @@ async function readDetails(row: KernelRow, folders: DetailFolders): Promise<Devi
 }
 
 /**
- * Speed and duplex of a card. In a network namespace this folder may show another namespace's devices, and one of them may
- * have the same name, so the index and hardware address must match.
+ * Speed and duplex of a card. In a network namespace this folder may show another namespace's devices, and one of them
+ * may have the same name, so the index and hardware address must match.
  */
 async function readCard(row: KernelRow, folder: string): Promise<DeviceDetails> {
   const read = (name: string) =>

@@ -10,8 +10,8 @@ export type ReportFeed = {
   /** The current state. */
   readonly current: () => Promise<FeedState>;
   /**
-   * Calls `listener` for every change from now on, and `onLost` when changes can no longer be detected. The kernel is watched while
-   * there are listeners. Returns a function that stops following.
+   * Calls `listener` for every change from now on, and `onLost` when changes can no longer be detected. The kernel is
+   * watched while there are listeners. Returns a function that stops following.
    */
   readonly follow: (listener: (state: FeedState) => void, onLost: () => void) => () => void;
 };

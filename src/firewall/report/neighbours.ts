@@ -29,8 +29,8 @@ export function parseNeighbours(printed: string): readonly NeighbourEntry[] {
 }
 
 /**
- * One row per neighbour with every key that OPNsense has. Linux drops entries when it needs space, not at a certain time,
- * so nothing here expires; the kernel has no host names or manufacturers.
+ * One row per neighbour with every key that OPNsense has. Linux drops entries when it needs space, not at a certain
+ * time, so nothing here expires; the kernel has no host names or manufacturers.
  */
 export function arpRows(neighbours: readonly NeighbourEntry[], { rows, report }: Snapshot, config: FirewallConfig) {
   return neighbours.flatMap(({ address, dev, mac, isPermanent }) => {

@@ -26,8 +26,8 @@ export function overviewOf({ rows, report }: Snapshot, config: FirewallConfig, w
 }
 
 /**
- * Home Assistant identifies a firewall by the hardware address of a card, and refuses one that has none. Virtual devices may get
- * a new address at every start, so the first of them is shown as a card with the machine's own.
+ * Home Assistant identifies a firewall by the hardware address of a card, and refuses one that has none. Virtual
+ * devices may get a new address at every start, so the first of them is shown as a card with the machine's own.
  */
 function standInOf(devices: readonly WireInterface[]): WireInterface | undefined {
   if (devices.some(({ is_physical }) => is_physical !== false)) return undefined;
@@ -78,8 +78,8 @@ const withPrefix = (address: { readonly ipaddr: string; readonly subnetbits: num
   address === undefined ? "" : `${address.ipaddr}/${address.subnetbits}`;
 
 /**
- * OPNsense's own choice. Of the usable addresses, global before local (fc00::/7), it is the first; or, of those before the first
- * without a lifetime, the one with the longest lifetime.
+ * OPNsense's own choice. Of the usable addresses, global before local (fc00::/7), it is the first; or, of those before
+ * the first without a lifetime, the one with the longest lifetime.
  */
 function primaryIpv6(addresses: readonly WireIpv6[]): WireIpv6 | undefined {
   const usable = addresses.filter(

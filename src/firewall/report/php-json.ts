@@ -1,7 +1,7 @@
 /**
  * JSON text as PHP's `json_encode` writes it: compact, `/` as `\/`, everything outside ASCII as `\uXXXX`. JSON has
- * neither outside of strings, so both can be replaced in the finished text. A map keeps its order whatever its keys are, and an
- * empty one is `[]`: PHP has only one kind of array.
+ * neither outside of strings, so both can be replaced in the finished text. A map keeps its order whatever its keys
+ * are, and an empty one is `[]`: PHP has only one kind of array.
  */
 export function phpJson(value: ReadonlyMap<string, unknown> | object): string {
   const text = value instanceof Map ? mapText(value) : JSON.stringify(value);

@@ -115,8 +115,8 @@ const lifetime = (seconds: number | undefined): string =>
   seconds === undefined || seconds === forever ? "0" : String(seconds);
 
 /**
- * Linux knows a card's speed, but not the name of the cable standard, so the text has Linux's words in OPNsense's format.
- * Without a link there is none, as in OPNsense.
+ * Linux knows a card's speed, but not the name of the cable standard, so the text has Linux's words in OPNsense's
+ * format. Without a link there is none, as in OPNsense.
  */
 export function reportMedia({ details, flags }: KernelRow): Pick<WireInterface, "media" | "media_raw"> {
   const { speed, duplex } = details ?? {};

@@ -5,8 +5,8 @@ import type { Snapshot } from "./report.ts";
 const slack = 2_000;
 
 /**
- * Whether two readings show the same state. Lifetimes count down all the time: one has changed only if the moment at which
- * it ends has, for example because a router extended it.
+ * Whether two readings show the same state. Lifetimes count down all the time: one has changed only if the moment at
+ * which it ends has, for example because a router extended it.
  */
 export function sameReport(one: Snapshot, other: Snapshot): boolean {
   if (one.report.size !== other.report.size) return false;

@@ -28,8 +28,8 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 /**
- * Milliseconds to wait after the `failures`th failure in a row. Let's Encrypt allows five failed checks of a name per hour: a refusal is
- * retried up to four times in the first hour, and eventually every six hours. `random`: 0 to 1.
+ * Milliseconds to wait after the `failures`th failure in a row. Let's Encrypt allows five failed checks of a name per
+ * hour: a refusal is retried up to four times in the first hour, and eventually every six hours. `random`: 0 to 1.
  */
 export function waitAfter(
   { kind, retryAfter = 0 }: { readonly kind: "refused" | "unavailable"; readonly retryAfter?: number | undefined },
@@ -57,8 +57,8 @@ export function askedToWait(
 }
 
 /**
- * The names that an authority can put into a certificate. A public authority refuses names that are not in public DNS (RFC 6761, 6762,
- * 8375, 9476); a private one may accept them.
+ * The names that an authority can put into a certificate. A public authority refuses names that are not in public DNS
+ * (RFC 6761, 6762, 8375, 9476); a private one may accept them.
  */
 export function namesToOrder(names: readonly string[], directory: string): readonly string[] {
   const hosts = names.filter((name) => parseAddress(name) === undefined && name.includes("."));

@@ -17,7 +17,8 @@ const mostBytes = 1024 * 1024;
 
 /** HTTPS to the authority. `trust`: PEM certificates to trust instead of the public ones. */
 export function openTransport(trust: string | undefined, signal: AbortSignal): AcmeTransport {
-  // No keep-alive: for a dozen requests per order it is not worth the risk of using a connection that the authority is closing.
+  // No keep-alive: for a dozen requests per order it is not worth the risk of using a connection that the authority is
+  // closing.
   const agent = new Agent({ ca: trust });
   return {
     send: async (method, url, body) => {

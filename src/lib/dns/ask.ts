@@ -93,7 +93,10 @@ export class UntrustedReply extends Error {
 /** `covered`: everything so far is signed, or need not be. The last part must be covered. */
 export type AnswerPart = { readonly message: Message; readonly covered: boolean };
 
-/** One query over TCP, and the messages of its answer until the caller stops reading. `limit` is the longest wait for the next bytes. */
+/**
+ * One query over TCP, and the messages of its answer until the caller stops reading. `limit` is the longest wait for
+ * the next bytes.
+ */
 export async function* askTcp(
   peer: Peer,
   asking: DnsRequest,
@@ -148,7 +151,10 @@ function prepare(peer: Peer, asking: DnsRequest, now: () => Instant) {
   return { bytes, isReply, check, covered: complete };
 }
 
-/** A server that does not know the key, or finds the time wrong, answers NOTAUTH without a signature that could be checked. */
+/**
+ * A server that does not know the key, or finds the time wrong, answers NOTAUTH without a signature that could be
+ * checked.
+ */
 const isRefusal = (packet: Buffer): boolean => ((packet[3] ?? 0) & 0xf) !== 0;
 
 async function* packets(socket: Socket): AsyncGenerator<Buffer> {
@@ -162,8 +168,8 @@ async function* packets(socket: Socket): AsyncGenerator<Buffer> {
 }
 
 /**
- * All connections together read one chunk per round of the event loop. Otherwise each could read megabytes in one round, and many
- * endless senders would block everything else for seconds.
+ * All connections together read one chunk per round of the event loop. Otherwise each could read megabytes in one
+ * round, and many endless senders would block everything else for seconds.
  */
 let turns = Promise.resolve();
 const turn = (): Promise<void> => {

@@ -209,8 +209,9 @@ function readRecord(bytes: Buffer, at: number, keyName: string): Tsig | undefine
 }
 
 /**
- * Signs the messages of one answer, in order. It takes them with the id that the request was signed with, and returns them with
- * the id that the request arrived with: a server that forwards requests changes their ids (RFC 8945 section 5.3.2).
+ * Signs the messages of one answer, in order. It takes them with the id that the request was signed with, and returns
+ * them with the id that the request arrived with: a server that forwards requests changes their ids (RFC 8945 section
+ * 5.3.2).
  */
 export type MessageSigner = (message: Buffer) => Buffer;
 
@@ -263,7 +264,9 @@ export async function checkRequest(
   return { kind: "signed", key, message, signature, sign: (m) => sent(sign(m)) };
 }
 
-/** The signature of the first message covers all fields of the TSIG record, later ones only its timers (section 5.3.1). */
+/**
+ * The signature of the first message covers all fields of the TSIG record, later ones only its timers (section 5.3.1).
+ */
 function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant): MessageSigner {
   let prior = requestMac;
   let first = true;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * Why the end of a request is ambiguous (RFC 9112 sections 3.2 and 6.1). Node's parser refuses most requests that a proxy in front
- * may split differently (two lengths, a length and chunks, bare line feeds); these are the rest.
+ * Why the end of a request is ambiguous (RFC 9112 sections 3.2 and 6.1). Node's parser refuses most requests that a
+ * proxy in front may split differently (two lengths, a length and chunks, bare line feeds); these are the rest.
  */
 export function framingFault({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   let hosts = 0;

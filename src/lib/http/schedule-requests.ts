@@ -28,11 +28,11 @@ const [mostRest, timeForRest] = [65_536, 500];
 export const fewPerPass = 8;
 
 /**
- * Decides when the requests of a server are started. Node starts each one as soon as it is parsed, and parses everything that has
- * arrived: one connection with thousands of pipelined requests would stop everything else in the process. Here, the requests of a
- * connection are started in order, each after the answer to the one before it, and never two in one pass of the event loop. All
- * connections together start at most `perPass`. Nothing is started for a connection that is gone. Ambiguous requests are refused.
- * Call this when the server has its listeners.
+ * Decides when the requests of a server are started. Node starts each one as soon as it is parsed, and parses
+ * everything that has arrived: one connection with thousands of pipelined requests would stop everything else in the
+ * process. Here, the requests of a connection are started in order, each after the answer to the one before it, and
+ * never two in one pass of the event loop. All connections together start at most `perPass`. Nothing is started for a
+ * connection that is gone. Ambiguous requests are refused. Call this when the server has its listeners.
  */
 export function scheduleRequests(server: Server, perPass = fewPerPass): void {
   const handlers = server.listeners("request") as RequestListener[];
@@ -126,8 +126,9 @@ class RequestSchedule {
 }
 
 /**
- * For a request that was refused before its body had arrived. Node would read the body to its end, however long it is; here the connection is
- * closed if the rest is long or late. The client gets a moment to read the answer: closing with unread data resets the connection.
+ * For a request that was refused before its body had arrived. Node would read the body to its end, however long it is;
+ * here the connection is closed if the rest is long or late. The client gets a moment to read the answer: closing with
+ * unread data resets the connection.
  */
 function readLittleMore(request: IncomingMessage): void {
   const { socket } = request;
@@ -142,9 +143,10 @@ function readLittleMore(request: IncomingMessage): void {
 }
 
 /**
- * Node would parse the rest of what has arrived, and would make an error with a stack trace for each unanswered request: many times
- * the work of the requests themselves. So the parser is told to skip the rest, as after an upgrade, and waiting requests are
- * destroyed first. Node does not document `parser`; without it, this costs more but does the same.
+ * Node would parse the rest of what has arrived, and would make an error with a stack trace for each unanswered
+ * request: many times the work of the requests themselves. So the parser is told to skip the rest, as after an upgrade,
+ * and waiting requests are destroyed first. Node does not document `parser`; without it, this costs more but does the
+ * same.
  */
 function disconnect({ socket, unanswered }: Connection): void {
   const { parser } = socket as Socket & { readonly parser?: { onIncoming: () => number } | null };

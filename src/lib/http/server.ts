@@ -27,7 +27,10 @@ export type HttpServerOptions = {
   readonly closeWithin?: number;
 };
 
-/** Requests in one pass of the event loop: as many as clients that write at full speed, so that their writes share a transaction. */
+/**
+ * Requests in one pass of the event loop: as many as clients that write at full speed, so that their writes share a
+ * transaction.
+ */
 const perPass = 64;
 
 /** A server with a limit on every wait. Requests are not logged one by one: that costs more than answering them. */
@@ -42,7 +45,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     forceCloseConnections: "idle",
     return503OnClosing: false,
     logger: false,
-    // Every GET route answers HEAD (RFC 9110, 9.1): for load balancers, and for clients that only check whether a token is valid.
+    // Every GET route answers HEAD (RFC 9110, 9.1): for load balancers, and for clients that only check whether a token
+    // is valid.
     exposeHeadRoutes: true,
     // The client DNS::Hetzner writes two slashes before an id.
     routerOptions: { maxParamLength: 300, ignoreDuplicateSlashes: true },
@@ -90,8 +94,8 @@ function answerBeforeClosing(server: FastifyInstance, limit: number): void {
 }
 
 /**
- * From now on, every answer is the last on its connection. So a proxy that keeps connections open has none left on which it could
- * send a request just when the server closes.
+ * From now on, every answer is the last on its connection. So a proxy that keeps connections open has none left on
+ * which it could send a request just when the server closes.
  */
 export function giveLastAnswers(server: Server): void {
   server.prependListener("request", (_, response) => {
@@ -99,7 +103,9 @@ export function giveLastAnswers(server: Server): void {
   });
 }
 
-/** Fastify can do this too, but accepts any text as an address, and returns undefined after the connection is closed. */
+/**
+ * Fastify can do this too, but accepts any text as an address, and returns undefined after the connection is closed.
+ */
 function nameCallers(server: FastifyInstance, proxies: ProxyTrust | undefined): void {
   const peerOf = ({ raw }: FastifyRequest) => raw.socket.remoteAddress ?? "";
   server.decorateRequest("ip", {
@@ -148,8 +154,8 @@ async function addressesOfHost(host: string): Promise<readonly string[]> {
 }
 
 /**
- * Listens on further addresses and hands their connections to `server`, which treats them as its own. An address that cannot be
- * used is skipped: the machine may have no IPv6.
+ * Listens on further addresses and hands their connections to `server`, which treats them as its own. An address that
+ * cannot be used is skipped: the machine may have no IPv6.
  */
 async function listenInto(server: Server, hosts: readonly string[], port: number): Promise<readonly NetServer[]> {
   const listening: NetServer[] = [];
@@ -171,7 +177,9 @@ declare module "fastify" {
   }
 }
 
-/** The requests of one route. `route` is its pattern, never a requested path: clients could request any number of paths. */
+/**
+ * The requests of one route. `route` is its pattern, never a requested path: clients could request any number of paths.
+ */
 export type RouteCounter = {
   readonly method: string;
   readonly route: string;

@@ -10,7 +10,10 @@ export type FailureLimits = {
   readonly longest: number;
   /** Milliseconds after which failures are forgotten if no other one follows. */
   readonly memory: number;
-  /** Keys to remember. Beyond that the oldest is dropped: counting would not stop somebody with that many addresses anyway. */
+  /**
+   * Keys to remember. Beyond that the oldest is dropped: counting would not stop somebody with that many addresses
+   * anyway.
+   */
   readonly most: number;
 };
 
@@ -60,7 +63,10 @@ type BackedOff = {
   readonly longest: number;
 };
 
-/** A random back-off per key of our own requests, after each failure. Kept in memory: a manual restart tries immediately. */
+/**
+ * A random back-off per key of our own requests, after each failure. Kept in memory: a manual restart tries
+ * immediately.
+ */
 export class BackOffs {
   readonly #random: () => number;
   readonly #cap: number;
@@ -78,7 +84,10 @@ export class BackOffs {
     return until !== undefined && until - now <= longest ? until : undefined;
   }
 
-  /** `unreached`: the place that could not be reached, if that was the reason. `longest`: another maximum, for this failure. */
+  /**
+   * `unreached`: the place that could not be reached, if that was the reason. `longest`: another maximum, for this
+   * failure.
+   */
   failed(key: string, now: Instant, unreached?: string, longest = this.#cap): void {
     const count = (this.#failures.get(key)?.count ?? 0) + 1;
     const until = now + backOffDelay(count, this.#random(), { base: backOff.base, cap: longest });

@@ -3,17 +3,25 @@ import { type Holder, KeyedSemaphore } from "./semaphore.ts";
 import { StoreBusy } from "./store-busy.ts";
 
 /**
- * Long work in small parts, so that one owner's work never holds up the others' short requests. The event loop gets its turn
- * between two parts, and owners take turns: a hundred requests of one owner together get as much time as one of another.
+ * Long work in small parts, so that one owner's work never holds up the others' short requests. The event loop gets its
+ * turn between two parts, and owners take turns: a hundred requests of one owner together get as much time as one of
+ * another.
  */
 export type FairSchedule = {
-  /** Resolves when this owner's next part may run. Only one part of any owner runs at a time, and short requests get time after it. */
+  /**
+   * Resolves when this owner's next part may run. Only one part of any owner runs at a time, and short requests get
+   * time after it.
+   */
   readonly next: (owner: number) => Promise<void>;
-  /** Runs the steps to their end, as many per part as fit into a few milliseconds. Ends early when the signal is aborted. */
+  /**
+   * Runs the steps to their end, as many per part as fit into a few milliseconds. Ends early when the signal is
+   * aborted.
+   */
   readonly run: <T>(owner: number, steps: Steps<T>, signal?: AbortSignal) => Promise<T>;
   /**
-   * For a request that needs much memory: each owner has one at a time, and its others wait in order. Returns a function that lets
-   * the next one in. Rejects with `StoreBusy` if too many wait, and with the signal's reason if that is aborted.
+   * For a request that needs much memory: each owner has one at a time, and its others wait in order. Returns a
+   * function that lets the next one in. Rejects with `StoreBusy` if too many wait, and with the signal's reason if that
+   * is aborted.
    */
   readonly hold: (owner: number, signal: AbortSignal) => Promise<() => void>;
 };
@@ -88,8 +96,8 @@ class OwnersInRotation implements FairSchedule {
   }
 
   /**
-   * The others get as much time as the part took, or until there is nothing to do for them. One turn of the loop is not enough:
-   * it accepts one new connection, and reads one piece of each request.
+   * The others get as much time as the part took, or until there is nothing to do for them. One turn of the loop is not
+   * enough: it accepts one new connection, and reads one piece of each request.
    */
   #giveWay(since: number, turned: number, time: number, release: () => void): void {
     setImmediate(() => {

@@ -39,8 +39,8 @@ const minute = 60_000;
 const maximumBuckets = 10_000;
 
 /**
- * One bucket per token: it holds the calls of one minute and refills evenly, so short bursts are allowed. A missing bucket counts
- * as full, so full ones need not be kept.
+ * One bucket per token: it holds the calls of one minute and refills evenly, so short bursts are allowed. A missing
+ * bucket counts as full, so full ones need not be kept.
  */
 export function createRateLimit(perMinute: number): RateLimit {
   const buckets = new BoundedMap<number, Bucket>(maximumBuckets);
@@ -99,12 +99,13 @@ const lookAgain = 1_000;
 const maximumShares = 10_000;
 
 /**
- * One budget per token for all nodes. Each node takes a small part of it in advance and counts calls against that part without
- * asking the database. What it does not use within three seconds is forfeited. The common bucket is smaller by what it refills in
- * three seconds (a twentieth), so all nodes together never allow more calls than a single node would.
+ * One budget per token for all nodes. Each node takes a small part of it in advance and counts calls against that part
+ * without asking the database. What it does not use within three seconds is forfeited. The common bucket is smaller by
+ * what it refills in three seconds (a twentieth), so all nodes together never allow more calls than a single node
+ * would.
  *
- * While the database is slow or down, each node uses its own bucket: a limit that is too generous for a while is better than an
- * outage.
+ * While the database is slow or down, each node uses its own bucket: a limit that is too generous for a while is better
+ * than an outage.
  */
 export const createSharedRateLimit = (options: SharedLimitOptions): RateLimit => new SharedRateLimit(options);
 
@@ -149,7 +150,10 @@ class SharedRateLimit implements RateLimit {
     return quotaOf(perMinute, passes ? "passes" : "refused", ownIn(share, now) + share.common, now);
   };
 
-  /** A running query does not count calls that arrive after it was sent. If it grants too few, they wait for the next one. */
+  /**
+   * A running query does not count calls that arrive after it was sent. If it grants too few, they wait for the next
+   * one.
+   */
   async #wait(token: number, share: Share, now: Instant): Promise<void> {
     share.waiting += 1;
     for (let round = 0; round < 3 && !isAhead(share.emptyUntil, now) && !isAhead(this.#troubleUntil, now); round++) {
@@ -244,13 +248,17 @@ export type BucketOptions = {
 /** Bytes for this number of slots. */
 export const bucketMemory = (slots: number): number => 24 * slots;
 
-/** Takes a token of a holder, given by its hash. Returns 0, or how many requests have found the bucket empty since the holder got its slot. */
+/**
+ * Takes a token of a holder, given by its hash. Returns 0, or how many requests have found the bucket empty since the
+ * holder got its slot.
+ */
 type TakeToken = (holder: number, now: Instant) => number;
 
 /**
- * A bucket of tokens for each holder, in memory of a fixed size. Holders whose hashes share a slot replace each other there, each
- * starting with a full bucket. Threads share the buckets without a lock and may miss each other's update: that lets through a few
- * extra requests. Not a class: every DNS query passes here, and fields instead of constants take 50 ns more.
+ * A bucket of tokens for each holder, in memory of a fixed size. Holders whose hashes share a slot replace each other
+ * there, each starting with a full bucket. Threads share the buckets without a lock and may miss each other's update:
+ * that lets through a few extra requests. Not a class: every DNS query passes here, and fields instead of constants
+ * take 50 ns more.
  */
 export function createTokenBuckets(options: BucketOptions): TakeToken {
   const { perSecond, slots, memory = new ArrayBuffer(bucketMemory(slots)) } = options;

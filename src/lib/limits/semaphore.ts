@@ -14,9 +14,10 @@ type Queue = { readonly holder: Holder; readonly waiting: Set<Begin>; readonly i
 type Queues = Map<string, Queue>;
 
 /**
- * A semaphore with a limit for all, and one for each holder; a permit may count for several holders. One holder cannot use up the
- * permits of all others. Whoever does not get a permit is refused (`tryAcquire`) or waits (`acquire`, `enqueue`). Holders that wait
- * take turns, and so do the further holders of each, in the order in which they are named.
+ * A semaphore with a limit for all, and one for each holder; a permit may count for several holders. One holder cannot
+ * use up the permits of all others. Whoever does not get a permit is refused (`tryAcquire`) or waits (`acquire`,
+ * `enqueue`). Holders that wait take turns, and so do the further holders of each, in the order in which they are
+ * named.
  */
 export class KeyedSemaphore {
   readonly #most: number;
@@ -42,7 +43,9 @@ export class KeyedSemaphore {
     return this.#refusal(holders) ?? { kind: "permit", release: this.#take(holders) };
   }
 
-  /** Waits for a permit, and returns the function that releases it. Rejects with the signal's reason if that is aborted. */
+  /**
+   * Waits for a permit, and returns the function that releases it. Rejects with the signal's reason if that is aborted.
+   */
   async acquire(holders: readonly Holder[], signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const permit = this.tryAcquire(holders);

@@ -21,7 +21,10 @@ const lock = "1836019570, 2";
 export const schemaChannel = "moor_schema";
 const schemaStatement = "SELECT taken, oldest FROM schema_version";
 
-/** Runs the steps that the database does not have yet, all or none. If several nodes start at the same time, one of them does it. */
+/**
+ * Runs the steps that the database does not have yet, all or none. If several nodes start at the same time, one of them
+ * does it.
+ */
 export async function migratePostgres(
   connect: () => Promise<Client>,
   shown: string,

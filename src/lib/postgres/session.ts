@@ -42,8 +42,8 @@ const usual: SessionTiming = { probe: 1_000, patience: 2_000, slowest: 500 };
 const firstPause = 50;
 
 /**
- * Keeps a session open that has a state, such as a LISTEN or a lock. If it is lost, a new one is opened and set up; `lost` and
- * `ready` notify the caller.
+ * Keeps a session open that has a state, such as a LISTEN or a lock. If it is lost, a new one is opened and set up;
+ * `lost` and `ready` notify the caller.
  */
 export function keepSession(options: SessionOptions): KeptSession {
   const { log, what, random = Math.random, ask = (client) => client.query("SELECT 1") } = options;
@@ -140,8 +140,8 @@ export type ListenOptions = {
   readonly channels: readonly string[];
   readonly onNotice: (channel: string, payload: string) => void;
   /**
-   * Listening has begun, for the first time or again. Earlier notifications are lost, so everything must be checked. From here
-   * on, none is missed until the next call.
+   * Listening has begun, for the first time or again. Earlier notifications are lost, so everything must be checked.
+   * From here on, none is missed until the next call.
    */
   readonly onGap: () => void;
   readonly log: Logger;

@@ -2,8 +2,8 @@ import { isMap, isScalar, isSeq } from "yaml";
 import type { FaultDetail, Spot, YamlReader } from "./yaml-reader.ts";
 
 /**
- * One setting of a config file: how it is read, and its JSON Schema for editors and the reference page. Plain objects instead of
- * typebox: loading that library takes 20 MB of memory and a fifth of a second, too much for a small program.
+ * One setting of a config file: how it is read, and its JSON Schema for editors and the reference page. Plain objects
+ * instead of typebox: loading that library takes 20 MB of memory and a fifth of a second, too much for a small program.
  */
 export type Setting<T> = {
   readonly schema: Schema;
@@ -13,7 +13,10 @@ export type Setting<T> = {
 
 export type Schema = { readonly [keyword: string]: unknown };
 
-/** Keywords for the reference page only: the type in plain words, and the table that lists settings shared by several mappings. */
+/**
+ * Keywords for the reference page only: the type in plain words, and the table that lists settings shared by several
+ * mappings.
+ */
 export const typeInWords = "x-type";
 export const sharedTable = "x-table";
 
@@ -39,7 +42,10 @@ export type SettingPlace = {
   readonly reading: Reading;
   /** Whether one of its keys has a value, right or wrong. */
   readonly has: (key: string) => boolean;
-  /** Notes a fault at the value of one of its keys, or at the value itself. Returns undefined, so that a rule can end with it. */
+  /**
+   * Notes a fault at the value of one of its keys, or at the value itself. Returns undefined, so that a rule can end
+   * with it.
+   */
   readonly fault: (detail: FaultDetail, key?: string) => undefined;
 };
 

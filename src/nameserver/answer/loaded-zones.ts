@@ -28,7 +28,10 @@ export type LoadedZones = {
   /** Whether the first `end` characters of a key are certainly not the name of a zone. */
   readonly isNoZone: (key: string, end: number) => boolean;
   readonly apply: (event: ZoneEvent) => void;
-  /** Reads the names of all zones. Before that, and again when changes were missed, the source is asked about every new name. */
+  /**
+   * Reads the names of all zones. Before that, and again when changes were missed, the source is asked about every new
+   * name.
+   */
   readonly learn: () => Promise<void>;
   /** How many zones are in memory. */
   readonly count: () => number;
@@ -42,7 +45,9 @@ export type LoadedZone = {
   below: number;
   /** It was queried since `makeRoom` last looked at it. */
   used: boolean;
-  /** The tail of its negative answers without signatures; made when first needed, and again when the SOA has changed. */
+  /**
+   * The tail of its negative answers without signatures; made when first needed, and again when the SOA has changed.
+   */
   tail: NegativeTail | undefined;
 };
 
@@ -180,7 +185,8 @@ class ZonesInMemory implements LoadedZones {
         this.#lastKnown.forget(each);
       }
       if (closest === undefined || found === undefined) return nearest;
-      // Another query may have loaded it meanwhile; a second copy would replace that one, which would then miss changes.
+      // Another query may have loaded it meanwhile; a second copy would replace that one, which would then miss
+      // changes.
       return this.#zones.get(found) ?? this.#load(closest);
     };
     const closest = this.#source.closest(unknown.map(nameOfKey));

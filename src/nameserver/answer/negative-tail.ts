@@ -7,8 +7,9 @@ import { createMessageWriter } from "../../lib/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 
 /**
- * The authority section of a negative answer: the SOA record and, in a signed zone, signatures and proofs. Many names share it, so it is
- * encoded once, as if the question were the zone's own name; for a longer name, all compression pointers move by the difference.
+ * The authority section of a negative answer: the SOA record and, in a signed zone, signatures and proofs. Many names
+ * share it, so it is encoded once, as if the question were the zone's own name; for a longer name, all compression
+ * pointers move by the difference.
  */
 export type NegativeTail = {
   readonly sets: readonly AnswerSet["set"][];

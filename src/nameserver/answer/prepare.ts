@@ -128,8 +128,8 @@ function writeAnswer(
   writer.u16(classes.in);
   writeSets(writer, answer.answer);
   writeSets(writer, answer.authority);
-  // A referral is useless without its glue: if it does not fit, the answer is truncated (RFC 9471 section 3.1). Signatures of addresses
-  // may always be left out (RFC 4035 section 3.1.1).
+  // A referral is useless without its glue: if it does not fit, the answer is truncated (RFC 9471 section 3.1).
+  // Signatures of addresses may always be left out (RFC 4035 section 3.1.1).
   const needed = isReferral(answer) ? answer.additional.filter(({ set }) => !isSignatures(set)) : [];
   writeSets(writer, needed);
   const questionEnd = headerLength + key.length + 2;

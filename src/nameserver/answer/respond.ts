@@ -9,8 +9,8 @@ import { createPrepare, isFor, isNoName, isWorthKeeping, type Prepared, stillHol
 import { asStale, refuseUnread, replyWith, replyWithCode } from "./reply.ts";
 
 /**
- * Bytes in, bytes out; undefined when no reply is to be sent. A promise only when a zone has to be loaded first, and never with
- * `mayWait` false: then a query that would have to wait gets no reply, and no load is started for it.
+ * Bytes in, bytes out; undefined when no reply is to be sent. A promise only when a zone has to be loaded first, and
+ * never with `mayWait` false: then a query that would have to wait gets no reply, and no load is started for it.
  */
 export type Respond = (query: Buffer, transport: Transport, mayWait?: boolean) => DnsReply | Promise<DnsReply>;
 
@@ -114,7 +114,10 @@ function refusalOf(query: Query): number | undefined {
   }
 }
 
-/** A DS set is on the parent's side of a zone cut: the parent answers for it if it is served here (RFC 4035 section 3.1.4.1). */
+/**
+ * A DS set is on the parent's side of a zone cut: the parent answers for it if it is served here (RFC 4035 section
+ * 3.1.4.1).
+ */
 function zoneFor(zones: LoadedZones, name: NameKey, type: number): ReturnType<LoadedZones["find"]> {
   if (type !== types.ds || isRootKey(name)) return zones.find(name);
   const parent = zones.find(keyAbove(name));

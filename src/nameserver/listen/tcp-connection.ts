@@ -10,13 +10,13 @@ export type TcpLimits = {
   /** Milliseconds without a complete query, or without reading the answers. */
   readonly idle: number;
   /**
-   * Milliseconds without reading more of a zone transfer. The kernel buffers megabytes and accepts more only when a third of them
-   * has been sent: on a slow line that takes long.
+   * Milliseconds without reading more of a zone transfer. The kernel buffers megabytes and accepts more only when a
+   * third of them has been sent: on a slow line that takes long.
    */
   readonly stalled: number;
   /**
-   * Bytes per second that a client must read of a zone transfer, on average since its start but without the first `stalled`
-   * milliseconds: otherwise a slow reader would hold a place for hours.
+   * Bytes per second that a client must read of a zone transfer, on average since its start but without the first
+   * `stalled` milliseconds: otherwise a slow reader would hold a place for hours.
    */
   readonly slowest: number;
   /** Queries of one connection that may wait for their answers. */
@@ -171,8 +171,8 @@ class TcpConnection {
 
   #endIfIdle(): void {
     const socket = this.#socket;
-    // The client has read everything so far and waits for us: preparing a large zone takes time, above all on a busy machine,
-    // and an update waits for the database.
+    // The client has read everything so far and waits for us: preparing a large zone takes time, above all on a busy
+    // machine, and an update waits for the database.
     if (this.#waiting > 0 && socket.writableLength === 0) return this.#move();
     const sinceMove = performance.now() - this.#moved;
     const taking = this.#transfers > 0 && socket.writableLength > 0 && sinceMove < this.#options.limits.stalled;

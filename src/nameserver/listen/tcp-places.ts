@@ -16,8 +16,8 @@ export type PlaceLimits = {
 };
 
 /**
- * Limits TCP connections, on all listening addresses together. When it is full, a new connection replaces the one idle longest; when
- * its source has used up its share, the one idle longest from that source.
+ * Limits TCP connections, on all listening addresses together. When it is full, a new connection replaces the one idle
+ * longest; when its source has used up its share, the one idle longest from that source.
  */
 export class TcpPlaces {
   readonly #permits: KeyedSemaphore;

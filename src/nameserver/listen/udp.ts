@@ -25,14 +25,14 @@ export type UdpOptions = {
 };
 
 /**
- * About 10,000 queries. A smaller buffer would shorten the wait after a flood, but lose queries whenever this thread gets no
- * CPU for a tenth of a second, and a client waits longer to retry a lost query than for a full queue.
+ * About 10,000 queries. A smaller buffer would shorten the wait after a flood, but lose queries whenever this thread
+ * gets no CPU for a tenth of a second, and a client waits longer to retry a lost query than for a full queue.
  */
 const receiveBuffer = 4 * 1024 * 1024;
 
 /**
- * The most queries that wait for a zone to load or for a write to arrive: in total, and per client network. Beyond that, a
- * query is answered only if it need not wait; otherwise it gets no reply and its client retries.
+ * The most queries that wait for a zone to load or for a write to arrive: in total, and per client network. Beyond
+ * that, a query is answered only if it need not wait; otherwise it gets no reply and its client retries.
  */
 const mostWaiting = { all: 1_000, network: 100 };
 
@@ -55,7 +55,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     countReply(counters.udp, reply);
     const asked = identity && optionsIn(query);
     const options = asked && replyOptions(asked, client.address, identity, Date.now());
-    // The address of a client with a cookie is not forged: floods cannot be sent to others through it (RFC 7873 section 5.4).
+    // The address of a client with a cookie is not forged: it cannot aim a flood at others (RFC 7873 section 5.4).
     const passage = options?.isKnownClient ? "send" : rateLimit(client.address, reply, Date.now());
     if (passage !== "send") countLimited(counters, passage);
     if (passage === "drop") return;
@@ -113,7 +113,9 @@ function bind(socket: Socket, { host, port }: ListenAddress): Promise<void> {
   });
 }
 
-/** Only the listening address can be a hostname. Clients' addresses never are, and must not wait a tick for a lookup. */
+/**
+ * Only the listening address can be a hostname. Clients' addresses never are, and must not wait a tick for a lookup.
+ */
 function lookupOnce(): (host: string, family: unknown, give: LookupResult) => void {
   let bound = false;
   return (host, family, give) => {

@@ -39,8 +39,8 @@ export type TransferInOptions = AskOptions & {
 export type Current = { readonly serial: number; readonly soa: string };
 
 /**
- * The zone as the primary has it: the changes since `current` if the primary offers them (RFC 1995), the whole zone otherwise
- * (RFC 5936).
+ * The zone as the primary has it: the changes since `current` if the primary offers them (RFC 1995), the whole zone
+ * otherwise (RFC 5936).
  */
 export async function transferIn(
   zone: string,

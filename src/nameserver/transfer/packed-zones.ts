@@ -28,7 +28,10 @@ const largeZone = 1_000;
 /** How often a zone may change while its snapshot is taken in parts, before it is taken without a pause. */
 const tries = 3;
 
-/** `most`: bytes of all zones together; the oldest are dropped first. A zone that takes more than a quarter is not cached. */
+/**
+ * `most`: bytes of all zones together; the oldest are dropped first. A zone that takes more than a quarter is not
+ * cached.
+ */
 export const createPackedZones = (turns: Pick<FairSchedule, "run">, most = 16 * 1024 * 1024): PackedZones =>
   new PackedZoneCache(turns, most);
 

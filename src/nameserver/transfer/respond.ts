@@ -181,7 +181,10 @@ const opcodeOf = (bytes: Buffer): number => ((bytes[2] ?? 0) >> 3) & 0xf;
 /** In bytes. A query or a NOTIFY is never longer, except for a signature, which may contain long names. */
 const longestUnsigned = 4_096;
 
-/** Anybody can send a request without a valid signature, so its records are not read if they cannot matter: of 60 KB, that would take milliseconds. */
+/**
+ * Anybody can send a request without a valid signature, so its records are not read if they cannot matter: of 60 KB,
+ * that would take milliseconds.
+ */
 const isNotRead = ({ kind }: CheckedRequest, bytes: Buffer): boolean =>
   kind !== "signed" && (opcodeOf(bytes) === opcodes.update || bytes.length > longestUnsigned);
 

@@ -10,7 +10,9 @@ import type { TransferClient } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
 import { type QueuePlace, type ZoneLimits, ZoneQueue } from "./zone-queue.ts";
 
-/** Zones whose records come from other servers: refreshed when their SOA says so, and at every NOTIFY from a primary. */
+/**
+ * Zones whose records come from other servers: refreshed when their SOA says so, and at every NOTIFY from a primary.
+ */
 export type Secondaries = {
   readonly notified: (zone: string, asker: TransferClient) => Promise<"taken" | "refused" | "not-ours">;
   /** A zone was created, deleted, or has other primaries. */
@@ -34,15 +36,17 @@ export type SecondariesOptions = {
 };
 
 /**
- * Milliseconds: a second and a day. A refresh time of 0 in the SOA would query the primary all the time, and `setTimeout` cannot wait
- * for a very long one.
+ * Milliseconds: a second and a day. A refresh time of 0 in the SOA would query the primary all the time, and
+ * `setTimeout` cannot wait for a very long one.
  */
 const shortest = 1_000;
 const longest = 86_400_000;
 /** Seconds, for a zone that has not been transferred yet and so has no SOA with a retry time. */
 const firstRetry = 10;
 const lookupLimits: ZoneLimits = { all: 8, account: 8, primary: 8 };
-/** A slow primary keeps its permit for minutes: even four accounts with only slow primaries leave permits for others. */
+/**
+ * A slow primary keeps its permit for minutes: even four accounts with only slow primaries leave permits for others.
+ */
 function transferLimits(): ZoneLimits {
   const all = partOfFiles(8, 160);
   return { all, account: Math.ceil(all / 5), primary: Math.ceil(all / 20) };
@@ -184,7 +188,10 @@ class FollowedZones implements Secondaries {
     }
   }
 
-  /** Ends the transfer of a zone that was deleted or has other primaries: a slow primary would keep it going for minutes. */
+  /**
+   * Ends the transfer of a zone that was deleted or has other primaries: a slow primary would keep it going for
+   * minutes.
+   */
   async #endIfUnwanted(name: string): Promise<void> {
     const transfer = this.#running.get(name);
     if (transfer === undefined) return;

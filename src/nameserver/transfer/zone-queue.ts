@@ -13,8 +13,8 @@ export type ZoneLimits = {
 type RunZone = (zone: string, place: QueuePlace) => Promise<void>;
 
 /**
- * Decides which zone is next: accounts take turns, and so do the servers of each. An account with slow servers cannot use up all
- * permits, nor can one slow server use up those of its account.
+ * Decides which zone is next: accounts take turns, and so do the servers of each. An account with slow servers cannot
+ * use up all permits, nor can one slow server use up those of its account.
  */
 export class ZoneQueue {
   readonly #limits: ZoneLimits;

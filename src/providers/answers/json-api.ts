@@ -59,7 +59,10 @@ export function openJsonApi(
   };
 }
 
-/** Only the query of the link is used: behind a proxy its host and path are wrong, and the credentials are for the configured host. */
+/**
+ * Only the query of the link is used: behind a proxy its host and path are wrong, and the credentials are for the
+ * configured host.
+ */
 function nextQuery(outcome: HttpOutcome): string {
   const header = outcome.kind === "answer" ? String(outcome.headers.link ?? "") : "";
   for (const [, target = "", rest = ""] of header.matchAll(/<([^>]*)>([^<]*)/g))

@@ -6,8 +6,9 @@ const reserve = 4;
 const hour = 3_600_000;
 
 /**
- * When a service whose quota is nearly used up has room again. In v1, `ratelimit-reset` is the number of seconds until the
- * whole quota is available again. In rrsets, it is the Unix time at which the bucket, which fills steadily, is full.
+ * When a service whose quota is nearly used up has room again. In v1, `ratelimit-reset` is the number of seconds until
+ * the whole quota is available again. In rrsets, it is the Unix time at which the bucket, which fills steadily, is
+ * full.
  */
 export function roomAgainAt(headers: IncomingHttpHeaders, now: Instant): Instant | undefined {
   const limit = numberIn(headers["ratelimit-limit"]);

@@ -63,8 +63,8 @@ export type ServiceError = {
 };
 
 /**
- * Errors come as `error: {message, code}`, as `error: "text"`, or as `message`; the original v1 service even sent some with
- * 200.
+ * Errors come as `error: {message, code}`, as `error: "text"`, or as `message`; the original v1 service even sent some
+ * with 200.
  */
 export function errorIn(status: number, body: JsonBody | undefined): ServiceError {
   const { error, message } = body ?? {};
@@ -203,8 +203,9 @@ function whatIsWrongWith(body: string): string {
 const mostPages = 1000;
 
 /**
- * Services split long lists into pages without being asked; `meta` says so, but may be missing. An item that moves to the next
- * page during the read counts once. A list that never ends is a fault: half of it would look like missing records.
+ * Services split long lists into pages without being asked; `meta` says so, but may be missing. An item that moves to
+ * the next page during the read counts once. A list that never ends is a fault: half of it would look like missing
+ * records.
  */
 export async function readPages<T>(
   ask: (page: number) => Promise<ServiceAnswer<JsonBody>>,

@@ -13,8 +13,9 @@ import {
 import type { ServiceFault } from "./service-fault.ts";
 
 /**
- * The result of one write request. Only an error in the API's own format means that nothing was stored. After anything else
- * that is not a plain success (a proxy's page, a redirect, a timeout, a lost answer), the content of the record is unknown.
+ * The result of one write request. Only an error in the API's own format means that nothing was stored. After anything
+ * else that is not a plain success (a proxy's page, a redirect, a timeout, a lost answer), the content of the record is
+ * unknown.
  */
 export type WriteAnswer<T> =
   | { readonly kind: "accepted"; readonly value: T }
@@ -89,6 +90,7 @@ function isPlainRefusal<T>(outcome: HttpOutcome, { key, isError }: WriteShape<T>
   const body = parsed(outcome.body);
   if (status < 400 || status >= 500 || openStatuses.includes(status) || !body) return false;
   const item = body[key];
-  // The original v1 service sends an empty record with its errors. A record with an id would be an error and a success in one.
+  // The original v1 service sends an empty record with its errors. A record with an id would be an error and a success
+  // in one.
   return isError(body, status) && !(isObject(item) && item.id);
 }

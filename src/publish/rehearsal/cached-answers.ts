@@ -4,7 +4,9 @@ import type { Message, ResourceRecord } from "../../lib/dns/message.ts";
 import type { Ask, AskedSet } from "./ask-all.ts";
 import { createVerifier, type IsSignedBy, refersTo, type SeenSet } from "./verify.ts";
 
-/** An answer that caches may hold from the moment it was first given until its TTL has passed since it was last given. */
+/**
+ * An answer that caches may hold from the moment it was first given until its TTL has passed since it was last given.
+ */
 type Seen = {
   readonly id: number;
   readonly sets: readonly SeenSet[];
@@ -35,8 +37,9 @@ export const createCachedAnswers = (
 ): CachedAnswers => new CachedAnswers({ zone, questions, ask, servers, moreParents });
 
 /**
- * What validating resolvers can have in their caches, with TTLs that follow the clock that is passed in. A resolver may combine an old DS
- * set with new keys, and old keys with a new answer, so every combination has to be valid (RFC 7583 section 3).
+ * What validating resolvers can have in their caches, with TTLs that follow the clock that is passed in. A resolver may
+ * combine an old DS set with new keys, and old keys with a new answer, so every combination has to be valid (RFC 7583
+ * section 3).
  */
 class CachedAnswers {
   readonly #options: Options;

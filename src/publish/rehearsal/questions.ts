@@ -8,8 +8,8 @@ const mostSets = 12;
 const cname = 5;
 
 /**
- * The questions for resolvers: a sample of the zone's sets, and names and types that do not exist. None leads a resolver out of the zone:
- * no name below a delegation, and aliases only by their own type.
+ * The questions for resolvers: a sample of the zone's sets, and names and types that do not exist. None leads a
+ * resolver out of the zone: no name below a delegation, and aliases only by their own type.
  */
 export function questionsFor(zone: string, sets: readonly RRset[]): readonly AskedSet[] {
   const cuts = new Set(sets.filter(({ owner, type }) => isCut(owner, type)).map(({ owner }) => owner));

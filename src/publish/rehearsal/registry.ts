@@ -59,8 +59,9 @@ export type Registry = {
 };
 
 /**
- * Acts on the CDS records of the child after a delay, as a registry does (RFC 7344, RFC 8078). `mistake`: how long it first has a wrong digest of a
- * new key, in milliseconds. Meanwhile it keeps the DS record of the old key, so that the zone is not rejected.
+ * Acts on the CDS records of the child after a delay, as a registry does (RFC 7344, RFC 8078). `mistake`: how long it
+ * first has a wrong digest of a new key, in milliseconds. Meanwhile it keeps the DS record of the old key, so that the
+ * zone is not rejected.
  */
 export function createRegistry(store: RecordStore, parent: Zone, child: string, ask: Ask, mistake = 0): Registry {
   const owner = ownerOf(child, parent.name) ?? "";
@@ -103,7 +104,10 @@ export function createRegistry(store: RecordStore, parent: Zone, child: string, 
   };
 }
 
-/** Resolvers may reject a zone if one of the algorithms at the parent has only a wrong DS record (RFC 6840 section 5.11). */
+/**
+ * Resolvers may reject a zone if one of the algorithms at the parent has only a wrong DS record (RFC 6840 section
+ * 5.11).
+ */
 const isSameAlgorithm = (has: readonly string[], wanted: readonly string[]): boolean =>
   new Set([...has, ...wanted].map((text) => text.split(" ")[1])).size === 1 && has.length > 0 && wanted.length > 0;
 

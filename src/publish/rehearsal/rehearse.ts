@@ -75,8 +75,8 @@ const day = 86_400_000;
 /** One step of the fast clock: as long as the margin for secondaries in each stage. */
 const step = 300_000;
 /**
- * The fast clock starts this long before now. Signatures are valid for at least twelve days, so all of them are also valid by the real clock,
- * which the resolver uses.
+ * The fast clock starts this long before now. Signatures are valid for at least twelve days, so all of them are also
+ * valid by the real clock, which the resolver uses.
  */
 const span = 11.5 * day;
 /** In seconds. With longer TTLs, the stages would take longer than `span`. */
@@ -85,10 +85,16 @@ const mostExamples = 10;
 const hour = 3_600_000;
 /** How long the registry has a wrong digest of a new key. */
 const mistake = 3 * hour;
-/** After signing, a new key, another algorithm and unsigning: how much later the parent's second server has the change. Longer than caches have the old one. */
+/**
+ * After signing, a new key, another algorithm and unsigning: how much later the parent's second server has the change.
+ * Longer than caches have the old one.
+ */
 const delays = [2 * hour, 30 * hour, 2 * hour, 30 * hour] as const;
 
-/** Simulates the whole life of a signed zone with a fast clock, on a store in memory, and checks its answers all the time. */
+/**
+ * Simulates the whole life of a signed zone with a fast clock, on a store in memory, and checks its answers all the
+ * time.
+ */
 export async function rehearse(play: Rehearsal): Promise<Result<RehearsalOutcome>> {
   const folder = await mkdtemp(join(tmpdir(), "moor-rehearsal-"));
   const log = createLog({ format: "text", level: "silent", write: () => undefined });

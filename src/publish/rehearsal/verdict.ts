@@ -18,8 +18,8 @@ export type Judge = {
 const tries = 3;
 
 /**
- * A query that fails only with validation is bogus. But on a busy machine, a query of the resolver itself can time out, and it caches that failure for
- * seconds: so only what fails every time counts.
+ * A query that fails only with validation is bogus. But on a busy machine, a query of the resolver itself can time out,
+ * and it caches that failure for seconds: so only what fails every time counts.
  */
 export async function verdictOn(question: AskedSet, { ask, askUnchecked, forget }: Judge): Promise<ValidationVerdict> {
   let verdict: ValidationVerdict = "failed";

@@ -14,7 +14,10 @@ export type SeenSet = {
   readonly signatures: readonly Uint8Array[];
 };
 
-/** Whether a key of this algorithm among `keys` (the data of DNSKEY records) has signed the set, and the signature is valid now. */
+/**
+ * Whether a key of this algorithm among `keys` (the data of DNSKEY records) has signed the set, and the signature is
+ * valid now.
+ */
 export type IsSignedBy = (set: SeenSet, algorithm: number, keys: readonly Uint8Array[], now: Instant) => boolean;
 
 /** It verifies each signature once with each key: only its dates depend on the clock. */

@@ -9,7 +9,9 @@ import { noChange } from "./write.ts";
 
 /** Marks our records, so that those of other ACME clients at the same name are left alone. */
 const comment = "ACME challenge of this service";
-/** Seconds. The authority asks right after the write, and a resolver must not keep the value until the next challenge. */
+/**
+ * Seconds. The authority asks right after the write, and a resolver must not keep the value until the next challenge.
+ */
 const ttl = 60;
 
 /** Resolves when the nameservers of the zone serve these TXT values. */
@@ -18,8 +20,9 @@ export type AwaitServed = (name: string, values: readonly string[]) => Promise<v
 type Place = { readonly zone: Zone; readonly owner: string };
 
 /**
- * Proves to an ACME authority over DNS that a name belongs to this service (RFC 8555 section 8.4), if its zone is here. Only zones of
- * the operator's account count: with a CNAME, any other account could make the service write into the zone of a third one.
+ * Proves to an ACME authority over DNS that a name belongs to this service (RFC 8555 section 8.4), if its zone is here.
+ * Only zones of the operator's account count: with a CNAME, any other account could make the service write into the
+ * zone of a third one.
  */
 export function acmeProofs(store: RecordStore, now: () => Instant, awaitServed: AwaitServed = async () => undefined) {
   /** A CNAME at `_acme-challenge` leads to the name that the authority asks for instead. */

@@ -42,9 +42,10 @@ export type DnsUpdated =
   | { readonly kind: "refused"; readonly faults: readonly Fault[] };
 
 /**
- * Applies the whole message in one write or not at all, with the same rules, change log and serials as the HTTP APIs. A message is
- * never applied twice: a client that missed the answer, or an attacker who replays a captured message, gets the first answer. The
- * signature is stored in the transaction of the update, so this also holds after a restart and on other nodes.
+ * Applies the whole message in one write or not at all, with the same rules, change log and serials as the HTTP APIs. A
+ * message is never applied twice: a client that missed the answer, or an attacker who replays a captured message, gets
+ * the first answer. The signature is stored in the transaction of the update, so this also holds after a restart and on
+ * other nodes.
  */
 export async function updateFromDns(store: RecordStore, update: DnsUpdate): Promise<DnsUpdated> {
   const { key } = update;
@@ -107,7 +108,10 @@ function decide(update: PlainUpdate, view: WriteView, ids: readonly string[]): D
   return { wanted, serial: newSerial(view.sets, wanted), result: { kind: "done" } };
 }
 
-/** A signed zone has these too, although nobody has written them: the keys at the apex, and signatures and proofs at every name. */
+/**
+ * A signed zone has these too, although nobody has written them: the keys at the apex, and signatures and proofs at
+ * every name.
+ */
 function generatedSets({ zone, sets }: WriteView, now: Instant): readonly RRset[] {
   const { dnssec } = zone.settings;
   if (dnssec === undefined) return [];

@@ -22,7 +22,10 @@ export type StoredTransfer =
   | { readonly kind: "does-not-fit" }
   | { readonly kind: "refused"; readonly faults: readonly Fault[] };
 
-/** Makes the zone equal to its primary's version, including the serial, in one write that is in the change log like any other. */
+/**
+ * Makes the zone equal to its primary's version, including the serial, in one write that is in the change log like any
+ * other.
+ */
 export async function storeTransfer(
   store: RecordStore,
   { account, id }: Zone,
@@ -78,8 +81,8 @@ const usesNsec3 = (sets: readonly RRset[]): boolean =>
   sets.some(({ owner, type }) => owner === apex && type === typeNamed(dnssecTypes.nsec3param));
 
 /**
- * What makes other servers refuse only this zone is passed on, because its owner decides about it. But such a name stops all zones of a secondary that
- * runs NSD.
+ * What makes other servers refuse only this zone is passed on, because its owner decides about it. But such a name
+ * stops all zones of a secondary that runs NSD.
  */
 function newLongNames(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   const old = usesNsec3(before) ? new Set(longNames(zone, before)) : new Set();

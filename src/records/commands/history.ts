@@ -44,9 +44,9 @@ class HistoryOperations {
       : this.#sight.allows(actor, { kind: "read-set", zone, owner: change.owner, type: change.type });
 
   /**
-   * The changes to a zone that the actor may see, newest first. `next`: where the next page starts. `rest`: how many changes of
-   * the last write on this page are on the following pages; undefined for an actor who sees only some sets. Both are undefined
-   * on the last page.
+   * The changes to a zone that the actor may see, newest first. `next`: where the next page starts. `rest`: how many
+   * changes of the last write on this page are on the following pages; undefined for an actor who sees only some sets.
+   * Both are undefined on the last page.
    */
   readonly history = async (actor: Actor, key: ZoneKey, query: HistoryPage) => {
     const zone = await this.#sight.openZone(actor, key);

@@ -22,7 +22,10 @@ import { noChange, writtenBy, writtenIn } from "./write.ts";
 
 type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?: number | undefined };
 
-/** Changes many sets of one zone in one transaction. Only the result is checked, so a CNAME can replace an A record and vice versa. */
+/**
+ * Changes many sets of one zone in one transaction. Only the result is checked, so a CNAME can replace an A record and
+ * vice versa.
+ */
 export function changesOperations({ store, now }: RecordServiceOptions) {
   return {
     changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, asked: OnceOption = {}): Promise<Written> => {

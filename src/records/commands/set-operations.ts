@@ -19,8 +19,8 @@ export function setOperations(
   sight: PermittedView,
   turns: Pick<FairSchedule, "next">,
 ) {
-  // A list of a large zone takes memory, so an account gets one at a time. A client may request many pages simultaneously, so
-  // any number may wait.
+  // A list of a large zone takes memory, so an account gets one at a time. A client may request many pages
+  // simultaneously, so any number may wait.
   const largeLists = createFairSchedule({ mostWaiting: Number.POSITIVE_INFINITY });
   return {
     set: async (actor: Actor, target: SetTarget): Promise<SetDone | NotDone> => {

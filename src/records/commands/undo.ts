@@ -48,7 +48,8 @@ export function undoChangesRule(command: UndoChanges): ActRule<Done | NotDone> {
     return { ...after, command: "undo_changes", result: { kind: "done" } };
   }
   const owners = () => changes.map((change) => change.owner);
-  // `withFreeIds` needs the sets that hold these ids now. Those of replaced sets too: their current records may have other ids.
+  // `withFreeIds` needs the sets that hold these ids now. Those of replaced sets too: their current records may have
+  // other ids.
   const records = changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
   return {
     kind: "act",

@@ -130,7 +130,9 @@ async function endsWithin(work: Promise<unknown>, time: number): Promise<boolean
   return await promise.finally(() => clearTimeout(timer));
 }
 
-/** Keeps the action running until the write has ended. If the store cannot be reached then, it counts as interrupted. */
+/**
+ * Keeps the action running until the write has ended. If the store cannot be reached then, it counts as interrupted.
+ */
 function watch({ store, now }: Watching, acting: Promise<Written>, id: number): void {
   const extend = () => void store.extendAction(id, now() + lease).catch(() => undefined);
   const timer = setInterval(extend, extendEvery).unref();

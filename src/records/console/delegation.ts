@@ -14,7 +14,10 @@ const patience = 8_000;
 
 type Known = { readonly at: Instant; readonly found: Promise<Delegation> };
 
-/** Whether zones are delegated to our nameservers. Answers are kept for a while, and only a few zones are checked at a time. */
+/**
+ * Whether zones are delegated to our nameservers. Answers are kept for a while, and only a few zones are checked at a
+ * time.
+ */
 export function createDelegationChecks(find: FindDelegation, nameservers: readonly string[], now: () => Instant) {
   const known = new BoundedMap<string, Known>(mostKept);
   const permits = new KeyedSemaphore(most.all);

@@ -39,8 +39,8 @@ export type ConsoleOptions = {
 };
 
 /**
- * The pages, and what they need beyond the public APIs: sign-in, sessions, tokens, the overview, whole zones, the history by write
- * and delegations.
+ * The pages, and what they need beyond the public APIs: sign-in, sessions, tokens, the overview, whole zones, the
+ * history by write and delegations.
  */
 export function serveConsole(options: ConsoleOptions) {
   const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path), folder: options.pages });

@@ -6,8 +6,8 @@ import { type ObfuscatedIds, obfuscateIds, plainIds } from "./obfuscated-ids.ts"
 import type { Actor } from "./permitted-view.ts";
 
 /**
- * The actions of the account for zones that the actor may see, including deleted ones. An action does not say which sets it
- * concerned, so an actor who may see only some sets sees only their own actions.
+ * The actions of the account for zones that the actor may see, including deleted ones. An action does not say which
+ * sets it concerned, so an actor who may see only some sets sees only their own actions.
  */
 export function actionOperations({ store, now }: { readonly store: RecordStore; readonly now: () => Instant }) {
   let known: Promise<string> | undefined;
@@ -19,7 +19,10 @@ export function actionOperations({ store, now }: { readonly store: RecordStore; 
     return known;
   };
   return {
-    /** Positions and actions are numbered across all zones and accounts. A limited token gets obfuscated ones, which do not tell how many there are. */
+    /**
+     * Positions and actions are numbered across all zones and accounts. A limited token gets obfuscated ones, which do
+     * not tell how many there are.
+     */
     shownIdsFor: ({ token, scope }: Actor): MaybeLater<ObfuscatedIds> =>
       scope.zones === undefined && scope.sets === undefined
         ? plainIds

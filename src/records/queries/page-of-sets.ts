@@ -17,8 +17,8 @@ export type WantedSets = {
 };
 
 /**
- * One page of the wanted sets. A large zone is read in parts, with `pause` between them: counting and sorting it in one query
- * would block for too long. So a page is not a snapshot, just as two pages together are not.
+ * One page of the wanted sets. A large zone is read in parts, with `pause` between them: counting and sorting it in one
+ * query would block for too long. So a page is not a snapshot, just as two pages together are not.
  */
 export async function pageOfSets(
   store: PageReads,
@@ -44,7 +44,10 @@ export async function pageOfSets(
   return { items, total: places.length };
 }
 
-/** Calls `take` for all sets of these types in a large zone, with `pause` between parts. Reads few records of other types. */
+/**
+ * Calls `take` for all sets of these types in a large zone, with `pause` between parts. Reads few records of other
+ * types.
+ */
 export async function eachSetOfTypes(
   store: Pick<RecordStore, "sets" | "setsAfter" | "placesAfter">,
   zone: Zone,
@@ -103,7 +106,10 @@ async function inParts<T extends SetPlace>(
   }
 }
 
-/** As the store sorts a page. The places come in the order of owners and types, so that most of the work is already done. */
+/**
+ * As the store sorts a page. The places come in the order of owners and types, so that most of the work is already
+ * done.
+ */
 function inOrder(places: readonly SetPlace[], order: SetPageQuery["order"] = []): readonly SetPlace[] {
   if (order.length === 0) {
     const byType = Map.groupBy(places, ({ type }) => type);

@@ -58,8 +58,8 @@ export function createPermittedView(store: RecordStore, now: () => Instant, turn
 
   const { sets, eachRecord } = visibleRecords(store, turns, allows);
   /**
-   * Record count and modification time cover only the records that the actor sees. TSIG keys are shown only to actors who may set
-   * them.
+   * Record count and modification time cover only the records that the actor sees. TSIG keys are shown only to actors
+   * who may set them.
    */
   const asSeen = async (actor: Actor, zone: Zone): Promise<Zone> => {
     const open = zone.settings.primaries.length === 0 || allows(actor, { kind: "write-zone", zone: zone.name });
@@ -109,7 +109,9 @@ export type PermittedView = ReturnType<typeof createPermittedView>;
 
 /** The records of a zone that an actor may see. */
 function visibleRecords(store: RecordStore, turns: Pick<FairSchedule, "next">, allows: Permissions["allows"]) {
-  /** The sets that the actor may see. If only certain owners are visible, no others are read: a zone can be very large. */
+  /**
+   * The sets that the actor may see. If only certain owners are visible, no others are read: a zone can be very large.
+   */
   const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {
     const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;
     const found =
@@ -118,7 +120,9 @@ function visibleRecords(store: RecordStore, turns: Pick<FairSchedule, "next">, a
         : await store.sets(zone, owners === undefined ? query : { ...query, owners });
     return ofType(query.type, found).filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
-  /** Calls `take` for each record that the actor may see. If only certain types are visible, no others are looked at. */
+  /**
+   * Calls `take` for each record that the actor may see. If only certain types are visible, no others are looked at.
+   */
   const eachRecord = async (actor: Actor, zone: Zone, take: (record: ZoneRecord) => void): Promise<void> => {
     const types = typesSeen(actor.scope);
     const takeSeen = (set: RRset) => {

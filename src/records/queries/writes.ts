@@ -21,8 +21,8 @@ const [perPage, perWrite] = [25, 8];
 const [window, mostLooked] = [1_000, 20_000];
 
 /**
- * The history of a zone by write. Its work is bounded, whatever the log contains: it is done in small parts, in turns with other
- * accounts, and after some parts the answer says where to continue. For actors who see the whole zone.
+ * The history of a zone by write. Its work is bounded, whatever the log contains: it is done in small parts, in turns
+ * with other accounts, and after some parts the answer says where to continue. For actors who see the whole zone.
  */
 export function writesOperations(
   { store }: { readonly store: RecordStore },
@@ -30,7 +30,9 @@ export function writesOperations(
   turns: Pick<FairSchedule, "next">,
 ) {
   return {
-    /** `next`: the position before which the next page starts; undefined at the end. `reached`: how far back it looked. */
+    /**
+     * `next`: the position before which the next page starts; undefined at the end. `reached`: how far back it looked.
+     */
     writes: async (actor: Actor, key: ZoneKey, { before, until, match }: WritesWish) => {
       const zone = actor.scope.sets === undefined ? await permitted.openZone(actor, key) : undefined;
       if (zone === undefined) return missing("zone");
@@ -63,7 +65,8 @@ async function findWrites(look: Look, start: number | undefined) {
   /** The oldest write so far; the next part may have more of its changes. */
   let open: LoggedWrite | undefined;
   let isFirst = true;
-  // A write that alone is larger than what one request examines is read to its end, so that the next page starts after it.
+  // A write that alone is larger than what one request examines is read to its end, so that the next page starts after
+  // it.
   for (let looked = 0; looked < mostLooked || isFirst; looked += window) {
     const groups = await look(open?.oldest ?? start);
     const [newest, ...others] = groups;

@@ -71,8 +71,8 @@ export type RecordStore = StoreParts & {
   /** In one query, which takes longer the larger the zone is: a large one is read in parts (`pageOfSets`). */
   readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
   /**
-   * The only way to change zones. `rule` says what the command means; a thread that writes gets only the command, and finds the rule
-   * by its kind. `running` is for a command that may take long.
+   * The only way to change zones. `rule` says what the command means; a thread that writes gets only the command, and
+   * finds the rule by its kind. `running` is for a command that may take long.
    */
   readonly run: <C extends Command, R extends Rule>(
     command: C,
@@ -93,9 +93,9 @@ export type RecordStore = StoreParts & {
   readonly logAfter: (position: number, limit: number) => Promise<readonly LoggedRow[]>;
   /** The end of the log. */
   readonly logEnd: () => Promise<LogPlace>;
-  /** The rows after a place, oldest first; or, if that place is not in this log, what is needed to continue in this one. */
+  /** The rows after a place, oldest first; or what is needed to continue here, if the place is not in this log. */
   readonly logFrom: (place: LogPlace, limit: number) => Promise<readonly LinkedRow[] | OtherHistory>;
-  /** Another value after a standby took over; empty if that cannot happen. `lostSince`: for a log that may have lost rows since a reader stopped. */
+  /** Another value after a standby took over; empty if that cannot happen. `lostSince`: while a reader was stopped. */
   readonly timeline: () => Promise<string>;
   readonly lostSince: (left: LeftPlace) => Promise<OtherHistory | undefined>;
   /** The changes of an account, newest first, among the latest rows of its log. */
@@ -106,7 +106,7 @@ export type RecordStore = StoreParts & {
   readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
   /** The same with the changes of signatures. */
   readonly logOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedRow[]>;
-  /** Groups the changes before a position by write, newest first. The oldest write may have earlier changes that were not examined. */
+  /** Groups the changes before a position by write, newest first. The oldest write may be incomplete. */
   readonly writesOf: (zone: Zone, query: WritesQuery) => Promise<readonly LoggedWrite[]>;
   /** How many changes of the same write precede this one in the zone's history. */
   readonly restOfWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
@@ -116,7 +116,7 @@ export type RecordStore = StoreParts & {
    */
   readonly onChange: (listener: ChangeListener) => () => void;
   /**
-   * Calls back when access may have been revoked, here or by another process or node: a token or transfer key was revoked, or a
+   * Calls back when access may have been revoked, by any process or node: a token or transfer key was revoked, or a
    * console session ended. Open connections must then be checked again. Returns a function that unsubscribes.
    */
   readonly onAccessChange: (listener: () => void) => () => void;
@@ -174,8 +174,8 @@ export type WriteRequest = Writer & {
   /** The zone to write to, or the zone that contains this record. */
   readonly at: { readonly zone: string } | { readonly record: string };
   /**
-   * The owners whose sets `decide` sees and may change. The owner of the record named in `at` is always one of them. `to-remove`: the whole
-   * zone, which may only be removed; of a large one, `decide` sees only the apex and protected sets.
+   * The owners whose sets `decide` sees and may change. That of the record in `at` is always included.
+   * `to-remove`: the whole zone, which may only be removed; of a large one, `decide` sees the apex and protected sets.
    */
   readonly owners: "all" | "to-remove" | ((zone: Zone) => readonly string[]);
   /** Further records: their current owners are included too. */
@@ -205,8 +205,8 @@ export type WriteAllRule<T> = {
 };
 
 /**
- * A write that is recorded as an action, in the same transaction. The result is `"no-zone"` if the account has no such zone. With
- * `once`, it is the earlier result for that key, or `"key-taken"` if the key was used for another request.
+ * A write that is recorded as an action, in the same transaction. The result is `"no-zone"` if the account has no such
+ * zone. With `once`, it is the earlier result for that key, or `"key-taken"` if the key was used for another request.
  */
 export type ActRule<T> = { readonly kind: "act"; readonly request: ActRequest; readonly decide: DecideAct<T> };
 
@@ -235,7 +235,7 @@ export type RuleOf = (command: Command) => Rule;
  */
 export type Decide<T> = (view: WriteView) => Decision & { readonly result: T };
 
-/** One decision per request, in the same order, and in steps if it takes long. The view is undefined if there is no such zone or record. */
+/** One decision per request, in order, in steps if it takes long; no view if there is no such zone or record. */
 export type DecideAll<T> = (views: readonly (WriteView | undefined)[]) => AllDecided<T> | Steps<AllDecided<T>>;
 
 export type AllDecided<T> = { readonly decisions: readonly Decision[]; readonly result: T };
@@ -282,7 +282,7 @@ export type DecideAct<T> = (view: WriteView) => ActDecision<T> | Steps<ActDecisi
 export type ActDecision<T> = Decision & {
   readonly command?: string;
   readonly remember?: boolean;
-  /** Deletes the zone with all its sets. Requires `owners: "to-remove"`. The log lists only the sets that `decide` saw. */
+  /** Deletes the zone and its sets; needs `owners: "to-remove"`. The log lists only the sets that `decide` saw. */
   readonly remove?: boolean;
   /** Plain data, because it is stored with the key as JSON. */
   readonly result: T;
@@ -363,7 +363,7 @@ export type LoggedWrite = {
   readonly begins: boolean;
 };
 
-/** The database has lost the end of the log that somebody followed: a standby that lagged took over, or a backup was restored. */
+/** The end of the log was lost after a reader had read it: a lagging standby took over, or a backup was restored. */
 export type OtherHistory = {
   /** Which of these places this log has too. */
   readonly shared: (places: readonly LogPlace[]) => Promise<ReadonlySet<number>>;
@@ -372,8 +372,8 @@ export type OtherHistory = {
 };
 
 /**
- * `rows` are the added rows, if they are known without reading; their positions are contiguous. Rows of other writers that were not
- * passed to the listener may precede them: they follow on if `after` is the last place that the listener knows.
+ * `rows` are the added rows, if they are known without reading; their positions are contiguous. Rows of other writers
+ * may be missing before them: there are none if `after` is the last place that the listener knows.
  */
 export type ChangeListener = (rows?: readonly LoggedRow[], places?: AddedPlaces) => void;
 

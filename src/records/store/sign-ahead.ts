@@ -26,12 +26,14 @@ import type { RecordStore } from "./port.ts";
 import { signPartsBeside, signPartsNow } from "./sign-parts.ts";
 
 /**
- * What signing ahead needs from a store. Every call is one short read or transaction. `number` is the one under which the names are
- * stored; until a zone uses it, nobody reads them.
+ * What signing ahead needs from a store. Every call is one short read or transaction. `number` is the one under which
+ * the names are stored; until a zone uses it, nobody reads them.
  */
 export type AheadStore = Pick<RecordStore, "lastChange" | "placesAfter" | "sealedKeys"> & {
   readonly setsOf: (zone: Zone, owners: readonly string[]) => Promise<readonly RRset[]>;
-  /** The owners in the first `limit` changes of a zone after a position, and the position of the last of these changes. */
+  /**
+   * The owners in the first `limit` changes of a zone after a position, and the position of the last of these changes.
+   */
   readonly missed: (zone: Zone, position: number, limit: number) => Promise<Missed>;
   /** The names at these owners and above them, and their neighbours in the chain. */
   readonly namesNear: (zone: Zone, owners: readonly string[]) => Promise<Names>;
@@ -63,8 +65,8 @@ const changesTooFast = "this zone changes faster than it can be signed; try agai
 const tries = 3;
 
 /**
- * Signs all names of a large zone in short steps, so that other writes go on, even to this zone: the names that they change are signed
- * again, until few are left. `before`: the result for an earlier attempt of the same write.
+ * Signs all names of a large zone in short steps, so that other writes go on, even to this zone: the names that they
+ * change are signed again, until few are left. `before`: the result for an earlier attempt of the same write.
  */
 export async function signAhead(ways: SigningAhead, need: SignAhead, before?: NamesAhead): Promise<NamesAhead> {
   const { store } = ways;

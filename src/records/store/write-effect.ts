@@ -35,12 +35,15 @@ export type WriteEffect = {
 };
 
 /**
- * `to`: a number under which names were written ahead (`sign-ahead.ts`), a new number for the names of this write, or undefined if the
- * zone is not signed any more. `leaves`: a number under which names are stored that are deleted later.
+ * `to`: a number under which names were written ahead (`sign-ahead.ts`), a new number for the names of this write, or
+ * undefined if the zone is not signed any more. `leaves`: a number under which names are stored that are deleted later.
  */
 export type NamesMove = { readonly to: number | "new" | undefined; readonly leaves?: number | undefined };
 
-/** The effect of changing sets and settings to what is wanted; undefined if nothing differs and nothing is to be renewed. */
+/**
+ * The effect of changing sets and settings to what is wanted; undefined if nothing differs and nothing is to be
+ * renewed.
+ */
 export const effectOf = (zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer): WriteEffect | undefined =>
   effectWith(zone, wanted.sets ? diffSets(existing, wanted.sets) : [], wanted, by);
 
@@ -77,7 +80,10 @@ export function firstEffect(zone: Zone, changes: readonly Change[], by: Writer):
   return { zone, changes, newSettings: false, log };
 }
 
-/** A zone begins with its SOA set. The settings are in the same row, so that followers of the log need not know another kind of row. */
+/**
+ * A zone begins with its SOA set. The settings are in the same row, so that followers of the log need not know another
+ * kind of row.
+ */
 export const firstLogged = ({ settings }: Pick<Zone, "settings">, change: Change): LoggedSetChange =>
   change.owner === apex && change.type === "SOA" ? { ...change, settings } : change;
 

@@ -31,8 +31,9 @@ const longestQuiet = 5_000;
 const positionsName = "webhook-positions";
 
 /**
- * Sends the changes of chosen names, in order, at least once: the position of a webhook moves only after its receiver has accepted
- * everything up to it, and it is stored in the database. Nothing is kept in memory: what was not sent is still in the change log.
+ * Sends the changes of chosen names, in order, at least once: the position of a webhook moves only after its receiver
+ * has accepted everything up to it, and it is stored in the database. Nothing is kept in memory: what was not sent is
+ * still in the change log.
  */
 export function deliverWebhooks(hooks: readonly Webhook[], options: DeliverOptions): EndWork {
   const ended = new AbortController();
@@ -113,7 +114,10 @@ async function post(hook: Webhook, changes: readonly LoggedChange[], now: Instan
   if (!answer.ok) throw new Error(`it answered ${answer.status}`);
 }
 
-/** `t=SECONDS,v1=HEX`: the HMAC-SHA256 of the time, a dot and the body. With the time, an old request cannot be sent again. */
+/**
+ * `t=SECONDS,v1=HEX`: the HMAC-SHA256 of the time, a dot and the body. With the time, an old request cannot be sent
+ * again.
+ */
 function signatureOf({ secret }: Pick<Webhook, "secret">, body: string, now: Instant): string {
   const time = Math.floor(now / 1_000);
   return `t=${time},v1=${createHmac("sha256", secret()).update(`${time}.${body}`).digest("hex")}`;

@@ -16,8 +16,8 @@ import {
 import { checkWhen, ruleFields } from "./rules.ts";
 
 /**
- * Every setting of the config file. The checks (`read.ts`) and the types are derived from it. `scripts/describe-config.ts`
- * generates the schema for editors and the reference page from it.
+ * Every setting of the config file. The checks (`read.ts`) and the types are derived from it.
+ * `scripts/describe-config.ts` generates the schema for editors and the reference page from it.
  */
 export function configSettings(known: Known, checkKept: (named: KeptNames, place: SettingPlace) => void) {
   const entry = entrySettings(known);
@@ -81,7 +81,10 @@ export type UpdaterConfig = {
   /** Programs to start when something happens. */
   readonly run: readonly RunConfig[];
   readonly heartbeats: readonly HeartbeatConfig[];
-  /** The config and every file it names, each with its `lookOf` from before it was read. When one changes, all are read again. */
+  /**
+   * The config and every file it names, each with its `lookOf` from before it was read. When one changes, all are read
+   * again.
+   */
   readonly files: ReadonlyMap<string, string>;
   /** Shown at every start: what works but is not safe. */
   readonly warnings: readonly string[];

@@ -14,8 +14,8 @@ export type NamesChange =
 
 /**
  * The text of a config with one entry of `names:` added, changed or removed. Every other byte stays as it is, including
- * comments and layout: the change is made in the text, and the document is not printed again. Undefined if the result does not
- * mean what it should, for example because of an anchor.
+ * comments and layout: the change is made in the text, and the document is not printed again. Undefined if the result
+ * does not mean what it should, for example because of an anchor.
  */
 export function editNames(text: string, change: NamesChange): string | undefined {
   const before = meaningOf(text);
@@ -24,7 +24,9 @@ export function editNames(text: string, change: NamesChange): string | undefined
   return isDeepStrictEqual(meaningOf(edited), wanted(before, change)) ? edited : undefined;
 }
 
-/** Sets one value anywhere in the config, such as `["sources", "home", "url"]`. Undefined if its mapping does not exist. */
+/**
+ * Sets one value anywhere in the config, such as `["sources", "home", "url"]`. Undefined if its mapping does not exist.
+ */
 export function setSetting(text: string, path: readonly (string | number)[], value: SettingValue): string | undefined {
   const document = parse(text);
   const map = document.errors.length > 0 ? undefined : document.getIn(path.slice(0, -1), true);
@@ -188,7 +190,8 @@ function removePair(text: string, map: YAMLMap, pair: Pair): string | undefined 
   const from = lineStart(text, start);
   if (text.slice(from, start).trim() === "")
     return splice(text, from, Math.min(text.length, lineEnd(text, end) + eolAt(text, end)), "");
-  // The removed setting shares its line with the dash of the entry, so the next one moves up, unless comments are in between.
+  // The removed setting shares its line with the dash of the entry, so the next one moves up, unless comments are in
+  // between.
   if (next === undefined) return undefined;
   const isNear = text.slice(lineEnd(text, end), startOf(next)).trim() === "";
   return splice(text, start, isNear ? startOf(next) : lineEnd(text, end), "");

@@ -24,7 +24,10 @@ export const trustFields = shared("Certificates and time limits", {
   timeout: duration("How long one request may take.", "30s", { default: "15s" }),
 });
 
-/** The settings shared by everything reached over HTTP. `mayHaveQuery`: for URLs that are issued as a whole, such as web hooks. */
+/**
+ * The settings shared by everything reached over HTTP. `mayHaveQuery`: for URLs that are issued as a whole, such as web
+ * hooks.
+ */
 export const endpointFields = (description: string, example: string, mayHaveQuery = false) => ({
   url: needed(webAddress(description, example, { mayHaveQuery })),
   ...trustFields,

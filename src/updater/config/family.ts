@@ -29,7 +29,9 @@ export type FamilyConfig = {
 
 export type FamilySource = Pick<FamilyConfig, "source" | "devices">;
 
-/** The sources of a name, in order of preference. `agree`: regardless of order, this many must report the same address. */
+/**
+ * The sources of a name, in order of preference. `agree`: regardless of order, this many must report the same address.
+ */
 export type Sources = { readonly names: readonly string[]; readonly agree?: number };
 
 /** Without a source, the source of the name is used; without devices, the only device that the source knows. */

@@ -36,7 +36,10 @@ export function checkKeptFiles(
 
 const todo = "choose another file, or remove the setting to use the default next to the config";
 
-/** What the path is instead of a plain file. Reading a pipe would block forever, and writing would replace it with a file. */
+/**
+ * What the path is instead of a plain file. Reading a pipe would block forever, and writing would replace it with a
+ * file.
+ */
 function oddKind(path: string): string | undefined {
   let found: Stats | undefined;
   try {

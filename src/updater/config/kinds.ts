@@ -3,7 +3,10 @@ import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 import type { Setting } from "../../lib/settings/setting.ts";
 import type { Secret } from "./secret.ts";
 
-/** What a config has to know about the kinds of sources and targets; they are registered from above (`updater/read-config.ts`). */
+/**
+ * What a config has to know about the kinds of sources and targets; they are registered from above
+ * (`updater/read-config.ts`).
+ */
 export type ConfigKinds = {
   readonly sources: KindsOf<Omit<SourceConfig, "name">, SourceFacts>;
   readonly targets: KindsOf<Omit<TargetConfig, "name">, TargetFacts>;

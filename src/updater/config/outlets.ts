@@ -83,7 +83,9 @@ const notice = kindsOf(
   { description: "How notices are sent.", what: (kind) => `notify by ${kind}` },
 );
 
-/** `notify:`, a list of places that are notified when something fails, when it is over, or when a record was replaced. */
+/**
+ * `notify:`, a list of places that are notified when something fails, when it is over, or when a record was replaced.
+ */
 export const notifySettings = listOf(
   notice,
   "Where to send a notice when a failure has lasted for a minute, and when it is over; or also when a record was replaced.",

@@ -12,7 +12,10 @@ import { rulesOf } from "./rules.ts";
 import { unreadableTodo, utf16 } from "./secret.ts";
 import { lookOf } from "./watch-files.ts";
 
-/** Reads a config and all files it names. Faults show `file` as given. `instead`: what the file would contain, to check it before it is written. */
+/**
+ * Reads a config and all files it names. Faults show `file` as given. `instead`: what the file would contain, to check
+ * it before it is written.
+ */
 export function readConfigOf(
   kinds: ConfigKinds,
   file: string,

@@ -72,7 +72,9 @@ function knowing(family: Family, { names, ...rest }: Sources, known: Known): Sou
   return { names: names.filter((source) => familiesOf(source).includes(family)), ...rest };
 }
 
-/** Devices are needed if a source knows several. If all sources know only one connection, a device would be a mistake. */
+/**
+ * Devices are needed if a source knows several. If all sources know only one connection, a device would be a mistake.
+ */
 export function checkDevices(
   family: Family,
   config: OwnFamily | undefined,

@@ -13,8 +13,8 @@ export type Secret = () => string;
 type Half = "key" | "secret";
 
 /**
- * `{ file: path }` or `{ env: NAME }`: any text on one line, for protocols that encode it (JSON, Basic authentication, a query, a
- * signature). `line` is the one to look for in a downloaded `key=…`, `secret=…` file.
+ * `{ file: path }` or `{ env: NAME }`: any text on one line, for protocols that encode it (JSON, Basic authentication,
+ * a query, a signature). `line` is the one to look for in a downloaded `key=…`, `secret=…` file.
  */
 export const secret = (description: string, line?: Half): Setting<Secret> =>
   secretOf(description, (content, place) => oneLine((line && downloadedLine(content, line)) ?? content, place));

@@ -4,8 +4,8 @@ import { basename, dirname } from "node:path";
 const settling = 300;
 
 /**
- * Calls `changed` when a file has changed and then stayed untouched for a moment. Watches folders, not files: most editors
- * replace the file. If a folder cannot be watched, only changes made before the call are noticed.
+ * Calls `changed` when a file has changed and then stayed untouched for a moment. Watches folders, not files: most
+ * editors replace the file. If a folder cannot be watched, only changes made before the call are noticed.
  */
 export function watchFiles(files: ReadonlyMap<string, string>, changed: () => void): { close(): void } {
   const paths = [...files.keys()];
@@ -41,8 +41,8 @@ export function watchFiles(files: ReadonlyMap<string, string>, changed: () => vo
 }
 
 /**
- * What shows that a file has changed. Per file, not per folder: the state file may be in the same folder, and writing it does not
- * change the config. All pipes look the same: using one changes its times.
+ * What shows that a file has changed. Per file, not per folder: the state file may be in the same folder, and writing
+ * it does not change the config. All pipes look the same: using one changes its times.
  */
 export function lookOf(path: string): string {
   try {

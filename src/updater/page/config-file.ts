@@ -29,7 +29,10 @@ const readOnly = (target: string, { code, message }: NodeJS.ErrnoException): str
 
 export type NotWritten = { readonly kind: "outdated" } | { readonly kind: "impossible"; readonly because: string };
 
-/** Replaces the file, unless it was changed since it was read; undefined if that succeeded. Of several at the same time, one succeeds. */
+/**
+ * Replaces the file, unless it was changed since it was read; undefined if that succeeded. Of several at the same time,
+ * one succeeds.
+ */
 export async function writeConfigFile(file: string, before: string, after: string): Promise<NotWritten | undefined> {
   const target = linkTarget(file);
   const outdated = new Error("changed since it was read");

@@ -20,7 +20,8 @@ export type AnswerRequest = (request: PlainRequest) => Promise<PageReply>;
 export type Door = {
   /**
    * Gives these answers from now on. Stays open if the address is the same as before, so that a reload of the config
-   * interrupts nobody. Returns the URL; undefined without `control:`, or if it cannot listen there: names are updated anyway.
+   * interrupts nobody. Returns the URL; undefined without `control:`, or if it cannot listen there: names are updated
+   * anyway.
    */
   readonly serve: (
     config: Pick<UpdaterConfig, "control" | "stateFile">,
@@ -76,7 +77,8 @@ function openPlain(handle: RequestListener) {
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, handle);
   scheduleRequests(server);
-  // Longer than the machine may stall: otherwise a client that reuses its connection right after a stall finds it closed.
+  // Longer than the machine may stall: otherwise a client that reuses its connection right after a stall finds it
+  // closed.
   server.keepAliveTimeout = 65_000;
   const close = () => {
     const { promise, resolve } = Promise.withResolvers<void>();

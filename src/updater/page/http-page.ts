@@ -31,7 +31,9 @@ export type PageOptions = {
   readonly pages?: string | undefined;
 };
 
-/** Who asks: someone with a session, someone without one, a foreign page, or anybody if there is nothing to sign in to. */
+/**
+ * Who asks: someone with a session, someone without one, a foreign page, or anybody if there is nothing to sign in to.
+ */
 export type PageVisitor = SessionFound["kind"] | "nobody-asked";
 
 /** Undefined for requests that are not for the page. */

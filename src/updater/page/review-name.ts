@@ -16,8 +16,8 @@ export type ReviewTools = {
 const patience = 5_000;
 
 /**
- * What would fail as soon as the name is in the config, although the config is valid: an interface that its source does not have, a
- * zone that its target does not have, or a record that nobody creates. What is not known is no fault.
+ * What would fail as soon as the name is in the config, although the config is valid: an interface that its source does
+ * not have, a zone that its target does not have, or a record that nobody creates. What is not known is no fault.
  */
 export async function reviewName(
   config: UpdaterConfig,

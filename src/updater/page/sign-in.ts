@@ -16,7 +16,10 @@ export type PageSignIn = {
   readonly answer: (request: PlainRequest) => Promise<PlainAnswer | undefined>;
   /** Whether the sender of a request has signed in. */
   readonly admit: (request: PlainRequest) => Promise<SessionFound["kind"]>;
-  /** A changed password ends all sessions. Without a password, people can sign in only at a service that shares the sign-in. */
+  /**
+   * A changed password ends all sessions. Without a password, people can sign in only at a service that shares the
+   * sign-in.
+   */
   readonly setPassword: (password: string | undefined) => Promise<void>;
 };
 

@@ -3,7 +3,9 @@ import { calledOf, sourceKinds } from "../sources/sources.ts";
 
 type Intervals = { readonly interval: number; readonly sources: ReadonlyMap<string, SourceConfig> };
 
-/** How soon a change is noticed, in plain words. Sources with an interval of their own are named if there are others. */
+/**
+ * How soon a change is noticed, in plain words. Sources with an interval of their own are named if there are others.
+ */
 export function describeInterval({ interval, sources }: Intervals): string {
   const all = [...sources.values()];
   const usual = all.filter(({ every }) => every === undefined);

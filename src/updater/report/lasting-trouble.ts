@@ -19,8 +19,8 @@ type Outage = {
 };
 
 /**
- * Notifies people of a failure after it has lasted for `patience` ms. A shorter one, such as a service restart, is not worth
- * getting up for. A dead service causes one notice, however many names it affects.
+ * Notifies people of a failure after it has lasted for `patience` ms. A shorter one, such as a service restart, is not
+ * worth getting up for. A dead service causes one notice, however many names it affects.
  */
 export function onlyLasting(notify: Notify, patience: number): LastingTrouble {
   const outages = new Map<string, Outage>();

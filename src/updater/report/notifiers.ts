@@ -32,8 +32,8 @@ const eventOf = ({ kind }: Notice): OutletEvent | undefined =>
   kind === "done" ? "changed" : kind === "waiting" ? undefined : kind;
 
 /**
- * Tells people who do not read logs, and starts programs. Each channel has its own queue, which starts one thing at a time;
- * updates never wait for it.
+ * Tells people who do not read logs, and starts programs. Each channel has its own queue, which starts one thing at a
+ * time; updates never wait for it.
  */
 export async function openNotifiers(
   { notify, run }: Pick<UpdaterConfig, "notify" | "run">,

@@ -76,8 +76,8 @@ export class Reporter {
   }
 
   /**
-   * Drops trouble with anything that is no longer in the config, without reporting an end. If it comes back, it is reported
-   * again.
+   * Drops trouble with anything that is no longer in the config, without reporting an end. If it comes back, it is
+   * reported again.
    */
   forget(isGone: (key: string) => boolean): void {
     for (const key of this.#failures.keys()) if (isGone(key)) this.#failures.delete(key);
@@ -171,7 +171,9 @@ export class Reporter {
 const isAnyRead = (subject: Subject, readings: Round["readings"]): boolean =>
   originsOf(subject).some(({ source }) => readings.get(source)?.kind === "report");
 
-/** A service that fails as a whole may give each name a different reason. Otherwise, equal reasons mean the same cause. */
+/**
+ * A service that fails as a whole may give each name a different reason. Otherwise, equal reasons mean the same cause.
+ */
 function causeOf({ subject: { source, target }, outcome }: UpdateResult, { because }: Summary): string {
   if (outcome === undefined) return `source ${source} ${because}`;
   const isWide = "fault" in outcome && outcome.fault.ofService;

@@ -18,7 +18,9 @@ const subject: Subject = {
   order: { zone: "example.org", name: "home", family: "ipv4" },
 };
 
-/** `-` has not answered, `!` cannot be read, `?` knows nothing about IPv4, `x` has no interface, empty has no address. */
+/**
+ * `-` has not answered, `!` cannot be read, `?` knows nothing about IPv4, `x` has no interface, empty has no address.
+ */
 function readingOf(word: string): SourceReading | undefined {
   if (word === "-") return undefined;
   if (word === "!") return { kind: "unavailable", because: "it is down", todo: "start it" };

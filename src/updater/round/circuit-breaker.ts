@@ -3,17 +3,22 @@ import { backOffDelay } from "../../core/updates/back-off.ts";
 import type { TargetFault } from "../targets/target.ts";
 
 /**
- * One per record service and credential. If the service fails for several names in a row, the circuit opens: after a back-off, one
- * name tries (the probe), and all others wait. The circuit closes with the next success.
+ * One per record service and credential. If the service fails for several names in a row, the circuit opens: after a
+ * back-off, one name tries (the probe), and all others wait. The circuit closes with the next success.
  */
 export type CircuitBreaker = {
   /** Until when no name may try, and why; undefined if the circuit is closed. In the past: one name may try. */
   waiting(): { readonly until: Instant; readonly fault: TargetFault } | undefined;
   /** A name tries. The others wait until it has ended. */
   probe(name: string): void;
-  /** The name failed because of the service. Returns the back-off of this name alone, undefined if the whole service waits. */
+  /**
+   * The name failed because of the service. Returns the back-off of this name alone, undefined if the whole service
+   * waits.
+   */
   failed(name: string, fault: TargetFault): Own | undefined;
-  /** The try of this name has ended. If it was the probe and showed nothing about the service, another name may try now. */
+  /**
+   * The try of this name has ended. If it was the probe and showed nothing about the service, another name may try now.
+   */
   ended(name: string): void;
   /** Returns the names that failed because the service was down, and may try again now. */
   succeeded(name: string): readonly string[];
@@ -112,8 +117,8 @@ function delayAfter(failures: number, fault: TargetFault, cap: number, random: n
 }
 
 /**
- * The end of an outage is noticed within seconds: after ten seconds or, after a long outage, a twentieth of its length, but at most a
- * minute. A service that rejects the credentials or limits requests gets fewer.
+ * The end of an outage is noticed within seconds: after ten seconds or, after a long outage, a twentieth of its length,
+ * but at most a minute. A service that rejects the credentials or limits requests gets fewer.
  */
 function longestDelay({ kind, throttled }: TargetFault, outage: number): number {
   if (throttled) return usual;

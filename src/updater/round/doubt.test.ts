@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
 import { type Asked, type Reply, wanWith } from "../../../test/rig/updater/services.ts";
 
-/** A write with an unknown outcome leaves the stored address in doubt: the record may hold the old or the new address. */
+/**
+ * A write with an unknown outcome leaves the stored address in doubt: the record may hold the old or the new address.
+ */
 
 let loop: Loop;
 beforeEach(async () => {

@@ -22,9 +22,9 @@ export type StateContent = {
 export type Unsaved = Map<string, number>;
 
 /**
- * Adopts what another process has stored since. If one entry follows the other, the later one counts, whatever the clocks
- * say. If they were stored independently, it is unknown which was written to the record last: the entry is then in doubt,
- * unless both are the same. Returns true if the file lacks something of ours.
+ * Adopts what another process has stored since. If one entry follows the other, the later one counts, whatever the
+ * clocks say. If they were stored independently, it is unknown which was written to the record last: the entry is then
+ * in doubt, unless both are the same. Returns true if the file lacks something of ours.
  */
 export function mergeState(ours: StateContent, theirs: StateContent, unsaved: Unsaved): boolean {
   for (const [key, entry] of Object.entries(theirs.entries)) mergeEntry(key, entry, ours, theirs.turns[key], unsaved);

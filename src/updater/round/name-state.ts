@@ -8,7 +8,9 @@ export type NameState =
   | {
       readonly kind: /** Its source has not answered yet. */
         | "unread"
-        /** Nothing to write: no publishable address, its firewall is not the CARP master, or its source cannot be read. */
+        /**
+         * Nothing to write: no publishable address, its firewall is not the CARP master, or its source cannot be read.
+         */
         | "idle"
         | "up-to-date"
         /** To be written, but not now: Retry-After, back-off, holdDown or changesPerHour. */

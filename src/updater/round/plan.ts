@@ -32,7 +32,10 @@ export function planRound(subjects: readonly Subject[], facts: RoundFacts): read
   });
 }
 
-/** Leaves out names with `compare: record`: two clients with different stored addresses would keep overwriting each other. */
+/**
+ * Leaves out names with `compare: record`: two clients with different stored addresses would keep overwriting each
+ * other.
+ */
 export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"]): readonly string[] {
   const stored = alike.map(({ key, rules }) => (rules.compare === "record" ? undefined : state.get(key)?.address));
   return [...new Set(stored)].filter((address) => address !== undefined);
@@ -41,7 +44,9 @@ export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"
 const choose = (subject: Subject, alike: readonly Subject[], { readings, state }: RoundFacts): Chosen =>
   chooseFor(subject, readings, publishedOf(alike, state));
 
-/** Milliseconds. When a source can no longer be read, it gets this much time to recover before another one replaces it. */
+/**
+ * Milliseconds. When a source can no longer be read, it gets this much time to recover before another one replaces it.
+ */
 const failoverHold = 60_000;
 
 function planSubject(subject: Subject, choosing: Chosen, facts: RoundFacts): PlannedUpdate {

@@ -7,7 +7,10 @@ import { markDoubt } from "./write-record.ts";
 
 export type Removal = { readonly subject: Subject; readonly address: string; readonly outcome: RemoveOutcome };
 
-/** Removes the records of these names that hold the address written last. A stored address stays in doubt: the next start writes it. */
+/**
+ * Removes the records of these names that hold the address written last. A stored address stays in doubt: the next
+ * start writes it.
+ */
 export async function removeRecords(
   subjects: readonly Subject[],
   { targetOf, serviceOf, schedule }: ConfiguredServices,

@@ -26,7 +26,10 @@ export type ScheduleTools = {
   readonly random: () => number;
 };
 
-/** Milliseconds. The round after such a pause sends no request; it only notices a clock change or a sleep of the machine. */
+/**
+ * Milliseconds. The round after such a pause sends no request; it only notices a clock change or a sleep of the
+ * machine.
+ */
 export const longestPause = 600_000;
 
 /** Milliseconds without a round after which a watcher counts as stuck. */
@@ -40,8 +43,9 @@ const clockSlack = 60_000;
 type Noted = { readonly at: Instant; readonly until: Instant | undefined };
 
 /**
- * When it is each name's turn: when it must be planned again (`dueAt`), and when it may be sent to its record service: not before
- * the end of a Retry-After, of a nearly used-up quota, or of our back-off after a failure of this name or of the whole service.
+ * When it is each name's turn: when it must be planned again (`dueAt`), and when it may be sent to its record service:
+ * not before the end of a Retry-After, of a nearly used-up quota, or of our back-off after a failure of this name or of
+ * the whole service.
  */
 export class Schedule {
   readonly memory = new NameMemory();
@@ -101,8 +105,8 @@ export class Schedule {
   };
 
   /**
-   * Before a write. After `allowOneTry`, the first write to each service ignores its Retry-After. During an outage of the service,
-   * a random one of the queued names tries, so that a name that always fails does not block the others.
+   * Before a write. After `allowOneTry`, the first write to each service ignores its Retry-After. During an outage of
+   * the service, a random one of the queued names tries, so that a name that always fails does not block the others.
    */
   admit(subject: Subject, queued: () => readonly Subject[]): Admission {
     const { now, random } = this.#tools;

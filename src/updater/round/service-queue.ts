@@ -3,7 +3,10 @@ import type { Subject } from "./subjects.ts";
 
 const mostParallel = 4;
 
-/** The queue of one record service: a few places at a time. A place is a name, or a zone whose names are written together. */
+/**
+ * The queue of one record service: a few places at a time. A place is a name, or a zone whose names are written
+ * together.
+ */
 export class ServiceQueue<Entry> {
   readonly #permits = new KeyedSemaphore(mostParallel);
   /** Those that wait or run. */
@@ -11,8 +14,8 @@ export class ServiceQueue<Entry> {
   readonly #running = new Set<Promise<void>>();
 
   /**
-   * An entry that is already waiting keeps its position and gets a single turn, with the latest function. Entries of one place take
-   * turns one after the other, so that a Retry-After for the first also applies to the second.
+   * An entry that is already waiting keeps its position and gets a single turn, with the latest function. Entries of
+   * one place take turns one after the other, so that a Retry-After for the first also applies to the second.
    */
   add(place: string, entry: Entry, turn: () => Promise<void>): void {
     const turns = this.#places.get(place);

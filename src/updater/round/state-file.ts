@@ -85,8 +85,8 @@ export class StateFile {
   readonly #disk: StateDisk;
   #seen: SeenFile;
   #dirty = false;
-  // A doubt must survive a power cut. Losing anything else costs only a repeated write, and each disk sync would delay every
-  // change.
+  // A doubt must survive a power cut. Losing anything else costs only a repeated write, and each disk sync would delay
+  // every change.
   #doubted = false;
   readonly #unsaved: Unsaved = new Map();
   #saving: Promise<void> = Promise.resolve();
@@ -123,8 +123,8 @@ export class StateFile {
   }
 
   /**
-   * Retries what an earlier `set` could not write, and adopts what another process has written. Returns whether another process
-   * has written since the last call.
+   * Retries what an earlier `set` could not write, and adopts what another process has written. Returns whether another
+   * process has written since the last call.
    */
   async flush(): Promise<boolean> {
     await this.#saveNext();

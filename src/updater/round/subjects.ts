@@ -96,7 +96,10 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
   };
 }
 
-/** `pppoe0 of home`, or `pppoe0 of home, else igb1 of home`; by agreement, `internet of web and internet of dns, if 2 agree`. */
+/**
+ * `pppoe0 of home`, or `pppoe0 of home, else igb1 of home`; by agreement,
+ * `internet of web and internet of dns, if 2 agree`.
+ */
 export function describeOrigins(subject: Subject, nameOf = (source: string) => source): string {
   const all = originsOf(subject);
   const one = ({ source, devices }: Origin) => `${devices.join(", else ")} of ${nameOf(source)}`;

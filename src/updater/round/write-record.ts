@@ -49,7 +49,10 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
   return noted({ ...update, ...(found ? { found } : {}) }, outcome, doubt, tools);
 }
 
-/** Stores what is known after a write. A record that held the address before was not replaced, unless by an earlier write in doubt. */
+/**
+ * Stores what is known after a write. A record that held the address before was not replaced, unless by an earlier
+ * write in doubt.
+ */
 export async function noted(
   update: ActingUpdate,
   outcome: WriteOutcome,
@@ -84,8 +87,8 @@ export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult 
 });
 
 /**
- * Marks the stored address as in doubt before another one is sent. Otherwise, if we are killed or the answer is lost, it would
- * be trusted although the record holds another. A failing disk does not stop the write.
+ * Marks the stored address as in doubt before another one is sent. Otherwise, if we are killed or the answer is lost,
+ * it would be trusted although the record holds another. A failing disk does not stop the write.
  */
 export async function markDoubt(key: string, state: StoredAddresses): Promise<Doubt> {
   const kept = state.get(key);

@@ -26,7 +26,10 @@ export function companionsOf(first: Queued, all: Iterable<NameState>): readonly 
   return [...all].filter(isCompanion).map(({ latest }) => latest);
 }
 
-/** False for a `compare` of a record that is probably right, which only reads, and for a record that is chosen by its id. */
+/**
+ * False for a `compare` of a record that is probably right, which only reads, and for a record that is chosen by its
+ * id.
+ */
 function isForTogether({ alone, latest: { subject, plan, stored } }: Queued): boolean {
   if (alone || subject.order.recordId !== undefined) return false;
   return plan.kind === "replace" || stored !== plan.address.text;

@@ -4,7 +4,9 @@ import { linesIn, readGatewayStatus, withGateways } from "./gateway-status.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
 import { readOverview } from "./read-overview.ts";
 
-/** The keys are those of our notes on OPNsense, and of what `moor firewall` serves; not recorded from a real OPNsense. */
+/**
+ * The keys are those of our notes on OPNsense, and of what `moor firewall` serves; not recorded from a real OPNsense.
+ */
 const up = { flags: ["up", "running"] };
 const interfaces = JSON.stringify({
   igb0: {

@@ -46,8 +46,8 @@ function lineOf(gateway: Address, lines: readonly Line[]): Line | undefined {
 }
 
 /**
- * The lines in OPNsense's interface report: addresses with the length of their prefix, and the ends of tunnels. The overview is a
- * list, and also names the gateways of each interface.
+ * The lines in OPNsense's interface report: addresses with the length of their prefix, and the ends of tunnels. The
+ * overview is a list, and also names the gateways of each interface.
  */
 export function linesIn(body: string): readonly Line[] {
   const wire = parsed(body);
@@ -77,8 +77,8 @@ function networksIn(entry: unknown, device: string): readonly Line[] {
 }
 
 /**
- * The report with the state of the gateways of each line. A line is dead for a family if it has a gateway of this family that is
- * down, and none that is not.
+ * The report with the state of the gateways of each line. A line is dead for a family if it has a gateway of this
+ * family that is down, and none that is not.
  */
 export function withGateways(
   report: InterfaceReport,

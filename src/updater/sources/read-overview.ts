@@ -11,9 +11,9 @@ type Read =
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * OPNsense's `interfaces/overview/export`, since 24.1: a list of interfaces, whose addresses are `address/length`. It says nothing
- * about lifetimes, and in most releases nothing about deprecated and tentative addresses. Then only `addr6` is used: the address
- * that OPNsense itself chose among the usable ones.
+ * OPNsense's `interfaces/overview/export`, since 24.1: a list of interfaces, whose addresses are `address/length`. It
+ * says nothing about lifetimes, and in most releases nothing about deprecated and tentative addresses. Then only
+ * `addr6` is used: the address that OPNsense itself chose among the usable ones.
  */
 export function readOverview(body: string): Read {
   const unreadable = (because: string): Read => ({ kind: "unreadable", because });

@@ -13,7 +13,10 @@ export type ReaderTools = {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 };
 
-/** A stream that ends sooner counts as failed. Otherwise one that ends after each snapshot would be reopened in a tight loop. */
+/**
+ * A stream that ends sooner counts as failed. Otherwise one that ends after each snapshot would be reopened in a tight
+ * loop.
+ */
 const steadyAfter = 60_000;
 
 /** The latest reading of one source: polled, or pushed while its stream is open. */

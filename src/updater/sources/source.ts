@@ -17,8 +17,8 @@ export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   /** What messages call it. */
   readonly called?: "firewall";
   /**
-   * `wanted`: the families that names use; the others need not be read. `interval`: milliseconds within which a change has to be
-   * noticed, even if a push is lost.
+   * `wanted`: the families that names use; the others need not be read. `interval`: milliseconds within which a change
+   * has to be noticed, even if a push is lost.
    */
   open(
     config: Config,
@@ -28,7 +28,10 @@ export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   ): Promise<AddressSource>;
 };
 
-/** `push`: it can report changes itself, if its version supports that. `prefix`, `lifetimes`: it reports those of IPv6 addresses. */
+/**
+ * `push`: it can report changes itself, if its version supports that. `prefix`, `lifetimes`: it reports those of IPv6
+ * addresses.
+ */
 export type SourceAbilities = { readonly push: boolean; readonly prefix: boolean; readonly lifetimes: boolean };
 
 export function abilitiesInWords({ push, prefix, lifetimes }: SourceAbilities): string {

@@ -38,8 +38,8 @@ export type Hearing = {
 };
 
 /**
- * Asks only as many witnesses as must agree, starting with a different one each time, and the others only if these do not agree.
- * The families are asked separately.
+ * Asks only as many witnesses as must agree, starting with a different one each time, and the others only if these do
+ * not agree. The families are asked separately.
  */
 export function createHearing({
   witnesses,

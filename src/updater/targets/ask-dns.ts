@@ -17,7 +17,10 @@ export type DnsQuestion = {
   readonly servers: readonly string[];
 };
 
-/** The read methods of a target whose API can only write. `cannotList` is returned for everything that DNS cannot answer. */
+/**
+ * The read methods of a target whose API can only write. `cannotList` is returned for everything that DNS cannot
+ * answer.
+ */
 export const readingByDns = (
   servers: readonly string[],
   cannotList: TargetFault,

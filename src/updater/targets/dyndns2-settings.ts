@@ -26,9 +26,10 @@ type Service = {
 };
 
 /**
- * Where well-known services accept updates. Sorted by name. Each comment is what was read: the service's own page, or what other
- * programs send: ddns-updater (github.com/qdm12/ddns-updater, internal/provider/providers), inadyn (github.com/troglobit/inadyn,
- * plugins), IPFire's ddns (src/ddns/providers.py), OpenWrt (github.com/openwrt/packages, net/ddns-scripts).
+ * Where well-known services accept updates. Sorted by name. Each comment is what was read: the service's own page, or
+ * what other programs send: ddns-updater (github.com/qdm12/ddns-updater, internal/provider/providers), inadyn
+ * (github.com/troglobit/inadyn, plugins), IPFire's ddns (src/ddns/providers.py), OpenWrt (github.com/openwrt/packages,
+ * net/ddns-scripts).
  */
 const services = {
   // ddns-updater; inadyn and OpenWrt send `myip` for IPv6 too. The account decides which name is written.
@@ -38,7 +39,8 @@ const services = {
     url: "https://dyndns.core-networks.de/",
     keep: { ipv4: "keepipv6=1", ipv6: "keepipv4=1" },
   },
-  // inadyn, OpenWrt; ddupdate (github.com/leamas/ddupdate) for the answers. The user name decides which name is written.
+  // inadyn, OpenWrt; ddupdate (github.com/leamas/ddupdate) for the answers. The user name decides which name is
+  // written.
   dnshome: { url: "https://www.dnshome.de/dyndns.php", ipv4: "ip", ipv6: "ip6" },
   dnsomatic: { url: "https://updates.dnsomatic.com/nic/update" },
   // https://help.dyn.com/remote-access-api/perform-update, https://github.com/openwrt/packages/issues/17875
@@ -148,7 +150,8 @@ export const dyndns2Settings = mapping(
 
 /**
  * The protocol asks for a name and a version; some services refuse the names of libraries. No-IP's rule for programs is
- * `Company NameOfProgram/OSVersion-ReleaseVersion maintainer-contact@example.com` (https://www.noip.com/integrate/request).
+ * `Company NameOfProgram/OSVersion-ReleaseVersion maintainer-contact@example.com`
+ * (https://www.noip.com/integrate/request).
  */
 function agentFor(wantsContact: boolean, contact: string | undefined): string {
   if (!wantsContact) return `moor/${version}`;

@@ -9,7 +9,10 @@ import { replaceAll, type TogetherCalls } from "./zone-target.ts";
 /** How often to start again when another client changed the zone between the read and the write. */
 const mostTries = 3;
 
-/** `moor records` changes up to 500 sets under one serial. The original API has no such call, and there each is written alone. */
+/**
+ * `moor records` changes up to 500 sets under one serial. The original API has no such call, and there each is written
+ * alone.
+ */
 export async function replaceSetsTogether(
   calls: RRsetsCalls,
   comment: () => string,

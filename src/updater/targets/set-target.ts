@@ -12,7 +12,9 @@ import type { ListedRecord, RecordTarget, RemoveOutcome, ReplaceOrder, TargetFau
 export type NewSetContent = {
   readonly value: string;
   readonly ttl: number | undefined;
-  /** The set was not read before, because the service says itself if it does not exist; then it may be created or not. */
+  /**
+   * The set was not read before, because the service says itself if it does not exist; then it may be created or not.
+   */
   readonly unread?: { readonly create: boolean };
 };
 
@@ -28,7 +30,10 @@ export type SetCalls<Rest> = {
   readonly service: string;
   /** Undefined if the zone exists, but the set does not. */
   read(set: SoughtSet, signal: AbortSignal): Promise<Lookup<HeldSet<Rest> | undefined>>;
-  /** Replaces the one value of the set, or creates it if `held` is undefined. Returns the stored set if the answer has it. */
+  /**
+   * Replaces the one value of the set, or creates it if `held` is undefined. Returns the stored set if the answer has
+   * it.
+   */
   write(
     set: SetName,
     content: NewSetContent,
@@ -51,9 +56,9 @@ export type SetCalls<Rest> = {
 };
 
 /**
- * A target for services that write whole sets. Reads a set before it writes it, so that nothing is created or removed by
- * accident: a missing set needs `create`, and one with several values is left alone. A write counts as done only if the answer
- * or a second read shows the new address.
+ * A target for services that write whole sets. Reads a set before it writes it, so that nothing is created or removed
+ * by accident: a missing set needs `create`, and one with several values is left alone. A write counts as done only if
+ * the answer or a second read shows the new address.
  */
 export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
   const records: RecordTarget["records"] = async (zone, signal) => {

@@ -5,7 +5,10 @@ import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { Lookup, ServiceFault } from "../../providers/answers/service-fault.ts";
 import type { Held, ListedZone } from "../../providers/provider-calls.ts";
 
-/** An API for writing records: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
+/**
+ * An API for writing records: the settings of its config entry, and how to open it. `connect` is for those that use
+ * HTTP.
+ */
 export type TargetKind<Config> = Mapping<Pick<Endpoint, "url">> & {
   /** Whether it can create a missing record, set a TTL, write AAAA records, and remove a record. */
   readonly can: { readonly create: boolean; readonly ttl: boolean; readonly ipv6?: false; readonly remove?: true };
@@ -18,13 +21,16 @@ export type Connect = (endpoint: Endpoint) => Promise<HttpClient>;
 export type RecordTarget = {
   replace(order: ReplaceOrder, signal: AbortSignal): Promise<WriteOutcome>;
   /**
-   * Replaces records of one zone in one transaction, or in as few as the service allows. The outcomes are in the order of the
-   * orders. Only for services that can.
+   * Replaces records of one zone in one transaction, or in as few as the service allows. The outcomes are in the order
+   * of the orders. Only for services that can.
    */
   readonly replaceAll?: (orders: readonly ReplaceOrder[], signal: AbortSignal) => Promise<readonly TogetherOutcome[]>;
   /** Removes the record if it holds this address and no other. Only for APIs that can. */
   readonly remove?: (order: ReplaceOrder, signal: AbortSignal) => Promise<RemoveOutcome>;
-  /** What `current` finds may not be served yet: only `replace` makes sure of the last step, no matter who wrote the record. */
+  /**
+   * What `current` finds may not be served yet: only `replace` makes sure of the last step, no matter who wrote the
+   * record.
+   */
   readonly isServedLater?: boolean;
   /** The current content of the record with that name and type. */
   current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<Held>>;

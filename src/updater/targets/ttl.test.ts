@@ -6,7 +6,10 @@ import { readConfig } from "../read-config.ts";
 import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
 
-/** The TTL in the config is treated like the address: written when it was edited, and corrected when the record was changed. */
+/**
+ * The TTL in the config is treated like the address: written when it was edited, and corrected when the record was
+ * changed.
+ */
 
 let loop: Loop;
 afterEach(() => loop.close());

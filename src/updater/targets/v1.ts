@@ -24,7 +24,10 @@ export const v1 = {
   open: async (config: TokenTarget, connect) => createV1Target(config, await connect(config)),
 } satisfies TargetKind<TokenTarget>;
 
-/** The v1 API. A set is one record, which the config may name by its id. Records are looked up when a write is needed; only their ids are cached. */
+/**
+ * The v1 API. A set is one record, which the config may name by its id. Records are looked up when a write is needed;
+ * only their ids are cached.
+ */
 export function createV1Target(config: TokenTarget, client: HttpClient, now: () => number = Date.now): RecordTarget {
   const calls = v1Calls(config, client, { now });
   const { remove: _, ...setCalls } = setCallsOf(calls);

@@ -1,7 +1,7 @@
 /**
- * A config for every protocol or provider that we know of in ddclient, inadyn and ddns-updater. Names and settings are from
- * ddclient.conf.in, inadyn's README, inadyn.conf(5), three of its examples, the lists of inadyn's plug-ins and of ddns-updater's
- * docs/; where those do not show the settings of a provider, from memory.
+ * A config for every protocol or provider that we know of in ddclient, inadyn and ddns-updater. Names and settings are
+ * from ddclient.conf.in, inadyn's README, inadyn.conf(5), three of its examples, the lists of inadyn's plug-ins and of
+ * ddns-updater's docs/; where those do not show the settings of a provider, from memory.
  */
 export type SampleConfig = { readonly program: string; readonly name: string; readonly text: string };
 

@@ -6,7 +6,10 @@ import type { RRset } from "../../../src/core/records/rrset.ts";
 import type { ZoneContent } from "../../../src/core/records/zone-view.ts";
 import { writtenSets, writtenZone } from "./written-sets.suite.ts";
 
-/** How a signer would chain the zone; the signatures themselves are arbitrary bytes. `optOut`: delegations without DS are left out of the chain. */
+/**
+ * How a signer would chain the zone; the signatures themselves are arbitrary bytes. `optOut`: delegations without DS
+ * are left out of the chain.
+ */
 export type Chaining = {
   readonly kind: "nsec" | "nsec3" | "none";
   readonly optOut?: boolean;

@@ -5,7 +5,9 @@ import { type RRset, setKey } from "../../../src/core/records/rrset.ts";
 import { type ShownSet, type ZoneContent, type ZoneView, zoneViewSteps } from "../../../src/core/records/zone-view.ts";
 import { finish } from "../../../src/core/steps.ts";
 
-/** A zone for tests, from lines such as `www 300 A 192.0.2.1`; `-` for the zone's TTL. It gets an SOA if it has none. */
+/**
+ * A zone for tests, from lines such as `www 300 A 192.0.2.1`; `-` for the zone's TTL. It gets an SOA if it has none.
+ */
 export function writtenZone(name: string, text: string, serial = 1): ZoneContent {
   const lines = text.includes(" SOA ") ? text : `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n${text}`;
   return { name, ttl: 600, serial, sets: writtenSets(name, lines) };

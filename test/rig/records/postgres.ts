@@ -21,8 +21,9 @@ let shared: Promise<PostgresServer> | undefined;
 let databases = 0;
 
 /**
- * A server without durability. All test files of a worker share one, which ends with the worker, and each has its own databases; a file that needs flags
- * gets its own server. Nobody may stop or restart the shared one: for that, use `startPostgres`.
+ * A server without durability. All test files of a worker share one, which ends with the worker, and each has its own
+ * databases; a file that needs flags gets its own server. Nobody may stop or restart the shared one: for that, use
+ * `startPostgres`.
  */
 export async function startPostgresRig(flags?: readonly string[]): Promise<PostgresRig> {
   const sharedServer = () => {
@@ -55,8 +56,8 @@ export async function startPostgresRig(flags?: readonly string[]): Promise<Postg
 }
 
 /**
- * Faster than creating a new database, and than TRUNCATE, which makes new files for all tables and indexes. Without foreign keys
- * and triggers, the tables can be emptied in any order.
+ * Faster than creating a new database, and than TRUNCATE, which makes new files for all tables and indexes. Without
+ * foreign keys and triggers, the tables can be emptied in any order.
  */
 async function sweep(server: PostgresServer, url: string): Promise<void> {
   const client = await server.connect(new URL(url).pathname.slice(1));

@@ -18,7 +18,10 @@ import type {
 
 type Runner = Pick<RecordStore, "run">;
 
-/** A command of the tests, which is not in the table of commands. It is too large for the thread that writes, which would not find its rule. */
+/**
+ * A command of the tests, which is not in the table of commands. It is too large for the thread that writes, which
+ * would not find its rule.
+ */
 const ofTests = { kind: "test", parts: Number.POSITIVE_INFINITY };
 
 export const writeTo = <T>(store: Runner, request: WriteRequest, decide: Decide<T>): Promise<T | undefined> =>

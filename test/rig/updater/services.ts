@@ -114,7 +114,9 @@ export type TestRecord = {
   zone_id: string;
 };
 
-/** The four calls that an updater makes to a v1 service, over records in memory; `instead` may answer in their place. */
+/**
+ * The four calls that an updater makes to a v1 service, over records in memory; `instead` may answer in their place.
+ */
 export function recordService(records: TestRecord[], instead: (asked: Asked) => Reply | undefined = () => undefined) {
   const zones = [{ id: "z1", name: "example.org", ttl: 3600 }];
   return (asked: Asked): Reply => {
@@ -187,7 +189,10 @@ export function setService(records: TestRecord[], instead: (asked: Asked) => Rep
   };
 }
 
-/** The two calls that only `moor records` has, over records in memory: the serial of the zone, and many changes in one request. */
+/**
+ * The two calls that only `moor records` has, over records in memory: the serial of the zone, and many changes in one
+ * request.
+ */
 export function changesService(records: readonly TestRecord[]) {
   return ({ path, body }: Asked): Reply | undefined => {
     if (path === "/v1/zones/example.org") return { body: { zone: { id: 77, name: "example.org", serial: 5 } } };

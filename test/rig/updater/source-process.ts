@@ -4,8 +4,8 @@ import { findRouters } from "../../../src/updater/sources/gateway/find-routers.t
 import { openSource } from "../../../src/updater/sources/sources.ts";
 
 /**
- * For tests in a namespace: opens the sources of a config and prints what each says, one line of JSON per reading. With `follow`, it
- * goes on until it is stopped; with `find`, it prints the routers that it finds.
+ * For tests in a namespace: opens the sources of a config and prints what each says, one line of JSON per reading. With
+ * `follow`, it goes on until it is stopped; with `find`, it prints the routers that it finds.
  */
 const [file = "", verb = "read"] = process.argv.slice(2);
 if (verb === "find") {

@@ -4,7 +4,10 @@ import type { Asked, Reply, TestServer } from "./services.ts";
 
 /** The service that a target talks to: a real one or a fake, with the zone example.org. */
 export type TargetPeer = {
-  /** Settings of the target's entry besides `api` and `url`, as in YAML: `token: { file: secret }`. `URL` is that of the server. */
+  /**
+   * Settings of the target's entry besides `api` and `url`, as in YAML: `token: { file: secret }`. `URL` is that of the
+   * server.
+   */
   readonly settings: string;
   /** Answers HTTP requests. Without it, the settings say where the service is. */
   readonly reply?: (asked: Asked) => Reply | Promise<Reply>;

@@ -36,7 +36,10 @@ type Props = {
   readonly onClose: () => void;
 };
 
-/** If a set is deleted while its form is open, the form stays and can save it again. If it was deleted before, there is no form. */
+/**
+ * If a set is deleted while its form is open, the form stays and can save it again. If it was deleted before, there is
+ * no form.
+ */
 export default function SetForm(props: Props) {
   const [wasGone] = useState(props.asked !== null && props.edited === undefined);
   return wasGone ? <NoSet {...props} /> : <Form {...props} />;
@@ -286,7 +289,10 @@ const Obstacles = (props: {
   </>
 );
 
-/** The value before a write: the event for our own change often arrives before the response, and must not look like another user's change. */
+/**
+ * The value before a write: the event for our own change often arrives before the response, and must not look like
+ * another user's change.
+ */
 function useHeld<T>(value: T, isHeld: boolean): T {
   const [held, setHeld] = useState(value);
   if (!isHeld && held !== value) setHeld(value);

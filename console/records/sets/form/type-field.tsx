@@ -5,8 +5,8 @@ import { purposeOf, typesFor, typesToAdd } from "../types-by-use.ts";
 import { OptionLine } from "./option-line.tsx";
 
 /**
- * Typing replaces the current type; Enter, Tab and leaving the field choose the first match, by type or by purpose. Text without a match
- * stays in the field, and `FormDialog` does not send the form.
+ * Typing replaces the current type; Enter, Tab and leaving the field choose the first match, by type or by purpose.
+ * Text without a match stays in the field, and `FormDialog` does not send the form.
  */
 export function TypeField(props: Props) {
   const { type, onChoose, onClear, ...shown } = props;

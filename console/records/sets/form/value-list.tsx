@@ -117,7 +117,9 @@ function kindOf(type: RecordType, { name }: FieldWords, at: number) {
 const adviceFor = (type: RecordType): string =>
   type === "TXT" ? "a TXT record takes any text, such as v=spf1 -all" : definitionOf(type).todo;
 
-/** Shows what is published, if that differs from what was typed, and asks about a target that looks like a full name. */
+/**
+ * Shows what is published, if that differs from what was typed, and asks about a target that looks like a full name.
+ */
 function Meaning(props: {
   readonly type: RecordType;
   readonly value: ValueDraft;

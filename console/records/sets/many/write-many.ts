@@ -30,8 +30,8 @@ export type ManyWrite = {
 const tries = 4;
 
 /**
- * Writes many sets: in one transaction if the service takes them together, otherwise in as few as possible. If one of those
- * fails, the earlier ones stay, and both the error and the toast say so.
+ * Writes many sets: in one transaction if the service takes them together, otherwise in as few as possible. If one of
+ * those fails, the earlier ones stay, and both the error and the toast say so.
  */
 export function useManyWrite(zone: RrsetsZone) {
   const { request } = useSession();

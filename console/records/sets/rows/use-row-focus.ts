@@ -3,8 +3,8 @@ import { type KeyboardEvent, type RefObject, useLayoutEffect, useRef, useState }
 type Spot = { readonly row: number; readonly part: string };
 
 /**
- * Moves the focus between rows with arrow keys. Rows that are not on the screen do not exist yet, so the focus may have to wait
- * for the row that it goes to.
+ * Moves the focus between rows with arrow keys. Rows that are not on the screen do not exist yet, so the focus may have
+ * to wait for the row that it goes to.
  */
 export function useRowFocus(box: RefObject<HTMLElement | null>, count: number, show: (row: number) => void) {
   const [current, setCurrent] = useState(0);

@@ -146,8 +146,9 @@ function createEntries(tag: "kind" | "api", setting: Setting<object>, io: Comman
 }
 
 /**
- * The name and its zone: the registered domain, if the file names no zone. Services with an update URL hand out names in their
- * own zones; at those that create records, a name below a shared domain such as dedyn.io is the user's own zone.
+ * The name and its zone: the registered domain, if the file names no zone. Services with an update URL hand out names
+ * in their own zones; at those that create records, a name below a shared domain such as dedyn.io is the user's own
+ * zone.
  */
 async function placeOf(
   { host, zone: written, line, target }: ImportedName,

@@ -1,4 +1,7 @@
-/** A line of a ddclient.conf after continuation lines are joined: settings, and the hosts they are for. Without hosts, they are for all that follow. */
+/**
+ * A line of a ddclient.conf after continuation lines are joined: settings, and the hosts they are for. Without hosts,
+ * they are for all that follow.
+ */
 export type DdclientLine = {
   readonly line: number;
   readonly settings: readonly DdclientSetting[];
@@ -45,8 +48,9 @@ const mark = (line: number) => `\uE000${line}\uE001`;
 const marks = /\uE000\d+\uE001/g;
 
 /**
- * Passwords may contain nearly everything: between single quotes all but a quote, otherwise all up to the next space. ddclient
- * takes the quotes of `"…"` and a comma at the end as part of the password, though its own samples separate settings by commas.
+ * Passwords may contain nearly everything: between single quotes all but a quote, otherwise all up to the next space.
+ * ddclient takes the quotes of `"…"` and a comma at the end as part of the password, though its own samples separate
+ * settings by commas.
  */
 function takePassword(physical: string, line: number): { readonly rest: string; readonly password?: DdclientSetting } {
   const [, head = "", key = "", value = "", tail = ""] =

@@ -12,7 +12,10 @@ import { createNotes, type Imported, type KeptNotes, type Note } from "./importe
 import { importInadyn } from "./inadyn.ts";
 import { type KnownProgram, recognise } from "./recognise.ts";
 
-/** `moor init --from FILE`: a config from that of another program, after printing what is different in it. Sends nothing. */
+/**
+ * `moor init --from FILE`: a config from that of another program, after printing what is different in it. Sends
+ * nothing.
+ */
 export async function importFrom(file: string, io: CommandIo): Promise<Setup> {
   const read = readFileText(file, io);
   if ("wrong" in read) throw new WrongAnswer(`--from ${file} ${read.wrong}.`);

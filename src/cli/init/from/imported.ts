@@ -23,7 +23,10 @@ export type ImportedName = {
   readonly origins: Readonly<Partial<Record<Family, ImportedSource>>>;
 };
 
-/** An entry of `sources:` or `targets:` without its name. Texts of `secrets`, `placeholders` and `files` are written to files. */
+/**
+ * An entry of `sources:` or `targets:` without its name. Texts of `secrets`, `placeholders` and `files` are written to
+ * files.
+ */
 export type ImportedPart = {
   readonly kind: string;
   readonly settings: Settings;

@@ -14,8 +14,8 @@ export type InadynFault = { readonly line: number; readonly message: string };
 type Token = { readonly text: string; readonly isText: boolean; readonly line: number };
 
 /**
- * Reads the format of inadyn 2, up to the first fault: what follows it cannot be trusted. The fault quotes nothing, because it
- * might be part of a password.
+ * Reads the format of inadyn 2, up to the first fault: what follows it cannot be trusted. The fault quotes nothing,
+ * because it might be part of a password.
  */
 export function readInadynFile(text: string): readonly InadynItem[] | InadynFault {
   const tokens = tokensIn(text);

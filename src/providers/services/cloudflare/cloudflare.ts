@@ -38,7 +38,9 @@ const dialect: ApiDialect = {
   },
 };
 
-/** Of one batch, in the Free plan: https://developers.cloudflare.com/dns/manage-dns-records/how-to/batch-record-changes */
+/**
+ * Of one batch, in the Free plan: https://developers.cloudflare.com/dns/manage-dns-records/how-to/batch-record-changes
+ */
 const mostRecords = 200;
 
 const rules: ProviderCalls["rules"] = {

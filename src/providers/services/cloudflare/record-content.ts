@@ -11,7 +11,9 @@ export type CloudflareContent = {
 const tlsa = ["usage", "selector", "matching_type", "certificate"];
 const svcb = ["priority", "target", "value"];
 
-/** "DNS Records" in https://developers.cloudflare.com/api: the types whose data has fields, in the order of zone files. */
+/**
+ * "DNS Records" in https://developers.cloudflare.com/api: the types whose data has fields, in the order of zone files.
+ */
 const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   CAA: ["flags", "tag", "value"],
   DS: ["key_tag", "algorithm", "digest_type", "digest"],

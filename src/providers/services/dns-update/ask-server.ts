@@ -7,7 +7,10 @@ import { later } from "../../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
 import { notItsZone, refusalOfTransfer, unreached, untrusted } from "./update-faults.ts";
 
-/** The primary nameserver of a zone, and the key that may change or transfer it, if it needs one: a function, so that it can be replaced. */
+/**
+ * The primary nameserver of a zone, and the key that may change or transfer it, if it needs one: a function, so that it
+ * can be replaced.
+ */
 export type UpdateServer = {
   readonly host: string;
   readonly port: number;
@@ -27,8 +30,8 @@ type Heard =
   | { readonly kind: "rejected"; readonly fault: ServiceFault };
 
 /**
- * No answer, or one that cannot be verified: somebody in between may have changed it, so what the server did is unknown.
- * `refused`: it was REFUSED without a signature, as Knot sends it for a zone that it does not have.
+ * No answer, or one that cannot be verified: somebody in between may have changed it, so what the server did is
+ * unknown. `refused`: it was REFUSED without a signature, as Knot sends it for a zone that it does not have.
  */
 type Silence = { readonly kind: "silence"; readonly fault: ServiceFault; readonly refused: boolean };
 

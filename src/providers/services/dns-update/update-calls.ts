@@ -33,7 +33,9 @@ const ownTypes: readonly string[] = ["RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DN
 type Change = ProviderSetChange<undefined>;
 
 export type DnsUpdateOptions = {
-  /** For sets that are known by queries only: an alias is a fault, and a wildcard may have answered instead of the set. */
+  /**
+   * For sets that are known by queries only: an alias is a fault, and a wildcard may have answered instead of the set.
+   */
   readonly onlyQueries?: boolean;
   readonly now?: (() => Instant) | undefined;
 };
@@ -104,7 +106,10 @@ function dataOf(set: SetName, value: string): Uint8Array {
   return rdataToWire(rdata.value);
 }
 
-/** RFC 2136 section 2.4: the update is carried out only if every set that was read is exactly as it was, or still missing. */
+/**
+ * RFC 2136 section 2.4: the update is carried out only if every set that was read is exactly as it was, or still
+ * missing.
+ */
 function updateOf(changes: readonly Change[]): DnsRequest {
   return {
     opcode: opcodes.update,
@@ -135,7 +140,10 @@ const sizeOf = ({ set, content, before }: Change): number => {
   return 2 * record + values.reduce((sum, value) => sum + record + dataOf(set, value).length, 0);
 };
 
-/** A query may be answered from a wildcard; the prerequisite of an update, which changes nothing, is not (RFC 2136 section 2.4.1). */
+/**
+ * A query may be answered from a wildcard; the prerequisite of an update, which changes nothing, is not (RFC 2136
+ * section 2.4.1).
+ */
 async function exists(ask: AskServer, set: SetName, signal: AbortSignal): Promise<boolean> {
   const question = { name: set.zone, type: types.soa, class: classes.in };
   const answers = [recordOf(set, classes.any, 0)];
@@ -192,7 +200,8 @@ function outcomeOf(
   if (rcode === rcodes.nxRrset || rcode === rcodes.nxDomain) return "no-such-set";
   const names = changes.map(({ set }) => `${nameOf(set)} ${set.type}`);
   const fault = refusalOfUpdate(rcode, names, nameOfKey(server));
-  // After a failure in between, a server must undo everything (RFC 2136 section 3.4.2), but perhaps not every server does.
+  // After a failure in between, a server must undo everything (RFC 2136 section 3.4.2), but perhaps not every server
+  // does.
   return rcode === rcodes.servFail ? unknown(fault) : { kind: "refused", because: fault };
 }
 

@@ -116,7 +116,8 @@ async function readSet(
   signal: AbortSignal,
 ): Promise<Lookup<HeldSet<undefined> | undefined>> {
   const answer = await http.set(set, signal);
-  // The service answers 404 both for a missing set and for a zone that the token cannot see; only its text tells them apart.
+  // The service answers 404 both for a missing set and for a zone that the token cannot see; only its text tells them
+  // apart.
   if (answer.kind === "absent")
     return isNoZone(answer) ? noZone(set.zone, service) : { kind: "found", value: undefined };
   if (answer.kind !== "ok") return answer;
@@ -145,7 +146,10 @@ const newSet = (
   ...(ttl === undefined ? {} : { ttl }),
 });
 
-/** Two calls for an existing set, because `set_records` does not set the TTL; and a read after each, because some services report success but change nothing. */
+/**
+ * Two calls for an existing set, because `set_records` does not set the TTL; and a read after each, because some
+ * services report success but change nothing.
+ */
 async function putSet(
   tools: Tools,
   change: ProviderSetChange<undefined>,
@@ -224,7 +228,9 @@ async function deleteSet(
     : { kind: "accepted", value: [] };
 }
 
-/** Waits until the action has ended. Asks immediately, then after half a second, rising to five, for a minute in total. */
+/**
+ * Waits until the action has ended. Asks immediately, then after half a second, rising to five, for a minute in total.
+ */
 async function settle(
   http: RRsetsHttp,
   asked: WriteAnswer<ReadableAction>,

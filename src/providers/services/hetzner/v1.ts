@@ -115,7 +115,10 @@ async function findZone(http: V1Http, service: string, zone: string, signal: Abo
 
 type Request = () => Promise<WriteAnswer<ReadableRecord | undefined>>;
 
-/** Nothing is removed before the new values are there. Sends names as the records spell them: a service may return `home.example.org.` for `home`. */
+/**
+ * Nothing is removed before the new values are there. Sends names as the records spell them: a service may return
+ * `home.example.org.` for `home`.
+ */
 function requestsFor(
   http: V1Http,
   { set, content }: ProviderSetChange<Records>,
@@ -160,7 +163,10 @@ function requestsFor(
   return requests.length === 0 && kept[0] ? [replace(kept[0], kept[0].value)] : requests;
 }
 
-/** A set of several values needs several requests: if one fails after another was carried out, what the set holds is unknown. */
+/**
+ * A set of several values needs several requests: if one fails after another was carried out, what the set holds is
+ * unknown.
+ */
 async function inOrder(
   requests: readonly Request[],
   { set, content }: ProviderSetChange<Records>,

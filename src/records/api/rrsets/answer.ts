@@ -29,8 +29,8 @@ export type ReadKeys<Draft> = (keys: Keys, faults: Fault[]) => Draft;
 export const readNothing: ReadKeys<undefined> = () => undefined;
 
 /**
- * Reads the body, carries it out, and answers with the action and what `answerOf` adds. The object is returned for Fastify to send: a
- * reply is a thenable, which would be waited for.
+ * Reads the body, carries it out, and answers with the action and what `answerOf` adds. The object is returned for
+ * Fastify to send: a reply is a thenable, which would be waited for.
  */
 export async function act<Draft, Outcome extends Done | NotDone>(
   request: FastifyRequest,

@@ -11,8 +11,9 @@ export type EventSink = (text: string) => Promise<boolean>;
 
 export type EventStreams = {
   /**
-   * Sends the changes after `position` that the follower may see, and then new ones, until the signal aborts, the sink fails or the
-   * follower loses its access. If the store loses changes meanwhile, it sends `cut`, and continues from the end of the log.
+   * Sends the changes after `position` that the follower may see, and then new ones, until the signal aborts, the sink
+   * fails or the follower loses its access. If the store loses changes meanwhile, it sends `cut`, and continues from
+   * the end of the log.
    */
   readonly follow: (follower: Follower, position: number, sink: EventSink, signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
@@ -37,9 +38,9 @@ const batchesKept = 8;
 type Schedule = Pick<FairSchedule, "next">;
 
 /**
- * The change log as streams. Each reader reads the log at its own pace, so a slow reader delays no others and no events queue in
- * memory. Readers of one account at the same position share one read. Other accounts' rows are never read, and reading a long log
- * takes turns with other work.
+ * The change log as streams. Each reader reads the log at its own pace, so a slow reader delays no others and no events
+ * queue in memory. Readers of one account at the same position share one read. Other accounts' rows are never read, and
+ * reading a long log takes turns with other work.
  */
 export function createEventStreams(store: RecordStore, maySee: MaySee, schedule: Schedule): EventStreams {
   const batches = new BoundedMap<string, Promise<Batch>>(batchesKept);
@@ -105,7 +106,9 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
 /** `end`: the end of the log when the last loss was noticed. */
 type Losses = { readonly count: number; readonly end: number };
 
-/** Counts how often the store has lost the end of its log: a standby that lagged took over, or a backup was restored. */
+/**
+ * Counts how often the store has lost the end of its log: a standby that lagged took over, or a backup was restored.
+ */
 class LossWatch {
   readonly #store: Pick<RecordStore, "logEnd" | "logFrom">;
   #losses: Losses = { count: 0, end: 0 };
@@ -148,8 +151,8 @@ class LossWatch {
 }
 
 /**
- * Where a reader continues that has to read the current state first, because changes after `asked` have been deleted, or because
- * the store has lost the change `asked`. `last`: the end of the log.
+ * Where a reader continues that has to read the current state first, because changes after `asked` have been deleted,
+ * or because the store has lost the change `asked`. `last`: the end of the log.
  */
 export async function cutAfter(
   store: Pick<RecordStore, "logAfter">,

@@ -109,8 +109,8 @@ class EventReaders {
     await this.#follow(request, reply, asked, stream);
     release();
     if (stream.signal.aborted) reply.raw.end();
-    // A reader that accepts nothing would not accept a clean end either. If the log cannot be read, the reader should reconnect.
-    // A reader that lost its access must not get what is still buffered.
+    // A reader that accepts nothing would not accept a clean end either. If the log cannot be read, the reader should
+    // reconnect. A reader that lost its access must not get what is still buffered.
     else reply.raw.destroy();
     return reply;
   }
@@ -133,7 +133,9 @@ class EventReaders {
     clearInterval(beat);
   }
 
-  /** Also discards what the client has not received yet. If the check fails now, it is repeated before the next event. */
+  /**
+   * Also discards what the client has not received yet. If the check fails now, it is repeated before the next event.
+   */
   async #endIfRevoked({ request, response }: OpenStream): Promise<void> {
     const revoked = await this.#options.actorNow(request).then(
       (actor) => actor === undefined,

@@ -74,7 +74,10 @@ export function rrsetsApi(options: RrsetsOptions) {
 /** Indented as in the original: some scripts parse it line by line with `grep`. */
 const spacedJson = (body: unknown): string => JSON.stringify(body, null, 4);
 
-/** Admits a request whose token is valid for this method and within its rate limit. Other answers reveal nothing about the service. */
+/**
+ * Admits a request whose token is valid for this method and within its rate limit. Other answers reveal nothing about
+ * the service.
+ */
 function admit(options: RrsetsOptions, request: FastifyRequest, reply: FastifyReply): object | undefined {
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return reply.code(204).headers(preflight).send();

@@ -62,7 +62,10 @@ const recordsOf = ({ type, records }: RRset) =>
     .map((record) => ({ value: shownValue(type, record), comment: record.comment }))
     .sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
 
-/** Most actions are stored in the transaction of their write, so they are finished. docs/decisions/0004 explains why the answer says so. */
+/**
+ * Most actions are stored in the transaction of their write, so they are finished. docs/decisions/0004 explains why the
+ * answer says so.
+ */
 export function actionToWire(action: Action, { show }: ObfuscatedIds): WireAction {
   const { id, command, at, zone, status = "success", finished = at, error } = action;
   const isRunning = status === "running";

@@ -21,7 +21,9 @@ export type AcmeChallengeOptions = Omit<FaceOptions, "service"> & {
 type ChallengePlace = { readonly zone: string; readonly owner: string };
 
 const bodyLimit = 4 * 1024;
-/** Seconds. The authority asks right after the write, and a resolver must not keep the value until the next challenge. */
+/**
+ * Seconds. The authority asks right after the write, and a resolver must not keep the value until the next challenge.
+ */
 const ttl = 60;
 /** A name and its wildcard are proved together. */
 const mostValues = 2;
@@ -30,8 +32,9 @@ const mostValues = 2;
 const challenge = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * The two protocols by which programs without support for a DNS service prove names to an ACME authority: `httpreq` of lego, and
- * `acme-dns`. Each call needs a token that may write the TXT records of exactly one `_acme-challenge` name, and nothing else.
+ * The two protocols by which programs without support for a DNS service prove names to an ACME authority: `httpreq` of
+ * lego, and `acme-dns`. Each call needs a token that may write the TXT records of exactly one `_acme-challenge` name,
+ * and nothing else.
  */
 export function acmeChallengeApi(options: AcmeChallengeOptions) {
   return async (api: FastifyInstance): Promise<void> => {
@@ -128,7 +131,10 @@ export function challengePlace({ access, zones, sets }: Scope): ChallengePlace |
   return isOne && isText && isChallenge && zone !== undefined ? { zone, owner: rule.owner ?? "" } : undefined;
 }
 
-/** Both values of a name and its wildcard stay; older ones go. Adding is one write, so that two callers do not overwrite each other. */
+/**
+ * Both values of a name and its wildcard stay; older ones go. Adding is one write, so that two callers do not overwrite
+ * each other.
+ */
 async function add(options: AcmeChallengeOptions, caller: ChallengeCaller, value: string): Promise<string | undefined> {
   const before = await valuesAt(options, caller);
   if (before.some((record) => record.rdata === quoted(value))) return undefined;

@@ -34,9 +34,9 @@ export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: numb
 }
 
 /**
- * Call this when the actor is known and before the body is read. The size limit depends on what the actor may write. A large body
- * waits for its account's turn and is not read until then. If the client is gone by now, nothing is done: the store may be closed
- * already.
+ * Call this when the actor is known and before the body is read. The size limit depends on what the actor may write. A
+ * large body waits for its account's turn and is not read until then. If the client is gone by now, nothing is done:
+ * the store may be closed already.
  */
 export function admitBody(request: FastifyRequest, reply: FastifyReply, turns: FairSchedule): object | undefined {
   if (request.raw.socket.destroyed) return reply.hijack();
@@ -66,8 +66,9 @@ export type StillAdmitted = {
 };
 
 /**
- * Makes routes marked as heavy take turns, so that other requests are answered in between. A token may be revoked while its
- * request waits or a client sends the body slowly, so it is checked again. A request that does not wait needs no hook.
+ * Makes routes marked as heavy take turns, so that other requests are answered in between. A token may be revoked while
+ * its request waits or a client sends the body slowly, so it is checked again. A request that does not wait needs no
+ * hook.
  */
 export function takeTurns(api: FastifyInstance, turns: FairSchedule, { stillGood, refuse }: StillAdmitted): void {
   api.addHook("onRoute", (route) => {

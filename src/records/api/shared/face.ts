@@ -36,7 +36,8 @@ export function openFace(
   noteRefusals(api, log, now);
   readBodiesBy(api, bodies.read, bodies.largest);
   takeTurns(api, service.turns, admitted);
-  // The input.ts of each face validates requests, with that API's messages. Fastify gets the schemas for the documentation only.
+  // The input.ts of each face validates requests, with that API's messages. Fastify gets the schemas for the
+  // documentation only.
   api.setValidatorCompiler(() => () => true);
   return createFailureNotes(log, now);
 }

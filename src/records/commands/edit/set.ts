@@ -76,8 +76,8 @@ export function withDraft({ zone, place, set, stamp }: SetView, draft: SetDraft,
 }
 
 /**
- * The set with exactly these values. A record whose value stays keeps its id and times. A new value takes over the id of a value that
- * goes, so that a v1 client that knows the record by its id can follow it through a change of address.
+ * The set with exactly these values. A record whose value stays keeps its id and times. A new value takes over the id
+ * of a value that goes, so that a v1 client that knows the record by its id can follow it through a change of address.
  */
 export function withValues(
   place: SetKey,

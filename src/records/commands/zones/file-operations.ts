@@ -27,7 +27,9 @@ type FileToImport = { readonly text: string; readonly otherServers: boolean };
 
 export function zoneFileOperations(options: RecordServiceOptions, sight: PermittedView, turns: FairSchedule) {
   const { store, now, nameservers } = options;
-  /** Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed. */
+  /**
+   * Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed.
+   */
   const importBy = async (manner: ImportManner, actor: Actor, key: AnyZoneKey, text: string, asked?: OnceOption) => {
     const zone = await sight.openZone(actor, key);
     if (zone === undefined)
@@ -50,7 +52,10 @@ export function zoneFileOperations(options: RecordServiceOptions, sight: Permitt
     importV1File: async (actor: Actor, key: AnyZoneKey, text: string) =>
       await withZone(sight, actor, key, await importBy({ kind: "v1" }, actor, key, text)),
 
-    /** Labels are lost; records that are in the file again keep their ids. `otherServers`: the file may leave out our nameservers. */
+    /**
+     * Labels are lost; records that are in the file again keep their ids. `otherServers`: the file may leave out our
+     * nameservers.
+     */
     importFile: (
       actor: Actor,
       key: ZoneKey,

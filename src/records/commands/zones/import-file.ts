@@ -21,7 +21,10 @@ import type { Done, OnceOption } from "../requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../write.ts";
 import { importedSets, setsLocked } from "./create-delete.ts";
 
-/** How one of the APIs turns a zone file into sets. `nameservers`: a zone that has them must not lose them; undefined: it may. */
+/**
+ * How one of the APIs turns a zone file into sets. `nameservers`: a zone that has them must not lose them; undefined:
+ * it may.
+ */
 export type ImportManner =
   | { readonly kind: "v1" }
   | { readonly kind: "rrsets"; readonly nameservers: readonly string[] | undefined };

@@ -28,18 +28,21 @@ export type SigningEdit =
   /** Immediately. While the parent still has a DS record, resolvers reject the zone. */
   | { readonly kind: "unsign" }
   /**
-   * Changes between NSEC and NSEC3, in one version of the zone: it has the whole chain of one kind or of the other. Each answer contains
-   * its own proof, so it is valid whichever version a resolver or a secondary has (RFC 5155 section 10.4 has intermediate steps only for
-   * zones that change in parts).
+   * Changes between NSEC and NSEC3, in one version of the zone: it has the whole chain of one kind or of the other.
+   * Each answer contains its own proof, so it is valid whichever version a resolver or a secondary has (RFC 5155
+   * section 10.4 has intermediate steps only for zones that change in parts).
    */
   | { readonly kind: "denial"; readonly denial: DenialKind }
-  /** Publishes keys of another server that also signs the zone, so that resolvers can query either server (RFC 8901 section 2.1.2). */
+  /**
+   * Publishes keys of another server that also signs the zone, so that resolvers can query either server (RFC 8901
+   * section 2.1.2).
+   */
   | { readonly kind: "publish"; readonly others: readonly PublicKey[] }
   /** Without tags, all keys of other servers. */
   | { readonly kind: "withdraw"; readonly tags: readonly number[] }
   /**
-   * From now on, the zone does not wait for servers of the parent that do not answer. If one of them gives resolvers what it had before,
-   * they reject the zone.
+   * From now on, the zone does not wait for servers of the parent that do not answer. If one of them gives resolvers
+   * what it had before, they reject the zone.
    */
   | { readonly kind: "ignore-silent" }
   /** What is wrong at the parent, so that every node can report it; undefined if nothing is. */

@@ -60,7 +60,9 @@ export function createSigningRound(options: KeepSignedOptions): (signal: AbortSi
   };
 }
 
-/** A few names at a time, so that other writes do not wait long. A zone that cannot be signed does not delay the others. */
+/**
+ * A few names at a time, so that other writes do not wait long. A zone that cannot be signed does not delay the others.
+ */
 async function renewSignatures(
   { store, now, log }: Pick<KeepSignedOptions, "store" | "now" | "log">,
   signal: AbortSignal,
@@ -173,7 +175,10 @@ function remind({ name, number, settings: { dnssec } }: Zone, now: Instant, remi
 /** Comes just before the apex (@) in the order of owners; no owner begins with it. */
 const beforeApex = "?";
 
-/** If the clock was ahead, names have signatures that are not valid yet. They are replaced with signatures that are valid by both clocks. */
+/**
+ * If the clock was ahead, names have signatures that are not valid yet. They are replaced with signatures that are
+ * valid by both clocks.
+ */
 async function mendAfterClock(
   { store, now, log }: Pick<KeepSignedOptions, "store" | "now" | "log">,
   zone: Zone,

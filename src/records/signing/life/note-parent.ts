@@ -24,8 +24,9 @@ const messages: Readonly<Record<ParentFault["kind"], string>> = {
 };
 
 /**
- * Stores what is wrong at the parent, so that every node and command can report it, and logs it. What is not urgent is stored when it was found twice: a
- * lost datagram is not worth a change of the zone. Returns whether the zone was changed.
+ * Stores what is wrong at the parent, so that every node and command can report it, and logs it. What is not urgent is
+ * stored when it was found twice: a lost datagram is not worth a change of the zone. Returns whether the zone was
+ * changed.
  */
 export async function noteParent(
   by: SigningWriter,

@@ -139,8 +139,8 @@ class SigningOperations {
 const missingOr = (before: Written): NotDone => (before.kind === "done" ? missing("zone") : before);
 
 /**
- * Throws `KeyFileTrouble` if the key file is missing, or is not the one that the keys in the store are encrypted with. Call it before making a
- * key: with a second file, no node could use all keys.
+ * Throws `KeyFileTrouble` if the key file is missing, or is not the one that the keys in the store are encrypted with.
+ * Call it before making a key: with a second file, no node could use all keys.
  */
 export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<undefined> {
   const [signed] = await store.signedZones(0, 1);
@@ -172,7 +172,10 @@ function firstKey(choice: SigningChoice, signer: Signer, now: Instant, zoneTtl: 
   return { dnssec: { denial, ...life, ...(life.stage === "new" && { zoneTtl }) }, sealed, others };
 }
 
-/** Its tag differs from those in use: with equal tags, resolvers try each key, and people cannot tell the DS records apart. */
+/**
+ * Its tag differs from those in use: with equal tags, resolvers try each key, and people cannot tell the DS records
+ * apart.
+ */
 function newKey(signer: Signer, algorithm: Algorithm, now: Instant, used: readonly { readonly tag: number }[]) {
   for (;;) {
     const made = signer.makeKey(algorithm, now);

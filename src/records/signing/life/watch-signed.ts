@@ -6,10 +6,15 @@ import type { Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { clockTolerance, renewal } from "../signer.ts";
 
-/** What the store says about signed zones, for `/metrics` and the pages. Every node reads it, not only the leading one. */
+/**
+ * What the store says about signed zones, for `/metrics` and the pages. Every node reads it, not only the leading one.
+ */
 export type SigningState = {
   zones: number;
-  /** Zones with signatures that should have been renewed, and when the first of these expires. Seen twice: after a late start, the leading node renews them first. */
+  /**
+   * Zones with signatures that should have been renewed, and when the first of these expires. Seen twice: after a late
+   * start, the leading node renews them first.
+   */
   expiring: ReadonlyMap<string, Instant>;
   /** Zones with such signatures when this was last read. */
   overdue: ReadonlySet<string>;

@@ -125,7 +125,10 @@ function freshNumbersIn(rows: Rows["rows"]): Pick<Loaded, "freshActions" | "fres
   };
 }
 
-/** Which of these tokens, sessions and transfer keys have ended, by `accessKeys`. Under the locks: until then, the command waited. */
+/**
+ * Which of these tokens, sessions and transfer keys have ended, by `accessKeys`. Under the locks: until then, the
+ * command waited.
+ */
 async function readEnded(run: Run, actors: readonly NonNullable<Wish["by"]>[]): Promise<ReadonlySet<string>> {
   const kinds = (["token", "session", "key"] as const).flatMap((kind) => {
     const ids = new Set(actors.flatMap((actor) => actor[kind] ?? []));

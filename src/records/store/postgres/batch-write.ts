@@ -22,8 +22,8 @@ const mostRows = 5_000;
 
 /**
  * Everything that a batch writes: nearly always one statement, several for a large zone, none if there is nothing to
- * write. The last one returns the end of the log and the link before it. A statement contains only the parts that have rows, and is named
- * after them.
+ * write. The last one returns the end of the log and the link before it. A statement contains only the parts that have
+ * rows, and is named after them.
  */
 export function* writeStatements(outcome: BatchOutcome, link: number): Steps<readonly Statement[]> {
   const all = packed(partsOf(outcome));

@@ -64,8 +64,8 @@ export type Loaded = {
 };
 
 /**
- * This write must be repeated in a separate batch: something it needs was not read for this one, this batch has changed what was read, or it
- * needs many signatures. Thrown before the write has changed anything.
+ * This write must be repeated in a separate batch: something it needs was not read for this one, this batch has changed
+ * what was read, or it needs many signatures. Thrown before the write has changed anything.
  */
 export class RunAlone extends Error {}
 /** Signing has to look at the whole zone. */
@@ -242,7 +242,8 @@ export class PostgresBatch {
     const { sets: first, reserved: _, ...identity } = wish;
     const loaded = this.#loaded;
     if (this.#zones.numberOf(wish) !== undefined) return "name-taken";
-    // The neighbours that were read are outdated; also, one statement cannot delete a zone and insert a new one of the same name.
+    // The neighbours that were read are outdated; also, one statement cannot delete a zone and insert a new one of the
+    // same name.
     if (this.#zones.hasMovedNear(wish.name) || (!this.#alone && first.length > mostOwners)) throw new RunAlone();
     if (loaded.taken.has(wish.name)) return "name-taken";
     const around = loaded.neighbours.get(wishKey(wish));

@@ -31,7 +31,10 @@ const lookEvery = 2_000;
 
 export const createPostgresFeed = (options: PostgresFeedOptions) => new PostgresFeed(options);
 
-/** Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by regular polling. */
+/**
+ * Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by regular
+ * polling.
+ */
 class PostgresFeed {
   readonly #options: PostgresFeedOptions;
   readonly #feed = createChangeFeed();

@@ -19,7 +19,9 @@ const linkColumns = "position, link, zone, serial, at";
 /** Before the first row there is nothing that could differ. */
 const beginning: LogPlace = { position: 0, link: "" };
 
-/** The log, and whether it still is the one that somebody followed. A check and what it allows are read in one snapshot. */
+/**
+ * The log, and whether it still is the one that somebody followed. A check and what it allows are read in one snapshot.
+ */
 export function createLogReads({
   read,
   transact,

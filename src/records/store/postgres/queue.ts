@@ -19,7 +19,9 @@ import { busyFor, type LockBusy, type Locks, type LockWay, namesToLock } from ".
 import { mostLink, placeAt } from "./log.ts";
 import type { Purge } from "./purge.ts";
 
-/** One write: what it needs to see, and what it does. `run` may be called again, and must touch nothing but the batch. */
+/**
+ * One write: what it needs to see, and what it does. `run` may be called again, and must touch nothing but the batch.
+ */
 export type Write<T> = Wish & { readonly run: (batch: PostgresBatch) => Steps<T> };
 
 export type PostgresQueueOptions = {
@@ -59,8 +61,8 @@ const aliveEvery = 1_000;
 
 /**
  * Writes that wait together share one transaction, with three round trips in total. Writes to one zone are serialized
- * by its lock, across all nodes. If the rule of one write throws, the others still succeed. A batch does not wait for what
- * others have locked: such writes, and those that need a transaction of their own, go to the lanes.
+ * by its lock, across all nodes. If the rule of one write throws, the others still succeed. A batch does not wait for
+ * what others have locked: such writes, and those that need a transaction of their own, go to the lanes.
  */
 export class PostgresWriteQueue {
   readonly #options: PostgresQueueOptions;
@@ -297,6 +299,7 @@ function positioned(log: readonly Omit<LoggedRow, "position">[], link: number, a
   const [{ end, before }] = answer as [{ end: number; before: number | null }];
   const start = end - log.length;
   const rows = log.map((row, i) => ({ position: start + i + 1, ...row }));
-  // After several statements, `before` is the link of this write itself, which nobody knows yet: its rows are then read.
+  // After several statements, `before` is the link of this write itself, which nobody knows yet: its rows are then
+  // read.
   return { rows, places: { after: placeAt(start, before), end: placeAt(end, link) } };
 }

@@ -21,8 +21,8 @@ export function directRule(rule: Rule, room: Room): Direct<unknown> | undefined 
 }
 
 /**
- * The everyday write: it reads the sets of a few names, and changes some of them. What it changes in a signed zone is signed when the
- * transaction ends. Anything else is planned first (`plan-writes.ts`).
+ * The everyday write: it reads the sets of a few names, and changes some of them. What it changes in a signed zone is
+ * signed when the transaction ends. Anything else is planned first (`plan-writes.ts`).
  */
 function writeDirectly<T>(on: WriteSide, room: Room, request: WriteRequest, decide: Decide<T>) {
   if (request.owners === "all") return undefined;

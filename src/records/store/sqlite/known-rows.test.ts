@@ -52,7 +52,10 @@ const step = fc.oneof(
     owner: fc.constantFrom(...owners),
   }),
 );
-/** Which of two stores on one file makes the write, and whether the next write waits until this one and those before it are done. */
+/**
+ * Which of two stores on one file makes the write, and whether the next write waits until this one and those before it
+ * are done.
+ */
 const steps = fc.array(fc.record({ step, other: fc.boolean(), wait: fc.boolean() }), { maxLength: 12 });
 
 const request: WriteRequest = { account, at: { zone: zoneId }, owners: () => owners, actor: "test", now: 5 };

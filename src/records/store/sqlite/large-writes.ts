@@ -74,15 +74,26 @@ export type LargeWritesOptions = {
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
 const most = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
-/** For the thread that writes, and commands of nobody: duties, such as renewing signatures, which come one at a time. */
+/**
+ * For the thread that writes, and commands of nobody: duties, such as renewing signatures, which come one at a time.
+ */
 const mostOfDuty = { ...most, signatures: 500 };
-/** A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so few are slow, the machine is the cause. */
+/**
+ * A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so
+ * few are slow, the machine is the cause.
+ */
 const late = { after: 5, steps: 200 };
 /** If the zone changes during this many attempts, the write is planned again while other writes wait. */
 const tries = 3;
-/** Milliseconds of work per turn of the event loop. Twice as long saves a tenth of the time, but DNS answers wait for it. */
+/**
+ * Milliseconds of work per turn of the event loop. Twice as long saves a tenth of the time, but DNS answers wait for
+ * it.
+ */
 const part = 5;
-/** The same while a write is only planned, and no other write waits for that. A small write is delayed by up to two such parts: before its transaction, and after the sync. */
+/**
+ * The same while a write is only planned, and no other write waits for that. A small write is delayed by up to two such
+ * parts: before its transaction, and after the sync.
+ */
 const partOfPlan = 3;
 /** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
 const cache = 16 * 1024;
@@ -214,8 +225,8 @@ export class LargeWrites {
   }
 
   /**
-   * Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under the
-   * write lock.
+   * Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under
+   * the write lock.
    */
   #written<T>(account: number, side: WriteSide, command: Command, plans: () => Promise<ReadyPlan<T>>) {
     return this.#queue.apart(async () => {

@@ -34,7 +34,9 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
   readonly look: () => Promise<unknown>;
   /** Call it when a session was ended over another connection. */
   readonly accessChanged: () => void;
-  /** Calls the listener with the number of changes, or of signed names that were written ahead. There is one listener. */
+  /**
+   * Calls the listener with the number of changes, or of signed names that were written ahead. There is one listener.
+   */
   readonly onWrite: (listener: (count: number) => void) => void;
   /** Call it before `close` if there is a thread that writes. */
   readonly drain: () => Promise<void>;
@@ -42,9 +44,9 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
 };
 
 /**
- * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer, zones cannot be
- * signed; without `limits`, they may have any number of records. `writerThread` starts the thread that writes when `together`
- * commands wait (default: 2); without it, this thread does.
+ * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer,
+ * zones cannot be signed; without `limits`, they may have any number of records. `writerThread` starts the thread that
+ * writes when `together` commands wait (default: 2); without it, this thread does.
  */
 export function openSqliteStore(
   path: string,
@@ -282,8 +284,8 @@ function accountOf(rule: Rule): number {
 const lookEvery = 250;
 
 /**
- * For the rows of signed names, which are large: the nameserver reads those of a whole zone once, and in the cache of the main connection
- * they would take the place of everything else.
+ * For the rows of signed names, which are large: the nameserver reads those of a whole zone once, and in the cache of
+ * the main connection they would take the place of everything else.
  */
 function openBeside(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });

@@ -24,8 +24,8 @@ export type Exported = { readonly zones: number; readonly records: number; reado
 export type WriteFile = (path: string, text: string) => Promise<void>;
 
 /**
- * An account as zone files and a manifest. The same account gives the same bytes: the files contain no times and no ids. Each zone is
- * a consistent state; the manifest is written last, so that an interrupted export has none.
+ * An account as zone files and a manifest. The same account gives the same bytes: the files contain no times and no
+ * ids. Each zone is a consistent state; the manifest is written last, so that an interrupted export has none.
  */
 export async function exportAccount(
   store: RecordStore,

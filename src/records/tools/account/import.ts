@@ -19,8 +19,8 @@ import { faultsOfZones, type NamedScope, readTokens } from "./meaning.ts";
 import { firstContent, type ImportedZone, importer, replaceZoneRule } from "./replace-zone.ts";
 
 /**
- * What prevents the import: existing zones of other accounts, existing zones of this account unless `replace` is set, and names that
- * the account may not have. `account` is undefined if it does not exist yet.
+ * What prevents the import: existing zones of other accounts, existing zones of this account unless `replace` is set,
+ * and names that the account may not have. `account` is undefined if it does not exist yet.
  */
 export async function importObstacles(
   store: RecordStore,
@@ -201,7 +201,8 @@ async function readFile(
       ),
     );
   const file = parseZoneFile(text, name);
-  // Unchanged files are imported as they were exported, and the records of a secondary zone are its primary's responsibility.
+  // Unchanged files are imported as they were exported, and the records of a secondary zone are its primary's
+  // responsibility.
   const refused = file.ok && isChanged && mode === "primary" ? checkNewSets([], file.value.sets) : [];
   const faults = file.ok ? placeInFile(refused, file.value.sets) : file.faults;
   if (!file.ok || faults.length > 0)

@@ -9,7 +9,9 @@ import type { NewZone, PrimaryServer, ZoneSettings } from "../../model.ts";
 import { newRecordIds, newZoneId } from "../../new-id.ts";
 import type { WriteRule, WriteView } from "../../store/port.ts";
 
-/** A zone of an account that was exported. Its records have no ids and no times yet, and its primary servers no keys. */
+/**
+ * A zone of an account that was exported. Its records have no ids and no times yet, and its primary servers no keys.
+ */
 export type ImportedZone = {
   readonly entry: Pick<ZoneSettings, "mode" | "ttl" | "labels" | "locked"> & {
     readonly name: string;

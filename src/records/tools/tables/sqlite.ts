@@ -50,7 +50,9 @@ export function openQuietly(path: string): DatabaseSync {
   return database;
 }
 
-/** On a read-only disk SQLite cannot create its shared files; `immutable` says that no other process uses the database. */
+/**
+ * On a read-only disk SQLite cannot create its shared files; `immutable` says that no other process uses the database.
+ */
 function isFrozen(path: string): boolean {
   try {
     accessSync(dirname(path), constants.W_OK);

@@ -36,8 +36,8 @@ export function readDescription(text: string, location: URL): Gateway | undefine
 }
 
 /**
- * A URL in a description, always on the host that sent it: a router must not make us contact another machine, and some send a
- * wrong `URLBase`. The port may differ.
+ * A URL in a description, always on the host that sent it: a router must not make us contact another machine, and some
+ * send a wrong `URLBase`. The port may differ.
  */
 function urlOn(location: URL, written: string, base: string | undefined): URL | undefined {
   const from = base && URL.canParse(base) ? base : location.href;

@@ -12,7 +12,9 @@ export type EventSource = {
   readonly events: URL;
   /** The port for its notifications; any free one if undefined. */
   readonly port?: number | undefined;
-  /** Reads the state again. Notifications only trigger this, so a forged one does no harm. False ends the subscription. */
+  /**
+   * Reads the state again. Notifications only trigger this, so a forged one does no harm. False ends the subscription.
+   */
   readonly onChange: () => Promise<boolean>;
   readonly times?: Partial<EventTimes>;
 };
@@ -21,9 +23,15 @@ export type EventSource = {
 type EventTimes = {
   /** How long to wait for the first notification. A device sends it right after the subscription. */
   readonly first: number;
-  /** The state is read this often even without a notification: the device may have restarted and forgotten the subscription. */
+  /**
+   * The state is read this often even without a notification: the device may have restarted and forgotten the
+   * subscription.
+   */
   readonly check: number;
-  /** The minimum and maximum between two renewals, whatever the device says. A device that has restarted does not know it. */
+  /**
+   * The minimum and maximum between two renewals, whatever the device says. A device that has restarted does not know
+   * it.
+   */
   readonly renewal: number;
   readonly longestRenewal: number;
 };
@@ -38,7 +46,10 @@ export const checkWithin = (interval = usualTimes.check): Partial<EventTimes> =>
 /** Seconds that a subscription lasts. The device may choose another time. */
 const lease = 600;
 
-/** Follows a service by UPnP events (UPnP Device Architecture 1.1, 4.1) until the signal aborts or the subscription is lost. */
+/**
+ * Follows a service by UPnP events (UPnP Device Architecture 1.1, 4.1) until the signal aborts or the subscription is
+ * lost.
+ */
 export async function followEvents(source: EventSource, signal: AbortSignal): Promise<FollowEnd> {
   const times = { ...usualTimes, ...source.times };
   const peer = await openUdpPeer(source.events.hostname, Number(source.events.port) || 80);
@@ -116,7 +127,10 @@ async function subscribe(
   return { id, renewAfter: seconds * 500 };
 }
 
-/** So that the device does not notify a closed port. The program's signal has aborted by now, so this has its own time limit. */
+/**
+ * So that the device does not notify a closed port. The program's signal has aborted by now, so this has its own time
+ * limit.
+ */
 async function unsubscribe({ client, events }: EventSource, sid: string): Promise<void> {
   await client.send({ method: "UNSUBSCRIBE", path: pathOf(events), headers: { sid } }, AbortSignal.timeout(1_000));
 }

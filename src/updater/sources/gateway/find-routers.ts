@@ -30,7 +30,9 @@ export type Finding = {
   readonly gateway?: string | undefined;
 };
 
-/** Searches the networks of this machine, for `moor init`. The router that this machine uses comes first. Never throws. */
+/**
+ * Searches the networks of this machine, for `moor init`. The router that this machine uses comes first. Never throws.
+ */
 export async function findRouters(finding: Finding, signal: AbortSignal): Promise<readonly FoundRouter[]> {
   const { wait = 2_000, onlyOwn = false, places, gateway = defaultGateway() } = finding;
   const answers = await searchGateways({ wait, also: gateway, ...(places && { places }) }, signal);

@@ -65,8 +65,8 @@ type Resolve = (name: string) => Promise<string>;
 const local: readonly AddressScope[] = ["private", "loopback", "link-local"];
 
 /**
- * The name fritz.box leads to the box only on machines that use the box as their resolver; for all others it is a name on the
- * internet, whose owner could return any address.
+ * The name fritz.box leads to the box only on machines that use the box as their resolver; for all others it is a name
+ * on the internet, whose owner could return any address.
  */
 async function locate(url: URL, resolve: Resolve, timeout: number): Promise<URL | Failed> {
   const at = new URL("/igddesc.xml", url);
@@ -90,7 +90,8 @@ type Part<T> = Known<T> | { readonly kind: "none" } | ({ readonly kind: "unknown
 
 function readingOf(ipv4: Part<string>, ipv6: Part<ReportedIpv6>): SourceReading {
   const why = [ipv4, ipv6].find((part) => part.kind === "unknown");
-  // If the other family has an address the box is online, so an empty answer means that it has none: DS-Lite, or IPv6 is disabled.
+  // If the other family has an address the box is online, so an empty answer means that it has none: DS-Lite, or IPv6
+  // is disabled.
   if (ipv4.kind !== "known" && ipv6.kind !== "known") {
     return why ? unavailable(why.because, why.todo) : unavailable(...offline);
   }
@@ -140,7 +141,8 @@ function ipv6Of(address: Answered, prefix: Answered): Part<ReportedIpv6> {
   const delegated = prefix.kind === "refused" ? [] : prefixOf(prefix.value);
   if (typeof delegated === "string" || delegated === undefined) return malformed("IPv6 prefix", delegated);
   const entries = [
-    // Without the delegated prefix, nothing is known about the network behind the box: the address is only for the box itself.
+    // Without the delegated prefix, nothing is known about the network behind the box: the address is only for the box
+    // itself.
     ...own.map((entry) => (delegated.length > 0 ? entry : { ...entry, prefixLength: 128 })),
     ...delegated.map((entry) => ({ ...entry, delegated: true as const })),
   ];

@@ -3,13 +3,16 @@ import { addressBytes, addressFromBytes, parseIpv4 } from "../../../core/address
 import { type MappingAnswer, mappingPort } from "./nat-pmp.ts";
 import { openUdpPeer } from "./udp-exchange.ts";
 
-/** RFC 6887, 15: the gateway may choose another lifetime, but it forgets the mapping soon even if the second request is lost. */
+/**
+ * RFC 6887, 15: the gateway may choose another lifetime, but it forgets the mapping soon even if the second request is
+ * lost.
+ */
 const lifetime = 120;
 const udp = 17;
 
 /**
- * The external IPv4 address by PCP. PCP has no request for it; it is only in the answer to a new mapping (RFC 6887, 11). So this
- * creates one for its own UDP port, which serves nothing, and removes it again.
+ * The external IPv4 address by PCP. PCP has no request for it; it is only in the answer to a new mapping (RFC 6887,
+ * 11). So this creates one for its own UDP port, which serves nothing, and removes it again.
  */
 export async function askPcp(gateway: string, signal: AbortSignal, port = mappingPort): Promise<MappingAnswer> {
   const peer = await openUdpPeer(gateway, port);

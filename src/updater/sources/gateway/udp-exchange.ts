@@ -12,7 +12,10 @@ export type UdpPeer = {
   close(): void;
 };
 
-/** RFC 6886, 3.1: retry after 250 ms, doubled each time. The RFC wants nine tries and two minutes, but a gateway on the local network is faster. */
+/**
+ * RFC 6886, 3.1: retry after 250 ms, doubled each time. The RFC wants nine tries and two minutes, but a gateway on the
+ * local network is faster.
+ */
 const pauses = [250, 500, 1_000, 2_000];
 
 /** Undefined if there is no route to the peer. */

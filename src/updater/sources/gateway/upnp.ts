@@ -3,7 +3,10 @@ import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { type Gateway, readDescription, type WanConnection } from "./description.ts";
 import { callAction, type SoapAnswer } from "./soap.ts";
 
-/** A UPnP gateway. Its description is read once, and again after a failure: it may have restarted with other ports and paths. */
+/**
+ * A UPnP gateway. Its description is read once, and again after a failure: it may have restarted with other ports and
+ * paths.
+ */
 export type UpnpDevice = {
   find(signal: AbortSignal): Promise<GatewaySearch>;
   /** Forgets the description if there is no answer. */

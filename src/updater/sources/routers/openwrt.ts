@@ -65,7 +65,8 @@ function createOpenwrtSource(config: OpenwrtSource, client: HttpClient): Address
       const refused = isFresh ? await login(signal) : undefined;
       if (refused) return refused;
       let result = await dump(signal);
-      // The session has expired, or the router has restarted. Only one retry: a user without the permission is denied every time.
+      // The session has expired, or the router has restarted. Only one retry: a user without the permission is denied
+      // every time.
       if (result.kind === "denied" && !isFresh) {
         session = undefined;
         const again = await login(signal);

@@ -62,7 +62,10 @@ function readingOf(value: unknown): SourceReading {
   return { kind: "report", report };
 }
 
-/** A string says what is wrong. The package reports only an interface's main addresses, and null or an empty text for none. */
+/**
+ * A string says what is wrong. The package reports only an interface's main addresses, and null or an empty text for
+ * none.
+ */
 function interfaceOf(fields: Readonly<Record<string, unknown>>): ReportedInterface | string {
   const { name, enable, status } = fields;
   if (typeof name !== "string" || name === "") return "an interface has no name";

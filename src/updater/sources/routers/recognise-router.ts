@@ -1,7 +1,10 @@
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 
-/** A router with an API for which moor has a kind of source. It needs a user or a key, unlike those that `findRouters` finds. */
+/**
+ * A router with an API for which moor has a kind of source. It needs a user or a key, unlike those that `findRouters`
+ * finds.
+ */
 export type RecognisedRouter = { readonly kind: "opnsense" | "pfsense" | "openwrt" | "mikrotik"; readonly url: URL };
 
 /** What the login page contains. */
@@ -13,8 +16,8 @@ const banners: readonly (readonly [RegExp, RecognisedRouter["kind"]])[] = [
 ];
 
 /**
- * Recognises a router by its login page, for `moor init`. Any certificate is accepted: only the page is requested, and the result is
- * only a suggestion.
+ * Recognises a router by its login page, for `moor init`. Any certificate is accepted: only the page is requested, and
+ * the result is only a suggestion.
  */
 export async function recogniseRouter(
   address: string,

@@ -63,8 +63,8 @@ function dialectOf({ service, refused }: HttpCall, values: Values): ApiDialect {
 }
 
 /**
- * The status that stands for what the refusal is about. The service's own one counts, unless it is a success or the refusal
- * names it. Above 499, the request may have been carried out.
+ * The status that stands for what the refusal is about. The service's own one counts, unless it is a success or the
+ * refusal names it. Above 499, the request may have been carried out.
  */
 function statusOf({ means, status: named }: RefusalMatch, status: number): number {
   if (status >= 500 || (status >= 400 && named === undefined)) return status;

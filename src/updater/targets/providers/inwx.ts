@@ -66,7 +66,9 @@ const dialect: ApiDialect = {
   },
 };
 
-/** The codes are those of EPP (RFC 5730, section 3), except that 2002 is also sent to a client that is not signed in. */
+/**
+ * The codes are those of EPP (RFC 5730, section 3), except that 2002 is also sent to a client that is not signed in.
+ */
 function statusOf(code: number): number {
   if ([2002, 2200, 2201, 2202, 2501].includes(code)) return 401;
   if (code === 2303) return 404;

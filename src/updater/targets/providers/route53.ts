@@ -250,7 +250,10 @@ const nextSets = (xml: XmlElement): string =>
 const nextZones = (xml: XmlElement): string =>
   nextPage(xml, { dnsname: "NextDNSName", hostedzoneid: "NextHostedZoneId", maxitems: "100" });
 
-/** The query for the next page, from the elements with these names; empty after the last one. The signature needs sorted keys. */
+/**
+ * The query for the next page, from the elements with these names; empty after the last one. The signature needs sorted
+ * keys.
+ */
 function nextPage(xml: XmlElement, { maxitems, ...names }: Readonly<Record<string, string>>): string {
   if (textIn(xml, "IsTruncated") !== "true") return "";
   const values = Object.entries(names).map(([key, name]) => [key, textIn(xml, name)] as const);

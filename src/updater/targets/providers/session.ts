@@ -19,8 +19,8 @@ export type SessionCalls<S> = {
 };
 
 /**
- * A service does not say when a session ends. So if it denies access, a new session is opened and the request is sent once more,
- * within the same try: only what the service denies twice is worth a message.
+ * A service does not say when a session ends. So if it denies access, a new session is opened and the request is sent
+ * once more, within the same try: only what the service denies twice is worth a message.
  */
 export function keepSession<S>(
   dialect: ApiDialect,

@@ -5,8 +5,8 @@ import { type KeptRecord, keepRecords } from "./kept-records.ts";
 const types = ["A", "AAAA", "CNAME", "TXT", "MX"];
 
 /**
- * bunny.net's DNS zones (https://docs.bunny.net/api-reference/core/dns-zone/list-dns-zones); the statuses and errors as ddns-updater
- * and DNSControl expect them. An update replaces every field of a record.
+ * bunny.net's DNS zones (https://docs.bunny.net/api-reference/core/dns-zone/list-dns-zones); the statuses and errors as
+ * ddns-updater and DNSControl expect them. An update replaces every field of a record.
  */
 export function fakeBunny(key: string) {
   const kept = keepRecords();

@@ -109,7 +109,9 @@ export function fakeCloudflare(token: string) {
     const [record] = at < 0 ? [] : kept.all.splice(at, 1);
     return record ?? error(404, 81_044, "Record does not exist.");
   };
-  /** "Batch DNS Records": one transaction; deletes, patches, puts and posts in this order; 200 records in the Free plan. */
+  /**
+   * "Batch DNS Records": one transaction; deletes, patches, puts and posts in this order; 200 records in the Free plan.
+   */
   const batch = ({
     deletes = [],
     patches = [],

@@ -25,8 +25,9 @@ export function fakeDesec(token: string) {
   type SentSet = { subname: string; type: string; ttl?: number; records: string[] };
 
   /**
-   * "Bulk Operations": the errors of the first stage are a list, one for each set; that of the second does not say which set it is about.
-   * "Restricted Types" and "Caveats": no SOA, no CNAME beside other records, and texts in quotes.
+   * "Bulk Operations": the errors of the first stage are a list, one for each set; that of the second does not say
+   * which set it is about. "Restricted Types" and "Caveats": no SOA, no CNAME beside other records, and texts in
+   * quotes.
    */
   const faultIn = (sets: readonly SentSet[]): Reply | undefined => {
     const first = sets.map(({ subname, type, ttl, records: values }) => {

@@ -5,8 +5,9 @@ import { keepRecords } from "./kept-records.ts";
 const longestPage = 100;
 
 /**
- * Gandi's LiveDNS, as its reference shows it. Lists come in pages of 100 at most: every page but the last has a header `Link` with
- * the next one (go-gandi, `internal/client/gandi.go`, and its #68). That a larger `per_page` has no effect is an assumption.
+ * Gandi's LiveDNS, as its reference shows it. Lists come in pages of 100 at most: every page but the last has a header
+ * `Link` with the next one (go-gandi, `internal/client/gandi.go`, and its #68). That a larger `per_page` has no effect
+ * is an assumption.
  */
 export function fakeGandi(token: string) {
   const kept = keepRecords();

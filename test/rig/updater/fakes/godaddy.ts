@@ -1,7 +1,9 @@
 import type { Asked, Reply } from "../services.ts";
 import { keepRecords } from "./kept-records.ts";
 
-/** GoDaddy's domains API, as ddclient, ddns-updater and lego use it: a set is read and replaced under its type and name. */
+/**
+ * GoDaddy's domains API, as ddclient, ddns-updater and lego use it: a set is read and replaced under its type and name.
+ */
 export function fakeGodaddy(key: string, secret: string) {
   const kept = keepRecords();
   const error = (status: number, code: string, message: string): Reply => ({ status, body: { code, message } });

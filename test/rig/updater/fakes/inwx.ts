@@ -5,8 +5,8 @@ import { type KeptRecord, keepRecords } from "./kept-records.ts";
  * INWX's JSON-RPC: a session in a cookie, and codes like those of EPP (RFC 5730).
  * - The path ends with a slash: `/jsonrpc/`, INWX's API documentation.
  * - A call without a session gets the code 2002: inwx/nodejs-client#28.
- * - Ids of records are above 2^31, and strings in nameserver.info and createRecord, since November 2025: inwx/python-client#19.
- *   They were numbers before; updateRecord takes what these calls return.
+ * - Ids of records are above 2^31, and strings in nameserver.info and createRecord, since November 2025:
+ *   inwx/python-client#19. They were numbers before; updateRecord takes what these calls return.
  * - nameserver.list has pages, from 1, of 20 domains unless `pagelimit` says otherwise: INWX's API documentation.
  * - Without a record that matches, nameserver.info has no list: an assumption, the stricter of two.
  */

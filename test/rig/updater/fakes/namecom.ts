@@ -1,7 +1,9 @@
 import type { Asked, Reply } from "../services.ts";
 import { type KeptRecord, keepRecords } from "./kept-records.ts";
 
-/** name.com's API, version 4, as ddns-updater and DNSControl use it. The host of the zone itself is missing or empty. */
+/**
+ * name.com's API, version 4, as ddns-updater and DNSControl use it. The host of the zone itself is missing or empty.
+ */
 export function fakeNamecom(user: string, token: string) {
   const kept = keepRecords();
   const shown = ({ id, name, type, ttl, value }: KeptRecord) => ({

@@ -2,9 +2,10 @@ import type { Asked, Reply } from "../services.ts";
 import { type KeptRecord, keepRecords } from "./kept-records.ts";
 
 /**
- * The CCP API of netcup: one address, a session id in the body, and the status 200 for everything (its endpoint's own description).
- * A session ends after 15 minutes (its CCP API page); a call with its id then gets 4001, as one with any other text does
- * (nbuchwitz/nc_dnsapi#9). Sometimes that happens to a session that was just opened (stecklars/dynamic-dns-netcup-api#21).
+ * The CCP API of netcup: one address, a session id in the body, and the status 200 for everything (its endpoint's own
+ * description). A session ends after 15 minutes (its CCP API page); a call with its id then gets 4001, as one with any
+ * other text does (nbuchwitz/nc_dnsapi#9). Sometimes that happens to a session that was just opened
+ * (stecklars/dynamic-dns-netcup-api#21).
  */
 export function fakeNetcup(customer: string, key: string) {
   const kept = keepRecords();

@@ -8,10 +8,14 @@ const window = 180;
 /**
  * OVHcloud's calls below /domain/zone.
  * - Signature, and GET /auth/time without one: go-ovh, `ovh/ovh.go`; python-ovh, `ovh/client.py`.
- * - Errors as `{errorCode, httpCode, message}`; a wrong signature is a 400: qdm12/ddns-updater#319. 403 with INVALID_KEY: python-ovh.
- * - A timestamp that is minutes off is rejected: rmbolger/Posh-ACME#162. No document says how; the answer here is an assumption.
- * - A changed record is served only after POST /domain/zone/{zone}/refresh: OVHcloud's API console, and lego's provider.
- * - That call answers 204 without a body since October 2023: ovh/php-ovh#140, ovh/node-ovh#51; at times still 200: AnalogJ/lexicon#1758.
+ * - Errors as `{errorCode, httpCode, message}`; a wrong signature is a 400: qdm12/ddns-updater#319. 403 with
+ *   INVALID_KEY: python-ovh.
+ * - A timestamp that is minutes off is rejected: rmbolger/Posh-ACME#162. No document says how; the answer here is an
+ *   assumption.
+ * - A changed record is served only after POST /domain/zone/{zone}/refresh: OVHcloud's API console, and lego's
+ *   provider.
+ * - That call answers 204 without a body since October 2023: ovh/php-ovh#140, ovh/node-ovh#51; at times still 200:
+ *   AnalogJ/lexicon#1758.
  */
 export function fakeOvh(key: string) {
   const kept = keepRecords();

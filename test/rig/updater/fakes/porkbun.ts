@@ -2,9 +2,10 @@ import type { Asked, Reply } from "../services.ts";
 import { type KeptRecord, keepRecords } from "./kept-records.ts";
 
 /**
- * Porkbun's API, version 3, from its specification (https://porkbun.com/api/json/v3/spec) and the answers that porkbun-go recorded
- * (https://github.com/tuzzmaniandevil/porkbun-go, fixtures). Refusals have status 400, a rejected key too. An edit without `name` moves the record to
- * the domain itself. Until version 3.20 an edit that changes nothing was refused (https://github.com/qdm12/ddns-updater/issues/536); so it is here.
+ * Porkbun's API, version 3, from its specification (https://porkbun.com/api/json/v3/spec) and the answers that
+ * porkbun-go recorded (https://github.com/tuzzmaniandevil/porkbun-go, fixtures). Refusals have status 400, a rejected
+ * key too. An edit without `name` moves the record to the domain itself. Until version 3.20 an edit that changes
+ * nothing was refused (https://github.com/qdm12/ddns-updater/issues/536); so it is here.
  */
 export function fakePorkbun(key: string) {
   const kept = keepRecords();

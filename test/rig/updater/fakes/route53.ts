@@ -5,10 +5,12 @@ import { keepRecords } from "./kept-records.ts";
 
 /**
  * The three calls of Route 53, as its API reference shows them.
- * - ListHostedZonesByName: sorted by reversed labels, at most 100, then NextDNSName and NextHostedZoneId. Private zones are listed too.
+ * - ListHostedZonesByName: sorted by reversed labels, at most 100, then NextDNSName and NextHostedZoneId. Private zones
+ *   are listed too.
  * - ListResourceRecordSets: at most 300, then NextRecordName and NextRecordType.
  * - ChangeResourceRecordSets: all or nothing. InvalidChangeBatch has the reasons, in one of two formats (aws-sdk-go,
- *   `service/route53/unmarshal_error.go`); the texts are those in hashicorp/terraform#9732 and widdix/node-route53-updater#3.
+ *   `service/route53/unmarshal_error.go`); the texts are those in hashicorp/terraform#9732 and
+ *   widdix/node-route53-updater#3.
  */
 export function fakeRoute53(id: string, secret: string) {
   const kept = keepRecords();

@@ -2,8 +2,9 @@ import type { Asked, Reply } from "../services.ts";
 import { keepRecords } from "./kept-records.ts";
 
 /**
- * Spaceship's DNS records: a PUT adds records beside those that exist, and a DELETE removes those that are given with their whole
- * content. As ddclient (pull request 896), ddns-updater and lego use it, and as notes from its OpenAPI description say.
+ * Spaceship's DNS records: a PUT adds records beside those that exist, and a DELETE removes those that are given with
+ * their whole content. As ddclient (pull request 896), ddns-updater and lego use it, and as notes from its OpenAPI
+ * description say.
  */
 export function fakeSpaceship(key: string, secret: string) {
   const kept = keepRecords();

@@ -5,8 +5,9 @@ import { printLine, readLine } from "../set-lines.ts";
 import type { TargetPeer } from "../target-faults.ts";
 
 /**
- * Services that take an address in one request, as the source says that is named in `src/updater/targets/http-call/services.ts`.
- * None was tried with an account. A refusal that no source shows word for word is the simplest one that fits.
+ * Services that take an address in one request, as the source says that is named in
+ * `src/updater/targets/http-call/services.ts`. None was tried with an account. A refusal that no source shows word for
+ * word is the simplest one that fits.
  */
 export type UpdateUrl = {
   /** The settings of the target besides `url` and `dns`. Every secret is in the file `secret`. */

@@ -4,8 +4,9 @@ import { parseAddress } from "../../../../src/core/addresses/address.ts";
 import { freePort } from "../../free-port.ts";
 
 /**
- * A nameserver that answers with the address it was given, at an IPv4 and an IPv6 address of this machine; authoritative, with the TTL of Google's
- * `o-o.myaddr.l.google.com` (dig's answers: https://poplite.xyz/post/2018/05/19/how-to-get-your-public-ip-by-dns-lookup.html).
+ * A nameserver that answers with the address it was given, at an IPv4 and an IPv6 address of this machine;
+ * authoritative, with the TTL of Google's `o-o.myaddr.l.google.com` (dig's answers:
+ * https://poplite.xyz/post/2018/05/19/how-to-get-your-public-ip-by-dns-lookup.html).
  */
 export type EchoNameserver = {
   /** For `server:`. */

@@ -13,8 +13,9 @@ export type EchoService = {
 };
 
 /**
- * How real services print an address: echoip, which runs ifconfig.co, ends it with a newline (https://github.com/mpolden/echoip, CLIHandler), as
- * icanhazip.com does (https://github.com/major/icanhaz); ipify does not (https://github.com/rdegges/ipify-api, get_ip.go).
+ * How real services print an address: echoip, which runs ifconfig.co, ends it with a newline
+ * (https://github.com/mpolden/echoip, CLIHandler), as icanhazip.com does (https://github.com/major/icanhaz); ipify does
+ * not (https://github.com/rdegges/ipify-api, get_ip.go).
  */
 const prints = [
   (address: string) => says(`${address}\n`, 200, { "content-type": "text/plain; charset=utf-8" }),

@@ -4,9 +4,10 @@ import type { SourceRig } from "../source-suite.ts";
 import { type Answer, type HttpPeer, startHttpPeer } from "./http-peer.ts";
 
 /**
- * The REST API of RouterOS 7 (https://help.mikrotik.com/docs/spaces/ROS/pages/47579162/REST+API): all values are texts. The entries have the
- * properties that terraform-provider-routeros recorded (https://github.com/terraform-routeros/terraform-provider-routeros,
- * resource_ipv6_address.go). An unknown path is a bad request, and a user without the policy `read` gets a 500.
+ * The REST API of RouterOS 7 (https://help.mikrotik.com/docs/spaces/ROS/pages/47579162/REST+API): all values are texts.
+ * The entries have the properties that terraform-provider-routeros recorded
+ * (https://github.com/terraform-routeros/terraform-provider-routeros, resource_ipv6_address.go). An unknown path is a
+ * bad request, and a user without the policy `read` gets a 500.
  */
 export type MikrotikPeer = HttpPeer & { readonly lists: Record<string, unknown> };
 

@@ -4,8 +4,9 @@ import type { SourceRig } from "../source-suite.ts";
 import { type Answer, type HttpPeer, startHttpPeer } from "./http-peer.ts";
 
 /**
- * The package RESTAPI of pfSense, version 2: `GET /api/v2/status/interfaces`, with the fields of its model InterfaceStats
- * (https://github.com/pfrest/pfSense-pkg-RESTAPI); what an interface does not have is null. A path that is not installed gets nginx's page.
+ * The package RESTAPI of pfSense, version 2: `GET /api/v2/status/interfaces`, with the fields of its model
+ * InterfaceStats (https://github.com/pfrest/pfSense-pkg-RESTAPI); what an interface does not have is null. A path that
+ * is not installed gets nginx's page.
  */
 export type PfsensePeer = HttpPeer & { data: unknown };
 

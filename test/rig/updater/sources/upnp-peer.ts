@@ -2,8 +2,8 @@ import { request } from "node:http";
 import { type Answer, type HttpPeer, startHttpPeer } from "./http-peer.ts";
 
 /**
- * A UPnP gateway on loopback, as miniupnpd answers (https://github.com/miniupnp/miniupnp, upnphttp.c, upnpsoap.c, upnpevents.c and upnpdescgen.c).
- * It closes every connection. `test/updater/igd.test.ts` has the real one.
+ * A UPnP gateway on loopback, as miniupnpd answers (https://github.com/miniupnp/miniupnp, upnphttp.c, upnpsoap.c,
+ * upnpevents.c and upnpdescgen.c). It closes every connection. `test/updater/igd.test.ts` has the real one.
  */
 export type UpnpPeer = HttpPeer & {
   /** The answers to its actions; a number is the code of a refusal. */

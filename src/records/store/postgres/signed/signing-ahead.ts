@@ -10,7 +10,9 @@ type SigningAheadOptions = {
   readonly add: <T>(write: Write<T>) => Promise<T>;
 };
 
-/** Adds writes to the queue. If the names of a large zone have to be signed first, that is done outside of the queue. */
+/**
+ * Adds writes to the queue. If the names of a large zone have to be signed first, that is done outside of the queue.
+ */
 export function createSigningAhead({ ahead: store, signer, add }: SigningAheadOptions) {
   // Each account signs one large zone at a time.
   const turns = createFairSchedule({ mostWaiting: 100 });
