@@ -53,7 +53,7 @@ const script = import.meta.filename.endsWith(".ts")
 const commit = process.env.MOOR_COMMIT;
 
 process.exitCode = await runMoor(process.argv.slice(2), {
-  ...(commit === undefined ? {} : { commit }),
+  commit,
   ...(script === undefined ? { program: "moor" } : { program: scriptToType(script, process.cwd()), script }),
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),

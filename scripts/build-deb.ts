@@ -8,5 +8,5 @@ import { packageEach } from "./package/package-each.ts";
  */
 packageEach({ "debian-version": { type: "string" }, level: { type: "string" } }, ({ values, ...where }) => {
   const { "debian-version": debianVersion, level } = values;
-  return buildDeb({ ...where, ...(debianVersion && { debianVersion }), ...(level && { level }) });
+  return buildDeb({ ...where, debianVersion, level });
 });

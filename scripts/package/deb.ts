@@ -10,9 +10,9 @@ export type DebOptions = {
   readonly architecture: Architecture;
   readonly dist: string;
   readonly output: string;
-  readonly debianVersion?: string;
+  readonly debianVersion?: string | undefined;
   /** The compression level; 0 is fast, for tests. */
-  readonly level?: string;
+  readonly level?: string | undefined;
 };
 
 /** `~` sorts before everything, so that 1.0.0 is newer than 1.0.0~rc.1. */

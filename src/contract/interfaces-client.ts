@@ -37,7 +37,7 @@ function fromWire(device: string, wire: ReadableInterface): ReportedInterface {
   return {
     device,
     // An interface stays `up` and keeps its address without a cable; virtual interfaces have no status.
-    ...(wire.flags === undefined ? {} : { up: wire.flags.includes("up") && wire.status !== "no carrier" }),
+    ...(wire.flags && { up: wire.flags.includes("up") && wire.status !== "no carrier" }),
     ipv4: (wire.ipv4 ?? []).map(({ ipaddr, vhid }) => ({ text: ipaddr, vhid })),
     ipv6: (wire.ipv6 ?? []).map(fromWireIpv6),
     ...(carp.length === 0 ? {} : { carp: new Map(carp) }),

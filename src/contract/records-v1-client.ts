@@ -15,4 +15,4 @@ export type ReadableRecord = {
 };
 
 /** The body of `PUT /api/v1/records/{id}`: a full replacement, so omitting `ttl` clears it. */
-export type RecordReplacement = Omit<ReadableRecord, "id" | "ttl"> & { readonly ttl?: number };
+export type RecordReplacement = Omit<ReadableRecord, "id" | "ttl"> & { readonly ttl?: number | undefined };

@@ -27,7 +27,11 @@ export type ReadableAction = {
 export type SetReplacement = { readonly records: readonly { readonly value: string; readonly comment: string }[] };
 
 /** The body of `POST /zones/{zone}/rrsets`. */
-export type NewRRset = SetReplacement & { readonly name: string; readonly type: string; readonly ttl?: number | null };
+export type NewRRset = SetReplacement & {
+  readonly name: string;
+  readonly type: string;
+  readonly ttl?: number | null | undefined;
+};
 
 /** One of the changes of `POST /zones/{zone}/changes`, which only moor has. */
 export type DeletedRRset = { readonly name: string; readonly type: string; readonly delete: true };

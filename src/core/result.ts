@@ -6,7 +6,7 @@ export type Fault = {
   readonly code: string;
   readonly where: string;
   readonly message: string;
-  readonly todo?: string;
+  readonly todo?: string | undefined;
 };
 
 export const faultInWords = ({ message, todo }: Fault): string =>

@@ -73,7 +73,7 @@ export type RunningFirewall = {
   readonly url: string;
   readonly address: ListenAddress;
   /** The CA that clients must trust; absent with the operator's certificate. */
-  readonly caFile?: string;
+  readonly caFile?: string | undefined;
   readonly acme: AcmeCertificate | undefined;
   /**
    * A URL that signs in to the pages once, within 15 minutes; as the administrator if no user is given. `origin`: if
@@ -106,7 +106,7 @@ function startProbe(
     reported = because;
   };
   const stop = new AbortController();
-  const probe = probeGateways({ gateways, onFailure, ...(ping && { ping }) }, AbortSignal.any([signal, stop.signal]));
+  const probe = probeGateways({ gateways, onFailure, ping }, AbortSignal.any([signal, stop.signal]));
   const close = async () => {
     stop.abort();
     await probe.ended;
@@ -138,7 +138,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
       url,
       address,
       acme,
-      ...(caFile && { caFile }),
+      caFile,
       createSignInLink: async (user, origin = url) => signInLink(origin, await service.console.makeLink(user)),
       needsSignInLink: service.console.isNew,
       close: () => closeInReverse(opened, log),

@@ -105,7 +105,7 @@ export type RunningRecords = {
   /** The CA certificate that clients must trust; absent with the operator's certificate. */
   readonly caFile?: string | undefined;
   /** The certificate of the service, for the nameserver; absent without TLS. */
-  readonly tls?: Pick<TlsMaterial, "pair" | "follow"> & Pick<TlsServerOptions, "SNICallback">;
+  readonly tls?: (Pick<TlsMaterial, "pair" | "follow"> & Pick<TlsServerOptions, "SNICallback">) | undefined;
   /** Orders nothing before its `lead` is called: the authority will ask the nameserver. */
   readonly acme: AcmeCertificate | undefined;
   /** For other readers of the change log, such as the nameserver. */
@@ -146,7 +146,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     return {
       url,
       caFile,
-      ...(tls && { tls }),
+      tls,
       acme,
       store,
       duties: node.membership.duties,

@@ -78,6 +78,7 @@ function faultsInFile(file: SourceFile): readonly string[] {
   return [
     ...sizeFaults(file),
     ...nameFaults(file.path),
+    ...spreadFaults(file),
     ...importsOf(file.text).flatMap((specifier) => importFaults(file.path, room, specifier)),
     ...(room.pure && !isTest(file.path) ? impurities(file) : []),
   ].map((fault) => `${file.path}: ${fault}`);
@@ -145,6 +146,12 @@ function sizeFaults({ path, text }: SourceFile): readonly string[] {
 
 /** A comment on a line of its own, but not a directive to the linter, which has to stay on one line. */
 const isWrappable = (line: string): boolean => /^\s*(?:\/\/|\/?\*+)\s/.test(line) && !/oxlint-|biome-/.test(line);
+
+/** A value that may be undefined is written as it is; where its key must be absent, `...(value && { value })`. */
+const spreadFaults = ({ text }: SourceFile): readonly string[] =>
+  (stringsApart(text).code.match(/\.\.\.\([^()]+ === undefined \? \{\} :/g) ?? []).map(
+    (spread) => `spreads an empty object: ${spread}`,
+  );
 
 /** A catch-all name says nothing about the content. */
 const shelf = /^(?:utils?|helpers?|common|misc|manager|base|index)$/;

@@ -5,7 +5,7 @@ export type CommandIo = {
   /** In a clone, the shell script that runs moor; for a single executable, its file. Absent if moor is on the PATH. */
   readonly script?: string;
   /** The commit that was built. Absent in a clone, where git knows it. */
-  readonly commit?: string;
+  readonly commit?: string | undefined;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;

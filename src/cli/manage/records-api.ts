@@ -45,7 +45,10 @@ export async function call(
   api: RecordsApi,
   method: ApiMethod,
   path: string,
-  { body, expected = [] }: { readonly body?: JsonFields; readonly expected?: readonly number[] } = {},
+  {
+    body,
+    expected = [],
+  }: { readonly body?: JsonFields | undefined; readonly expected?: readonly number[] | undefined } = {},
 ): Promise<{ readonly status: number; readonly body: JsonFields }> {
   const answer = await api.send(method, path, body);
   if (answer.status >= 400 && !expected.includes(answer.status)) throw new Refused(answer.status, answer.body);
@@ -61,9 +64,13 @@ export async function write(
     body,
     expected,
     signal,
-  }: { readonly body?: JsonFields; readonly expected?: readonly number[]; readonly signal: AbortSignal },
+  }: {
+    readonly body?: JsonFields | undefined;
+    readonly expected?: readonly number[] | undefined;
+    readonly signal: AbortSignal;
+  },
 ): Promise<{ readonly status: number; readonly body: JsonFields }> {
-  const answer = await call(api, method, path, { ...(body && { body }), ...(expected && { expected }) });
+  const answer = await call(api, method, path, { body, expected });
   let action = actionIn(answer.body);
   for (let pause = 100; action?.status === "running"; pause = Math.min(2 * pause, 5_000)) {
     await sleep(pause, undefined, { signal });

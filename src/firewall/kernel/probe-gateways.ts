@@ -26,7 +26,7 @@ export type Ping = (gateway: ProbedGateway, signal: AbortSignal) => Promise<bool
 
 export type ProbeOptions = {
   readonly gateways: () => Promise<readonly ProbedGateway[]>;
-  readonly ping?: Ping;
+  readonly ping?: Ping | undefined;
   /** Waits between two rounds. */
   readonly pause?: (signal: AbortSignal) => Promise<void>;
   readonly onFailure: (error: unknown) => void;

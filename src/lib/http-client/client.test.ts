@@ -16,7 +16,7 @@ async function get(
   serverName?: string,
   timeoutMs = limits.timeoutMs,
 ): Promise<HttpOutcome> {
-  const endpoint = { url: new URL(url), trust, ...(serverName === undefined ? {} : { serverName }) };
+  const endpoint = { url: new URL(url), trust, ...(serverName !== undefined && { serverName }) };
   const client = await createHttpClient(endpoint, { ...limits, timeoutMs });
   try {
     return await client.send({ method: "GET", path: "/x", headers: { authorization: "Basic c2VjcmV0" } }, never);

@@ -190,7 +190,7 @@ const headers = ({ headers, body }: HttpRequest) => ({
   // RFC 9110, 12.5.3: without this header, any coding is acceptable.
   "accept-encoding": "identity",
   "user-agent": "moor",
-  ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
+  ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }),
   ...headers,
 });
 

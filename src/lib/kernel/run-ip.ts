@@ -32,7 +32,7 @@ function runOne(
     maxBuffer: 32 * 1024 * 1024,
     timeout: limit,
     killSignal: "SIGKILL",
-    ...(signal && { signal }),
+    signal,
   } as const;
   execFile(command, args, limits, (error, stdout, stderr) => {
     if (error === null) resolve(stdout);

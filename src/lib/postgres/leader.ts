@@ -67,7 +67,7 @@ export function electLeader({ connect, log, random }: LeaderOptions): Duties {
     log,
     what: "turn",
     timing,
-    ...(random && { random }),
+    random,
   });
   return {
     whenLeading: duties.whenLeading,

@@ -19,7 +19,7 @@ export type SessionOptions = {
   /** What the session is for, in log lines. */
   readonly what: string;
   readonly timing?: Partial<SessionTiming>;
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 };
 
 /** Milliseconds. */
@@ -146,7 +146,7 @@ export type ListenOptions = {
   readonly onGap: () => void;
   readonly log: Logger;
   readonly timing?: Partial<SessionTiming>;
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 };
 
 export type NotificationListener = {

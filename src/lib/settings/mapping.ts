@@ -86,8 +86,8 @@ export function mapping<F extends Fields, T = ValueOf<F>>(fields: F, options: Op
       return isNeeded ? { ...whole, schema: { ...whole.schema, required: [tag, ...needs] } } : whole;
     },
     schema: {
-      ...(options.title === undefined ? {} : { title: options.title }),
-      ...(options.description === undefined ? {} : { description: options.description }),
+      ...(options.title && { title: options.title }),
+      ...(options.description && { description: options.description }),
       type: "object",
       additionalProperties: false,
       ...(needs.length > 0 ? { required: needs } : {}),
@@ -182,7 +182,7 @@ export function kindsOf<Tag extends string, K extends Kinds>(
   const word = choice(words, description);
   const tagged = new Map(
     Object.entries(kinds).map(([kind, settings]) => {
-      const schema = { const: kind, description, ...(usual === undefined ? {} : { default: usual }) };
+      const schema = { const: kind, description, ...(usual && { default: usual }) };
       return [kind, settings.tagged(tag, schema, kind !== usual)];
     }),
   );

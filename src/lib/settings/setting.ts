@@ -136,7 +136,7 @@ export const choice = <const T extends string>(words: readonly T[], description:
     (word, { what, fault }) =>
       words.find((known) => known === word) ??
       fault({ code: "unknown-choice", message: `${what} cannot be "${word}"`, todo: `write ${words.join(" or ")}` }),
-    { enum: words, ...(usual === undefined ? {} : { default: usual }) },
+    { enum: words, ...(usual !== undefined && { default: usual }) },
   );
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };

@@ -56,7 +56,7 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
     const { values: records, ttl } = content;
     if (before === "missing") return api.send("POST", pathOf(zone), wanted({ set, content }), [201], signal);
     const path = `${pathOf(zone)}${encodeURIComponent(set.name)}/${set.type}/`;
-    return api.send("PATCH", path, { records, ...(ttl === undefined ? {} : { ttl: ttl ?? usualTtl }) }, [200], signal);
+    return api.send("PATCH", path, { records, ...(ttl !== undefined && { ttl: ttl ?? usualTtl }) }, [200], signal);
   };
 
   return {

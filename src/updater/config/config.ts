@@ -76,7 +76,7 @@ export type UpdaterConfig = {
   readonly namesAt?: string;
   readonly historyFile: string;
   /** Where the status page is served; absent if there is none. */
-  readonly control?: ControlConfig;
+  readonly control?: ControlConfig | undefined;
   readonly notify: readonly NotifyConfig[];
   /** Programs to start when something happens. */
   readonly run: readonly RunConfig[];

@@ -94,8 +94,8 @@ export function familySettings(family: Family, source: Setting<Sources>): Settin
       return {
         ...rest,
         ...part,
-        ...(devices === undefined ? {} : { devices }),
-        ...(record === undefined ? {} : { recordId: record }),
+        ...(devices && { devices }),
+        ...(record && { recordId: record }),
       };
     },
   });

@@ -85,7 +85,7 @@ function readRoot(
     targets,
     names: [...names, ...hosts.flat()].map((name) => ({ ...name, rules: rulesOf(name.rules, forAll) })),
     ...(namesKey ? { namesAt: reading.where(namesKey) } : {}),
-    ...(control ? { control } : {}),
+    control,
     notify,
     run,
     heartbeats: heartbeat,

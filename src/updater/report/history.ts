@@ -73,6 +73,6 @@ function entryOf({ kind, message, fields, until }: Notice, at: Date): HistoryEnt
     what: message,
     because,
     todo,
-    ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
+    ...(until !== undefined && { until: new Date(until).toISOString() }),
   };
 }

@@ -150,7 +150,7 @@ async function openMail(
     host: server.hostname,
     port: Number(server.port) || (secure ? 465 : 587),
     secure,
-    ...(user === undefined ? {} : { auth: { user, pass: password?.() ?? "" } }),
+    auth: user === undefined ? undefined : { user, pass: password?.() ?? "" },
     // Otherwise the password would go unencrypted to a server, or an attacker, that does not offer STARTTLS.
     requireTLS: user !== undefined && !isLoopbackName(server.hostname),
     connectionTimeout: 10_000,

@@ -24,7 +24,7 @@ export type Notice = {
 };
 
 /** `old` is absent if it is not known. */
-export type AddressChange = { readonly old?: string; readonly new: string };
+export type AddressChange = { readonly old?: string | undefined; readonly new: string };
 
 export type Notify = (notice: Notice) => void;
 
@@ -184,7 +184,7 @@ function causeOf({ subject: { source, target }, outcome }: UpdateResult, { becau
 function changeOf({ plan, found, stored }: UpdateResult): Pick<Notice, "change"> {
   if (!("address" in plan)) return {};
   const [old = stored] = found?.values ?? [];
-  return { change: { ...(old === undefined ? {} : { old }), new: plan.address.text } };
+  return { change: { old, new: plan.address.text } };
 }
 
 /** A state file that cannot be written is reported separately, once for all records. */
@@ -192,5 +192,5 @@ const summarySaved = (result: UpdateResult) => summarise({ ...result, unsaved: u
 
 const textsOf = ({ because, todo }: { readonly because: string; readonly todo?: string }) => ({
   because,
-  ...(todo === undefined ? {} : { todo }),
+  ...(todo && { todo }),
 });

@@ -23,7 +23,7 @@ export type Subject = {
   /** What messages call the source. */
   readonly called: string;
   /** Other sources, if it has several: in order of preference after the first. */
-  readonly others?: readonly Origin[];
+  readonly others?: readonly Origin[] | undefined;
   /** How many of its sources must report the same address; without it, the first that has one is used. */
   readonly agree?: number | undefined;
   readonly target: string;
@@ -77,7 +77,7 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
     family,
     source,
     called: calledOf(config.sources.get(source)),
-    ...(others ? { others } : {}),
+    others,
     agree,
     target,
     policy,

@@ -79,7 +79,7 @@ function reportIpv6(address: KernelAddress): ReportedIpv6 {
     // Linux has no such state: it removes the prefix of a router that is gone.
     detached: false,
     temporary: isMarked(address.temporary),
-    ...(seconds === undefined ? {} : { validLifetime: seconds === forever ? Number.POSITIVE_INFINITY : seconds }),
+    ...(seconds !== undefined && { validLifetime: seconds === forever ? Number.POSITIVE_INFINITY : seconds }),
     prefixLength: prefixlen,
   };
 }

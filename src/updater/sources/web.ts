@@ -67,7 +67,7 @@ export const web = {
     const clients: HttpClient[] = [];
     const witness = async (url: URL, family: Family): Promise<Witness> => {
       const endpoint: Endpoint = { url: new URL(url.origin), trust: { kind: "system" }, family };
-      const client = await connect({ ...endpoint, ...(timeout === undefined ? {} : { timeout }) });
+      const client = await connect({ ...endpoint, ...(timeout && { timeout }) });
       clients.push(client);
       return politeWitness(url, client);
     };

@@ -99,7 +99,7 @@ const stop = (kind: TargetFault["kind"], because: string, todo: string, onlyName
   because,
   todo: `${todo}; moor does not try again for a day, unless the settings change`,
   retryAfter: day,
-  ...(onlyName ? { onlyName } : {}),
+  onlyName,
 });
 
 /** The words of the protocol that are not a success. */

@@ -10,7 +10,7 @@ export function setCallsOf<Rest>(
   const { service, lastStep } = calls;
   return {
     service,
-    ...(lastStep && { lastStep }),
+    lastStep,
     read: (set, signal) => calls.read(set, signal),
     async write(set, content, held, signal) {
       const { unread } = content;

@@ -38,7 +38,7 @@ export async function replaceSetsTogether(
           name,
           type,
           records: [{ value, comment: comment() }],
-          ...(ttl === undefined ? {} : { ttl }),
+          ttl,
         }));
         const written = await calls.settled(await calls.http.change(zone, expected, wanted, signal), signal);
         isStale = written.kind === "refused" && written.because.kind === "later" && !isOfService(written.because);

@@ -15,7 +15,7 @@ export type NewSetContent = {
   /**
    * The set was not read before, because the service says itself if it does not exist; then it may be created or not.
    */
-  readonly unread?: { readonly create: boolean };
+  readonly unread?: { readonly create: boolean } | undefined;
 };
 
 /** One value of a set, of any type; with an id if the service has one for it. */
@@ -47,7 +47,7 @@ export type SetCalls<Rest> = {
   /** Writes even if the set already holds the address. */
   readonly writesAlways?: true;
   /** Only for services where a change is not yet served when it is stored. */
-  readonly lastStep?: LastStep;
+  readonly lastStep?: LastStep | undefined;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly SetRecord[]>>;
   /** Only for services with ids of records. */
@@ -133,7 +133,7 @@ async function replaceSet<Rest>(
   }
   if (prepared.kind !== "to-write") return prepared;
   const unread = calls.writesUnread && { create: order.create === true };
-  const content = { value: order.value, ttl: order.ttl, ...(unread && { unread }) };
+  const content = { value: order.value, ttl: order.ttl, unread };
   const written = await inSteps(calls, order.zone, () => calls.write(set, content, prepared.held, signal), signal);
   if (written.kind === "refused") return refused(faultOf(order, written.because));
   if (written.kind === "unknown" && !written.probablyDone) return written;
@@ -194,7 +194,7 @@ export const setOf = ({ zone, name, family, recordId }: Omit<ReplaceOrder, "valu
   zone,
   name,
   type: recordTypeOf(family),
-  ...(recordId === undefined ? {} : { recordId }),
+  recordId,
 });
 
 const idOf = ({ zone, name, type }: { zone: string; name: string; type: string }) => `${zone}/${name}/${type}`;

@@ -63,7 +63,7 @@ export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allo
       dispatcher: agent,
       method,
       headers: { ...headers, ...sent.headers },
-      ...(body === undefined ? {} : { body }),
+      ...(body !== undefined && { body }),
     });
     const text = await answer.body.text();
     const isJson = String(answer.headers["content-type"]).startsWith("application/json");

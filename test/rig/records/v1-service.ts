@@ -49,7 +49,7 @@ export function v1Service() {
       dispatcher: agent,
       method,
       headers: { ...(secret === "" ? {} : { "auth-api-token": secret }), ...sent.headers },
-      ...(sent.body === undefined ? {} : { body: sent.body }),
+      ...(sent.body !== undefined && { body: sent.body }),
     });
     const text = await answer.body.text();
     const isJson = String(answer.headers["content-type"]).startsWith("application/json");

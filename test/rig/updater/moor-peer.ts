@@ -33,7 +33,7 @@ export async function openMoorPeer(settings: (dnsPort: number) => string): Promi
   const dns = await startDns({ listen: [listen], store: service.store, nameservers, log });
   const call = async (method: string, path: string, body?: unknown) => {
     const headers = { authorization: `Bearer ${moorToken}`, "content-type": "application/json" };
-    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
     const answer = await fetch(`${service.url}/v1${path}`, init);
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);

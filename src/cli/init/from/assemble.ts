@@ -91,7 +91,7 @@ function settingsOf(
   const family = ({ from, device, more = {} }: ImportedSource & { readonly from: string }): YamlValue => {
     const own = {
       ...(several.source && !isShared ? { source: from } : {}),
-      ...(device === undefined ? {} : { interface: device }),
+      ...(device !== undefined && { interface: device }),
       ...more,
     };
     if (Object.keys(own).length === 0) return true;
@@ -102,7 +102,7 @@ function settingsOf(
     zone,
     ...(several.source && isShared && first !== undefined ? { source: first } : {}),
     ...(several.target ? { target } : {}),
-    ...(ttl === undefined ? {} : { ttl }),
+    ...(ttl !== undefined && { ttl }),
     ...(create ? { create } : {}),
     ...Object.fromEntries([...origins].map(([each, origin]) => [each, family(origin)])),
   };

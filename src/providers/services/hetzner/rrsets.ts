@@ -143,7 +143,7 @@ const newSet = (
   comment: () => string,
 ): NewRRset => ({
   ...{ name, type, records: values.map((value) => ({ value, comment: comment() })) },
-  ...(ttl === undefined ? {} : { ttl }),
+  ttl,
 });
 
 /**

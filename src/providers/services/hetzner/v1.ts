@@ -134,11 +134,7 @@ function requestsFor(
     async () => {
       const { id, type, name, zone_id } = record;
       const ttl = ttlOf(record);
-      const written = await http.replace(
-        id,
-        { value, ...(ttl === undefined ? {} : { ttl }), type, name, zone_id },
-        signal,
-      );
+      const written = await http.replace(id, { value, ttl, type, name, zone_id }, signal);
       const isIt = written.kind !== "accepted" || (written.value.id === id && isRecordOf(set, zone_id, written.value));
       return isIt ? written : unknown(otherRecord(id), true);
     };
@@ -147,7 +143,7 @@ function requestsFor(
     () => {
       const ttl = ttlOf(held[0]);
       const { name, type } = set;
-      return http.create({ value, ...(ttl === undefined ? {} : { ttl }), type, name, zone_id: zoneId }, signal);
+      return http.create({ value, ttl, type, name, zone_id: zoneId }, signal);
     };
   const requests: readonly Request[] = [
     ...changed.map(({ record, value }) => replace(record, value)),

@@ -57,7 +57,7 @@ async function call(method: string, path: string, body?: unknown): Promise<{ zon
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   expect(answer.status).toBeLessThan(300);
   return (await answer.json()) as { zone: { name: string } };

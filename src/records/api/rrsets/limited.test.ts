@@ -63,7 +63,7 @@ async function call(
   const answer = await fetch(url + path, {
     method,
     headers: { authorization: `Bearer ${tokens[who]}`, "auth-api-token": tokens[who] },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return { status: answer.status, ...((await answer.json()) as Answer) };
 }

@@ -237,5 +237,5 @@ const notNow = (message: string, todo?: string): Fault => ({
   code: "dnssec",
   where: "zone",
   message,
-  ...(todo !== undefined && { todo }),
+  todo,
 });

@@ -10,7 +10,7 @@ export type Gateway = {
 };
 
 /** A service that knows the external address. */
-export type WanConnection = { readonly service: string; readonly control: URL; readonly events?: URL };
+export type WanConnection = { readonly service: string; readonly control: URL; readonly events?: URL | undefined };
 
 const wanService = /^urn:schemas-upnp-org:service:WAN(?:IP|PPP)Connection:[12]$/;
 /** More than any router has. */
@@ -26,7 +26,7 @@ export function readDescription(text: string, location: URL): Gateway | undefine
   const connections = findElements(root, "service").flatMap((each): readonly WanConnection[] => {
     const [service, control] = [textOf(each, "serviceType") ?? "", urlOf(textOf(each, "controlURL"))];
     const events = urlOf(textOf(each, "eventSubURL"));
-    return wanService.test(service) && control ? [{ service, control, ...(events && { events }) }] : [];
+    return wanService.test(service) && control ? [{ service, control, events }] : [];
   });
   return {
     name: printable(textOf(device, "friendlyName") || textOf(device, "modelName") || "a gateway without a name"),

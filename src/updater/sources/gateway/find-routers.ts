@@ -35,7 +35,7 @@ export type Finding = {
  */
 export async function findRouters(finding: Finding, signal: AbortSignal): Promise<readonly FoundRouter[]> {
   const { wait = 2_000, onlyOwn = false, places, gateway = defaultGateway() } = finding;
-  const answers = await searchGateways({ wait, also: gateway, ...(places && { places }) }, signal);
+  const answers = await searchGateways({ wait, also: gateway, places }, signal);
   // A router may have several descriptions, for example as version 1 and 2.
   const wanted = onlyOwn ? answers.filter(({ address }) => address === gateway) : answers;
   const byAddress = new Map(wanted.toReversed().map((answer) => [answer.address, answer]));

@@ -14,7 +14,7 @@ export type Search = {
   /** Ends the search early. */
   readonly isEnough?: (answer: SsdpAnswer) => boolean;
   /** For tests: where to search instead. */
-  readonly places?: readonly Place[];
+  readonly places?: readonly Place[] | undefined;
 };
 
 type Place = { readonly from: string; readonly to: string; readonly port: number };

@@ -54,7 +54,7 @@ export function requestFor(call: HttpCall, order: ReplaceOrder): HttpRequest {
       ...(basic === false ? {} : { authorization: `Basic ${basic}` }),
       ...Object.fromEntries(headers),
     },
-    ...(body === undefined ? {} : { body: isJson ? fill(body, values, inJson) : fillForm(body, values) }),
+    ...(body && { body: isJson ? fill(body, values, inJson) : fillForm(body, values) }),
     secrets: [...Object.values(secrets), ...(password === undefined ? [] : [password])],
   };
 }

@@ -20,9 +20,9 @@ function presetOf(api: string, service: Service): TargetKind<HttpTarget> {
   const { origin } = new URL(service.url);
   const { user, password, token } = service.credentials;
   const credentials: Fields = {
-    ...(user === undefined ? {} : { user: needed(text(user, "me")) }),
-    ...(password === undefined ? {} : { password: needed(secret(password)) }),
-    ...(token === undefined ? {} : { token: needed(secret(token)) }),
+    ...(user && { user: needed(text(user, "me")) }),
+    ...(password && { password: needed(secret(password)) }),
+    ...(token && { token: needed(secret(token)) }),
   };
   const settings = mapping(
     { ...hostedFields(origin), ...credentials, dns: dnsServers },
@@ -52,11 +52,11 @@ function callOf(service: Service, { user, password, token }: Credentials, dns: r
     path: service.url.slice(origin.length),
     headers: service.headers ?? {},
     body: service.body,
-    ...(service.basic ? { user, password } : {}),
+    ...(service.basic && { user, password }),
     secrets: {
-      ...(service.basic || user === undefined ? {} : { user: () => user }),
-      ...(service.basic || password === undefined ? {} : { password }),
-      ...(token === undefined ? {} : { token }),
+      ...(!service.basic && user !== undefined && { user: () => user }),
+      ...(!service.basic && password && { password }),
+      ...(token && { token }),
     },
     done: [service.done].flat(),
     unchanged: [service.unchanged ?? []].flat(),

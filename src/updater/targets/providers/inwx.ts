@@ -127,7 +127,7 @@ function inwxSession(config: InwxTarget, client: HttpClient) {
   const post =
     (method: string, params: object, signal: AbortSignal) =>
     (cookie?: string): Promise<HttpOutcome> => {
-      const headers = { "content-type": "application/json", ...(cookie === undefined ? {} : { cookie }) };
+      const headers = { "content-type": "application/json", ...(cookie && { cookie }) };
       const body = JSON.stringify({ method, params });
       const secrets = [config.password(), ...(cookie === undefined ? [] : [cookie])];
       // The slash is part of the documented address.

@@ -108,7 +108,7 @@ const stopped = (fault: TargetFault, onlyName: boolean): TargetFault => ({
   ...fault,
   todo: `${fault.todo}; moor does not try again for a day, unless the settings change`,
   retryAfter: day,
-  ...(onlyName ? { onlyName } : {}),
+  onlyName,
 });
 
 const noHost = ({ zone, name }: ReplaceOrder, said: string): TargetFault =>

@@ -97,7 +97,7 @@ function signedApi(config: OvhTarget, client: HttpClient): Omit<JsonApi, "list">
         "x-ovh-signature": `$1$${createHash("sha1").update(text).digest("hex")}`,
         ...(body && { "content-type": "application/json" }),
       };
-      return client.send({ method, path, headers, secrets: secrets(), ...(body && { body }) }, signal);
+      return client.send({ method, path, headers, secrets: secrets(), body }, signal);
     };
   return {
     get: (path, signal) => session.ask(request("GET", path, "", signal), signal),

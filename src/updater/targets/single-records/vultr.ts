@@ -77,13 +77,18 @@ function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string
       return { kind: "found", value: records };
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
-      const content = { data: value, ...(ttl === undefined ? {} : { ttl }) };
       const written = held
-        ? await api.send("PATCH", `${pathOf(zone)}/${encodeURIComponent(held.rest)}`, content, [204], signal)
+        ? await api.send(
+            "PATCH",
+            `${pathOf(zone)}/${encodeURIComponent(held.rest)}`,
+            { data: value, ttl },
+            [204],
+            signal,
+          )
         : await api.send(
             "POST",
             pathOf(zone),
-            { name: name === "@" ? "" : name, type, ttl: usualTtl, ...content },
+            { name: name === "@" ? "" : name, type, ttl: ttl ?? usualTtl, data: value },
             [201],
             signal,
           );
