@@ -133,7 +133,7 @@ function withStatus(
   if (outcome.status === 403)
     return unavailable(
       "the key is valid but may not read the gateways (403)",
-      'give its user the privilege "System: Gateways", or leave out `gateways: true`',
+      'give its user the privilege "System: Gateways" (`gateways` at `moor firewall`), or leave out `gateways: true`',
     );
   const gateways = outcome.status === 200 ? readGatewayStatus(outcome.body) : undefined;
   if (gateways === undefined)

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type PfsensePeer, pfsenseWan, startPfsensePeer } from "../../../../test/rig/updater/sources/pfsense.ts";
+import {
+  type PfsensePeer,
+  pfsenseGateway,
+  pfsenseWan,
+  startPfsensePeer,
+} from "../../../../test/rig/updater/sources/pfsense.ts";
 import { createHttpClient } from "../../../lib/http-client/client.ts";
 import type { AddressSource } from "../source.ts";
 import { pfsense } from "./pfsense.ts";
@@ -8,7 +13,7 @@ let peer: PfsensePeer;
 let source: AddressSource;
 beforeAll(async () => {
   peer = await startPfsensePeer();
-  const config = { url: new URL(peer.url), trust: { kind: "system" }, key: () => "thekey" } as const;
+  const config = { url: new URL(peer.url), trust: { kind: "system" }, key: () => "thekey", gateways: true } as const;
   source = await pfsense.open(config, createHttpClient);
 });
 afterAll(async () => {
@@ -46,3 +51,30 @@ test.each<[string, unknown, RegExp]>([
   ["an interface without a name", [{ ...pfsenseWan, name: "" }], /has no name/],
   ["a number for an address", [{ ...pfsenseWan, ipaddrv6: 7 }], /wan0: an address is not text/],
 ])("%s is unreadable", async (_, data, because) => expect(await read(data)).toMatch(because));
+
+const online = { ...pfsenseWan, ipaddr: "9.9.9.9", ipaddrv6: "2a00::9", subnetv6: "64" };
+const second = { ...pfsenseWan, name: "opt1", ipaddr: "8.8.8.8", linklocal: "fe80::8%igb1" };
+
+test.each<[string, object, object]>([
+  ["a gateway that answers", {}, { wan0: [], opt1: [] }],
+  ["one with a warning", { substatus: "highdelay" }, { wan0: [], opt1: [] }],
+  ["one that is down", { status: "down", substatus: "highloss" }, { wan0: ["ipv4"], opt1: [] }],
+  ["one that was forced down", { status: "down", substatus: "force_down" }, { wan0: ["ipv4"], opt1: [] }],
+  ["one of IPv6", { srcip: "2a00::9", status: "down" }, { wan0: ["ipv6"], opt1: [] }],
+  ["one asked from a link-local address", { srcip: "fe80::8%igb1", status: "down" }, { wan0: [], opt1: ["ipv6"] }],
+  ["one of no interface in the list", { srcip: "7.7.7.7", status: "down" }, { wan0: [], opt1: [] }],
+  ["one that is not probed", { srcip: null, monitorip: null, status: "down" }, { wan0: [], opt1: [] }],
+])("the line of %s", async (_, more, dead) => {
+  peer.gateways = [{ ...pfsenseGateway, ...more }];
+  const report = await read([online, second]);
+  expect(report).toMatchObject(
+    Object.fromEntries(Object.entries(dead).map(([device, deadGateways]) => [device, { deadGateways }])),
+  );
+});
+
+test("gateways that cannot be read are no reading, so that a name does not return to a dead line", async () => {
+  peer.gateways = "x";
+  expect(await read([online])).toMatch(/no list of gateways/);
+  peer.gateways = undefined;
+  expect(await read([online])).toMatch(/no REST API/);
+});

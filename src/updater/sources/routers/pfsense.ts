@@ -2,14 +2,16 @@ import type { ReportedInterface } from "../../../core/addresses/interface-report
 import { isObject } from "../../../core/is-object.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
-import { mapping, needed } from "../../../lib/settings/mapping.ts";
+import { mapping, needed, usually } from "../../../lib/settings/mapping.ts";
+import { flag } from "../../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { headerSecret, type Secret } from "../../config/secret.ts";
+import { type GatewayStatus, type Line, withGateways } from "../gateway-status.ts";
 import { showable } from "../showable.ts";
 import { type AddressSource, neverPushes, type SourceKind, type SourceReading, unavailable } from "../source.ts";
 import { readJson, type StatusWords } from "./read-json.ts";
 
-export type PfsenseSource = Endpoint & { readonly key: Secret };
+export type PfsenseSource = Endpoint & { readonly key: Secret; readonly gateways: boolean };
 
 /** A pfSense with version 2 of the package RESTAPI (pfrest.org). */
 export const pfsense = {
@@ -17,6 +19,12 @@ export const pfsense = {
     {
       ...endpointFields("The URL of the firewall.", "https://192.168.1.1"),
       key: needed(headerSecret("A key of the REST API (System: REST API: Keys).")),
+      gateways: usually(
+        flag(
+          "Also read the state of the gateways (GET /api/v2/status/gateways): a name with several interfaces leaves a line whose gateway is down.",
+        ),
+        false,
+      ),
     },
     {
       title: "Source: pfsense",
@@ -36,9 +44,21 @@ function createPfsenseSource(config: PfsenseSource, client: HttpClient): Address
   return {
     async read(signal) {
       const headers = { "x-api-key": config.key() };
-      const outcome = await client.send({ method: "GET", path: "/api/v2/status/interfaces", headers }, signal);
-      const read = readJson(outcome, firewall, words);
-      return read.kind === "json" ? readingOf(read.value) : read;
+      const get = (of: "interfaces" | "gateways") =>
+        client.send({ method: "GET", path: `/api/v2/status/${of}`, headers }, signal);
+      const [interfaces, gateways] = await Promise.all([
+        get("interfaces"),
+        config.gateways ? get("gateways") : undefined,
+      ]);
+      const read = readJson(interfaces, firewall, words("interfaces"));
+      if (read.kind !== "json") return read;
+      const reading = readingOf(read.value);
+      if (gateways === undefined || reading.kind !== "report") return reading;
+      const states = readJson(gateways, firewall, words("gateways"));
+      if (states.kind !== "json") return states;
+      const known = gatewaysIn(states.value);
+      if (known === undefined) return malformed("it has no list of gateways");
+      return { ...reading, report: withGateways(reading.report, known, linesIn(read.value)) };
     },
     follow: neverPushes,
     close: () => client.close(),
@@ -95,20 +115,48 @@ function interfaceOf(fields: Readonly<Record<string, unknown>>): ReportedInterfa
   };
 }
 
+/**
+ * Undefined if it is no list of gateways. A gateway is known by the address that pfSense sends its probes from, which
+ * is an address of the line: the package does not name the interface.
+ */
+function gatewaysIn(value: unknown): readonly GatewayStatus[] | undefined {
+  const data = isObject(value) ? value.data : undefined;
+  if (!Array.isArray(data) || !data.every(isObject)) return undefined;
+  return data.map(({ srcip, status, substatus }) => ({
+    address: typeof srcip === "string" && srcip !== "" ? withoutScope(srcip) : undefined,
+    // `highloss` and `highdelay` beside `online` are warnings: the line works.
+    isDown: status === "down" || status === "force_down" || substatus === "force_down",
+  }));
+}
+
+function linesIn(value: unknown): readonly Line[] {
+  const data = isObject(value) && Array.isArray(value.data) ? value.data.filter(isObject) : [];
+  return data.flatMap(({ name, ipaddr, ipaddrv6, linklocal }) =>
+    [ipaddr, ipaddrv6, linklocal].flatMap((address) =>
+      typeof name === "string" && typeof address === "string" && address !== ""
+        ? [{ device: showable(name), network: hostNetwork(withoutScope(address)) }]
+        : [],
+    ),
+  );
+}
+
+const withoutScope = (address: string): string => address.replace(/%.*/, "");
+const hostNetwork = (address: string): string => `${address}/${address.includes(":") ? 128 : 32}`;
+
 const textIn = (value: unknown): string | undefined => {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : undefined;
 };
 
-const words: StatusWords = {
+const words = (read: "interfaces" | "gateways"): StatusWords => ({
   401: [
     `${firewall} rejected the key (401)`,
     "create a key in System: REST API: Keys, and allow keys in System: REST API: Settings",
   ],
   403: [
-    `${firewall} does not allow the key's user to read the interfaces (403)`,
-    "give the user the privilege for GET /api/v2/status/interfaces, and check the access list of the REST API",
+    `${firewall} does not allow the key's user to read the ${read} (403)`,
+    `give the user the privilege for GET /api/v2/status/${read}, and check the access list of the REST API`,
   ],
   404: [`${firewall} has no REST API at this URL (404)`, "install the package RESTAPI, version 2 (pfrest.org)"],
   503: [`${firewall} has its REST API switched off (503)`, "switch it on in System: REST API: Settings"],
-};
+});

@@ -5,22 +5,28 @@ import { type Answer, type HttpPeer, startHttpPeer } from "./http-peer.ts";
 
 /**
  * The package RESTAPI of pfSense, version 2: `GET /api/v2/status/interfaces`, with the fields of its model
- * InterfaceStats (https://github.com/pfrest/pfSense-pkg-RESTAPI); what an interface does not have is null. A path that
- * is not installed gets nginx's page.
+ * InterfaceStats (https://github.com/pfrest/pfSense-pkg-RESTAPI); what an interface does not have is null.
+ * `GET /api/v2/status/gateways` has those of RoutingGatewayStatus. A path that is not installed gets nginx's page.
  */
-export type PfsensePeer = HttpPeer & { data: unknown };
+export type PfsensePeer = HttpPeer & { data: unknown; gateways: unknown };
 
 export async function startPfsensePeer(): Promise<PfsensePeer> {
   const peer = await startHttpPeer(({ path, headers }) => {
-    if (path !== "/api/v2/status/interfaces") return notInstalled;
+    const data =
+      path === "/api/v2/status/interfaces"
+        ? whole.data
+        : path === "/api/v2/status/gateways"
+          ? whole.gateways
+          : undefined;
+    if (data === undefined) return notInstalled;
     if (headers["x-api-key"] !== "thekey")
       return refusal(401, "unauthorized", "AUTH_AUTHENTICATION_FAILED", "Authentication failed");
     return {
       headers: { "content-type": "application/json" },
-      body: { code: 200, status: "ok", response_id: "SUCCESS", message: "", data: whole.data, _links: {} },
+      body: { code: 200, status: "ok", response_id: "SUCCESS", message: "", data, _links: {} },
     };
   });
-  const whole: PfsensePeer = Object.assign(peer, { data: [] as unknown });
+  const whole: PfsensePeer = Object.assign(peer, { data: [] as unknown, gateways: [] as unknown });
   return whole;
 }
 
@@ -61,6 +67,19 @@ export const pfsenseWan = {
   media: null,
   gateway: "198.51.100.1",
   gatewayv6: null,
+};
+
+/** As pfSense's own `return_gateways_status` has them; the package makes numbers of the texts with units. */
+export const pfsenseGateway = {
+  id: 0,
+  name: "WAN_PPPOE",
+  srcip: "9.9.9.9",
+  monitorip: "198.51.100.1",
+  delay: 4.2,
+  stddev: 0.3,
+  loss: 0,
+  status: "online",
+  substatus: "none",
 };
 
 export async function startPfsense(folder: string): Promise<SourceRig> {
