@@ -80,7 +80,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     sources: ["config", "sources/gateway", "sources/routers"],
     // Of the sources, the port and what several kinds share.
     "sources/gateway": ["config", "sources/source.ts", "sources/only-connection.ts"],
-    "sources/routers": ["config", "sources/source.ts", "sources/showable.ts"],
+    "sources/routers": ["config", "sources/source.ts", "sources/showable.ts", "sources/gateway-status.ts"],
     targets: ["targets/providers", "targets/single-records", "targets/http-call", "config"],
     // One file per hosted service or server with an HTTP API.
     "targets/providers": ["targets", "config"],
