@@ -42,10 +42,10 @@ export function createSharedSignIn() {
 type Caller = { readonly headers: IncomingHttpHeaders; readonly from: string };
 
 /** A user at one of the services: the same person may have a different id at each. */
-type Place = { readonly member: Member; readonly who: string };
+type UserAtService = { readonly member: Member; readonly who: string };
 
 /** `who` is the user here; `at` is where the session began. */
-export type FoundSession = Session & { readonly at: Place };
+export type FoundSession = Session & { readonly at: UserAtService };
 
 export const createEntrance = (own: Member, shared?: SharedSignIn): Entrance => new Entrance(own, shared);
 
@@ -125,7 +125,7 @@ export class Entrance {
     return this.#shared?.members.filter((member) => member !== this.#own) ?? [];
   }
 
-  async #placesOf(who: string, from: string): Promise<readonly Place[]> {
+  async #placesOf(who: string, from: string): Promise<readonly UserAtService[]> {
     const here = { member: this.#own, who };
     if (who !== (await this.#own.owner(from))) return [here];
     const elsewhere = this.#others().map(async (member) => ({ member, who: await member.owner(from) }));

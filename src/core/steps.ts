@@ -33,11 +33,14 @@ export function* inSteps<T extends object | undefined>(work: T | Steps<T>): Step
   return work !== undefined && "next" in work ? yield* work : work;
 }
 
-/** The result of `turn` for each item, one item per step. */
-export function* mapInSteps<Item, T>(items: Iterable<Item>, turn: (item: Item, i: number) => T): Steps<readonly T[]> {
+/** The result of `transform` for each item, one item per step. */
+export function* mapInSteps<Item, T>(
+  items: Iterable<Item>,
+  transform: (item: Item, i: number) => T,
+): Steps<readonly T[]> {
   const results: T[] = [];
   for (const item of items) {
-    results.push(turn(item, results.length));
+    results.push(transform(item, results.length));
     yield;
   }
   return results;

@@ -2,8 +2,8 @@ import { mapFound } from "./answers/list-in.ts";
 import { later, noZone } from "./answers/service-answer.ts";
 import { isOfService, type Lookup, type ServiceFault } from "./answers/service-fault.ts";
 import type { WriteAnswer } from "./answers/write-answer.ts";
+import { batches } from "./batches.ts";
 import type { Budget } from "./budget.ts";
-import { inParts } from "./in-parts.ts";
 import type { ChangeOutcome, Provider, ProviderChange } from "./provider.ts";
 import type { Held, HeldSet, ProviderCalls, ProviderSetChange } from "./provider-calls.ts";
 import { contentForProvider, isHeld, isReadable, isUnreadable, setFromProvider, setNameOf } from "./provider-set.ts";
@@ -61,7 +61,7 @@ class ZoneWrite<Rest> {
   async write(changes: readonly ProviderChange[]): Promise<readonly ChangeOutcome[]> {
     const { service, rules, room = { of: () => 1, most: rules.mostSets } } = this.#calls;
     const pending = this.#isStopped() ? [] : await this.#prepare(changes);
-    for (const part of inParts(pending, ({ sent }) => room.of(sent), room.most)) await this.#send(part);
+    for (const part of batches(pending, ({ sent }) => room.of(sent), room.most)) await this.#send(part);
     // An earlier write may have ended before the last step.
     const isAlready = [...this.#outcomes.values()].some(({ kind }) => kind === "done");
     await this.#verify();

@@ -2,7 +2,7 @@ import { mapFound } from "./answers/list-in.ts";
 import { isOfService, type Lookup, type ServiceFault } from "./answers/service-fault.ts";
 import type { HeldSet, ProviderCalls, SetName } from "./provider-calls.ts";
 
-type Found<Rest> = Lookup<HeldSet<Rest> | undefined>;
+type SetLookup<Rest> = Lookup<HeldSet<Rest> | undefined>;
 
 /** With more sets than this, listing the whole zone takes fewer requests. */
 const mostSingleReads = 10;
@@ -12,7 +12,7 @@ export async function readSets<Rest>(
   calls: Pick<ProviderCalls<Rest>, "read" | "sets">,
   sets: readonly SetName[],
   signal: AbortSignal,
-): Promise<readonly Found<Rest>[]> {
+): Promise<readonly SetLookup<Rest>[]> {
   if (sets.length <= mostSingleReads) return readEach((set) => calls.read(set, signal), sets);
   const all = await calls.sets(sets[0]?.zone ?? "", signal);
   const byName = new Map(all.kind === "found" ? all.value.map((set) => [`${set.name} ${set.type}`, set]) : []);
@@ -21,10 +21,10 @@ export async function readSets<Rest>(
 
 /** A few at a time, until the whole service fails. */
 export async function readEach<Rest>(
-  read: (set: SetName) => Promise<Found<Rest>>,
+  read: (set: SetName) => Promise<SetLookup<Rest>>,
   sets: readonly SetName[],
-): Promise<readonly Found<Rest>[]> {
-  const found: Found<Rest>[] = [];
+): Promise<readonly SetLookup<Rest>[]> {
+  const found: SetLookup<Rest>[] = [];
   let failed: ServiceFault | undefined;
   const left = sets.entries();
   const readSome = async () => {

@@ -70,7 +70,7 @@ class ZonesOfStore implements StoreZones {
   readonly #warnIfHidden: ReturnType<typeof warnOfHidden>;
   readonly #listeners = new Set<(event: ZoneEvent) => void>();
   readonly #expiry: ReturnType<typeof watchExpiry>;
-  readonly #turns = createFairSchedule();
+  readonly #schedule = createFairSchedule();
   readonly #reads: LateReads;
   readonly #serials: SerialRaiser;
   readonly #sent: SentSerials | undefined;
@@ -125,7 +125,7 @@ class ZonesOfStore implements StoreZones {
     await readShownZone(
       this.#reads,
       zone,
-      () => this.#turns.next(zone.account),
+      () => this.#schedule.next(zone.account),
       () => reading.restart(begin?.({ name, ttl })),
     );
     if (mode === "secondary") await this.#watchExpiry(zone);

@@ -23,23 +23,23 @@ import { signingOperations } from "./signing/life/signing-operations.ts";
 export type RecordService = ReturnType<typeof createRecordService>;
 
 export function createRecordService(options: RecordServiceOptions) {
-  const turns = createFairSchedule();
-  const permitted = createPermittedView(options.store, options.now, turns);
+  const schedule = createFairSchedule();
+  const permitted = createPermittedView(options.store, options.now, schedule);
   const changeSettings = createChangeSettings(options, permitted);
   return {
     nameservers: options.nameservers,
     /** Accounts take turns with work that takes long. */
-    turns,
-    ...zoneOperations(options, permitted, turns, changeSettings),
-    ...setOperations(options, permitted, turns),
+    schedule,
+    ...zoneOperations(options, permitted, schedule, changeSettings),
+    ...setOperations(options, permitted, schedule),
     ...changesOperations(options),
-    ...historyOperations(options, permitted, turns),
-    ...writesOperations(options, permitted, turns),
+    ...historyOperations(options, permitted, schedule),
+    ...writesOperations(options, permitted, schedule),
     ...grantOperations(options, permitted),
     ...actionOperations(options),
-    ...recordOperations(options, permitted, turns),
-    ...bulkOperations(options, permitted, turns),
-    ...zoneFileOperations(options, permitted, turns),
+    ...recordOperations(options, permitted, schedule),
+    ...bulkOperations(options, permitted, schedule),
+    ...zoneFileOperations(options, permitted, schedule),
     ...dyndnsOperations(options, permitted),
     ...primaryServerOperations(options, permitted, changeSettings),
     ...signingOperations(options, permitted),

@@ -145,7 +145,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "within.ts",
   ],
   "src/providers": [
-    "in-parts.ts",
+    "batches.ts",
     "last-step.ts",
     "open-provider.ts",
     "provider.ts",

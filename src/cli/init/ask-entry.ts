@@ -16,7 +16,7 @@ export type EntryAsking = {
   readonly tag: Settings;
   /** The option that sets a setting: `--source-set`. */
   readonly flag: string;
-  readonly given: Given;
+  readonly given: CliValues;
   /** Other options and words for some of the settings. */
   readonly words?: Readonly<Record<string, Partial<InitQuestion>>>;
   readonly askTrust: TrustAsker;
@@ -25,10 +25,10 @@ export type EntryAsking = {
 };
 
 /** Values from the command line, by key. Those of secrets and files are paths. */
-export type Given = ReadonlyMap<string, string>;
+export type CliValues = ReadonlyMap<string, string>;
 
 /** `--source-set url=https://192.168.1.1`. */
-export function readGivenSettings(flag: string, pairs: readonly string[] = []): Given {
+export function readGivenSettings(flag: string, pairs: readonly string[] = []): CliValues {
   return new Map(
     pairs.map((pair) => {
       const [, key, value] = /^([A-Za-z0-9]+)=(.+)$/s.exec(pair) ?? [];
@@ -41,7 +41,7 @@ export function readGivenSettings(flag: string, pairs: readonly string[] = []): 
 }
 
 /** The options that are missing without a terminal. */
-export const missingSettings = (kind: Mapping<unknown>, flag: string, given: Given): readonly string[] =>
+export const missingSettings = (kind: Mapping<unknown>, flag: string, given: CliValues): readonly string[] =>
   askedSettings(kind)
     .filter((setting) => !given.has(setting.key) && !(hasOtherUrl(kind, setting) && given.has("url")))
     .map(({ key }) => `${flag} ${key}=…`);
@@ -69,9 +69,14 @@ export async function askEntry(asking: EntryAsking): Promise<SetupEntry> {
   return { name, settings: { ...settings, ...Object.fromEntries(unknown) }, files };
 }
 
-type Answer = { readonly key: string; readonly value: YamlValue; readonly file?: SetupFile; readonly url?: URL };
+type AnsweredSetting = {
+  readonly key: string;
+  readonly value: YamlValue;
+  readonly file?: SetupFile;
+  readonly url?: URL;
+};
 
-async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<Answer | undefined> {
+async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<AnsweredSetting | undefined> {
   const { kind, flag, given, words = {}, asker, io } = asking;
   const { key, description, example, type, choices, isNeeded } = setting;
   const question: InitQuestion = {
@@ -142,7 +147,7 @@ async function askSecret(
   { key }: KindSetting,
   question: InitQuestion,
   { name, flag, asker, io }: EntryAsking,
-): Promise<Answer> {
+): Promise<AnsweredSetting> {
   const given = question.given === undefined ? undefined : readGiven(flagOf(question, flag), question.given, io).trim();
   const read = (typed: string) => (typed === given ? { text: typed } : readTyped(typed, io));
   const fault = (typed: string) => {
@@ -161,7 +166,7 @@ async function askFile(
   { key }: KindSetting,
   question: InitQuestion,
   { name, flag, asker, io }: EntryAsking,
-): Promise<Answer> {
+): Promise<AnsweredSetting> {
   const fault = (typed: string) => {
     const read = readFileText(typed, io);
     return "wrong" in read ? `${flagOf(question, flag)} ${typed} ${read.wrong}.` : undefined;

@@ -8,7 +8,7 @@ import type { TargetConfig } from "../../updater/config/kinds.ts";
 import type { ListedRecord, RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { askEntry, type EntryAsking, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
+import { askEntry, type CliValues, type EntryAsking, missingSettings, readGivenSettings } from "./ask-entry.ts";
 import { type AnswerOption, type Asker, notAmong, untilRight, WrongAnswer } from "./asker.ts";
 import type { SetupEntry } from "./files.ts";
 import { targetName, targetRank } from "./kind-names.ts";
@@ -72,7 +72,7 @@ export function missingTargetFlags(options: InitOptions): readonly string[] {
 }
 
 /** `--records` and `--token-file` are the settings that nearly all have. */
-function givenSettings({ records, tokenFile, targetSet }: InitOptions): Given {
+function givenSettings({ records, tokenFile, targetSet }: InitOptions): CliValues {
   return new Map([
     ...(records === undefined ? [] : [["url", records] as const]),
     ...(tokenFile === undefined ? [] : [["token", tokenFile] as const]),

@@ -3,7 +3,7 @@ import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
 import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { askEntry, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
+import { askEntry, type CliValues, missingSettings, readGivenSettings } from "./ask-entry.ts";
 import { type AnswerOption, type Asker, NoAnswer, notAmong, untilRight, WrongAnswer } from "./asker.ts";
 import { askDevice, deviceChoices, publicAddress } from "./devices.ts";
 import { discover, type Proposal } from "./discover.ts";
@@ -108,7 +108,7 @@ async function askKind({ kind, firewall }: InitOptions, proposals: readonly Prop
 
 type SourceAsking = {
   readonly options: InitOptions;
-  readonly given: Given;
+  readonly given: CliValues;
   /** What is known about a source that was found. */
   readonly known: Proposal["settings"];
   readonly trusts: Readonly<Record<"firewall" | "other", TrustAsker>>;

@@ -101,7 +101,7 @@ export function answerQuestion(
   }
 }
 
-type Asked = {
+type AnswerQuery = {
   readonly view: ZoneView;
   readonly type: QuestionType;
   readonly signed: boolean;
@@ -128,7 +128,7 @@ function relativeTo(view: ZoneView, name: readonly Label[]): readonly Label[] | 
  * Where a name leads in the tree. `depth` is the number of labels between the apex and the closest encloser, the cut or
  * the DNAME.
  */
-type Place =
+type TreePosition =
   | { readonly kind: "at"; readonly node: ZoneNode; readonly depth: number; readonly byWildcard: boolean }
   | { readonly kind: "cut"; readonly node: ZoneNode; readonly depth: number; readonly exact: boolean }
   | (Redirect & { readonly kind: "redirect"; readonly depth: number })
@@ -136,7 +136,7 @@ type Place =
 
 type Redirect = { readonly node: ZoneNode; readonly set: ViewSet; readonly target: readonly Label[] };
 
-function findPlace(view: ZoneView, relative: readonly Label[]): Place {
+function findPlace(view: ZoneView, relative: readonly Label[]): TreePosition {
   let node = view.apex;
   for (let i = relative.length - 1; i >= 0; i--) {
     const depth = relative.length - 1 - i;
@@ -167,7 +167,7 @@ type Step = Omit<Answer, "forManyNames"> & { readonly target?: readonly Label[] 
 /** A name inside the zone: absolute, and relative to it. */
 type InZone = { readonly name: readonly Label[]; readonly relative: readonly Label[] };
 
-function answerAt(asked: Asked, at: InZone, place: Place): Step {
+function answerAt(asked: AnswerQuery, at: InZone, place: TreePosition): Step {
   const { view, type } = asked;
   const { name, relative } = at;
   switch (place.kind) {
@@ -188,7 +188,7 @@ function answerAt(asked: Asked, at: InZone, place: Place): Step {
 
 type Data = { readonly node: ZoneNode; readonly depth: number; readonly byWildcard: boolean };
 
-function dataAt(asked: Asked, { name, relative }: InZone, { node, depth, byWildcard }: Data): Step {
+function dataAt(asked: AnswerQuery, { name, relative }: InZone, { node, depth, byWildcard }: Data): Step {
   const { type } = asked;
   const denied = { relative, existing: depth };
   const closest = () => (byWildcard ? proof(asked, "wildcard", denied) : []);
@@ -213,12 +213,12 @@ function dataAt(asked: Asked, { name, relative }: InZone, { node, depth, byWildc
   return negative(asked, "no-data", proof(asked, byWildcard ? "wildcard-no-data" : "no-data", denied));
 }
 
-function withSignatures({ signed }: Asked, node: ZoneNode, each: AnswerSet): readonly AnswerSet[] {
+function withSignatures({ signed }: AnswerQuery, node: ZoneNode, each: AnswerSet): readonly AnswerSet[] {
   const set = signed ? signaturesAt(node, each.set.type) : undefined;
   return set ? [each, { ...each, set }] : [each];
 }
 
-function proof(asked: Asked, denial: Denial, denied: Denied): readonly AnswerSet[] {
+function proof(asked: AnswerQuery, denial: Denial, denied: Denied): readonly AnswerSet[] {
   if (!asked.signed) return [];
   return proofOf(asked.view, denial, denied, asked.work).flatMap((link) => signedLink(asked, link));
 }
@@ -238,11 +238,11 @@ export function sharedDenial(view: ZoneView, encloser: readonly Label[]): Shared
 
 export type SharedDenial = { readonly authority: readonly AnswerSet[]; readonly nodes: readonly ZoneNode[] };
 
-const signedLink = (asked: Asked, { name, set, node }: DenialSet): readonly AnswerSet[] =>
+const signedLink = (asked: AnswerQuery, { name, set, node }: DenialSet): readonly AnswerSet[] =>
   withSignatures(asked, node, { name, ttl: set.ttl, set });
 
 /** RFC 6672 section 3.1: the DNAME itself, and for clients that do not know it a CNAME for the queried name. */
-function redirection(asked: Asked, name: readonly Label[], above: number, { node, set, target }: Redirect): Step {
+function redirection(asked: AnswerQuery, name: readonly Label[], above: number, { node, set, target }: Redirect): Step {
   const { ttl } = set;
   const rule = withSignatures(asked, node, { name: name.slice(above), ttl, set });
   const rest = { authority: [], additional: [], open: false };
@@ -286,7 +286,7 @@ const oneOf = (node: ZoneNode): AnswerSet["set"] | undefined =>
 
 const firstSet = (node: ZoneNode): ViewSet | undefined => node.sets.values().next().value;
 
-function negative(asked: Asked, kind: "no-data" | "no-name", proofs: readonly AnswerSet[]): Step {
+function negative(asked: AnswerQuery, kind: "no-data" | "no-name", proofs: readonly AnswerSet[]): Step {
   const { apex, labels, name } = asked.view;
   const set = setAt(apex, "SOA");
   if (set === undefined) throw new Error(`the zone ${name} has no SOA record`);
@@ -297,7 +297,7 @@ function negative(asked: Asked, kind: "no-data" | "no-name", proofs: readonly An
 }
 
 /** With the DS set, or the proof that there is none (RFC 4035 section 3.1.4). */
-function referral(asked: Asked, { name, relative }: InZone, node: ZoneNode): Step {
+function referral(asked: AnswerQuery, { name, relative }: InZone, node: ZoneNode): Step {
   const set = setAt(node, "NS");
   if (set === undefined) throw new Error("a cut without nameservers");
   const ds = asked.signed ? setAt(node, "DS") : undefined;
@@ -314,7 +314,7 @@ type Addresses = { readonly asked: boolean; readonly sets: readonly AnswerSet[] 
  * The zone's addresses of the hosts that a set points to; below a cut they are glue. Only of the first hosts, if there
  * are many.
  */
-function addressesFor(asked: Asked, set: ViewSet | PackedSet): Addresses {
+function addressesFor(asked: AnswerQuery, set: ViewSet | PackedSet): Addresses {
   // A large set leaves little room for more; only a referral needs it.
   const isLarge = set.type !== "NS" && !isPacked(set) && set.values.length > answerLimits.hosts;
   if (isPacked(set) || isLarge || !withAddresses.has(set.type)) return { asked: false, sets: [] };

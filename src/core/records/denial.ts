@@ -127,13 +127,18 @@ function nsecAtOrBefore(view: ZoneView, relative: readonly Label[], work: Answer
   return undefined;
 }
 
-type Found = { readonly node: ZoneNode; readonly labels: Label[] };
+type ClosestNode = { readonly node: ZoneNode; readonly labels: Label[] };
 
 /**
  * The last name below a node that has an NSEC set, among those whose label comes before the given one. Its labels are
  * listed from the node down.
  */
-function lastBelow(view: ZoneView, parent: ZoneNode, limit: Label | undefined, work: AnswerWork): Found | undefined {
+function lastBelow(
+  view: ZoneView,
+  parent: ZoneNode,
+  limit: Label | undefined,
+  work: AnswerWork,
+): ClosestNode | undefined {
   // Names below a cut or a DNAME are not part of the chain.
   if (parent !== view.apex && (setAt(parent, "NS") || setAt(parent, dname))) return undefined;
   const labels = view.order?.get(parent) ?? [];

@@ -7,21 +7,21 @@ import { compareSerials, serialOf } from "./serial.ts";
 
 /** The rules of DNS UPDATE (RFC 2136) on record sets. */
 
-type Place = { readonly owner: string; readonly type: RecordType };
+type SetName = { readonly owner: string; readonly type: RecordType };
 
 /** Section 2.4: conditions for the update. */
 export type Prerequisite =
   | { readonly kind: "name-in-use" | "name-not-in-use"; readonly owner: string }
-  | ({ readonly kind: "set-exists" | "set-absent" } & Place)
+  | ({ readonly kind: "set-exists" | "set-absent" } & SetName)
   /** One value of a set; the values given for a set must be exactly those that it has. */
-  | ({ readonly kind: "set-is"; readonly rdata: string } & Place);
+  | ({ readonly kind: "set-is"; readonly rdata: string } & SetName);
 
 /** Section 2.5. */
 export type RecordUpdate =
-  | ({ readonly kind: "add"; readonly ttl: number; readonly rdata: string } & Place)
-  | ({ readonly kind: "delete-set" } & Place)
+  | ({ readonly kind: "add"; readonly ttl: number; readonly rdata: string } & SetName)
+  | ({ readonly kind: "delete-set" } & SetName)
   | { readonly kind: "delete-name"; readonly owner: string }
-  | ({ readonly kind: "delete-record"; readonly rdata: string } & Place);
+  | ({ readonly kind: "delete-record"; readonly rdata: string } & SetName);
 
 export type Unmet = "name-exists" | "name-missing" | "set-exists" | "set-missing";
 

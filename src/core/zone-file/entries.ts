@@ -3,7 +3,7 @@ import type { Fault } from "../result.ts";
 import { onOneLine } from "../visible-text.ts";
 
 /** A record or a directive of a zone file (RFC 1035 section 5.1), over as many lines as its parentheses span. */
-export type Entry = {
+export type ZoneFileEntry = {
   /** The number of its first line. */
   readonly line: number;
   /** It starts with a blank, so it has the owner of the record before. */
@@ -30,7 +30,7 @@ export const maximumLength = 16 * 1024 * 1024;
 const maximumTokens = 70_000;
 
 /** Yields once per line: an entry when it is complete, otherwise undefined. Takes linear time. */
-export function* readEntries(text: string): Generator<Entry | undefined> {
+export function* readEntries(text: string): Generator<ZoneFileEntry | undefined> {
   let open: OpenEntry | undefined;
   let line = 0;
   // A byte order mark is not part of the text.
@@ -89,7 +89,7 @@ function readLine(entry: OpenEntry, content: string, line: number): void {
       entry.comment = onOneLine(content.slice(at + 1));
       return;
     }
-    if (character === "(" || character === ")") turn(entry, character, line);
+    if (character === "(" || character === ")") countParenthesis(entry, character, line);
     if (delimiters.includes(character)) {
       at += 1;
       continue;
@@ -120,7 +120,7 @@ function readPart(entry: OpenEntry, content: string, at: number): number | undef
   return read.end;
 }
 
-function turn(entry: OpenEntry, character: "(" | ")", line: number): void {
+function countParenthesis(entry: OpenEntry, character: "(" | ")", line: number): void {
   if (character === "(") {
     if (entry.depth === 0) entry.openedAt = line;
     entry.depth += 1;

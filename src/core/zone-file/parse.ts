@@ -6,7 +6,7 @@ import type { TextToken } from "../rdata/tokens.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
 import { findingClashes } from "./clashes.ts";
-import { atLine, type Entry, isDirective, maximumLength, readEntries } from "./entries.ts";
+import { atLine, isDirective, maximumLength, readEntries, type ZoneFileEntry } from "./entries.ts";
 import { parseFileTtl, type RecordHead, readHead } from "./head.ts";
 import { addRecord, type FileSet, finishingSets, type GrowingSets } from "./sets.ts";
 
@@ -85,7 +85,7 @@ const newReading = (zoneName: string): Reading => ({
   lastTtl: undefined,
 });
 
-function readEntry(reading: Reading, entry: Entry): void {
+function readEntry(reading: Reading, entry: ZoneFileEntry): void {
   const where = atLine(entry.line);
   const [first] = entry.tokens;
   if (entry.fault !== undefined) {
@@ -134,7 +134,7 @@ function ownerIn({ origin, zoneName }: Reading, text: string, where: string): Re
   return owner === undefined ? fail(outOfZone(name.value, zoneName, where)) : ok(owner);
 }
 
-function readRecord(reading: Reading, entry: Entry, where: string): void {
+function readRecord(reading: Reading, entry: ZoneFileEntry, where: string): void {
   if (reading.owner.kind === "none") {
     reading.faults.push(missingOwner(where));
     reading.owner = { kind: "faulty" };

@@ -74,7 +74,7 @@ const acceptOf = (path: string, { headers }: IncomingMessage): string | undefine
 
 const pagePaths = /^\/(?:sign-in|users|audit|account)?$/;
 
-type Answer = PageAnswer | "taken";
+type AccountAnswer = PageAnswer | "taken";
 type SignedIn = { readonly user: User; readonly session: number };
 
 /** Answers the requests of the pages. */
@@ -98,7 +98,7 @@ class ConsoleApi {
     this.#signIn = createSignIn({ entrance: this.#entrance, people, services, now: time, note });
   }
 
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> {
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<AccountAnswer | undefined> {
     const { caFile } = this.#options;
     const plain = await readPlainRequest(request);
     if (plain === undefined) return problem(413, "The request is too large.");
@@ -126,7 +126,7 @@ class ConsoleApi {
     response: ServerResponse,
     plain: PlainRequest,
     { user, session }: SignedIn,
-  ): Promise<Answer> {
+  ): Promise<AccountAnswer> {
     const mayStay = async () => {
       const still = await this.#signedIn(plain);
       return typeof still === "object" && this.#isAllowed(still.user, "interface-status", plain);

@@ -162,7 +162,7 @@ async function* packets(socket: Socket): AsyncGenerator<Buffer> {
   for await (const chunk of socket as AsyncIterable<Buffer>) {
     frames.add(chunk);
     let packet = frames.next();
-    if (packet !== undefined) await turn();
+    if (packet !== undefined) await nextRoundOfAll();
     for (; packet !== undefined; packet = frames.next()) yield packet;
   }
 }
@@ -171,10 +171,10 @@ async function* packets(socket: Socket): AsyncGenerator<Buffer> {
  * All connections together read one chunk per round of the event loop. Otherwise each could read megabytes in one
  * round, and many endless senders would block everything else for seconds.
  */
-let turns = Promise.resolve();
-const turn = (): Promise<void> => {
-  turns = turns.then(() => nextRound());
-  return turns;
+let lastRound = Promise.resolve();
+const nextRoundOfAll = (): Promise<void> => {
+  lastRound = lastRound.then(() => nextRound());
+  return lastRound;
 };
 
 export const nameOf = ({ host, port }: Pick<Peer, "host" | "port">): string => `${host} port ${port}`;

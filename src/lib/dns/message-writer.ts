@@ -267,10 +267,10 @@ function endOfName(data: Uint8Array, start: number): number {
 }
 
 /** The layout of a type's data, from its start: a number of bytes, a string with its length byte, or a name. */
-type Part = number | "string" | "name";
+type RdataField = number | "string" | "name";
 
 /** The types of RFC 1035, and others whose names may arrive compressed (RFC 3597 section 4). */
-const layouts: ReadonlyMap<number, readonly Part[]> = new Map<number, readonly Part[]>([
+const layouts: ReadonlyMap<number, readonly RdataField[]> = new Map<number, readonly RdataField[]>([
   [2, ["name"]], // NS
   [3, ["name"]], // MD
   [4, ["name"]], // MF
@@ -295,7 +295,7 @@ const layouts: ReadonlyMap<number, readonly Part[]> = new Map<number, readonly P
 const compressed = new Set([2, 5, 6, 12, 15]);
 
 /** The layout of a type's data if moor compresses names in it; undefined otherwise. */
-export const compressibleLayout = (type: number): readonly Part[] | undefined =>
+export const compressibleLayout = (type: number): readonly RdataField[] | undefined =>
   compressed.has(type) ? layouts.get(type) : undefined;
 
 /** Data without compression pointers. Undefined when it is not valid for its type. */

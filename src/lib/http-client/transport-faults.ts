@@ -4,8 +4,8 @@ import type { Endpoint, HttpLimits } from "./endpoint.ts";
 /** What went wrong with a request, in plain words, and what to do about it. */
 export type TransportFault = { readonly because: string; readonly todo: string };
 
-type Words = (place: Place) => readonly [because: string, todo: string];
-type Place = {
+type Words = (place: RequestPeer) => readonly [because: string, todo: string];
+type RequestPeer = {
   readonly host: string;
   /** The name that the certificate must have, if it differs from the host. */
   readonly serverName?: string | undefined;
@@ -31,7 +31,7 @@ function describe(
   code: string,
   { url, serverName }: Endpoint,
   { timeoutMs, maxBytes }: HttpLimits,
-  said: Pick<Place, "message" | "seen">,
+  said: Pick<RequestPeer, "message" | "seen">,
 ): TransportFault {
   const limits = { seconds: timeoutMs / 1000, mebibytes: maxBytes / 1024 / 1024 };
   const place = { host: url.hostname, serverName, address: url.host, ...limits };

@@ -56,7 +56,7 @@ export function transportSecurity(host: string | undefined): Readonly<Record<str
   return shared || parseAddress(name) !== undefined ? {} : { "strict-transport-security": `max-age=${maxAge}` };
 }
 
-type Answer = {
+type PlainResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
@@ -66,7 +66,7 @@ type Answer = {
 const worthIt = 1_400;
 
 /** Compresses the body if the client accepts that, on another thread. */
-export async function zipAnswer(answer: Answer, acceptEncoding: string | undefined): Promise<Answer> {
+export async function zipAnswer(answer: PlainResponse, acceptEncoding: string | undefined): Promise<PlainResponse> {
   if (answer.body.length < worthIt || !acceptEncoding?.includes("gzip")) return answer;
   const headers = { ...answer.headers, "content-encoding": "gzip", vary: "Accept-Encoding" };
   return { ...answer, headers, body: await zip(answer.body) };

@@ -21,9 +21,9 @@ const ticking = () => {
 
 describe("long work", () => {
   it("gives the event loop its turn after every few steps", async () => {
-    const turns = createFairSchedule({ part: 5, clock: ticking() });
+    const schedule = createFairSchedule({ part: 5, clock: ticking() });
     let [done, loops] = [0, 0];
-    const work = turns.run(
+    const work = schedule.run(
       1,
       steps(50, () => {
         done += 1;
@@ -47,9 +47,9 @@ describe("long work", () => {
 
   it("leaves as much time to others as it takes, while they need it", async () => {
     let time = 0;
-    const turns = createFairSchedule({ part: 10, clock: () => time });
+    const schedule = createFairSchedule({ part: 10, clock: () => time });
     let parts = 0;
-    const work = turns.run(
+    const work = schedule.run(
       1,
       steps(3, () => {
         parts += 1;
@@ -73,10 +73,10 @@ describe("long work", () => {
   });
 
   it("alternates between owners, however much one of them has to do", async () => {
-    const turns = createFairSchedule({ part: 2, clock: ticking() });
+    const schedule = createFairSchedule({ part: 2, clock: ticking() });
     const order: string[] = [];
     const work = (owner: number, name: string) =>
-      turns.run(
+      schedule.run(
         owner,
         steps(3, () => order.push(name)),
       );
@@ -88,10 +88,10 @@ describe("long work", () => {
   });
 
   it("ends when its signal aborts", async () => {
-    const turns = createFairSchedule({ part: 1, clock: ticking() });
+    const schedule = createFairSchedule({ part: 1, clock: ticking() });
     const gone = new AbortController();
     let done = 0;
-    const work = turns.run(
+    const work = schedule.run(
       1,
       steps(1_000, () => {
         done += 1;
@@ -106,31 +106,31 @@ describe("long work", () => {
 
 describe("large requests", () => {
   it("are let in one at a time per owner, in order", async () => {
-    const turns = createFairSchedule();
+    const schedule = createFairSchedule();
     const order: string[] = [];
-    const first = await turns.hold(1, unaborted);
-    const second = turns.hold(1, unaborted).then((release) => {
+    const first = await schedule.hold(1, unaborted);
+    const second = schedule.hold(1, unaborted).then((release) => {
       order.push("second");
       release();
     });
-    const third = turns.hold(1, unaborted).then((release) => {
+    const third = schedule.hold(1, unaborted).then((release) => {
       order.push("third");
       release();
     });
-    (await turns.hold(2, unaborted))();
+    (await schedule.hold(2, unaborted))();
     order.push("other");
     first();
     first();
     await Promise.all([second, third]);
     expect(order).toEqual(["other", "second", "third"]);
-    (await turns.hold(1, unaborted))();
+    (await schedule.hold(1, unaborted))();
   });
 
   it("are refused, with a time to retry, if too many are waiting", async () => {
-    const turns = createFairSchedule({ mostWaiting: 2 });
-    const release = await turns.hold(1, unaborted);
-    const waiting = [turns.hold(1, unaborted), turns.hold(1, unaborted)];
-    const refused = await turns.hold(1, unaborted).catch((error: unknown) => error);
+    const schedule = createFairSchedule({ mostWaiting: 2 });
+    const release = await schedule.hold(1, unaborted);
+    const waiting = [schedule.hold(1, unaborted), schedule.hold(1, unaborted)];
+    const refused = await schedule.hold(1, unaborted).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StoreBusy);
     expect((refused as StoreBusy).retryAfter).toBeGreaterThan(0);
     release();
@@ -138,11 +138,11 @@ describe("large requests", () => {
   });
 
   it("leave the queue when their client disconnects", async () => {
-    const turns = createFairSchedule();
-    const release = await turns.hold(1, unaborted);
+    const schedule = createFairSchedule();
+    const release = await schedule.hold(1, unaborted);
     const gone = new AbortController();
-    const left = turns.hold(1, gone.signal);
-    const stays = turns.hold(1, unaborted);
+    const left = schedule.hold(1, gone.signal);
+    const stays = schedule.hold(1, unaborted);
     gone.abort(new Error("hung up"));
     await expect(left).rejects.toThrow("hung up");
     release();

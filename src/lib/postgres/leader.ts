@@ -65,7 +65,7 @@ export function electLeader({ connect, log, random }: LeaderOptions): Duties {
     ask: tryToLead,
     lost: stepDown,
     log,
-    what: "turn",
+    what: "leadership",
     timing,
     random,
   });

@@ -63,7 +63,7 @@ type Options<F extends Fields, T> = {
   /** Checks the values together. If some are wrong, it is called with the others. */
   readonly check?: (right: Partial<ValueOf<F>>, place: SettingPlace) => void;
   /** Converts the values to the result. */
-  readonly turn?: (value: ValueOf<F>, place: SettingPlace) => T | undefined;
+  readonly transform?: (value: ValueOf<F>, place: SettingPlace) => T | undefined;
   readonly schema?: Schema;
 };
 
@@ -121,7 +121,7 @@ export function mapping<F extends Fields, T = ValueOf<F>>(fields: F, options: Op
       options.check?.(right as Partial<ValueOf<F>>, place);
       if (absent.length > 0 || wrongKeys.length > 0) return undefined;
       const value = right as ValueOf<F>;
-      return options.turn ? options.turn(value, place) : (value as T);
+      return options.transform ? options.transform(value, place) : (value as T);
     },
   };
 }

@@ -69,11 +69,11 @@ function readNameConstraints(certificate: Buffer): readonly string[] | undefined
   return dns.length === 0 ? undefined : dns;
 }
 
-type Part = { readonly tag: number; readonly content: Buffer };
+type DerElement = { readonly tag: number; readonly content: Buffer };
 
 /** Reads DER, up to the first incomplete part. */
-function partsOf(bytes: Buffer): readonly Part[] {
-  const parts: Part[] = [];
+function partsOf(bytes: Buffer): readonly DerElement[] {
+  const parts: DerElement[] = [];
   for (let at = 0; at + 2 <= bytes.length; ) {
     const first = bytes[at + 1] ?? 0;
     const more = first < 0x80 ? 0 : first & 0x7f;

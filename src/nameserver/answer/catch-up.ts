@@ -15,14 +15,14 @@ export type CatchUpOptions = {
   readonly limit: number;
 };
 
-type Waiting = { readonly until: Promise<void>; readonly end: () => void };
+type PendingArrival = { readonly until: Promise<void>; readonly end: () => void };
 
 export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PendingArrival>();
   let seen = start;
   const has = (number: number) => ((seen - number) | 0) >= 0;
 
-  const begin = (number: number): Waiting => {
+  const begin = (number: number): PendingArrival => {
     const { promise: until, resolve } = Promise.withResolvers<void>();
     // The last known answer is better than none. The source gives up much earlier if it is the database that does not
     // answer.

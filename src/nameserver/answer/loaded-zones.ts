@@ -100,7 +100,7 @@ class ZonesInMemory implements LoadedZones {
     string,
     { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }
   >();
-  readonly #turns = createFairSchedule();
+  readonly #schedule = createFairSchedule();
   readonly #absent: ReturnType<typeof createKeptMap<true>>;
   readonly #lastKnown: LastKnownZones<LoadedZone>;
   /** Never forgets a name: a zone that was deleted is looked up once. */
@@ -228,7 +228,7 @@ class ZonesInMemory implements LoadedZones {
 
   #build(content: ZoneContent<ShownSet>, begun: ZoneView | undefined): ZoneView | Promise<ZoneView> {
     const steps = zoneViewSteps(content, begun);
-    return begun || content.sets.length > largeZone ? this.#turns.run(0, steps) : finish(steps);
+    return begun || content.sets.length > largeZone ? this.#schedule.run(0, steps) : finish(steps);
   }
 
   #hold(view: ZoneView, missed: readonly ZoneNews[]): LoadedZone {

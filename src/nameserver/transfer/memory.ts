@@ -19,13 +19,13 @@ export type SharedMemory = {
  * accounts. The oldest transfer is spared, so that large zones arrive one after another instead of never.
  */
 export function createSharedMemory(most: number): SharedMemory {
-  const held = new Set<Held>();
-  const end = (loser: Held) => {
+  const held = new Set<Reservation>();
+  const end = (loser: Reservation) => {
     held.delete(loser);
     loser.giveWay();
   };
-  const makeRoom = (one: Held) => {
-    const sumOfAccount = (of: Held) => sumOf([...held].filter(({ account }) => account === of.account));
+  const makeRoom = (one: Reservation) => {
+    const sumOfAccount = (of: Reservation) => sumOf([...held].filter(({ account }) => account === of.account));
     const mayEnd = () => [...held].filter(({ kept }) => !kept).slice(1);
     while (held.has(one) && sumOfAccount(one) > most / 2) {
       end(mayEnd().findLast(({ account }) => account === one.account) ?? one);
@@ -38,7 +38,7 @@ export function createSharedMemory(most: number): SharedMemory {
 
   return {
     open: (account, giveWay) => {
-      const one: Held = { account, bytes: 0, kept: false, giveWay };
+      const one: Reservation = { account, bytes: 0, kept: false, giveWay };
       held.add(one);
       return {
         hold: (bytes) => {
@@ -56,7 +56,7 @@ export function createSharedMemory(most: number): SharedMemory {
   };
 }
 
-type Held = {
+type Reservation = {
   readonly account: number;
   readonly giveWay: () => void;
   bytes: number;
@@ -65,7 +65,7 @@ type Held = {
 
 export const noRoom = "the running transfers use too much memory; this one will be retried later";
 
-const sumOf = (held: Iterable<Held>): number => {
+const sumOf = (held: Iterable<Reservation>): number => {
   let sum = 0;
   for (const { bytes } of held) sum += bytes;
   return sum;

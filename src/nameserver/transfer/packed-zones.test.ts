@@ -104,23 +104,23 @@ describe("a large zone", () => {
   ])("%s", async (_, changes, tries) => {
     const view = viewOf("example.org", size);
     let left = changes;
-    const turns = between(() => {
+    const schedule = between(() => {
       if (left-- <= 0) return;
       changeZoneView(view, view.serial + 1, diffSets([], writtenSets("example.org", `new${left} 60 A 192.0.2.9`)));
     });
-    const messages = await transfer(createPackedZones(turns), view);
-    expect(turns.begun()).toBe(tries);
+    const messages = await transfer(createPackedZones(schedule), view);
+    expect(schedule.begun()).toBe(tries);
     expect(namesIn(messages)).toHaveLength(view.size + 1);
     const answers = messages.flatMap((message) => message.answers);
     expect(answers.at(-1)).toEqual(answers[0]);
   });
 
   it("is prepared once for all clients that ask meanwhile", async () => {
-    const turns = between(() => {});
-    const packed = createPackedZones(turns);
+    const schedule = between(() => {});
+    const packed = createPackedZones(schedule);
     const view = viewOf("example.org", size);
     const all = await Promise.all([1, 2, 3].map((id) => transfer(packed, view, { id })));
-    expect(turns.begun()).toBe(1);
+    expect(schedule.begun()).toBe(1);
     expect(all.map((messages) => namesIn(messages).length)).toEqual([size + 2, size + 2, size + 2]);
   });
 });

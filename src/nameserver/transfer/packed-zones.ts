@@ -32,19 +32,19 @@ const tries = 3;
  * `most`: bytes of all zones together; the oldest are dropped first. A zone that takes more than a quarter is not
  * cached.
  */
-export const createPackedZones = (turns: Pick<FairSchedule, "run">, most = 16 * 1024 * 1024): PackedZones =>
-  new PackedZoneCache(turns, most);
+export const createPackedZones = (schedule: Pick<FairSchedule, "run">, most = 16 * 1024 * 1024): PackedZones =>
+  new PackedZoneCache(schedule, most);
 
 class PackedZoneCache implements PackedZones {
-  readonly #turns: Pick<FairSchedule, "run">;
+  readonly #schedule: Pick<FairSchedule, "run">;
   readonly #most: number;
   readonly #kept = new Map<string, Packed>();
   /** Those being taken: clients that ask meanwhile, even repeatedly, share the work. */
   readonly #snapshots = new Map<ZoneView, Promise<ZoneSnapshot>>();
   #size = 0;
 
-  constructor(turns: Pick<FairSchedule, "run">, most: number) {
-    this.#turns = turns;
+  constructor(schedule: Pick<FairSchedule, "run">, most: number) {
+    this.#schedule = schedule;
     this.#most = most;
   }
 
@@ -99,7 +99,7 @@ class PackedZoneCache implements PackedZones {
 
   async #takeSnapshot(view: ZoneView): Promise<ZoneSnapshot> {
     for (let left = view.size > largeZone ? tries : 0; left > 0; left--) {
-      const snapshot = await this.#turns.run(0, snapshotSteps(view));
+      const snapshot = await this.#schedule.run(0, snapshotSteps(view));
       if (snapshot) return snapshot;
     }
     const snapshot = finish(snapshotSteps(view));

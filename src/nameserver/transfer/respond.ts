@@ -53,8 +53,8 @@ export type Exchange = { readonly respond: RespondTo; readonly stream: Stream };
 
 class RequestExchange implements Exchange {
   readonly #options: ExchangeOptions;
-  readonly #turns = createFairSchedule();
-  readonly #packed = createPackedZones(this.#turns);
+  readonly #schedule = createFairSchedule();
+  readonly #packed = createPackedZones(this.#schedule);
   readonly #hidden: Uint8Array | undefined;
 
   constructor(options: ExchangeOptions) {
@@ -131,7 +131,7 @@ class RequestExchange implements Exchange {
     if (question.class !== classes.in || !(await ports.mayTransfer(question.name, asker)))
       return yield sign(this.#refused(message));
     let given = true;
-    const tools = { zones, changesBetween, packed: this.#packed, pause: () => this.#turns.next(0) };
+    const tools = { zones, changesBetween, packed: this.#packed, pause: () => this.#schedule.next(0) };
     for await (const each of transferOut({ message, transport, room }, tools)) {
       const now = ports.accessVersion();
       if (now !== version && !(await ports.mayTransfer(question.name, asker)))

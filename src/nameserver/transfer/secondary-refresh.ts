@@ -44,13 +44,17 @@ const mostRecords = 1_000_000;
 /** Memory for the records of one zone: roughly their text and a fixed overhead per record. */
 const mostBytes = 128 * 1024 * 1024;
 
-type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant; readonly memory: TransferMemory };
+type RefreshContext = { readonly signal: AbortSignal; readonly now: () => Instant; readonly memory: TransferMemory };
 
 /**
  * Asks the primaries in order until one has a newer version: the first may lag behind the others. One that does not
  * report its serial comes last, and only when no other has reported the stored serial or an older one.
  */
-export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, waiting: Waiting): Promise<RefreshOutcome> {
+export async function refreshZone(
+  zone: SecondaryZone,
+  ports: RefreshPorts,
+  waiting: RefreshContext,
+): Promise<RefreshOutcome> {
   const reasons: string[] = [...zone.refused];
   const older: string[] = [];
   const silent: Peer[] = [];
@@ -105,7 +109,7 @@ type Glance =
   /** No answer to the SOA query: only a transfer can show which version it has. */
   | { readonly kind: "silent" };
 
-async function glanceAt(peer: Peer, { name, current }: SecondaryZone, waiting: Waiting): Promise<Glance> {
+async function glanceAt(peer: Peer, { name, current }: SecondaryZone, waiting: RefreshContext): Promise<Glance> {
   if (current === undefined) return { kind: "newer" };
   const serial = await serialAt(peer, name, waiting);
   if (serial === undefined) return { kind: "silent" };
@@ -113,7 +117,7 @@ async function glanceAt(peer: Peer, { name, current }: SecondaryZone, waiting: W
   return compareSerials(serial, current.serial) === 1 ? { kind: "newer" } : { kind: "older", serial };
 }
 
-async function serialAt(peer: Peer, zone: string, waiting: Waiting): Promise<number | undefined> {
+async function serialAt(peer: Peer, zone: string, waiting: RefreshContext): Promise<number | undefined> {
   try {
     return await askSerial(zone, peer, { ...waiting, limit: questionLimit });
   } catch {
@@ -126,7 +130,7 @@ async function storeFrom(
   { name }: SecondaryZone,
   content: NewContent,
   ports: RefreshPorts,
-  waiting: Waiting,
+  waiting: RefreshContext,
 ): Promise<void> {
   const store = (given: NewContent) => {
     waiting.memory.keep();
@@ -141,7 +145,7 @@ async function storeFrom(
   }
 }
 
-const limited = ({ signal, now, memory }: Waiting) => ({
+const limited = ({ signal, now, memory }: RefreshContext) => ({
   signal: AbortSignal.any([signal, AbortSignal.timeout(transferLimit)]),
   now,
   memory,

@@ -17,7 +17,7 @@ const ttl = 60;
 /** Resolves when the nameservers of the zone serve these TXT values. */
 export type AwaitServed = (name: string, values: readonly string[]) => Promise<void>;
 
-type Place = { readonly zone: Zone; readonly owner: string };
+type ProofName = { readonly zone: Zone; readonly owner: string };
 
 /**
  * Proves to an ACME authority over DNS that a name belongs to this service (RFC 8555 section 8.4), if its zone is here.
@@ -26,7 +26,7 @@ type Place = { readonly zone: Zone; readonly owner: string };
  */
 export function acmeProofs(store: RecordStore, now: () => Instant, awaitServed: AwaitServed = async () => undefined) {
   /** A CNAME at `_acme-challenge` leads to the name that the authority asks for instead. */
-  const placeOf = async (name: string): Promise<Place | undefined> => {
+  const placeOf = async (name: string): Promise<ProofName | undefined> => {
     const { id: account } = await store.ensureAccount(operatorAccount, now());
     let challenge = `_acme-challenge.${name}`;
     for (let steps = 0; steps < mostSteps; steps++) {

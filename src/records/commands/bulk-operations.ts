@@ -3,7 +3,7 @@ import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type PermittedView, refused } from "../queries/permitted-view.ts";
-import { inParts } from "./edit/in-parts.ts";
+import { mapInParts } from "./edit/map-in-parts.ts";
 import { zoneStays } from "./edit-record.ts";
 import {
   type ChangedEntry,
@@ -20,8 +20,8 @@ import type { BulkOutcome, OrFaults } from "./requests.ts";
 /** Many records, in one write per zone. Outcomes are in the order of the entries. */
 export function bulkOperations(
   { store, now }: RecordServiceOptions,
-  sight: PermittedView,
-  turns: Pick<FairSchedule, "next">,
+  permittedView: PermittedView,
+  schedule: Pick<FairSchedule, "next">,
 ) {
   return {
     /** All or none, in one transaction. */
@@ -38,10 +38,10 @@ export function bulkOperations(
     ): Promise<readonly BulkOutcome[]> => {
       const by = { actor, now: now() };
       const { numbered, repeated } = withoutRepeats(entries);
-      const places = await inParts(
+      const places = await mapInParts(
         numbered,
-        ({ id }) => sight.record(actor, id),
-        () => turns.next(actor.account),
+        ({ id }) => permittedView.record(actor, id),
+        () => schedule.next(actor.account),
       );
       const found = numbered.flatMap((entry, i) => {
         const zone = places[i]?.zone.id;
@@ -52,7 +52,7 @@ export function bulkOperations(
         const refusals: Outcomes = new Map(strays.map(({ place }) => [place, refused([zoneStays])]));
         return outcomesOf(entries, refusals, unprocessed);
       }
-      const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) =>
+      const written = await mapInParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) =>
         store.run({ kind: "replace-records", ...by, parts: mine.length, zone, entries: mine }, replaceRecordsRule),
       );
       return outcomesOf(entries, new Map([...repeated, ...written.flat()]), missing("record"));

@@ -8,12 +8,12 @@ import type { Host, HostOutcome, WantedAddresses } from "./requests.ts";
 
 type Placed = PlacedHost & { readonly zone: Zone };
 
-export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: PermittedView) {
+export function dyndnsOperations({ store, now }: RecordServiceOptions, permittedView: PermittedView) {
   /** The closest enclosing zone of a name that this actor may see. */
   const zoneOf = async (actor: Actor, name: string): Promise<Zone | undefined> => {
     for (const above of enclosing(name)) {
       const zone = await store.zoneBy(actor.account, { name: above });
-      if (zone && sight.allows(actor, { kind: "read-zone", zone: zone.name })) return zone;
+      if (zone && permittedView.allows(actor, { kind: "read-zone", zone: zone.name })) return zone;
     }
     return undefined;
   };

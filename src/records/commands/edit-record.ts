@@ -87,22 +87,22 @@ type Content = { readonly kind: "content"; readonly content: RecordContent };
 export type RecordRules = ReturnType<typeof recordRules>;
 
 /** What an actor may do with a record, before the rest of the zone is checked. */
-export function recordRules(sight: Permissions) {
+export function recordRules(permittedView: Permissions) {
   const writeRefusal = (actor: Actor, zone: Zone, { owner, type }: { owner: string; type: RecordType }) => {
-    const refusal = sight.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
+    const refusal = permittedView.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
     return refusal && denied(refusal);
   };
 
   /** Why a record of this set cannot be changed: not visible to the actor, the SOA, or not writable. */
   const obstacle = (actor: Actor, zone: Zone, set: RRset | undefined): NotDone | undefined => {
-    if (set === undefined || !sight.allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) {
+    if (set === undefined || !permittedView.allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) {
       return missing("record");
     }
     return set.type === "SOA" ? refused([soaStays]) : writeRefusal(actor, zone, set);
   };
 
   const newContent = (actor: Actor, zone: Zone, draft: RecordDraft): Content | NotDone => {
-    if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
+    if (!permittedView.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
     const read = readDraft(draft, zone);
     return read.kind === "content" ? (writeRefusal(actor, zone, read.content) ?? read) : read;
   };

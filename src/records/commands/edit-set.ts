@@ -29,12 +29,12 @@ export type EditSet = OnceOption & {
 /** The only write of one set. */
 export function editSetRule(command: EditSet): ActRule<SetDone | NotDone> {
   const { actor, target, edit, now, once } = command;
-  const sight = permissionsAt(() => now);
+  const permittedView = permissionsAt(() => now);
   const stamp = { now, newId: newRecordIds() };
   const decide: DecideAct<SetDone | NotDone> = (view) => {
     const { zone, sets } = view;
     const place = readPlace(target.name, target.type, zone.name);
-    const obstacle = obstacleTo(sight, actor, zone, place, edit);
+    const obstacle = obstacleTo(permittedView, actor, zone, place, edit);
     if (obstacle) return noChange(obstacle);
     if (!place.ok) return noChange(missing("record"));
     const set = setAt(sets, place.value);
@@ -79,19 +79,21 @@ const mayCreate: ReadonlySet<EditKind> = new Set(["create", "put", "add"]);
 const passesLock: ReadonlySet<EditKind> = new Set(["lock", "label"]);
 
 function obstacleTo(
-  sight: Permissions,
+  permittedView: Permissions,
   actor: Actor,
   zone: Zone,
   place: Result<SetKey>,
   { kind }: SetEdit,
 ): NotDone | undefined {
-  const refusal = place.ok ? sight.refusal(actor, { kind: "write-set", zone: zone.name, ...place.value }) : undefined;
+  const refusal = place.ok
+    ? permittedView.refusal(actor, { kind: "write-set", zone: zone.name, ...place.value })
+    : undefined;
   const faults = zoneFaults(zone);
   if (place.ok && refusal === undefined) return faults.length > 0 ? refused(faults) : undefined;
   // An actor who may write a set may see it. For the others, the answer depends on what they may see.
-  if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
+  if (!permittedView.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
   if (faults.length > 0) return refused(faults);
   if (!place.ok) return mayCreate.has(kind) ? refused(place.faults) : missing("record");
-  const seen = sight.allows(actor, { kind: "read-set", zone: zone.name, ...place.value });
+  const seen = permittedView.allows(actor, { kind: "read-set", zone: zone.name, ...place.value });
   return !seen && !mayCreate.has(kind) ? missing("record") : refusal && denied(refusal);
 }

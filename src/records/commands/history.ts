@@ -19,29 +19,29 @@ type Operations = Pick<HistoryOperations, keyof HistoryOperations>;
 
 export const historyOperations = (
   options: RecordServiceOptions,
-  sight: PermittedView,
-  turns: HistoryTurns,
-): Operations => new HistoryOperations(options, sight, turns);
+  permittedView: PermittedView,
+  schedule: HistorySchedule,
+): Operations => new HistoryOperations(options, permittedView, schedule);
 
-type HistoryTurns = Pick<FairSchedule, "next" | "run">;
+type HistorySchedule = Pick<FairSchedule, "next" | "run">;
 
 class HistoryOperations {
   readonly #store: RecordStore;
   readonly #now: () => Instant;
-  readonly #sight: PermittedView;
-  readonly #turns: HistoryTurns;
+  readonly #permittedView: PermittedView;
+  readonly #schedule: HistorySchedule;
 
-  constructor({ store, now }: RecordServiceOptions, sight: PermittedView, turns: HistoryTurns) {
+  constructor({ store, now }: RecordServiceOptions, permittedView: PermittedView, schedule: HistorySchedule) {
     this.#store = store;
     this.#now = now;
-    this.#sight = sight;
-    this.#turns = turns;
+    this.#permittedView = permittedView;
+    this.#schedule = schedule;
   }
 
   readonly maySee = (actor: Actor, { zoneName: zone, change }: LoggedChange): boolean =>
     change.kind === "settings"
-      ? this.#sight.allows(actor, { kind: "read-zone", zone })
-      : this.#sight.allows(actor, { kind: "read-set", zone, owner: change.owner, type: change.type });
+      ? this.#permittedView.allows(actor, { kind: "read-zone", zone })
+      : this.#permittedView.allows(actor, { kind: "read-set", zone, owner: change.owner, type: change.type });
 
   /**
    * The changes to a zone that the actor may see, newest first. `next`: where the next page starts. `rest`: how many
@@ -49,7 +49,7 @@ class HistoryOperations {
    * Both are undefined on the last page.
    */
   readonly history = async (actor: Actor, key: ZoneKey, query: HistoryPage) => {
-    const zone = await this.#sight.openZone(actor, key);
+    const zone = await this.#permittedView.openZone(actor, key);
     if (zone === undefined) return missing("zone");
     if (actor.scope.sets !== undefined)
       return { kind: "done" as const, zone, ...(await this.#seenBy(actor, zone, query)), rest: undefined };
@@ -61,19 +61,19 @@ class HistoryOperations {
 
   /** Undoes one write with a new write; refused if what it changed has changed again since. */
   readonly undo = async (actor: Actor, key: ZoneKey, serial: number, asked: OnceOption = {}): Promise<Written> => {
-    const [store, turns] = [this.#store, this.#turns];
-    const zone = await this.#sight.openZone(actor, key);
+    const [store, schedule] = [this.#store, this.#schedule];
+    const zone = await this.#permittedView.openZone(actor, key);
     const rows = zone ? await this.#changesOf(actor, zone, serial) : [];
     if (zone === undefined || rows.length === 0) {
       const before = await writtenBefore(store, actor, key, asked, this.#now());
       return zone && before.kind === "missing" ? missing("record") : before;
     }
-    const seen = await turns.run(
+    const seen = await schedule.run(
       actor.account,
       mapInSteps(rows, (row) => this.maySee(actor, row)),
     );
     if (seen.includes(false)) return missing("record");
-    const { changes, settings } = await turns.run(actor.account, undoing(rows));
+    const { changes, settings } = await schedule.run(actor.account, undoing(rows));
     const by = { actor, at: key, now: this.#now(), parts: changes.length, ...asked };
     return writtenIn<Done>(await store.run({ kind: "undo-changes", ...by, changes, settings }, undoChangesRule));
   };
@@ -100,7 +100,7 @@ class HistoryOperations {
       const part = await this.#store.historyOf(zone, { serial, before: rows.at(-1)?.position, limit: undoPart });
       rows.push(...part);
       if (part.length < undoPart) return rows;
-      await this.#turns.next(actor.account);
+      await this.#schedule.next(actor.account);
     }
   }
 }

@@ -62,9 +62,9 @@ export function pointHostsRule(command: PointHosts): WriteRule<readonly Pointed[
 }
 
 function mayWrite({ actor, now }: PointHosts, { zone }: WriteView, sets: readonly RRset[]): HostOutcome | undefined {
-  const sight = permissionsAt(() => now);
+  const permittedView = permissionsAt(() => now);
   const refusals = sets.map(({ owner, type }) =>
-    sight.refusal(actor, { kind: "write-set", zone: zone.name, owner, type }),
+    permittedView.refusal(actor, { kind: "write-set", zone: zone.name, owner, type }),
   );
   if (refusals.every((refusal) => refusal === undefined)) return undefined;
   return { kind: refusals.includes("read-only") ? "read-only" : "unknown" };
@@ -77,10 +77,10 @@ function point(
   { owner, ids }: PlacedHost,
 ): { readonly sets: readonly RRset[]; readonly outcome: HostOutcome } {
   const { actor, now } = command;
-  const sight = permissionsAt(() => now);
+  const permittedView = permissionsAt(() => now);
   const own = view.sets.filter((set) => set.owner === owner);
   const visible = own.filter(({ type }) =>
-    sight.allows(actor, { kind: "read-set", zone: view.zone.name, owner, type }),
+    permittedView.allows(actor, { kind: "read-set", zone: view.zone.name, owner, type }),
   );
   const mayCreate = isMadeFor(actor.scope, view.zone.name, owner);
   const pointed = pointHost(visible, owner, wanted, { ids, now, mayCreate });

@@ -7,7 +7,7 @@ import type { RecordServiceOptions } from "../options.ts";
 import { allZones } from "../queries/all-zones.ts";
 import { type Actor, missing, type NotDone, type PermittedView } from "../queries/permitted-view.ts";
 import type { RecordStore } from "../store/port.ts";
-import { inParts } from "./edit/in-parts.ts";
+import { mapInParts } from "./edit/map-in-parts.ts";
 import { createRecordRule, deleteRecordRule, type RecordOutcome, replaceRecordRule } from "./edit-record.ts";
 import type { PlacedDraft, RecordDraft } from "./requests.ts";
 
@@ -15,24 +15,24 @@ export type RecordsQuery = { readonly zone?: string; readonly name?: string; rea
 
 export function recordOperations(
   { store, now }: RecordServiceOptions,
-  sight: PermittedView,
-  turns: Pick<FairSchedule, "next">,
+  permittedView: PermittedView,
+  schedule: Pick<FairSchedule, "next">,
 ) {
   return {
     /** Whether the answer for a whole zone, or for all zones if none is named, may be long. */
     isLarge: async ({ account }: Actor, zone: string | undefined): Promise<boolean> =>
       zone === undefined || ((await store.zone(account, zone))?.recordCount ?? 0) > largeZone,
 
-    record: sight.record,
+    record: permittedView.record,
 
     /** The records that the actor may see; `missing` if the requested zone does not exist. */
     records: async (actor: Actor, query: RecordsQuery) => {
-      const zones = await zonesAsked(store, sight, actor, query.zone);
+      const zones = await zonesAsked(store, permittedView, actor, query.zone);
       if (zones === undefined) return missing("zone");
-      const found = await inParts(
+      const found = await mapInParts(
         zones,
-        (zone) => recordsOf(sight, actor, zone, query),
-        () => turns.next(actor.account),
+        (zone) => recordsOf(permittedView, actor, zone, query),
+        () => schedule.next(actor.account),
       );
       return { kind: "done" as const, records: found.flat() };
     },
@@ -63,24 +63,24 @@ export function recordOperations(
 
 async function zonesAsked(
   store: RecordStore,
-  sight: PermittedView,
+  permittedView: PermittedView,
   actor: Actor,
   id: string | undefined,
 ): Promise<readonly Zone[] | undefined> {
   if (id !== undefined) {
-    const zone = await sight.zone(actor, { zone: id });
+    const zone = await permittedView.zone(actor, { zone: id });
     return zone && [zone];
   }
   const visible: Zone[] = [];
   for await (const zone of allZones(store, actor.account)) {
-    if (sight.allows(actor, { kind: "read-zone", zone: zone.name })) visible.push(zone);
+    if (permittedView.allows(actor, { kind: "read-zone", zone: zone.name })) visible.push(zone);
   }
   return visible;
 }
 
 /** Looks a name up as an owner; a name that cannot be an owner in this zone has no records there. */
 async function recordsOf(
-  sight: PermittedView,
+  permittedView: PermittedView,
   actor: Actor,
   zone: Zone,
   { name, type }: RecordsQuery,
@@ -88,7 +88,7 @@ async function recordsOf(
   if (type !== undefined && !isRecordType(type)) return [];
   const owner = name === undefined ? undefined : parseOwner(name, zone.name);
   if (owner && !owner.ok) return [];
-  const sets = await sight.sets(actor, zone, { ...(owner && { owner: owner.value }), ...(type && { type }) });
+  const sets = await permittedView.sets(actor, zone, { ...(owner && { owner: owner.value }), ...(type && { type }) });
   return sets.flatMap((set) =>
     set.records.map((record) => ({ zone, owner: set.owner, type: set.type, ttl: set.ttl, record })),
   );

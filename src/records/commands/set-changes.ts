@@ -46,7 +46,7 @@ export type ChangeSets = OnceOption &
 
 export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
   const { actor, zone: key, changes, expectedSerial, now, once } = command;
-  const sight = permissionsAt(() => now);
+  const permittedView = permissionsAt(() => now);
   const newIds = changes.map(newRecordIds);
   const owners = (zone: Zone) =>
     changes.flatMap(({ name, type }) => {
@@ -54,11 +54,11 @@ export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
       return place.ok ? [place.value.owner] : [];
     });
   const decide: DecideAct<Done | NotDone> = (view) => {
-    if (!sight.allows(actor, { kind: "read-zone", zone: view.zone.name })) return noChange(missing("zone"));
+    if (!permittedView.allows(actor, { kind: "read-zone", zone: view.zone.name })) return noChange(missing("zone"));
     const expected = expectedSerial ?? view.zone.serial;
     if (expected !== view.zone.serial) return noChange(refused([serialMoved(view.zone, expected)]));
     const after = applied(view, changes, { now, newIds }, (owner, type) =>
-      sight.refusal(actor, { kind: "write-set", zone: view.zone.name, owner, type }),
+      permittedView.refusal(actor, { kind: "write-set", zone: view.zone.name, owner, type }),
     );
     if ("kind" in after) return noChange(after);
     return { wanted: after, command: "change_rrsets", result: { kind: "done" } };

@@ -16,20 +16,20 @@ import { writtenIn } from "./write.ts";
 /** Operations on single record sets. */
 export function setOperations(
   { store, now }: RecordServiceOptions,
-  sight: PermittedView,
-  turns: Pick<FairSchedule, "next">,
+  permittedView: PermittedView,
+  schedule: Pick<FairSchedule, "next">,
 ) {
   // A list of a large zone takes memory, so an account gets one at a time. A client may request many pages
   // simultaneously, so any number may wait.
   const largeLists = createFairSchedule({ mostWaiting: Number.POSITIVE_INFINITY });
   return {
     set: async (actor: Actor, target: SetTarget): Promise<SetDone | NotDone> => {
-      const zone = await sight.openZone(actor, target.zone);
+      const zone = await permittedView.openZone(actor, target.zone);
       if (zone === undefined) return missing("zone");
       const place = readPlace(target.name, target.type, zone.name);
       const faults = readFaults(actor, zone);
       if (faults.length > 0) return refused(faults);
-      if (!place.ok || !sight.allows(actor, { kind: "read-set", zone: zone.name, ...place.value })) {
+      if (!place.ok || !permittedView.allows(actor, { kind: "read-set", zone: zone.name, ...place.value })) {
         return missing("record");
       }
       const [set] = await store.sets(zone, place.value);
@@ -43,12 +43,12 @@ export function setOperations(
       query: SetPageQuery,
       keep: ((set: RRset) => boolean) | undefined,
     ): Promise<{ readonly kind: "done"; readonly zone: Zone; readonly page: Page<RRset> } | NotDone> => {
-      const zone = await sight.openZone(actor, key);
+      const zone = await permittedView.openZone(actor, key);
       if (zone === undefined) return missing("zone");
       const faults = readFaults(actor, zone);
       if (faults.length > 0) return refused(faults);
       const seesAll = actor.scope.sets === undefined;
-      const pause = () => turns.next(actor.account);
+      const pause = () => schedule.next(actor.account);
       const isSmall = query.owners !== undefined || !isLarge(zone);
       if (keep === undefined && seesAll && isSmall)
         return { kind: "done", zone, page: await store.setPage(zone, query) };
@@ -58,7 +58,7 @@ export function setOperations(
       const types = seenTypes && (query.types?.filter((type) => seenTypes.includes(type)) ?? seenTypes);
       const only = { ...query, ...(owners && { owners }), ...(types && { types }) };
       const place = ({ owner, type }: SetPlace) =>
-        seesAll || sight.allows(actor, { kind: "read-set", zone: zone.name, owner, type });
+        seesAll || permittedView.allows(actor, { kind: "read-set", zone: zone.name, owner, type });
       const release = isSmall ? () => {} : await largeLists.hold(actor.account, new AbortController().signal);
       try {
         return { kind: "done", zone, page: await pageOfSets(store, zone, only, { place, set: keep }, pause) };

@@ -68,9 +68,9 @@ export const keyTaken: Fault = {
 };
 
 /** Why this actor may not change the whole zone. */
-export function writeObstacle(sight: Permissions, actor: Actor, { name: zone }: Zone): NotDone | undefined {
-  if (!sight.allows(actor, { kind: "read-zone", zone })) return missing("zone");
-  const refusal = sight.refusal(actor, { kind: "write-zone", zone });
+export function writeObstacle(permittedView: Permissions, actor: Actor, { name: zone }: Zone): NotDone | undefined {
+  if (!permittedView.allows(actor, { kind: "read-zone", zone })) return missing("zone");
+  const refusal = permittedView.refusal(actor, { kind: "write-zone", zone });
   return refusal && denied(refusal);
 }
 
@@ -78,13 +78,13 @@ export type ZoneOutcome = (Exclude<Written, NotDone> & { readonly zone: Zone }) 
 
 /** The outcome of the write, with the zone as the actor sees it afterwards. */
 export async function withZone(
-  sight: PermittedView,
+  permittedView: PermittedView,
   actor: Actor,
   key: AnyZoneKey,
   written: Written,
 ): Promise<ZoneOutcome> {
   if (written.kind !== "done") return written;
-  const zone = await sight.zone(actor, key);
+  const zone = await permittedView.zone(actor, key);
   return zone ? { ...written, zone } : missing("zone");
 }
 

@@ -12,17 +12,17 @@ const most = { all: 8, ofAccount: 2 };
 /** Milliseconds for all questions about one zone. */
 const patience = 8_000;
 
-type Known = { readonly at: Instant; readonly found: Promise<Delegation> };
+type CachedDelegation = { readonly at: Instant; readonly found: Promise<Delegation> };
 
 /**
  * Whether zones are delegated to our nameservers. Answers are kept for a while, and only a few zones are checked at a
  * time.
  */
 export function createDelegationChecks(find: FindDelegation, nameservers: readonly string[], now: () => Instant) {
-  const known = new BoundedMap<string, Known>(mostKept);
+  const known = new BoundedMap<string, CachedDelegation>(mostKept);
   const permits = new KeyedSemaphore(most.all);
 
-  const ask = (zone: string, account: number): Known | undefined => {
+  const ask = (zone: string, account: number): CachedDelegation | undefined => {
     const permit = permits.tryAcquire([{ name: `account ${account}`, most: most.ofAccount }]);
     if (permit.kind === "full") return undefined;
     const found = find(zone, AbortSignal.timeout(patience)).finally(permit.release);

@@ -81,17 +81,17 @@ async function wantedPlaces(
   const { set: isKept } = wanted;
   if (isKept === undefined) {
     const next = (after: SetPlace | undefined) => store.placesAfter(zone, after, partSize.places);
-    await inParts(partSize.places, next, (part) => found.push(...part.filter(wanted.place)), pause);
+    await readParts(partSize.places, next, (part) => found.push(...part.filter(wanted.place)), pause);
   } else {
     const kept = (part: readonly RRset[]) => part.filter((set) => wanted.place(set) && isKept(set));
     const placesOf = (part: readonly RRset[]) => kept(part).map(({ owner, type }) => ({ owner, type }));
     const next = (after: SetPlace | undefined) => store.setsAfter(zone, after, partSize.sets);
-    await inParts(partSize.sets, next, (part) => found.push(...placesOf(part)), pause);
+    await readParts(partSize.sets, next, (part) => found.push(...placesOf(part)), pause);
   }
   return found;
 }
 
-async function inParts<T extends SetPlace>(
+async function readParts<T extends SetPlace>(
   size: number,
   next: (after: SetPlace | undefined) => Promise<readonly T[]>,
   take: (part: readonly T[]) => void,

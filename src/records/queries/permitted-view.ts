@@ -53,10 +53,10 @@ export function permissionsAt(now: () => Instant) {
 }
 
 /** The store as an actor sees it: what they may not see does not exist. */
-export function createPermittedView(store: RecordStore, now: () => Instant, turns: Pick<FairSchedule, "next">) {
+export function createPermittedView(store: RecordStore, now: () => Instant, schedule: Pick<FairSchedule, "next">) {
   const { refusal, allows } = permissionsAt(now);
 
-  const { sets, eachRecord } = visibleRecords(store, turns, allows);
+  const { sets, eachRecord } = visibleRecords(store, schedule, allows);
   /**
    * Record count and modification time cover only the records that the actor sees. TSIG keys are shown only to actors
    * who may set them.
@@ -108,7 +108,7 @@ const ofType = (type: RRset["type"] | undefined, sets: readonly RRset[]): readon
 export type PermittedView = ReturnType<typeof createPermittedView>;
 
 /** The records of a zone that an actor may see. */
-function visibleRecords(store: RecordStore, turns: Pick<FairSchedule, "next">, allows: Permissions["allows"]) {
+function visibleRecords(store: RecordStore, schedule: Pick<FairSchedule, "next">, allows: Permissions["allows"]) {
   /**
    * The sets that the actor may see. If only certain owners are visible, no others are read: a zone can be very large.
    */
@@ -116,7 +116,7 @@ function visibleRecords(store: RecordStore, turns: Pick<FairSchedule, "next">, a
     const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;
     const found =
       owners === undefined && query.owner === undefined
-        ? await readZone(store, zone, () => turns.next(actor.account))
+        ? await readZone(store, zone, () => schedule.next(actor.account))
         : await store.sets(zone, owners === undefined ? query : { ...query, owners });
     return ofType(query.type, found).filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
@@ -131,7 +131,7 @@ function visibleRecords(store: RecordStore, turns: Pick<FairSchedule, "next">, a
     if (types === undefined || ownersSeen(actor.scope) !== undefined) {
       for (const set of await sets(actor, zone)) set.records.forEach(take);
     } else if (isLarge(zone)) {
-      await eachSetOfTypes(store, zone, types, takeSeen, () => turns.next(actor.account));
+      await eachSetOfTypes(store, zone, types, takeSeen, () => schedule.next(actor.account));
     } else {
       const { items } = await store.setPage(zone, { types, page: 1, perPage: Number.MAX_SAFE_INTEGER });
       items.forEach(takeSeen);

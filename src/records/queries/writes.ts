@@ -27,7 +27,7 @@ const [window, mostLooked] = [1_000, 20_000];
 export function writesOperations(
   { store }: { readonly store: RecordStore },
   permitted: PermittedView,
-  turns: Pick<FairSchedule, "next">,
+  schedule: Pick<FairSchedule, "next">,
 ) {
   return {
     /**
@@ -39,13 +39,13 @@ export function writesOperations(
       const start =
         until === undefined ? before : Math.min(before ?? Infinity, await positionAfter(store, zone, until));
       const look = async (position: number | undefined) => {
-        await turns.next(actor.account);
+        await schedule.next(actor.account);
         return await store.writesOf(zone, { before: position, look: window, match });
       };
       const { found, next, reached } = await findWrites(look, start);
       const writes: ShownWrite[] = [];
       for (const write of found) {
-        await turns.next(actor.account);
+        await schedule.next(actor.account);
         const { serial, hit, oldest } = write;
         const from = Math.max(oldest, hit - window);
         writes.push({

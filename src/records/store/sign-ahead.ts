@@ -49,7 +49,7 @@ export type Missed = { readonly owners: ReadonlySet<string>; readonly position: 
 export type SigningAhead = {
   readonly store: AheadStore;
   readonly signer: Signer;
-  readonly turns: Pick<FairSchedule, "next" | "run">;
+  readonly schedule: Pick<FairSchedule, "next" | "run">;
   readonly signal: AbortSignal;
 };
 
@@ -123,14 +123,14 @@ async function timeOf({ store }: SigningAhead, { zone, by }: SignAhead): Promise
 }
 
 async function signAll(ways: SigningAhead, need: SignAhead): Promise<NamesAhead> {
-  const { store, signer, turns, signal } = ways;
+  const { store, signer, schedule, signal } = ways;
   const { zone, effect } = need;
   // What changes after this is signed again in the end, so it does not matter when each part of the zone is read.
   const position = await store.lastChange();
   const at = await timeOf(ways, need);
   const { plan, load } = await planAll(ways, need);
   const number = await store.newNumber();
-  const next = () => turns.next(zone.account);
+  const next = () => schedule.next(zone.account);
   try {
     const parts = { at, count: plan.size, groups: partsInGroups(plan, load) };
     for await (const names of signPartsBeside(signer, zone.name, parts, { next, isUrgent: false })) {
@@ -147,7 +147,7 @@ async function signAll(ways: SigningAhead, need: SignAhead): Promise<NamesAhead>
 }
 
 async function planAll(ways: SigningAhead, need: SignAhead) {
-  const { run } = ways.turns;
+  const { run } = ways.schedule;
   const { zone, effect, by } = need;
   const { load, setsAt } = createWindow(ways, need);
   const touched = await run(zone.account, typesAfter(effect, await everyPlace(ways, zone)));
@@ -169,11 +169,11 @@ function createWindow({ store }: SigningAhead, { zone }: SignAhead) {
   };
 }
 
-async function everyPlace({ store, turns, signal }: SigningAhead, zone: Zone) {
+async function everyPlace({ store, schedule, signal }: SigningAhead, zone: Zone) {
   const places: Pick<RRset, "owner" | "type">[] = [];
   for (;;) {
     signal.throwIfAborted();
-    await turns.next(zone.account);
+    await schedule.next(zone.account);
     const page = await store.placesAfter(zone, places.at(-1), perPage);
     for (const place of page) places.push(place);
     if (page.length < perPage) return places;
@@ -198,7 +198,7 @@ async function* partsInGroups(
 
 /** Signs again what has changed since. Undefined if a change concerns names that it does not list. */
 async function catchUp(ways: SigningAhead, need: SignAhead, ahead: NamesAhead): Promise<NamesAhead | undefined> {
-  const { store, signer, turns, signal } = ways;
+  const { store, signer, schedule, signal } = ways;
   const { zone, effect, by } = need;
   const own = { ...effect.zone, namesAt: ahead.number };
   for (let { position } = ahead; ; ) {
@@ -209,7 +209,7 @@ async function catchUp(ways: SigningAhead, need: SignAhead, ahead: NamesAhead): 
     const { load, setsAt } = createWindow(ways, need);
     await load(owners);
     const names = await store.namesNear(own, owners);
-    await turns.next(zone.account);
+    await schedule.next(zone.account);
     const touchedAt = touching(effect, setsAt);
     const touched = new Map(owners.map((owner) => [owner, allChanged(touchedAt(owner))]));
     const wish = wishOf(effect.zone, signingIn(need), touched.get(apex)?.sets ?? [], by);

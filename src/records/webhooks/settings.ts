@@ -58,12 +58,12 @@ const webhooks = mapping(
       oneOrMore(
         mapping(
           { url: needed(url), names: needed(oneOrMore(name, "name at least one")), secretFile: needed(secretFile) },
-          { turn: ({ secretFile: secret, ...rest }): Webhook => ({ ...rest, secret }) },
+          { transform: ({ secretFile: secret, ...rest }): Webhook => ({ ...rest, secret }) },
         ),
       ),
     ),
   },
-  { turn: ({ webhooks: all }) => all },
+  { transform: ({ webhooks: all }) => all },
 );
 
 /** The file that `--webhooks` names. Paths in it are relative to `resolve`'s folder. */

@@ -1,7 +1,7 @@
 import { mapping, usually } from "../../lib/settings/mapping.ts";
 import { duration, named, path, type SettingPlace } from "../../lib/settings/setting.ts";
 import { hostsSettings } from "./hosts.ts";
-import type { Known, SourceConfig, TargetConfig } from "./kinds.ts";
+import type { ConfigReferences, SourceConfig, TargetConfig } from "./kinds.ts";
 import { entrySettings, type NameConfig, namesSettings } from "./names.ts";
 import {
   type ControlConfig,
@@ -19,7 +19,7 @@ import { checkWhen, ruleFields } from "./rules.ts";
  * Every setting of the config file. The checks (`read.ts`) and the types are derived from it.
  * `scripts/describe-config.ts` generates the schema for editors and the reference page from it.
  */
-export function configSettings(known: Known, checkKept: (named: KeptNames, place: SettingPlace) => void) {
+export function configSettings(known: ConfigReferences, checkKept: (named: KeptNames, place: SettingPlace) => void) {
   const entry = entrySettings(known);
   return mapping(
     {

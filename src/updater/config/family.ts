@@ -88,7 +88,7 @@ export function familySettings(family: Family, source: Setting<Sources>): Settin
   };
   const full = mapping(fields, {
     title: "Address",
-    turn({ interface: devices, record, host, mac, prefix, ...rest }, place) {
+    transform({ interface: devices, record, host, mac, prefix, ...rest }, place) {
       const part = hostPart({ host, mac, prefix }, family, place);
       if (!part) return undefined;
       return {

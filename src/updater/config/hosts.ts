@@ -40,7 +40,7 @@ export function hostsSettings(entry: EntrySettings) {
       entry.checkFamily("ipv6", own, right, place, "interface");
       for (const [name, { place: at }] of names ?? []) if (zone !== undefined) checkOwner(name, zone, at);
     },
-    turn({ names, interface: own, prefix, ...rest }): readonly NameConfig[] | undefined {
+    transform({ names, interface: own, prefix, ...rest }): readonly NameConfig[] | undefined {
       const all = [...names].map(([name, { written, place }]) => {
         const part = hostPart({ ...hostOrMac(written), prefix }, "ipv6", place);
         const family = part && { ...part, ...(own ? { devices: own } : {}) };

@@ -56,7 +56,7 @@ export type TargetConfig = Partial<Endpoint> & {
 };
 
 /** What names can refer to, including entries with faults: those are reported at the entry, not again at each name. */
-export type Known = {
+export type ConfigReferences = {
   /** With the kind of each. */
   readonly sources: ReadonlyMap<string, string>;
   /** With the API of each. */

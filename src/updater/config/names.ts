@@ -15,7 +15,7 @@ import {
   text,
 } from "../../lib/settings/setting.ts";
 import { type FamilyConfig, familySettings, type OwnFamily, type Sources } from "./family.ts";
-import type { Known } from "./kinds.ts";
+import type { ConfigReferences } from "./kinds.ts";
 import { checkDevices, noReference, reference, sourcesSetting, withSources } from "./references.ts";
 import { checkWhen, type NameRules, type RuleValues, ruleFields } from "./rules.ts";
 
@@ -36,7 +36,7 @@ export type NameConfig = {
 };
 
 /** What the entries of `names:` and `hosts:` have in common. */
-export function entrySettings(known: Known) {
+export function entrySettings(known: ConfigReferences) {
   const [sources, targets] = [[...known.sources.keys()], [...known.targets.keys()]];
   const onlySource = sources.length === 1 ? sources[0] : undefined;
   const usualSource: Sources | undefined = onlySource === undefined ? undefined : { names: [onlySource] };
@@ -153,7 +153,7 @@ export function namesSettings(entry: EntrySettings) {
       for (const family of given) entry.checkFamily(family, right[family], right, place);
       if (right.name !== undefined && right.zone !== undefined) checkOwner(right.name, right.zone, place, "name");
     },
-    turn({ name, ipv4, ipv6, ...rest }, place) {
+    transform({ name, ipv4, ipv6, ...rest }, place) {
       const wanted = [
         ["ipv4", ipv4],
         ["ipv6", ipv6],
@@ -197,7 +197,7 @@ function ownerOf(written: string, zone: string): Result<string> {
 function checkAbilities(
   { create, ttl, removeOnStop }: Pick<Partial<NameConfig>, "create" | "ttl"> & { readonly removeOnStop?: boolean },
   given: readonly Family[],
-  known: Known,
+  known: ConfigReferences,
   target: string,
   { fault }: SettingPlace,
 ): void {

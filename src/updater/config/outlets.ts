@@ -32,7 +32,7 @@ const onNotice = { on: eventsSetting("`[failing, over]`") };
 const overHttp = (title: string, url: string, example: string) =>
   mapping(
     { ...endpointFields(url, example, true), token: headerSecret("Sent as `Authorization: Bearer`."), ...onNotice },
-    { title, keys: oneTrust, turn: withTrust },
+    { title, keys: oneTrust, transform: withTrust },
   );
 
 const mailServer = refined(
@@ -108,7 +108,7 @@ const run = mapping(
     title: "Run",
     description:
       "Starts a program when a record was replaced. Its environment has MOOR_EVENT, MOOR_NAME, MOOR_TYPE, MOOR_OLD, MOOR_NEW, MOOR_MESSAGE and MOOR_BECAUSE.",
-    turn: ({ on = onlyChanged, ...rest }) => ({ ...rest, on }),
+    transform: ({ on = onlyChanged, ...rest }) => ({ ...rest, on }),
   },
 );
 
@@ -127,7 +127,7 @@ const heartbeat = mapping(
     title: "Heartbeat",
     description: "Pings healthchecks.io or Uptime Kuma, which raise an alarm when the pings stop.",
     keys: oneTrust,
-    turn: (value, place) => ({ ...withTrust(value, place), kind: value.kind ?? kindOf(value.url) }),
+    transform: (value, place) => ({ ...withTrust(value, place), kind: value.kind ?? kindOf(value.url) }),
   },
 );
 
@@ -174,7 +174,7 @@ const links = mapping(
   {
     title: "Control: links",
     description: "Other pages of moor that the updater's page links to.",
-    turn: ({ dns, firewall }): readonly ServiceLink[] => [
+    transform: ({ dns, firewall }): readonly ServiceLink[] => [
       ...(dns === undefined ? [] : [{ service: "records" as const, url: dns, together: false }]),
       ...(firewall === undefined ? [] : [{ service: "firewall" as const, url: firewall, together: false }]),
     ],
@@ -210,7 +210,7 @@ export const controlSettings = mapping(
       if (!given.includes("cert") || given.includes("password")) return [];
       return [missing("control has a certificate but no password", passwordTodo)];
     },
-    turn({ listen, token, password, cert, key, links: linked }, { fault }): ControlConfig | undefined {
+    transform({ listen, token, password, cert, key, links: linked }, { fault }): ControlConfig | undefined {
       if (password === undefined && !isLoopback(listen.host)) {
         const message = `other machines can reach ${listen.host}, and the page has no password`;
         return fault({ code: "no-password", message, todo: `${passwordTodo}; or listen on 127.0.0.1` }, "listen");

@@ -7,7 +7,7 @@ import type { Reading, ReadingContext } from "../../lib/settings/setting.ts";
 import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
 import { configSettings, type UpdaterConfig } from "./config.ts";
 import { checkKeptFiles, keptFiles } from "./kept-files.ts";
-import type { ConfigKinds, Known } from "./kinds.ts";
+import type { ConfigKinds, ConfigReferences } from "./kinds.ts";
 import { rulesOf } from "./rules.ts";
 import { unreadableTodo, utf16 } from "./secret.ts";
 import { lookOf } from "./watch-files.ts";
@@ -93,7 +93,7 @@ function readRoot(
 }
 
 /** Collected before anything is checked: a name may refer to an entry with faults. */
-function knownIn(kinds: ConfigKinds, reading: Reading): Known {
+function knownIn(kinds: ConfigKinds, reading: Reading): ConfigReferences {
   const below = (at: Reading["root"] | undefined) => (at && reading.pairs(at)) ?? [];
   const entries = (key: string) => below(below(reading.root).find(({ name }) => name === key)?.value);
   const tagsOf = (key: string, tag: string, usual: string) =>

@@ -13,7 +13,7 @@ import {
 } from "../../lib/settings/setting.ts";
 import { quoted } from "../../lib/settings/yaml-reader.ts";
 import type { FamilyConfig, OwnFamily, Sources } from "./family.ts";
-import type { Known } from "./kinds.ts";
+import type { ConfigReferences } from "./kinds.ts";
 
 /** The name of a source or target. */
 export const reference = (kind: "source" | "target", known: readonly string[], description: string): Setting<string> =>
@@ -53,7 +53,7 @@ export function sourcesSetting(known: readonly string[], description: string): S
     {
       title: "Agreement",
       description: "Sources of which at least `atLeast` must report the same address.",
-      turn({ agree: names, atLeast = 2 }, { fault }): Sources | undefined {
+      transform({ agree: names, atLeast = 2 }, { fault }): Sources | undefined {
         if (names.length >= atLeast) return { names, agree: atLeast };
         const message = `${atLeast} sources must agree, but only ${names.length} are listed`;
         return fault({ code: "too-few", message, todo: "list more sources" }, "agree");
@@ -63,11 +63,12 @@ export function sourcesSetting(known: readonly string[], description: string): S
   return orShort(agreeing, listed(description), (names): Sources => ({ names }));
 }
 
-const factsOf = (source: string, { sources, kinds }: Known) => kinds.sources.facts[sources.get(source) ?? ""];
-const onlyOf = (source: string, known: Known) => factsOf(source, known)?.only;
+const factsOf = (source: string, { sources, kinds }: ConfigReferences) =>
+  kinds.sources.facts[sources.get(source) ?? ""];
+const onlyOf = (source: string, known: ConfigReferences) => factsOf(source, known)?.only;
 
 /** Drops the sources that cannot report this family. */
-function knowing(family: Family, { names, ...rest }: Sources, known: Known): Sources {
+function knowing(family: Family, { names, ...rest }: Sources, known: ConfigReferences): Sources {
   const familiesOf = (source: string) => factsOf(source, known)?.families ?? families;
   return { names: names.filter((source) => familiesOf(source).includes(family)), ...rest };
 }
@@ -78,7 +79,7 @@ function knowing(family: Family, { names, ...rest }: Sources, known: Known): Sou
 export function checkDevices(
   family: Family,
   config: OwnFamily | undefined,
-  known: Known,
+  known: ConfigReferences,
   usual: Sources | undefined,
   { fault }: SettingPlace,
   key: string = family,
@@ -110,7 +111,12 @@ export function checkDevices(
 }
 
 /** `devices` applies only to sources that know several; any other source has exactly one. */
-export function withSources(family: Family, config: OwnFamily, known: Known, usual: Sources | undefined): FamilyConfig {
+export function withSources(
+  family: Family,
+  config: OwnFamily,
+  known: ConfigReferences,
+  usual: Sources | undefined,
+): FamilyConfig {
   const { source: own, devices = [], ...rest } = config;
   const { names, agree } = knowing(family, own ?? usual ?? { names: [] }, known);
   const origins = names.map((source) => {

@@ -32,7 +32,7 @@ export const vhid = (description: string): Setting<string> =>
 const confirm = orShort(
   mapping(
     { dns: needed(listOf(dnsServer, "DNS servers to ask instead of the zone's own."), "write `confirm: dns`") },
-    { title: "Confirm", turn: ({ dns }) => ({ servers: dns }) },
+    { title: "Confirm", transform: ({ dns }) => ({ servers: dns }) },
   ),
   choice(
     ["dns"],

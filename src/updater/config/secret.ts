@@ -50,7 +50,7 @@ function secretOf(description: string, accept: Accept): Setting<Secret> {
     },
     {
       keys: (given, what) => (given.includes("file") !== given.includes("env") ? [] : [notOnePlace(what)]),
-      turn: ({ file, env = "" }, at) =>
+      transform: ({ file, env = "" }, at) =>
         file === undefined ? fromEnvironment(env, below(at, "env"), accept) : fromFile(file, below(at, "file"), accept),
     },
   );

@@ -26,9 +26,9 @@ export type AskPublished = {
 /** What the records hold, as far as known: one request per name, a few in parallel, shared by all viewers. */
 export function createAskPublished({ subjects, published, stored, now }: AskTools): AskPublished {
   let forgotten = 0;
-  type Asked = { readonly at: Instant; readonly forgotten: number; readonly stored: string | null | undefined };
-  type Known = Asked & { readonly values: Published[string] };
-  const known = new Map<string, Known>();
+  type Lookup = { readonly at: Instant; readonly forgotten: number; readonly stored: string | null | undefined };
+  type CachedValues = Lookup & { readonly values: Published[string] };
+  const known = new Map<string, CachedValues>();
   let asking: Promise<unknown> | undefined;
 
   const isDue = ({ title }: Subject): boolean => {
@@ -39,7 +39,7 @@ export function createAskPublished({ subjects, published, stored, now }: AskTool
   };
   const askFor = async (subject: Subject, signal: AbortSignal): Promise<void> => {
     const { title } = subject;
-    const asked: Asked = { at: now(), forgotten, stored: stored().get(title) };
+    const asked: Lookup = { at: now(), forgotten, stored: stored().get(title) };
     const found = await published(subject, signal).catch(() => undefined);
     known.set(title, { ...asked, values: found?.kind === "found" ? found.value.values : null });
   };

@@ -90,19 +90,19 @@ const versionOf = (text: string): string => createHash("sha256").update(text).di
 const unusual = (file: string): string =>
   `This page cannot change the file without touching other parts of it, because of the way it is written. Edit ${file} yourself; the updater uses the change immediately.`;
 
-type Entry = Readonly<Record<string, unknown>>;
+type NameEntry = Readonly<Record<string, unknown>>;
 
-function entriesIn(text: string): readonly Entry[] {
+function entriesIn(text: string): readonly NameEntry[] {
   try {
     const { names } = (parseDocument(text).toJS() ?? {}) as { readonly names?: unknown };
-    return Array.isArray(names) ? names.map((entry) => (entry ?? {}) as Entry) : [];
+    return Array.isArray(names) ? names.map((entry) => (entry ?? {}) as NameEntry) : [];
   } catch {
     // An alias without its anchor: the checks say so.
     return [];
   }
 }
 
-function shownEntry(entry: Entry): EditableNames["entries"][number] {
+function shownEntry(entry: NameEntry): EditableNames["entries"][number] {
   const fields = fieldsOf(entry);
   const title = absoluteName(fields.name, fields.zone);
   const families = (["ipv4", "ipv6"] as const).filter((family) => fields[family].isOn);
@@ -110,7 +110,7 @@ function shownEntry(entry: Entry): EditableNames["entries"][number] {
   return { title, records, fields, others: otherSettings(entry) };
 }
 
-function changeOf(wish: NamesWish, entries: readonly Entry[]): { change: NamesChange; index: number } | undefined {
+function changeOf(wish: NamesWish, entries: readonly NameEntry[]): { change: NamesChange; index: number } | undefined {
   if (wish.kind === "add")
     return { change: { kind: "add", settings: changesBetween({}, wish.fields) }, index: entries.length };
   const { index } = wish;
@@ -126,7 +126,7 @@ const usable = (devices: readonly ReportedDevice[]): readonly string[] =>
   devices.filter(({ device, isDown }) => !isDown && device !== "lo").map(({ device }) => device);
 
 /** What is asked about before it is written. */
-function reviewedIn(wish: NamesWish, entries: readonly Entry[]): Parameters<typeof reviewName>[1] | undefined {
+function reviewedIn(wish: NamesWish, entries: readonly NameEntry[]): Parameters<typeof reviewName>[1] | undefined {
   if (wish.kind !== "add" && wish.kind !== "edit") return undefined;
   const before = wish.kind === "edit" ? fieldsOf(entries[wish.index] ?? {}) : undefined;
   const known = [before?.ipv4, before?.ipv6].flatMap((field) => field?.devices.split(/[\s,]+/) ?? []);

@@ -3,10 +3,10 @@ import type { FamilyField, NameFields, NamesWish } from "../../contract/updater-
 import { isObject } from "../../core/is-object.ts";
 import type { SettingChange, SettingValue } from "../config/edit-names.ts";
 
-type Entry = Readonly<Record<string, unknown>>;
+type NameEntry = Readonly<Record<string, unknown>>;
 
 /** An entry of `names:` as the form shows it. */
-export function fieldsOf(entry: Entry): NameFields {
+export function fieldsOf(entry: NameEntry): NameFields {
   return {
     name: textOf(entry.name),
     zone: textOf(entry.zone),
@@ -21,7 +21,7 @@ export function fieldsOf(entry: Entry): NameFields {
 }
 
 /** The settings that the form does not have, each on one line. */
-export function otherSettings(entry: Entry): readonly string[] {
+export function otherSettings(entry: NameEntry): readonly string[] {
   const { name: _n, zone: _z, target: _t, ttl: _l, create: _c, paused: _p, source, ipv4, ipv6, ...rest } = entry;
   const inner = [ipv4, ipv6].flatMap((family, i) => {
     const { interface: _i, ...more } = isObject(family) ? family : {};
@@ -37,7 +37,7 @@ export function otherSettings(entry: Entry): readonly string[] {
 }
 
 /** What to change in the file so that the form shows the new fields; what is the same stays as it is written. */
-export function changesBetween(entry: Entry, next: NameFields): readonly SettingChange[] {
+export function changesBetween(entry: NameEntry, next: NameFields): readonly SettingChange[] {
   const now = fieldsOf(entry);
   const changed = <K extends "name" | "zone" | "source" | "target" | "ttl">(
     key: K,

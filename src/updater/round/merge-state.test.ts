@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import type { StoredAddress } from "./merge-state.ts";
 import { mergeState, type StateContent } from "./merge-state.ts";
 
-type Side = readonly [address: string, minute: number, turn?: number | undefined, doubt?: "doubt" | undefined];
+type Side = readonly [address: string, minute: number, version?: number | undefined, doubt?: "doubt" | undefined];
 const entryOf = ([address, minute, , doubt]: Side): StoredAddress => ({
   address,
   storedAt: new Date(minute * 60_000).toISOString(),
@@ -12,7 +12,7 @@ const entryOf = ([address, minute, , doubt]: Side): StoredAddress => ({
 const contentOf = (side: Side): StateContent => ({
   entries: { k: entryOf(side) },
   holds: {},
-  turns: side[2] === undefined ? {} : { k: side[2] },
+  versions: side[2] === undefined ? {} : { k: side[2] },
 });
 
 /** `follows`: ours is not in the file yet, and was stored after the entry of that turn. */
@@ -76,12 +76,12 @@ describe("what two processes have stored", () => {
 
   it("includes what only one has, and the longer of two holds", () => {
     const ours: StateContent = { ...contentOf(["a", 1, 1]), holds: { x: 5, y: 9 } };
-    const theirs: StateContent = { entries: { l: entryOf(["b", 2]) }, holds: { x: 7, y: 3 }, turns: { l: 3 } };
+    const theirs: StateContent = { entries: { l: entryOf(["b", 2]) }, holds: { x: 7, y: 3 }, versions: { l: 3 } };
     expect(mergeState(ours, theirs, new Map())).toBe(true);
     expect(ours).toEqual({
       entries: { k: entryOf(["a", 1]), l: entryOf(["b", 2]) },
       holds: { x: 7, y: 9 },
-      turns: { k: 1, l: 3 },
+      versions: { k: 1, l: 3 },
     });
   });
 

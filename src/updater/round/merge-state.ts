@@ -15,7 +15,7 @@ export type StateContent = {
   readonly entries: Record<string, StoredAddress>;
   readonly holds: Record<string, Instant>;
   /** How often each entry was stored, by any process. Older versions omit it. */
-  readonly turns: Record<string, number>;
+  readonly versions: Record<string, number>;
 };
 
 /** For each entry that is not in the file yet: the turn of the entry it follows. */
@@ -27,28 +27,36 @@ export type Unsaved = Map<string, number>;
  * in doubt, unless both are the same. Returns true if the file lacks something of ours.
  */
 export function mergeState(ours: StateContent, theirs: StateContent, unsaved: Unsaved): boolean {
-  for (const [key, entry] of Object.entries(theirs.entries)) mergeEntry(key, entry, ours, theirs.turns[key], unsaved);
+  for (const [key, entry] of Object.entries(theirs.entries))
+    mergeEntry(key, entry, ours, theirs.versions[key], unsaved);
   for (const [target, until] of Object.entries(theirs.holds)) {
     ours.holds[target] = Math.max(until, ours.holds[target] ?? 0);
   }
   return Object.entries(ours.entries).some(
-    ([key, own]) => !isSame(own, theirs.entries[key]) || ours.turns[key] !== theirs.turns[key],
+    ([key, own]) => !isSame(own, theirs.entries[key]) || ours.versions[key] !== theirs.versions[key],
   );
 }
 
-function mergeEntry(key: string, entry: StoredAddress, ours: StateContent, turn: number | undefined, unsaved: Unsaved) {
+function mergeEntry(
+  key: string,
+  entry: StoredAddress,
+  ours: StateContent,
+  version: number | undefined,
+  unsaved: Unsaved,
+) {
   const own = ours.entries[key];
-  const ownTurn = ours.turns[key] ?? 0;
+  const ownVersion = ours.versions[key] ?? 0;
   const follows = unsaved.get(key);
   if (!own) ours.entries[key] = entry;
-  else if (turn === undefined) ours.entries[key] = byClock(own, entry);
-  else if (follows !== undefined ? turn > follows : turn === ownTurn) ours.entries[key] = unordered(own, entry);
-  else if (turn > ownTurn) ours.entries[key] = entry;
-  if (turn === undefined) return;
-  if (follows === undefined) ours.turns[key] = Math.max(turn, ownTurn);
-  else if (turn > follows) {
-    ours.turns[key] = turn + 1;
-    unsaved.set(key, turn);
+  else if (version === undefined) ours.entries[key] = byClock(own, entry);
+  else if (follows !== undefined ? version > follows : version === ownVersion)
+    ours.entries[key] = unordered(own, entry);
+  else if (version > ownVersion) ours.entries[key] = entry;
+  if (version === undefined) return;
+  if (follows === undefined) ours.versions[key] = Math.max(version, ownVersion);
+  else if (version > follows) {
+    ours.versions[key] = version + 1;
+    unsaved.set(key, version);
   }
 }
 

@@ -17,10 +17,10 @@ export class ServiceQueue<Entry> {
    * An entry that is already waiting keeps its position and gets a single turn, with the latest function. Entries of
    * one place take turns one after the other, so that a Retry-After for the first also applies to the second.
    */
-  add(place: string, entry: Entry, turn: () => Promise<void>): void {
-    const turns = this.#places.get(place);
-    if (turns) turns.set(entry, turn);
-    else this.#enqueue(place, new Map([[entry, turn]]));
+  add(place: string, entry: Entry, job: () => Promise<void>): void {
+    const jobs = this.#places.get(place);
+    if (jobs) jobs.set(entry, job);
+    else this.#enqueue(place, new Map([[entry, job]]));
   }
 
   /** Resolves when nothing is under way and nothing waits. */
@@ -28,10 +28,10 @@ export class ServiceQueue<Entry> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #enqueue(place: string, turns: Map<Entry, () => Promise<void>>): void {
-    this.#places.set(place, turns);
+  #enqueue(place: string, jobs: Map<Entry, () => Promise<void>>): void {
+    this.#places.set(place, jobs);
     this.#permits.enqueue([{ name: place, most: 1 }], (release) => {
-      const running = this.#run(place, turns).finally(() => {
+      const running = this.#run(place, jobs).finally(() => {
         this.#running.delete(running);
         release();
       });
@@ -39,11 +39,11 @@ export class ServiceQueue<Entry> {
     });
   }
 
-  async #run(place: string, turns: Map<Entry, () => Promise<void>>): Promise<void> {
+  async #run(place: string, jobs: Map<Entry, () => Promise<void>>): Promise<void> {
     // The loop also visits entries that are added meanwhile.
-    for (const [entry, turn] of turns) {
-      turns.delete(entry);
-      await turn();
+    for (const [entry, job] of jobs) {
+      jobs.delete(entry);
+      await job();
     }
     this.#places.delete(place);
   }
@@ -51,18 +51,18 @@ export class ServiceQueue<Entry> {
 
 /** One queue per service: a slow one never delays another. */
 export type ServiceQueues = {
-  add(subject: Subject, turn: () => Promise<void>, place?: string): void;
+  add(subject: Subject, job: () => Promise<void>, place?: string): void;
   readonly idle: () => Promise<void>;
 };
 
 export function openServiceQueues(serviceOf: (subject: Subject) => string): ServiceQueues {
   const queues = new Map<string, ServiceQueue<Subject>>();
   return {
-    add(subject, turn, place = placeOfName(subject)) {
+    add(subject, job, place = placeOfName(subject)) {
       const service = serviceOf(subject);
       const queue = queues.get(service) ?? new ServiceQueue<Subject>();
       queues.set(service, queue);
-      queue.add(place, subject, turn);
+      queue.add(place, subject, job);
     },
     async idle() {
       await Promise.all([...queues.values()].map((queue) => queue.idle()));

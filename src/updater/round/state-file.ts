@@ -73,7 +73,7 @@ async function setAside(path: string, now: Instant, write: boolean): Promise<str
   return `the state file ${path} was damaged: ${kept}`;
 }
 
-const noContent = (): StateContent => ({ entries: {}, holds: {}, turns: {} });
+const noContent = (): StateContent => ({ entries: {}, holds: {}, versions: {} });
 
 /** How the file looked when it was last read or written. */
 type SeenFile = { readonly look: string; readonly text: string };
@@ -105,10 +105,10 @@ export class StateFile {
 
   /** In memory immediately, and in the file when the promise resolves; rejects if it cannot be written. */
   set(key: string, entry: StoredAddress): Promise<void> {
-    const turn = this.#content.turns[key] ?? 0;
-    if (!this.#unsaved.has(key)) this.#unsaved.set(key, turn);
+    const version = this.#content.versions[key] ?? 0;
+    if (!this.#unsaved.has(key)) this.#unsaved.set(key, version);
     this.#content.entries[key] = entry;
-    this.#content.turns[key] = turn + 1;
+    this.#content.versions[key] = version + 1;
     this.#doubted ||= entry.inDoubt === true;
     return this.#save();
   }
@@ -197,9 +197,9 @@ function parseContent(text: string): StateContent | "newer" | undefined {
   if (!isObject(value)) return undefined;
   if (typeof value.version === "number" && value.version > version) return "newer";
   if (value.version !== version || !isObject(value.entries)) return undefined;
-  const { entries, holds = {}, turns = {} } = value;
-  if (!Object.values(entries).every(isStored) || !isNumbers(holds) || !isNumbers(turns)) return undefined;
-  return { entries, holds, turns } as StateContent;
+  const { entries, holds = {}, versions = {} } = value;
+  if (!Object.values(entries).every(isStored) || !isNumbers(holds) || !isNumbers(versions)) return undefined;
+  return { entries, holds, versions } as StateContent;
 }
 
 const isNumbers = (value: unknown) =>

@@ -54,7 +54,7 @@ export const firewall = {
           .filter((half) => !given.includes(half) && !given.includes("keyFile"))
           .map((half) => missing(`${what} has no ${half}`, `add \`${half}: { file: path }\``)),
       ],
-      turn(value, place): FirewallSource | undefined {
+      transform(value, place): FirewallSource | undefined {
         const { keyFile, key, secret, ...rest } = withTrust(value, place);
         const pair = keyFile ?? (key && secret && { key, secret });
         return pair && { ...rest, ...pair };

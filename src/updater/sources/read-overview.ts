@@ -47,11 +47,11 @@ function faultIn(row: unknown): string | undefined {
   return undefined;
 }
 
-type Entry = Row & { readonly ipaddr: string };
+type AddressRow = Row & { readonly ipaddr: string };
 
 function fromRow(row: Row): ReportedInterface {
-  const list = (family: "ipv4" | "ipv6") => (row[family] ?? []) as readonly Entry[];
-  const vhidOf = ({ vhid }: Entry) => (typeof vhid === "string" && vhid !== "" ? { vhid } : {});
+  const list = (family: "ipv4" | "ipv6") => (row[family] ?? []) as readonly AddressRow[];
+  const vhidOf = ({ vhid }: AddressRow) => (typeof vhid === "string" && vhid !== "" ? { vhid } : {});
   return {
     device: String(row.device),
     up: row.enabled !== false && row.status !== "down" && row.status !== "no carrier",
@@ -62,7 +62,7 @@ function fromRow(row: Row): ReportedInterface {
 
 const flags = ["deprecated", "tentative"] as const;
 
-function ipv6Of(entries: readonly Entry[], main: string): readonly ReportedIpv6[] {
+function ipv6Of(entries: readonly AddressRow[], main: string): readonly ReportedIpv6[] {
   return entries.flatMap((entry): readonly ReportedIpv6[] => {
     const text = addressIn(entry.ipaddr);
     const isKnown = flags.every((flag) => typeof entry[flag] === "boolean");

@@ -47,12 +47,12 @@ export function createHearing({
   wanted,
   todo,
 }: Hearing): (signal: AbortSignal) => Promise<SourceReading> {
-  let turn = 0;
+  let reads = 0;
   const hear = async (family: Family, first: number, signal: AbortSignal): Promise<string | WhyUnknown> => {
     const all = witnesses[family];
-    const inTurn = all.map((_, at) => all[(first + at) % all.length]).filter((each) => each !== undefined);
+    const rotated = all.map((_, at) => all[(first + at) % all.length]).filter((each) => each !== undefined);
     const heard: Heard[] = [];
-    for (const some of [inTurn.slice(0, agree), inTurn.slice(agree)]) {
+    for (const some of [rotated.slice(0, agree), rotated.slice(agree)]) {
       heard.push(...(await Promise.all(some.map((witness) => question(witness, family, signal)))));
       const agreed = agreedBy(heard, agree);
       if (agreed !== undefined) return agreed;
@@ -60,8 +60,8 @@ export function createHearing({
     return { because: disagreement(heard, family, agree), todo };
   };
   return async (signal) => {
-    const first = turn;
-    turn += 1;
+    const first = reads;
+    reads += 1;
     const found = await Promise.all(wanted.map(async (family) => [family, await hear(family, first, signal)] as const));
     const known = found.flatMap(([family, result]) => (typeof result === "string" ? [[family, result] as const] : []));
     const unknown = found.flatMap(([family, result]) =>

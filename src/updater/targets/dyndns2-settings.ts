@@ -122,7 +122,7 @@ export const dyndns2Settings = mapping(
         ? [missing(`${what} needs exactly one of service and url`, `add \`service: ${names.join("|")}\`, or \`url:\``)]
         : []),
     ],
-    turn(value, place) {
+    transform(value, place) {
       const { service, user, password, contact, dns = [], url: written, ...rest } = withTrust(value, place);
       const known: Service | undefined = service === undefined ? undefined : services[service];
       const address = known ? new URL(known.url) : written;

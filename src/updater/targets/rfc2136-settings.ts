@@ -57,6 +57,6 @@ export const rfc2136Settings = mapping(
     title: "Target: rfc2136",
     description:
       "DNS UPDATE (RFC 2136) with TSIG over TCP: BIND, Knot, PowerDNS, `moor records`. Every update has the prerequisite that the record still holds what moor read.",
-    turn: ({ server, keyFile, ...rest }) => ({ ...rest, ...server, key: keyFile }),
+    transform: ({ server, keyFile, ...rest }) => ({ ...rest, ...server, key: keyFile }),
   },
 );

@@ -1,5 +1,5 @@
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { rrsetsCalls, type Waiting } from "../../providers/services/hetzner/rrsets.ts";
+import { type PollingTimes, rrsetsCalls } from "../../providers/services/hetzner/rrsets.ts";
 import { setCallsOf } from "./on-provider.ts";
 import { replaceSetsTogether } from "./rrsets-together.ts";
 import { createSetTarget } from "./set-target.ts";
@@ -36,7 +36,7 @@ export function createRRsetsTarget(
   config: TokenTarget,
   client: HttpClient,
   now: () => number = Date.now,
-  waiting?: Waiting,
+  waiting?: PollingTimes,
 ): RecordTarget {
   const comment = () => commentAt(now());
   const calls = rrsetsCalls(config, client, { comment, now, waiting });

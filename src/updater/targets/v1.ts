@@ -57,7 +57,7 @@ export function createV1Target(config: TokenTarget, client: HttpClient, now: () 
   });
 }
 
-type Found = Lookup<HeldSet<readonly ReadableRecord[]>>;
+type SetLookup = Lookup<HeldSet<readonly ReadableRecord[]>>;
 
 /** Finds the record of a set, and remembers its id. */
 class RecordFinder {
@@ -70,7 +70,7 @@ class RecordFinder {
   }
 
   /** By the cached id, otherwise by searching the zone. Always checks that it is the record of the config entry. */
-  async find(set: SoughtSet, signal: AbortSignal): Promise<Found> {
+  async find(set: SoughtSet, signal: AbortSignal): Promise<SetLookup> {
     if (set.recordId !== undefined) return this.#findById(set, set.recordId, signal);
     const id = this.#recordIds.get(keyOf(set));
     if (id !== undefined) {
@@ -84,7 +84,7 @@ class RecordFinder {
     return this.#search(set, signal);
   }
 
-  async #search(set: SetName, signal: AbortSignal): Promise<Found> {
+  async #search(set: SetName, signal: AbortSignal): Promise<SetLookup> {
     const found = await this.#calls.sets(set.zone, signal);
     if (found.kind !== "found") return found;
     // So that a thousand names in one zone do not read its list a thousand times.
@@ -100,7 +100,7 @@ class RecordFinder {
   }
 
   /** The record id in the config may be wrong: only the record that the entry describes may be overwritten. */
-  async #findById(set: SetName, id: string, signal: AbortSignal): Promise<Found> {
+  async #findById(set: SetName, id: string, signal: AbortSignal): Promise<SetLookup> {
     const answer = await this.#calls.http.record(id, signal);
     if (answer.kind !== "ok") return answer.kind === "absent" ? noRecordWithId(id) : answer;
     if (!this.#zoneIds.has(set.zone)) {

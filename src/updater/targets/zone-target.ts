@@ -1,7 +1,7 @@
 import type { Lookup } from "../../providers/answers/service-fault.ts";
 import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { WriteAnswer } from "../../providers/answers/write-answer.ts";
-import { inParts } from "../../providers/in-parts.ts";
+import { batches } from "../../providers/batches.ts";
 import type { HeldSet, SetName } from "../../providers/provider-calls.ts";
 import {
   confirmed,
@@ -63,7 +63,7 @@ export async function replaceAll<Rest>(
   const open = outcomes.size > 0 && (await calls.lastStep?.confirm(orders[0]?.zone ?? "", signal));
   for (const [order, { kind }] of open ? outcomes : [])
     if (open && kind === "done") outcomes.set(order, { kind: "unknown", fault: open });
-  for (const part of inParts(pending, ({ change }) => calls.room.of(change), calls.room.most)) {
+  for (const part of batches(pending, ({ change }) => calls.room.of(change), calls.room.most)) {
     const ended = await replacePart(calls, part, signal);
     for (const [at, { order }] of part.entries()) outcomes.set(order, ended[at] ?? { kind: "alone" });
     const fault = serviceFault(ended[0]);

@@ -8,7 +8,7 @@ import { dyndns2Of, hetznerToken, httpAt, type ImportedTarget, type Login, noTar
 type Fault = { readonly line: number; readonly message: string };
 
 /** An entry of `settings`. */
-type Entry = {
+type SettingsEntry = {
   readonly line: number;
   readonly pairs: readonly YamlPair[];
   readonly text: (key: string) => string | undefined;
@@ -44,7 +44,7 @@ const publicIp =
   "the file does not say where the address comes from: moor asks several well-known services, and two must agree";
 
 /** Formerly the zone was in `domain`, and the names in it in `host` or `owner`. */
-function namesIn(entry: Entry, notes: Notes): readonly ImportedName[] {
+function namesIn(entry: SettingsEntry, notes: Notes): readonly ImportedName[] {
   const { line, text } = entry;
   const [provider = "", domain = "", host] = [text("provider"), text("domain"), text("host") ?? text("owner")];
   const zone = host === undefined ? text("zone") : domain;
@@ -62,7 +62,7 @@ function namesIn(entry: Entry, notes: Notes): readonly ImportedName[] {
   });
 }
 
-function originsOf({ line, text }: Entry, host: string, notes: Notes): ImportedName["origins"] {
+function originsOf({ line, text }: SettingsEntry, host: string, notes: Notes): ImportedName["origins"] {
   const version = text("ip_version") || "ipv4 or ipv6";
   const ipv6: ImportedSource = { ...fromWeb, ...suffixOf(text("ipv6_suffix"), host, line, notes) };
   if (version === "ipv6") return { ipv6 };
@@ -119,7 +119,7 @@ const ovhApi: Provider = {
   secrets: { applicationKey: "app_key", applicationSecret: "app_secret", consumerKey: "consumer_key" },
 };
 
-function hostedAt({ api, secrets, settings = {} }: Provider, { text }: Entry): ImportedTarget {
+function hostedAt({ api, secrets, settings = {} }: Provider, { text }: SettingsEntry): ImportedTarget {
   const missing = [...Object.values(secrets), ...Object.values(settings)].filter((key) => !text(key));
   if (missing.length > 0) return `it has no ${missing.join(", ")}`;
   const values = (keys: Readonly<Record<string, string>>) =>
@@ -129,7 +129,7 @@ function hostedAt({ api, secrets, settings = {} }: Provider, { text }: Entry): I
 
 const noLogin: Login = { user: undefined, password: undefined };
 
-const servers: Readonly<Record<string, (entry: Entry) => ImportedTarget>> = {
+const servers: Readonly<Record<string, (entry: SettingsEntry) => ImportedTarget>> = {
   powerdns({ text }) {
     const [url, token, server = "localhost"] = [text("server_url"), text("api_key"), text("server_id")];
     if (!url || !URL.canParse(url) || !token) return "it has no server_url or no api_key";
@@ -152,7 +152,7 @@ const servers: Readonly<Record<string, (entry: Entry) => ImportedTarget>> = {
   },
 };
 
-function targetOf(provider: string, host: string, entry: Entry, notes: Notes): ImportedTarget {
+function targetOf(provider: string, host: string, entry: SettingsEntry, notes: Notes): ImportedTarget {
   const { text, line } = entry;
   if (provider === "") return "it has no provider";
   if (host === "") return "it has no domain";
@@ -168,7 +168,7 @@ function targetOf(provider: string, host: string, entry: Entry, notes: Notes): I
 }
 
 /** At Domeneshop, token and secret are user and password. At ipv64, the user does not matter. */
-function loginOf(provider: string, host: string, { text }: Entry): Login {
+function loginOf(provider: string, host: string, { text }: SettingsEntry): Login {
   if (provider === "domeneshop") return { user: text("token"), password: text("secret") };
   const assumed = userIsHost.includes(provider) ? host : provider === "ipv64" ? "moor" : undefined;
   const user = text("username") ?? text("user") ?? text("email") ?? assumed;

@@ -29,7 +29,7 @@ import type {
 import { sameValues } from "../../provider-set.ts";
 import { type RRsetsHttp, rrsetsHttp } from "./rrsets-http.ts";
 
-export type Waiting = { readonly first: number; readonly longest: number; readonly total: number };
+export type PollingTimes = { readonly first: number; readonly longest: number; readonly total: number };
 
 export type RRsetsOptions = {
   /** Its name in messages. */
@@ -39,10 +39,10 @@ export type RRsetsOptions = {
   /** The comment of each record that is written. */
   readonly comment?: () => string;
   readonly now?: () => number;
-  readonly waiting?: Waiting | undefined;
+  readonly waiting?: PollingTimes | undefined;
 };
 
-const usualWaiting: Waiting = { first: 500, longest: 5_000, total: 60_000 };
+const usualWaiting: PollingTimes = { first: 500, longest: 5_000, total: 60_000 };
 
 const rules: ProviderRules = {
   ttl: { lowest: lowestTtl, highest: highestTtl, zoneDefault: true },
@@ -234,7 +234,7 @@ async function deleteSet(
 async function settle(
   http: RRsetsHttp,
   asked: WriteAnswer<ReadableAction>,
-  { now, waiting }: { readonly now: () => number; readonly waiting: Waiting },
+  { now, waiting }: { readonly now: () => number; readonly waiting: PollingTimes },
   signal: AbortSignal,
 ): Promise<WriteAnswer<ReadableAction>> {
   if (asked.kind !== "accepted") return asked;
@@ -260,7 +260,7 @@ async function settle(
   return unknown(later(`the record service started the write, but it failed: ${printable(`${code} ${message}`)}`));
 }
 
-const endless = ({ total }: Waiting) =>
+const endless = ({ total }: PollingTimes) =>
   later(
     `the record service started the write, but did not finish it within ${total / 1000} s`,
     "no action needed: moor retries",

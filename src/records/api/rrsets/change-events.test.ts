@@ -130,7 +130,7 @@ describe("event streams", () => {
     streams.close();
   });
 
-  it("take turns with others while they catch up, and stop when the reader disconnects", async () => {
+  it("take schedule with others while they catch up, and stop when the reader disconnects", async () => {
     const { account, counted, read } = await longLog(3_000);
     const streams = createEventStreams(counted, () => false, createFairSchedule());
     const following = streams.follow(followerOf(account), 0, async () => true, stop.signal);

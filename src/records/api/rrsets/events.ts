@@ -78,7 +78,7 @@ class EventReaders {
   constructor(options: EventOptions) {
     const { store, service } = options;
     this.#options = options;
-    this.#streams = createEventStreams(store, service.maySee, service.turns);
+    this.#streams = createEventStreams(store, service.maySee, service.schedule);
     this.#stopListening = store.onAccessChange(() => {
       for (const each of this.#open.values()) void this.#endIfRevoked(each);
     });

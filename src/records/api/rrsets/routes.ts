@@ -102,7 +102,7 @@ function admitActor(
       if (limited) return sendRaw(reply, limited);
       const reads = request.method === "GET" || request.method === "HEAD";
       if (actor.scope.access === "read" && !reads) return sendRaw(reply, deniedAnswer("read-only"));
-      return admitBody(request, reply, options.service.turns);
+      return admitBody(request, reply, options.service.schedule);
     },
   );
 }

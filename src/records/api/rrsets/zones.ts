@@ -101,7 +101,7 @@ const sendZoneFile = (service: RecordService) => async (request: FastifyRequest,
   const faults = zone === undefined ? [] : zoneFaults(zone);
   if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
   if (faults.length > 0) return sendFaults(reply, faults);
-  if (isLarge(zone)) await holdFor(request.actor.account, reply, service.turns);
+  if (isLarge(zone)) await holdFor(request.actor.account, reply, service.schedule);
   const file = await service.exportZone(request.actor, zone, "rrsets");
   if (file.kind !== "done") return sendError(reply, answerTo(file));
   const inJson = file.parts.map((part) => JSON.stringify(part).slice(1, -1));

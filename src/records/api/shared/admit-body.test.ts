@@ -4,7 +4,7 @@ import { fastify } from "fastify";
 import { expect, it, onTestFinished } from "vitest";
 import { wholeAccount } from "../../../core/may.ts";
 import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
-import { takeTurns } from "./admit-body.ts";
+import { scheduleHeavyRequests } from "./admit-body.ts";
 
 it("a request whose client leaves while it waits is neither authenticated again nor handled", async () => {
   const [waiting, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -19,7 +19,7 @@ it("a request whose client leaves while it waits is neither authenticated again 
     waiting.resolve();
     await goOn.promise;
   };
-  takeTurns(
+  scheduleHeavyRequests(
     server,
     { ...createFairSchedule(), next },
     {

@@ -38,7 +38,7 @@ export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: numb
  * large body waits for its account's turn and is not read until then. If the client is gone by now, nothing is done:
  * the store may be closed already.
  */
-export function admitBody(request: FastifyRequest, reply: FastifyReply, turns: FairSchedule): object | undefined {
+export function admitBody(request: FastifyRequest, reply: FastifyReply, schedule: FairSchedule): object | undefined {
   if (request.raw.socket.destroyed) return reply.hijack();
   // Fastify reads no body of these.
   if (request.method === "GET" || request.method === "HEAD") return undefined;
@@ -47,7 +47,7 @@ export function admitBody(request: FastifyRequest, reply: FastifyReply, turns: F
   const isLarge = config.largeBody === true && mayWriteZones(request.actor.scope);
   request.raw.headers["content-type"] = isLarge ? large : ordinary;
   const isRefused = !isLarge && Number.isFinite(size) && size > bodyLimit;
-  return size > smallBody && !isRefused ? holdFor(request.actor.account, reply, turns) : undefined;
+  return size > smallBody && !isRefused ? holdFor(request.actor.account, reply, schedule) : undefined;
 }
 
 /** Whether the body may be large, judged by the headers. */
@@ -70,7 +70,11 @@ export type StillAdmitted = {
  * its request waits or a client sends the body slowly, so it is checked again. A request that does not wait needs no
  * hook.
  */
-export function takeTurns(api: FastifyInstance, turns: FairSchedule, { stillGood, refuse }: StillAdmitted): void {
+export function scheduleHeavyRequests(
+  api: FastifyInstance,
+  schedule: FairSchedule,
+  { stillGood, refuse }: StillAdmitted,
+): void {
   api.addHook("onRoute", (route) => {
     const isHeavy = route.config?.heavy === true;
     if (!isHeavy && (route.method === "GET" || route.method === "HEAD")) return;
@@ -80,7 +84,7 @@ export function takeTurns(api: FastifyInstance, turns: FairSchedule, { stillGood
       return whenKnown(!hasWaited || stillGood(request), (isGood) => (isGood ? undefined : refuse(reply)));
     };
     route.preHandler = hook((request, reply) =>
-      isHeavy ? turns.next(request.actor.account).then(() => check(request, reply)) : check(request, reply),
+      isHeavy ? schedule.next(request.actor.account).then(() => check(request, reply)) : check(request, reply),
     );
   });
 }
@@ -96,7 +100,7 @@ export const hook =
   };
 
 /** For a request that needs much memory: waits for the account's slot, and frees it when the answer has been sent. */
-export async function holdFor(account: number, reply: FastifyReply, turns: FairSchedule): Promise<void> {
+export async function holdFor(account: number, reply: FastifyReply, schedule: FairSchedule): Promise<void> {
   const gone = new AbortController();
   let release = () => {};
   const end = () => {
@@ -104,7 +108,7 @@ export async function holdFor(account: number, reply: FastifyReply, turns: FairS
     release();
   };
   reply.raw.once("close", end).once("finish", end);
-  release = await turns.hold(account, gone.signal);
+  release = await schedule.hold(account, gone.signal);
 }
 
 /** Infinite if the client does not declare a length. */

@@ -5,7 +5,7 @@ import type { Logger } from "../../../process/log.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import type { RecordStore } from "../../store/port.ts";
-import { type ReadBody, readBodiesBy, type StillAdmitted, takeTurns } from "./admit-body.ts";
+import { type ReadBody, readBodiesBy, type StillAdmitted, scheduleHeavyRequests } from "./admit-body.ts";
 import { createFailureNotes, type NoteFailure } from "./failed-requests.ts";
 import { noteRefusals } from "./refused-requests.ts";
 
@@ -35,7 +35,7 @@ export function openFace(
   api.decorateRequest("actor");
   noteRefusals(api, log, now);
   readBodiesBy(api, bodies.read, bodies.largest);
-  takeTurns(api, service.turns, admitted);
+  scheduleHeavyRequests(api, service.schedule, admitted);
   // The input.ts of each face validates requests, with that API's messages. Fastify gets the schemas for the
   // documentation only.
   api.setValidatorCompiler(() => () => true);

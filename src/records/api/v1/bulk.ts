@@ -21,8 +21,8 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
   /** Up to 10,000 entries, a few milliseconds at a time. */
   const each =
     ({ actor }: FastifyRequest): Each =>
-    (entries, turn) =>
-      service.turns.run(actor.account, mapInSteps(entries, turn));
+    (entries, transform) =>
+      service.schedule.run(actor.account, mapInSteps(entries, transform));
 
   api.post(
     "/records/bulk",
@@ -65,7 +65,7 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
   );
 }
 
-type Each = <Item, T>(entries: readonly Item[], turn: (entry: Item) => T) => Promise<readonly T[]>;
+type Each = <Item, T>(entries: readonly Item[], transform: (entry: Item) => T) => Promise<readonly T[]>;
 
 const orFaults = <T>(read: Result<T>): OrFaults<T> => (read.ok ? read.value : { faults: read.faults });
 

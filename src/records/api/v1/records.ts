@@ -94,7 +94,7 @@ const sendRecords =
     const { name, type } = request.query;
     const zone = request.query.zone_id ?? (await bareZone(service, request));
     if (name === undefined && (await service.isLarge(request.actor, textOf(zone))))
-      await holdFor(request.actor.account, reply, service.turns);
+      await holdFor(request.actor.account, reply, service.schedule);
     const outcome = await service.records(request.actor, {
       ...(typeof zone === "string" && { zone }),
       ...(typeof name === "string" && { name }),
@@ -102,7 +102,7 @@ const sendRecords =
     });
     if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: notFound("zone") });
     const page = printingPage(outcome.records, request.query);
-    return sendParts(reply, "application/json", await service.turns.run(request.actor.account, page));
+    return sendParts(reply, "application/json", await service.schedule.run(request.actor.account, page));
   };
 
 /** ddclient 3.10 requests `/records?<zone id>`, without the key. Other bare keys are ignored, like unknown keys. */

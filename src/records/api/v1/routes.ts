@@ -92,7 +92,7 @@ function admitActor(
       // The routes would refuse it too, with better messages for small mistakes, but only after reading the body.
       if (actor.scope.access === "read" && mayStore(request) && hasLargeBody(request))
         return sendGateway(reply, 403, deniedBody("read-only").message);
-      return admitBody(request, reply, options.service.turns);
+      return admitBody(request, reply, options.service.schedule);
     },
   );
 }

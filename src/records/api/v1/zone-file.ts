@@ -63,7 +63,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
 
   api.get<{ Params: { id: string } }>("/zones/:id/export", exported, async (request, reply) => {
     if (await service.isLarge(request.actor, request.params.id))
-      await holdFor(request.actor.account, reply, service.turns);
+      await holdFor(request.actor.account, reply, service.schedule);
     const outcome = await service.exportZone(request.actor, { zone: request.params.id }, "v1");
     if (outcome.kind !== "done") return sendZone(reply, service, outcome);
     return sendParts(reply, "text/plain", outcome.parts);

@@ -58,12 +58,12 @@ export type DeleteZone = OnceOption & {
 
 export function deleteZoneRule(command: DeleteZone): ActRule<Done | NotDone> {
   const { actor, at, isAction, now, once } = command;
-  const sight = permissionsAt(() => now);
+  const permittedView = permissionsAt(() => now);
   return {
     kind: "act",
     request: { ...writtenBy(actor, now), at, owners: "to-remove", ...(once && { once }) },
     decide: (view) => {
-      const obstacle = removalObstacle(sight, actor, view);
+      const obstacle = removalObstacle(permittedView, actor, view);
       if (obstacle) return noChange(obstacle);
       return { ...noChange({ kind: "done" }), remove: true, ...(isAction && { command: "delete_zone" }) };
     },
@@ -71,9 +71,9 @@ export function deleteZoneRule(command: DeleteZone): ActRule<Done | NotDone> {
 }
 
 /** Why this actor cannot delete the zone. A protected set also prevents the deletion of its zone. */
-function removalObstacle(sight: Permissions, actor: Actor, { zone, sets }: WriteView): NotDone | undefined {
-  if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
-  const refusal = sight.refusal(actor, { kind: "delete-zone", zone: zone.name });
+function removalObstacle(permittedView: Permissions, actor: Actor, { zone, sets }: WriteView): NotDone | undefined {
+  if (!permittedView.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
+  const refusal = permittedView.refusal(actor, { kind: "delete-zone", zone: zone.name });
   if (refusal) return denied(refusal);
   if (zone.settings.locked) return refused([zoneLocked(zone.name)]);
   return sets.some((set) => set.locked) ? refused([setsLocked]) : undefined;

@@ -25,22 +25,26 @@ import { type ImportManner, importFileRule } from "./import-file.ts";
 
 type FileToImport = { readonly text: string; readonly otherServers: boolean };
 
-export function zoneFileOperations(options: RecordServiceOptions, sight: PermittedView, turns: FairSchedule) {
+export function zoneFileOperations(
+  options: RecordServiceOptions,
+  permittedView: PermittedView,
+  schedule: FairSchedule,
+) {
   const { store, now, nameservers } = options;
   /**
    * Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed.
    */
   const importBy = async (manner: ImportManner, actor: Actor, key: AnyZoneKey, text: string, asked?: OnceOption) => {
-    const zone = await sight.openZone(actor, key);
+    const zone = await permittedView.openZone(actor, key);
     if (zone === undefined)
       return "zone" in key ? missing("zone") : await writtenBefore(store, actor, key, asked ?? {}, now());
-    const obstacle = writeObstacle(sight, actor, zone);
+    const obstacle = writeObstacle(permittedView, actor, zone);
     if (obstacle) return obstacle;
     const isV1 = manner.kind === "v1";
     const parsing = isV1 ? readingZoneFile(text, zone.name) : parsingZoneFile(text, zone.name, mostFileRecords);
-    const file = await turns.run(actor.account, parsing);
+    const file = await schedule.run(actor.account, parsing);
     if (!file.ok) return refused(isV1 ? file.faults : [...zoneFaults(zone), ...file.faults]);
-    const clashes = await turns.run(actor.account, findingClashes(file.value.sets));
+    const clashes = await schedule.run(actor.account, findingClashes(file.value.sets));
     const at = "zone" in key ? { number: zone.number } : key;
     const by = { actor, at, now: now(), parts: file.value.sets.length, ...asked };
     const action = isV1 ? undefined : "import_zonefile";
@@ -50,7 +54,7 @@ export function zoneFileOperations(options: RecordServiceOptions, sight: Permitt
 
   return {
     importV1File: async (actor: Actor, key: AnyZoneKey, text: string) =>
-      await withZone(sight, actor, key, await importBy({ kind: "v1" }, actor, key, text)),
+      await withZone(permittedView, actor, key, await importBy({ kind: "v1" }, actor, key, text)),
 
     /**
      * Labels are lost; records that are in the file again keep their ids. `otherServers`: the file may leave out our
@@ -72,16 +76,16 @@ export function zoneFileOperations(options: RecordServiceOptions, sight: Permitt
       key: AnyZoneKey,
       layout: ZoneFileLayout,
     ): Promise<{ kind: "done"; parts: readonly string[] } | NotDone> => {
-      const zone = await sight.openZone(actor, key);
+      const zone = await permittedView.openZone(actor, key);
       if (zone === undefined) return missing("zone");
-      const sets = await sight.sets(actor, zone);
+      const sets = await permittedView.sets(actor, zone);
       const printing = printingParts({ name: zone.name, ttl: zone.settings.ttl, sets }, layout);
-      return { kind: "done", parts: await turns.run(actor.account, printing) };
+      return { kind: "done", parts: await schedule.run(actor.account, printing) };
     },
 
     /** The number of records in a file, or all its faults; independent of any zone. */
     validateZoneFile: (actor: Actor, text: string): Promise<Result<number>> =>
-      turns.run(actor.account, validatingZoneFile(text)),
+      schedule.run(actor.account, validatingZoneFile(text)),
   };
 }
 

@@ -11,11 +11,11 @@ export type GrantDraft = { readonly account: string; readonly name: string };
 const mostGrants = 1_000;
 
 /** Lets the owner of a zone allow other accounts to have zones inside or above it. */
-export function grantOperations({ store, now }: RecordServiceOptions, sight: PermittedView) {
+export function grantOperations({ store, now }: RecordServiceOptions, permittedView: PermittedView) {
   /** Requires write access to the whole zone, which would also allow delegating its names with NS records. */
   const zoneFor = async (actor: Actor, key: ZoneKey): Promise<Zone | NotDone> => {
-    const zone = await sight.openZone(actor, key);
-    return zone ? (writeObstacle(sight, actor, zone) ?? zone) : missing("zone");
+    const zone = await permittedView.openZone(actor, key);
+    return zone ? (writeObstacle(permittedView, actor, zone) ?? zone) : missing("zone");
   };
 
   return {

@@ -56,12 +56,12 @@ const defaultTtl = 3_600;
 
 export const zoneOperations = (
   options: RecordServiceOptions,
-  sight: PermittedView,
-  turns: FairSchedule,
+  permittedView: PermittedView,
+  schedule: FairSchedule,
   changeSettings: ChangeSettings,
 ) => {
-  const reads: Pick<ZoneReads, keyof ZoneReads> = new ZoneReads(options, sight, turns);
-  const writes: Pick<ZoneWrites, keyof ZoneWrites> = new ZoneWrites(options, sight, turns, changeSettings);
+  const reads: Pick<ZoneReads, keyof ZoneReads> = new ZoneReads(options, permittedView, schedule);
+  const writes: Pick<ZoneWrites, keyof ZoneWrites> = new ZoneWrites(options, permittedView, schedule, changeSettings);
   return { ...reads, ...writes };
 };
 
@@ -69,19 +69,19 @@ export const zoneOperations = (
 class ZoneReads {
   readonly #store: RecordStore;
   readonly #now: () => Instant;
-  readonly #sight: PermittedView;
-  readonly #turns: FairSchedule;
+  readonly #permittedView: PermittedView;
+  readonly #schedule: FairSchedule;
 
-  constructor({ store, now }: RecordServiceOptions, sight: PermittedView, turns: FairSchedule) {
+  constructor({ store, now }: RecordServiceOptions, permittedView: PermittedView, schedule: FairSchedule) {
     this.#store = store;
     this.#now = now;
-    this.#sight = sight;
-    this.#turns = turns;
+    this.#permittedView = permittedView;
+    this.#schedule = schedule;
   }
 
-  readonly zone: PermittedView["zone"] = (actor, key) => this.#sight.zone(actor, key);
+  readonly zone: PermittedView["zone"] = (actor, key) => this.#permittedView.zone(actor, key);
 
-  readonly openZone: PermittedView["openZone"] = (actor, key) => this.#sight.openZone(actor, key);
+  readonly openZone: PermittedView["openZone"] = (actor, key) => this.#permittedView.openZone(actor, key);
 
   readonly zoneStatuses = (zones: readonly Zone[]) => zoneStatuses(this.#store, zones, this.#now());
 
@@ -92,18 +92,20 @@ class ZoneReads {
     const page = keep
       ? pageOfZones(await this.#kept(actor.account, seen, keep), query)
       : await this.#store.zones(actor.account, seen);
-    return { ...page, items: await Promise.all(page.items.map((zone) => this.#sight.asSeen(actor, zone))) };
+    return { ...page, items: await Promise.all(page.items.map((zone) => this.#permittedView.asSeen(actor, zone))) };
   };
 
   /** The account's zone that contains a name: the closest enclosing zone among those that the actor may see. */
   readonly zoneOwning = async (actor: Actor, text: string): Promise<Zone | undefined> => {
     const name = parseName(text);
     if (!name.ok) return undefined;
-    const within = enclosing(name.value).filter((zone) => this.#sight.allows(actor, { kind: "read-zone", zone }));
+    const within = enclosing(name.value).filter((zone) =>
+      this.#permittedView.allows(actor, { kind: "read-zone", zone }),
+    );
     if (within.length === 0) return undefined;
     const { items } = await this.#store.zones(actor.account, { within, page: 1, perPage: within.length });
     const closest = items.toSorted((a, b) => b.name.length - a.name.length)[0];
-    return closest && (await this.#sight.zone(actor, closest));
+    return closest && (await this.#permittedView.zone(actor, closest));
   };
 
   async #kept(
@@ -112,7 +114,7 @@ class ZoneReads {
     keep: (zone: Zone) => boolean,
   ): Promise<readonly Zone[]> {
     const kept: Zone[] = [];
-    for await (const zone of allZones(this.#store, account, filter, () => this.#turns.next(account)))
+    for await (const zone of allZones(this.#store, account, filter, () => this.#schedule.next(account)))
       if (keep(zone)) kept.push(zone);
     return kept;
   }
@@ -121,19 +123,19 @@ class ZoneReads {
 /** Creating, changing and deleting zones, for all faces. */
 class ZoneWrites {
   readonly #options: RecordServiceOptions;
-  readonly #sight: PermittedView;
-  readonly #turns: FairSchedule;
+  readonly #permittedView: PermittedView;
+  readonly #schedule: FairSchedule;
   readonly #changeSettings: ChangeSettings;
 
   constructor(
     options: RecordServiceOptions,
-    sight: PermittedView,
-    turns: FairSchedule,
+    permittedView: PermittedView,
+    schedule: FairSchedule,
     changeSettings: ChangeSettings,
   ) {
     this.#options = options;
-    this.#sight = sight;
-    this.#turns = turns;
+    this.#permittedView = permittedView;
+    this.#schedule = schedule;
     this.#changeSettings = changeSettings;
   }
 
@@ -142,7 +144,7 @@ class ZoneWrites {
     const { store, now } = this.#options;
     const name = parseZoneName(draft.name);
     if (!name.ok) return refused(name.faults);
-    const refusal = this.#sight.refusal(actor, { kind: "create-zone", zone: name.value });
+    const refusal = this.#permittedView.refusal(actor, { kind: "create-zone", zone: name.value });
     if (refusal) return denied(refusal);
     const created = now();
     const content = await this.#contentOf(actor, name.value, draft, created);
@@ -165,7 +167,7 @@ class ZoneWrites {
   /** `asked` as in `createZone`. */
   readonly deleteZone = async (actor: Actor, key: AnyZoneKey, asked?: OnceOption): Promise<Written> => {
     const { store, now } = this.#options;
-    const at = await this.#sight.keyForWriting(actor, key);
+    const at = await this.#permittedView.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
     const by = { actor, at, isAction: asked !== undefined, now: now(), ...asked };
     return writtenIn<Done>(await store.run({ kind: "delete-zone", ...by }, deleteZoneRule));
@@ -173,7 +175,7 @@ class ZoneWrites {
 
   readonly labelZone = async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {
     const edit = patch(labels === undefined ? {} : { labels });
-    return await withZone(this.#sight, actor, key, await this.#changeSettings(actor, key, edit));
+    return await withZone(this.#permittedView, actor, key, await this.#changeSettings(actor, key, edit));
   };
 
   readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, asked?: OnceOption) =>
@@ -197,20 +199,20 @@ class ZoneWrites {
     { name, ttl }: { readonly name: string; readonly ttl?: number | null },
   ) => {
     const changed = await this.#changeSettings(actor, key, { kind: "ttl", name, ttl: ttl ?? undefined });
-    return await withZone(this.#sight, actor, key, changed);
+    return await withZone(this.#permittedView, actor, key, changed);
   };
 
   /** The first sets and settings of a new zone. */
   async #contentOf(actor: Actor, name: string, draft: NewZoneDraft, created: Instant): Promise<NewContent | NotDone> {
     const { mode = "primary", labels = {}, locked = false, primaries = [] } = draft;
     const at = { serial: nextSerial(0, created), now: created };
-    const first = await this.#turns.run(actor.account, readingContent(draft, name, at));
+    const first = await this.#schedule.run(actor.account, readingContent(draft, name, at));
     if ("kind" in first) return first;
     const isServed = mode === "primary" && draft.content !== undefined;
     const sets = [...firstSets(first.sets, this.#options, isServed, at), ...first.sets];
     const faults = [
       ...this.#faultsOf(primaries),
-      ...(await this.#turns.run(actor.account, checkingFirst(sets, draft, this.#options.mostValues))),
+      ...(await this.#schedule.run(actor.account, checkingFirst(sets, draft, this.#options.mostValues))),
     ];
     if (faults.length > 0) return refused(faults);
     const settings = {

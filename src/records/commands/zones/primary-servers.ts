@@ -16,11 +16,11 @@ type Written = { readonly kind: "done"; readonly placed: PlacedServer } | NotDon
 /** The servers that a zone is transferred from. A zone with at least one is secondary, without any it is primary. */
 export function primaryServerOperations(
   { store, allowedPrimaries = [] }: RecordServiceOptions,
-  sight: PermittedView,
+  permittedView: PermittedView,
   changeSettings: ChangeSettings,
 ) {
   const change = async (actor: Actor, zone: string, edit: SettingsEdit): Promise<ZoneOutcome> =>
-    await withZone(sight, actor, { zone }, await changeSettings(actor, { zone }, edit));
+    await withZone(permittedView, actor, { zone }, await changeSettings(actor, { zone }, edit));
 
   const serverOf = (changed: ZoneOutcome, id: string): Written => {
     if (changed.kind !== "done") return changed;
@@ -39,13 +39,13 @@ export function primaryServerOperations(
   return {
     /** Of one zone, or of all zones that the actor may see; empty if the zone does not exist. */
     primaryServers: async (actor: Actor, zoneId: string | undefined): Promise<readonly PlacedServer[]> => {
-      const one = zoneId === undefined ? undefined : await sight.zone(actor, { zone: zoneId });
+      const one = zoneId === undefined ? undefined : await permittedView.zone(actor, { zone: zoneId });
       const zones = one ? [one] : [];
       if (zoneId === undefined) {
         for await (const zone of allZones(store, actor.account, { mode: "secondary" })) zones.push(zone);
       }
       return zones
-        .filter((zone) => sight.allows(actor, { kind: "read-zone", zone: zone.name }))
+        .filter((zone) => permittedView.allows(actor, { kind: "read-zone", zone: zone.name }))
         .flatMap((zone) => zone.settings.primaries.map((server) => ({ zone, server })));
     },
 

@@ -43,9 +43,9 @@ export type ChangeSettings = ReturnType<typeof createChangeSettings>;
 /** `action`: the name of the action, if it is one. */
 type AskedAction = OnceOption & { readonly action?: string };
 
-export function createChangeSettings(options: RecordServiceOptions, sight: PermittedView) {
+export function createChangeSettings(options: RecordServiceOptions, permittedView: PermittedView) {
   return async (actor: Actor, key: AnyZoneKey, edit: SettingsEdit, asked: AskedAction = {}): Promise<Written> => {
-    const at = await sight.keyForWriting(actor, key);
+    const at = await permittedView.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
     const command = { kind: "edit-settings", actor, at, edit, now: options.now(), ...asked } as const;
     return await runWatched(options, command, editSettingsRule);

@@ -6,7 +6,7 @@ import type { Signer } from "../../signing/signer.ts";
 import type { AheadByZone } from "../plan-signatures.ts";
 import type { Command, Once } from "../port.ts";
 import { type KeptKey, type Loaded, mostOwners, type Need, ownersOf, wishKey } from "./batch.ts";
-import type { Place, StoredSet } from "./batch-sets.ts";
+import type { SetKeyInBatch, StoredSet } from "./batch-sets.ts";
 import {
   type Busy,
   busyZones,
@@ -105,7 +105,7 @@ export async function loadBatch(
 }
 
 function placesIn(rows: Rows["rows"]): Loaded["places"] {
-  const placed = rows as (Place & { readonly id: string })[];
+  const placed = rows as (SetKeyInBatch & { readonly id: string })[];
   return new Map(placed.map(({ id, zone, owner }) => [id, { zone, owner }]));
 }
 

@@ -8,7 +8,7 @@ import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { idsOnlyIn, type WriteEffect } from "../write-effect.ts";
 
 export type StoredSet = SetRow & { readonly zone: number };
-export type Place = { readonly zone: number; readonly owner: string; readonly type?: string };
+export type SetKeyInBatch = { readonly zone: number; readonly owner: string; readonly type?: string };
 
 /** An applied write turned out to be invalid: nothing of the batch may be written. */
 export class SpoiledBatch extends Error {}
@@ -17,17 +17,20 @@ export class SpoiledBatch extends Error {}
 export class BatchSets {
   /** By zone, owner and type. */
   readonly #sets = new Map<number, Map<string, Map<string, SetRow>>>();
-  readonly #places: Map<string, Place>;
-  readonly #touchedSets = new Map<string, Required<Place> & { readonly existed: boolean }>();
-  readonly #touchedIds = new Map<string, { readonly was: Place | undefined; now: Required<Place> | undefined }>();
+  readonly #places: Map<string, SetKeyInBatch>;
+  readonly #touchedSets = new Map<string, Required<SetKeyInBatch> & { readonly existed: boolean }>();
+  readonly #touchedIds = new Map<
+    string,
+    { readonly was: SetKeyInBatch | undefined; now: Required<SetKeyInBatch> | undefined }
+  >();
 
-  constructor(sets: readonly StoredSet[], places: ReadonlyMap<string, Place>) {
+  constructor(sets: readonly StoredSet[], places: ReadonlyMap<string, SetKeyInBatch>) {
     this.#places = new Map(places);
     for (const row of sets) this.#typesAt(row.zone, row.owner).set(row.type, row);
   }
 
   /** Where each record is, by its id. */
-  get places(): ReadonlyMap<string, Place> {
+  get places(): ReadonlyMap<string, SetKeyInBatch> {
     return this.#places;
   }
 
@@ -100,14 +103,14 @@ export class BatchSets {
     return known;
   }
 
-  #leaveId(id: string, place: Required<Place>): void {
+  #leaveId(id: string, place: Required<SetKeyInBatch>): void {
     const known = this.#touchedIds.get(id);
     if (known === undefined) this.#touchedIds.set(id, { was: place, now: undefined });
     else known.now = undefined;
     this.#places.delete(id);
   }
 
-  #enterId(id: string, place: Required<Place>): void {
+  #enterId(id: string, place: Required<SetKeyInBatch>): void {
     const known = this.#touchedIds.get(id);
     if (known === undefined) this.#touchedIds.set(id, { was: undefined, now: place });
     else if (known.now === undefined) known.now = place;
@@ -117,7 +120,7 @@ export class BatchSets {
 
   #setsOutcome() {
     const sets: StoredSet[] = [];
-    const goneSets: Required<Place>[] = [];
+    const goneSets: Required<SetKeyInBatch>[] = [];
     for (const place of this.#touchedSets.values()) {
       const row = this.#sets.get(place.zone)?.get(place.owner)?.get(place.type);
       if (row !== undefined) sets.push({ ...row, zone: place.zone });

@@ -6,7 +6,7 @@ import type { BatchOutcome } from "./batch.ts";
 export const changesChannel = "moor_changes";
 
 /** One kind of rows, passed as one array per column. */
-type Part = {
+type InsertPart = {
   readonly tag: string;
   /** Name and type of each column. */
   readonly columns: Readonly<Record<string, "bigint" | "text">>;
@@ -30,8 +30,8 @@ export function* writeStatements(outcome: BatchOutcome, link: number): Steps<rea
   return yield* mapInSteps(all, (parts, i) => statementOf(parts, i === all.length - 1, link));
 }
 
-function packed(parts: readonly Part[]): readonly (readonly Part[])[] {
-  const groups: Part[][] = [];
+function packed(parts: readonly InsertPart[]): readonly (readonly InsertPart[])[] {
+  const groups: InsertPart[][] = [];
   let room = 0;
   for (const part of parts) {
     for (let from = 0; from < part.rows.length; ) {
@@ -48,7 +48,7 @@ function packed(parts: readonly Part[]): readonly (readonly Part[])[] {
   return groups;
 }
 
-function statementOf(parts: readonly Part[], isLast: boolean, link: number): Statement {
+function statementOf(parts: readonly InsertPart[], isLast: boolean, link: number): Statement {
   const values: unknown[] = [];
   const texts = parts.map(({ tag, columns, rows, column, text }) => {
     const names = Object.keys(columns);
@@ -77,7 +77,7 @@ function statementOf(parts: readonly Part[], isLast: boolean, link: number): Sta
  * The parts touch different rows, so their order within a statement does not matter. Between statements it does:
  * zones are inserted before their sets and deleted after them, and ids are deleted before they are inserted.
  */
-function partsOf(outcome: BatchOutcome): readonly Part[] {
+function partsOf(outcome: BatchOutcome): readonly InsertPart[] {
   return [
     ...zoneParts(outcome),
     ...setParts(outcome),
@@ -103,7 +103,7 @@ function partsOf(outcome: BatchOutcome): readonly Part[] {
 
 const place = { zone: "bigint", owner: "text", type: "text" } as const;
 
-const zoneParts = (outcome: BatchOutcome): readonly Part[] => [
+const zoneParts = (outcome: BatchOutcome): readonly InsertPart[] => [
   {
     tag: "zones_changed",
     columns: {
@@ -140,7 +140,7 @@ const zoneParts = (outcome: BatchOutcome): readonly Part[] => [
   },
 ];
 
-const setParts = (outcome: BatchOutcome): readonly Part[] => [
+const setParts = (outcome: BatchOutcome): readonly InsertPart[] => [
   {
     tag: "sets",
     columns: { ...place, ttl: "bigint", records: "text", marks: "text" },
@@ -157,7 +157,7 @@ const setParts = (outcome: BatchOutcome): readonly Part[] => [
   },
 ];
 
-const idParts = (outcome: BatchOutcome): readonly Part[] => [
+const idParts = (outcome: BatchOutcome): readonly InsertPart[] => [
   {
     tag: "ids_gone",
     columns: { id: "text" },
@@ -180,7 +180,14 @@ const idParts = (outcome: BatchOutcome): readonly Part[] => [
 ];
 
 /** The signed names of zones, and the keys that sign them. */
-function signedParts({ names, goneNames, signingKeys, usedKeys, adopted, leftovers }: BatchOutcome): readonly Part[] {
+function signedParts({
+  names,
+  goneNames,
+  signingKeys,
+  usedKeys,
+  adopted,
+  leftovers,
+}: BatchOutcome): readonly InsertPart[] {
   return [
     {
       tag: "ahead_used",
@@ -236,7 +243,7 @@ function signedParts({ names, goneNames, signingKeys, usedKeys, adopted, leftove
 }
 
 /** Actions, idempotency keys and the change log. */
-function recordParts({ log, actions, keys }: BatchOutcome): readonly Part[] {
+function recordParts({ log, actions, keys }: BatchOutcome): readonly InsertPart[] {
   return [
     {
       tag: "actions_new",

@@ -28,7 +28,7 @@ import {
   type WriteEffect,
   type Writer,
 } from "../write-effect.ts";
-import { BatchSets, type Place, type StoredSet } from "./batch-sets.ts";
+import { BatchSets, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
 import { createSignedPart, type SignedPart } from "./signed/part.ts";
 
 /** A zone that a write concerns, and the sets that the write needs to see. */
@@ -43,7 +43,7 @@ export type Loaded = {
   /** Owners whose sets were read, by zone. */
   readonly owners: ReadonlyMap<number, "all" | ReadonlySet<string>>;
   /** The sets that contain the requested records. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, SetKeyInBatch>;
   readonly keys: readonly KeptKey[];
   /** For new zones: the names that are taken. */
   readonly taken: ReadonlySet<string>;
@@ -365,7 +365,7 @@ export class PostgresBatch {
 export type BatchOutcome = ReturnType<PostgresBatch["outcome"]>;
 
 /** The owner of the record in `at` is always included. */
-export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, Place>): ReadonlySet<string> {
+export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, SetKeyInBatch>): ReadonlySet<string> {
   const owners = new Set(
     typeof need.owners === "function" ? need.owners(zone) : need.owners === "to-remove" ? [apex] : [],
   );

@@ -5,7 +5,7 @@ export type JoinedOptions<Key, Value> = {
   readonly load: (keys: readonly Key[]) => Promise<readonly Value[]>;
 };
 
-type Waiting<Key, Value> = {
+type PendingRead<Key, Value> = {
   readonly key: Key;
   readonly settle: (value: Value) => void;
   readonly fail: (error: unknown) => void;
@@ -20,11 +20,11 @@ const mostWaiting = 5_000;
  * costs more than the data. A read that starts after a write was answered is sent after it, and so sees it.
  */
 export function joinReads<Key, Value>({ load }: JoinedOptions<Key, Value>) {
-  let waiting: Waiting<Key, Value>[] = [];
+  let waiting: PendingRead<Key, Value>[] = [];
   let running = 0;
   let scheduled = false;
 
-  const answer = async (group: readonly Waiting<Key, Value>[]): Promise<void> => {
+  const answer = async (group: readonly PendingRead<Key, Value>[]): Promise<void> => {
     try {
       const values = await load(group.map(({ key }) => key));
       for (const [i, each] of group.entries()) each.settle(values[i] as Value);

@@ -3,7 +3,7 @@ import type { Zone } from "../../model.ts";
 import type { Once } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 import type { Need } from "./batch.ts";
-import type { Place } from "./batch-sets.ts";
+import type { SetKeyInBatch } from "./batch-sets.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
 type Key = Once & { readonly actor: string };
@@ -36,7 +36,7 @@ export type LockBusy = {
 type Wanted = { readonly needs: readonly Need[]; readonly creates?: unknown; readonly once?: Key };
 
 /** What this write has to wait for, before it can be run. */
-export function busyFor(wanted: Wanted, busy: Busy, places: ReadonlyMap<string, Place>): LockBusy | undefined {
+export function busyFor(wanted: Wanted, busy: Busy, places: ReadonlyMap<string, SetKeyInBatch>): LockBusy | undefined {
   const [name] = namesToLock([wanted]).intersection(busy.names);
   if (name === newZones) return { key: name, because: "zones are being created by others" };
   if (name !== undefined) return { key: name, because: "the first request with this key is still running" };
@@ -112,7 +112,7 @@ export async function busyZones(
   run: Run,
   needs: readonly Need[],
   zones: readonly Zone[],
-  places: ReadonlyMap<string, Place>,
+  places: ReadonlyMap<string, SetKeyInBatch>,
 ): Promise<readonly BusyZone[]> {
   const locked = new Set(zones.flatMap(({ number, id, name }) => [`number ${number}`, `zone ${id}`, `name ${name}`]));
   const missing = needs.flatMap(({ at, ...need }): readonly Need[] => {

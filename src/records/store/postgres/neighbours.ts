@@ -30,7 +30,7 @@ export async function readNeighbours(run: Run, wishes: readonly NewZoneName[]): 
   ]);
   const named = new Map((zones.rows as Neighbour[]).map((zone) => [zone.name, zone]));
   const consents = (grants.rows as ConsentRow[]).map(consentFromRow);
-  const first = new Map((foreign.rows as Found[]).map(({ nth, name }) => [nth, name]));
+  const first = new Map((foreign.rows as NeighbourRow[]).map(({ nth, name }) => [nth, name]));
   const around: Neighbourhood[] = [];
   for (const [i, wish] of wishes.entries()) {
     const closest = above[i]?.find((name) => named.has(name));
@@ -46,7 +46,7 @@ export async function readObstacle(run: Run, wish: NewZoneName): Promise<NotCrea
   return there.rows.length > 0 || around === undefined ? "name-taken" : refusalOfName(wish, around);
 }
 
-type Found = { readonly nth: number; readonly name: string };
+type NeighbourRow = { readonly nth: number; readonly name: string };
 
 /** `first`: a zone of another account below the name. */
 async function foreignBelow(
@@ -64,7 +64,7 @@ async function foreignBelow(
     if (isForeign && !isConsented(wish, top, consents)) break;
     // Zones below that one are its owner's concern. If it is missing, it was deleted meanwhile, and others may follow.
     const after = top === undefined ? reversedName(next) : reversedBelow(top.name).before;
-    const [more] = (await run(firstForeign([{ account: wish.account, after, before }]))).rows as Found[];
+    const [more] = (await run(firstForeign([{ account: wish.account, after, before }]))).rows as NeighbourRow[];
     next = more?.name;
   }
   return found;

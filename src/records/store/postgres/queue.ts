@@ -37,7 +37,7 @@ export type PostgresQueueOptions = {
   readonly lockLimit: number;
 };
 
-type Waiting = {
+type QueuedWrite = {
   readonly write: Write<unknown>;
   readonly settle: (value: unknown) => void;
   readonly fail: (error: unknown) => void;
@@ -66,15 +66,15 @@ const aliveEvery = 1_000;
  */
 export class PostgresWriteQueue {
   readonly #options: PostgresQueueOptions;
-  readonly #lanes: LockLanes<Waiting>;
-  #waiting: Waiting[] = [];
+  readonly #lanes: LockLanes<QueuedWrite>;
+  #waiting: QueuedWrite[] = [];
   readonly #running = new Set<Running>();
   #isScheduled = false;
   /** The next batch starts when this one has its locks, so that writes to one zone stay in order. */
-  #locking: readonly Waiting[] | undefined;
+  #locking: readonly QueuedWrite[] | undefined;
   #made = 0;
   /** For writes that are alone in their batch. */
-  readonly #turns = createFairSchedule();
+  readonly #schedule = createFairSchedule();
 
   constructor(options: PostgresQueueOptions) {
     this.#options = options;
@@ -92,7 +92,7 @@ export class PostgresWriteQueue {
       counters.waiting += 1;
       const settle = (value: unknown) => resolve(value as T);
       this.#waiting.push({ write, settle, fail: reject, since: performance.now() });
-      this.#schedule();
+      this.#pumpSoon();
     });
   }
 
@@ -104,7 +104,7 @@ export class PostgresWriteQueue {
     }
   }
 
-  #schedule(): void {
+  #pumpSoon(): void {
     if (this.#isScheduled || this.#running.size >= mostBatches) return;
     this.#isScheduled = true;
     setImmediate(() => this.#pump());
@@ -139,7 +139,7 @@ export class PostgresWriteQueue {
     this.#running.add(running);
   }
 
-  async #runBatch(writes: readonly Waiting[], ours: Locks, locked?: Locked): Promise<void> {
+  async #runBatch(writes: readonly QueuedWrite[], ours: Locks, locked?: Locked): Promise<void> {
     const { lockLimit } = this.#options;
     try {
       await this.#transact(writes, { kind: "skip", ours, limit: lockSlice, usual: lockLimit }, locked);
@@ -152,7 +152,7 @@ export class PostgresWriteQueue {
   }
 
   /** Returns the writes that did not get their lock and may try again. */
-  async #runLane(writes: readonly Waiting[]): Promise<readonly Waiting[]> {
+  async #runLane(writes: readonly QueuedWrite[]): Promise<readonly QueuedWrite[]> {
     const { lockLimit } = this.#options;
     const left = Math.min(...writes.map(({ since }) => since)) + lockLimit - performance.now();
     const limit = Math.max(1, Math.min(lockSlice, left));
@@ -166,14 +166,14 @@ export class PostgresWriteQueue {
     return [];
   }
 
-  async #oneByOne(writes: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const left: Waiting[] = [];
+  async #oneByOne(writes: readonly QueuedWrite[]): Promise<readonly QueuedWrite[]> {
+    const left: QueuedWrite[] = [];
     for (const each of writes) left.push(...(await this.#runLane([each])));
     return left;
   }
 
   /** Settles the writes, or passes them on to a lane. If this rejects, nothing was written or settled. */
-  async #transact(writes: readonly Waiting[], lock: LockWay, locked?: Locked): Promise<void> {
+  async #transact(writes: readonly QueuedWrite[], lock: LockWay, locked?: Locked): Promise<void> {
     const { counters, committed } = this.#options;
     const begun = performance.now();
     const { result, last } = await this.#attempt(writes, lock, locked);
@@ -192,7 +192,7 @@ export class PostgresWriteQueue {
     }
   }
 
-  #attempt(writes: readonly Waiting[], lock: LockWay, locked?: Locked) {
+  #attempt(writes: readonly QueuedWrite[], lock: LockWay, locked?: Locked) {
     const { postgres, purge, signer } = this.#options;
     const alone = isAlone(writes, lock) ? writes[0]?.write : undefined;
     return postgres.transact(async (run) => {
@@ -203,9 +203,9 @@ export class PostgresWriteQueue {
       );
       const batch = new PostgresBatch(loaded, signer, alone !== undefined);
       locked?.(new Set(loaded.zones.map(({ number }) => number)));
-      const inParts = <T>(steps: Steps<T>) => this.#inParts(alone, steps, run);
+      const runSteps = <T>(steps: Steps<T>) => this.#runSteps(alone, steps, run);
       const fates = alone
-        ? [await fateOf(() => inParts(alone.run(batch)))]
+        ? [await fateOf(() => runSteps(alone.run(batch)))]
         : writes.map(({ write }): Fate => {
             const busy = busyFor(write, loaded.busy, loaded.places);
             return busy ? { kind: "busy", ...busy } : fateNow(write, batch);
@@ -215,7 +215,7 @@ export class PostgresWriteQueue {
       const link = randomInt(mostLink);
       const writing = writeStatements(outcome, link);
       // All of them before the first one runs: those that write the log make all writers wait.
-      const statements = alone ? await inParts(writing) : finish(writing);
+      const statements = alone ? await runSteps(writing) : finish(writing);
       const last = statements.at(-1);
       for (const statement of [...purge(outcome), ...statements.slice(0, -1)]) await run(statement);
       return { result: { fates, log: outcome.log, link }, ...(last && { last }) };
@@ -223,7 +223,7 @@ export class PostgresWriteQueue {
   }
 
   /** Meanwhile the transaction must not look abandoned. */
-  async #inParts<T>(
+  async #runSteps<T>(
     write: Wish | undefined,
     steps: Steps<T>,
     run: (statement: Statement) => Promise<unknown>,
@@ -231,13 +231,13 @@ export class PostgresWriteQueue {
     const account = write?.needs[0]?.account ?? write?.creates?.account ?? 0;
     const alive = setInterval(() => void run({ text: "SELECT 1" }).catch(() => undefined), aliveEvery);
     try {
-      return await this.#turns.run(account, steps);
+      return await this.#schedule.run(account, steps);
     } finally {
       clearInterval(alive);
     }
   }
 
-  #isRepeatedAlone(each: Waiting, fate: Settled, wasAlone: boolean): boolean {
+  #isRepeatedAlone(each: QueuedWrite, fate: Settled, wasAlone: boolean): boolean {
     const error = fate.kind === "failed" ? fate.error : undefined;
     const whole = error instanceof ReadWholeZone && !each.write.whole;
     if (!whole && (wasAlone || !(error instanceof RunAlone))) return false;
@@ -245,17 +245,17 @@ export class PostgresWriteQueue {
     return true;
   }
 
-  #enterLane(key: string, each: Waiting, because = "a zone is locked by another transaction"): void {
+  #enterLane(key: string, each: QueuedWrite, because = "a zone is locked by another transaction"): void {
     const end = each.since + this.#options.lockLimit;
     const fail = (error: Error) => this.#settle(each, { kind: "failed", error });
     this.#lanes.add(key, { item: each, end, because, fail });
   }
 
-  #failAll(writes: readonly Waiting[], error: unknown): void {
+  #failAll(writes: readonly QueuedWrite[], error: unknown): void {
     for (const each of writes) this.#settle(each, { kind: "failed", error });
   }
 
-  #settle(each: Waiting, fate: Settled): void {
+  #settle(each: QueuedWrite, fate: Settled): void {
     const { counters } = this.#options;
     counters.waiting -= 1;
     counters[fate.kind === "done" ? "writes" : "failed"] += 1;

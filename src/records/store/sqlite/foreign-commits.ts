@@ -12,7 +12,7 @@ export function watchForeignCommits(database: DatabaseSync) {
   const forgetters: (() => void)[] = [];
   let seen = versionNow();
   let looked = false;
-  const lookNextTurn = () => {
+  const checkNextTime = () => {
     looked = false;
   };
 
@@ -30,7 +30,7 @@ export function watchForeignCommits(database: DatabaseSync) {
     check: (): void => {
       if (looked) return;
       looked = true;
-      setImmediate(lookNextTurn);
+      setImmediate(checkNextTime);
       look();
     },
     /**

@@ -68,7 +68,7 @@ export type LargeWritesOptions = {
   readonly signAhead?: (
     need: SignAhead,
     before: NamesAhead | undefined,
-    ways: Pick<SigningAhead, "turns" | "signal">,
+    ways: Pick<SigningAhead, "schedule" | "signal">,
   ) => Promise<NamesAhead>;
 };
 
@@ -117,7 +117,7 @@ export class LargeWrites {
   readonly #open: LargeWritesOptions["open"];
   readonly #signAhead: LargeWritesOptions["signAhead"];
   readonly #pauses: ReturnType<typeof createLargeWritePauses>;
-  readonly #turns = createFairSchedule({ part: partOfPlan, mostWaiting });
+  readonly #schedule = createFairSchedule({ part: partOfPlan, mostWaiting });
   readonly #sides = new Set<WriteSide>();
   readonly #closing = new AbortController();
 
@@ -155,7 +155,7 @@ export class LargeWrites {
 
   async #inTurn<T>(account: number, write: () => Promise<T>): Promise<T> {
     const { signal } = this.#closing;
-    const release = await this.#turns.hold(account, signal);
+    const release = await this.#schedule.hold(account, signal);
     try {
       const pause = this.#pauses.left(account);
       if (pause > longestWait) throw tooLong(pause);
@@ -171,7 +171,7 @@ export class LargeWrites {
   /** Names that have to be signed ahead are signed, and the write is tried again. */
   async #largeOrAhead<T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> {
     const signAhead = this.#signAhead;
-    const ways = { turns: this.#turns, signal: this.#closing.signal };
+    const ways = { schedule: this.#schedule, signal: this.#closing.signal };
     return await repeatAhead(signAhead && ((need, before) => signAhead(need, before, ways)), async (ahead) => {
       const its = { ...write, ahead };
       const done = ahead.size > 0 ? await this.#small(its, false) : undefined;
@@ -214,14 +214,14 @@ export class LargeWrites {
 
   /** `isUrgent`: other writes wait for it. */
   async #planned<T>(account: number, { planning, ahead }: LargeOrSmall<T>, side: WriteSide, isUrgent: boolean) {
-    const plan = await this.#turns.run(account, planning(side, ahead));
-    const next = () => this.#turns.next(account);
+    const plan = await this.#schedule.run(account, planning(side, ahead));
+    const next = () => this.#schedule.next(account);
     for (const { signing } of plan.writes) await signing?.beside({ next, isUrgent });
     return plan;
   }
 
   async #ready(account: number, write: PlannedWrite): Promise<ReadyWrite> {
-    return { write, rows: await this.#turns.run(account, preparingRows(write)) };
+    return { write, rows: await this.#schedule.run(account, preparingRows(write)) };
   }
 
   /**
@@ -240,7 +240,7 @@ export class LargeWrites {
         const { plan, writes } = await plans();
         if (!isCurrent(plan, side)) return undefined;
         writer.begun();
-        for (const { write, rows } of writes) await inParts(write.applying(side, rows));
+        for (const { write, rows } of writes) await finishInParts(write.applying(side, rows));
         const result = plan.finish(side);
         writer.ending();
         const { trouble } = this.#queue;
@@ -310,7 +310,7 @@ const isCurrent = (plan: Plan<unknown>, on: WriteSide): boolean =>
   plan.writes.every((write) => write.isCurrent(on)) && (plan.isCurrent?.(on) ?? true);
 
 /** Others wait for the end, so it gives way less often than `Turns`. */
-async function inParts<T>(steps: Steps<T>): Promise<T> {
+async function finishInParts<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const ended = stepsWithin(part, steps);
     if (ended !== undefined) return ended.value;

@@ -88,7 +88,7 @@ export type JobRunner = {
 /** Batches that the thread gets after commands have waited together. */
 const crowdedFor = 16;
 
-type Waiting = {
+type QueuedWork = {
   readonly work: () => unknown;
   readonly job: Job | undefined;
   readonly settle: (result: unknown) => void;
@@ -114,7 +114,7 @@ export type QueueOptions = {
  */
 export class WriteQueue {
   readonly #options: QueueOptions;
-  #waiting: Waiting[] = [];
+  #waiting: QueuedWork[] = [];
   #isScheduled = false;
   /** The thread has a batch, or another connection of this process is writing. */
   #isBusy = false;
@@ -228,7 +228,7 @@ export class WriteQueue {
     if (!this.#isBusy) this.#schedule();
   }
 
-  #taken(): readonly Waiting[] {
+  #taken(): readonly QueuedWork[] {
     const writes = this.#waiting;
     this.#waiting = [];
     if (this.#broken === undefined) return writes;
@@ -240,7 +240,7 @@ export class WriteQueue {
    * A command that waits alone takes less time here. So does a process that only reads, or has one caller, without the
    * thread.
    */
-  #forThread(writes: readonly Waiting[]): readonly Waiting[] {
+  #forThread(writes: readonly QueuedWork[]): readonly QueuedWork[] {
     const { thread, together = 2 } = this.#options;
     const commands = writes.reduce((sum, { job }) => (job?.kind === "command" ? sum + 1 : sum), 0);
     this.#crowded = commands >= together ? crowdedFor : Math.max(0, this.#crowded - 1);
@@ -250,7 +250,7 @@ export class WriteQueue {
     return writes.every(({ job }) => job !== undefined) ? writes : writes.filter(({ job }) => job !== undefined);
   }
 
-  #runHere(writes: readonly Waiting[]): void {
+  #runHere(writes: readonly QueuedWork[]): void {
     const begun = performance.now();
     const { runHere, disk } = this.#options;
     const batch = runHere(writes.map(({ work }) => work));
@@ -275,7 +275,7 @@ export class WriteQueue {
     this.#schedule();
   }
 
-  #runThere(writes: readonly Waiting[]): void {
+  #runThere(writes: readonly QueuedWork[]): void {
     const begun = performance.now();
     this.#isBusy = true;
     this.#options.thread?.run(writes.flatMap(({ job }) => job ?? [])).then(
@@ -291,7 +291,7 @@ export class WriteQueue {
     );
   }
 
-  #settle({ outcomes, rows, commits }: Batch, writes: readonly Waiting[], begun: number): void {
+  #settle({ outcomes, rows, commits }: Batch, writes: readonly QueuedWork[], begun: number): void {
     const failed = outcomes.filter((outcome) => "error" in outcome).length;
     const { counters, durable } = this.#options;
     this.#count(writes.length - failed, commits, begun);
@@ -312,7 +312,7 @@ export class WriteQueue {
     if (commits > 0) observe(counters.commitSeconds, (performance.now() - begun) / 1_000);
   }
 
-  #fail(error: unknown, writes: readonly Waiting[]): void {
+  #fail(error: unknown, writes: readonly QueuedWork[]): void {
     const { counters } = this.#options;
     counters.failed += writes.length;
     counters.waiting -= writes.length;

@@ -2,8 +2,8 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import { eachPart, storeTables, type Tables } from "../tables/table.ts";
 import { named, type Step } from "./step.ts";
 
-type Place = { readonly zone: number; readonly owner: string; readonly type: string };
-type IdRow = Place & { readonly id: string };
+type SetKey = { readonly zone: number; readonly owner: string; readonly type: string };
+type IdRow = SetKey & { readonly id: string };
 
 /** Every record is in the index exactly once, under its set, and every index entry has its record. */
 export function createIndexCheck(tables: Tables, step: Step) {
@@ -63,4 +63,4 @@ async function checkUnheld(tables: Tables, step: Step): Promise<void> {
       );
 }
 
-const placeText = ({ zone, owner, type }: Place): string => `zone ${zone}, ${owner} ${type}`;
+const placeText = ({ zone, owner, type }: SetKey): string => `zone ${zone}, ${owner} ${type}`;

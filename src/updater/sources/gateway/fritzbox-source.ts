@@ -85,10 +85,10 @@ async function locate(url: URL, resolve: Resolve, timeout: number): Promise<URL 
 }
 
 /** What the box reports about one family. `none` is an empty answer. */
-type Known<T> = { readonly kind: "known"; readonly entries: readonly T[] };
-type Part<T> = Known<T> | { readonly kind: "none" } | ({ readonly kind: "unknown" } & WhyUnknown);
+type ReadEntries<T> = { readonly kind: "known"; readonly entries: readonly T[] };
+type FamilyReading<T> = ReadEntries<T> | { readonly kind: "none" } | ({ readonly kind: "unknown" } & WhyUnknown);
 
-function readingOf(ipv4: Part<string>, ipv6: Part<ReportedIpv6>): SourceReading {
+function readingOf(ipv4: FamilyReading<string>, ipv6: FamilyReading<ReportedIpv6>): SourceReading {
   const why = [ipv4, ipv6].find((part) => part.kind === "unknown");
   // If the other family has an address the box is online, so an empty answer means that it has none: DS-Lite, or IPv6
   // is disabled.
@@ -127,14 +127,14 @@ const malformed = (what: string, text: string | undefined) =>
       : `the FRITZ!Box reports "${printable(text)}" as its ${what}`,
   );
 
-function ipv4Of(answer: Answered): Part<string> {
+function ipv4Of(answer: Answered): FamilyReading<string> {
   if (answer.kind === "refused") return refused("IPv4 address", answer);
   const text = answer.value("NewExternalIPAddress");
   if (text !== undefined && isOffline(text)) return { kind: "none" };
   return text !== undefined && parseIpv4(text) ? { kind: "known", entries: [text] } : malformed("IPv4 address", text);
 }
 
-function ipv6Of(address: Answered, prefix: Answered): Part<ReportedIpv6> {
+function ipv6Of(address: Answered, prefix: Answered): FamilyReading<ReportedIpv6> {
   if (address.kind === "refused") return refused("IPv6 address", address);
   const own = entryOf(address.value, "NewExternalIPv6Address");
   if (typeof own === "string" || own === undefined) return malformed("IPv6 address", own);

@@ -35,7 +35,7 @@ export function createIgdSource(config: IgdSource, connect: Connect, interval?: 
   let last: Protocol | undefined;
   let isUpnpBroken = false;
 
-  const ask = async (protocol: Protocol, gateway: string, signal: AbortSignal): Promise<Asked> => {
+  const ask = async (protocol: Protocol, gateway: string, signal: AbortSignal): Promise<ProtocolAnswer> => {
     if (protocol === "upnp") return upnpAsked(await readExternalAddress(upnp, signal));
     return mappingAsked(protocol, await (protocol === "pcp" ? askPcp : askNatPmp)(gateway, signal));
   };
@@ -89,7 +89,7 @@ export function createIgdSource(config: IgdSource, connect: Connect, interval?: 
 const turnOn =
   "turn on UPnP or NAT-PMP on the router, or set `gateway:` if another router has the connection to the internet";
 
-type Asked =
+type ProtocolAnswer =
   | { readonly kind: "known"; readonly reading: SourceReading }
   | { readonly kind: "refused"; readonly because: string }
   /** Its answer was missing or unusable. Another protocol may work. */
@@ -112,14 +112,14 @@ async function locateGateway(gateway: string, signal: AbortSignal): Promise<URL 
 /** Milliseconds. A gateway may take one second to answer. */
 const searchWait = 2_000;
 
-function upnpAsked(read: ExternalAddress): Asked {
+function upnpAsked(read: ExternalAddress): ProtocolAnswer {
   if (read.kind === "not-found") return { kind: "silent" };
   if (read.kind === "failed") return read;
   if (read.kind === "ambiguous") return { kind: "known", reading: unavailable(read.because, turnOn) };
   return { kind: "known", reading: readingOf(read.text) };
 }
 
-function mappingAsked(protocol: Protocol, answer: MappingAnswer): Asked {
+function mappingAsked(protocol: Protocol, answer: MappingAnswer): ProtocolAnswer {
   if (answer.kind === "address") return { kind: "known", reading: readingOf(answer.text) };
   return answer.kind === "refused"
     ? { kind: "refused", because: `${answer.because} (${protocol})` }

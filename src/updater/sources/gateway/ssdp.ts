@@ -14,10 +14,10 @@ export type Search = {
   /** Ends the search early. */
   readonly isEnough?: (answer: SsdpAnswer) => boolean;
   /** For tests: where to search instead. */
-  readonly places?: readonly Place[] | undefined;
+  readonly places?: readonly SearchAddress[] | undefined;
 };
 
-type Place = { readonly from: string; readonly to: string; readonly port: number };
+type SearchAddress = { readonly from: string; readonly to: string; readonly port: number };
 
 const group = "239.255.255.250";
 const ssdpPort = 1900;
@@ -43,7 +43,7 @@ export async function searchGateways(search: Search, signal: AbortSignal): Promi
 }
 
 /** A multicast is sent on one network only, so each network gets its own. */
-function placesOf({ also }: Search): readonly Place[] {
+function placesOf({ also }: Search): readonly SearchAddress[] {
   const own = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter(({ family, internal }) => family === "IPv4" && !internal)
@@ -53,7 +53,7 @@ function placesOf({ also }: Search): readonly Place[] {
 }
 
 async function searchAt(
-  { from, to, port }: Place,
+  { from, to, port }: SearchAddress,
   wait: number,
   hear: (message: Buffer, address: string) => void,
   over: AbortSignal,

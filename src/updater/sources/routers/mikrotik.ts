@@ -29,7 +29,7 @@ export const mikrotik = {
         ],
       },
       keys: oneTrust,
-      turn: withTrust,
+      transform: withTrust,
     },
   ),
   can: { push: false, prefix: true, lifetimes: false },

@@ -37,19 +37,19 @@ function interfaceOf(device: string, fields: Fields): ReportedInterface | string
   return {
     device,
     up: fields.up,
-    ipv4: (ipv4 as readonly Entry[]).map(({ address }) => ({ text: address })),
+    ipv4: (ipv4 as readonly AddressEntry[]).map(({ address }) => ({ text: address })),
     ipv6: [
-      ...(ipv6 as readonly Entry[]).map(ipv6Of),
-      ...(assigned as readonly Entry[]).flatMap((each) =>
+      ...(ipv6 as readonly AddressEntry[]).map(ipv6Of),
+      ...(assigned as readonly AddressEntry[]).flatMap((each) =>
         each.local === undefined ? [] : [ipv6Of({ ...each, address: each.local })],
       ),
-      ...(delegated as readonly Entry[]).map((each) => ({ ...ipv6Of(each), delegated: true as const })),
+      ...(delegated as readonly AddressEntry[]).map((each) => ({ ...ipv6Of(each), delegated: true as const })),
     ],
   };
 }
 
 /** `local`: the router's own address in a network with a delegated prefix. */
-type Entry = {
+type AddressEntry = {
   readonly address: string;
   readonly mask?: number;
   readonly preferred?: number;
@@ -57,28 +57,28 @@ type Entry = {
   readonly local?: string;
 };
 
-function entriesIn(fields: Fields, key: string): readonly Entry[] | string {
+function entriesIn(fields: Fields, key: string): readonly AddressEntry[] | string {
   const list = fields[key] ?? [];
   if (!Array.isArray(list)) return `${key} is not a list`;
   const entries = (list as readonly unknown[]).map(entryOf);
   return entries.every((each) => each !== undefined) ? entries : `an entry of ${key} is malformed`;
 }
 
-function entryOf(value: unknown): Entry | undefined {
+function entryOf(value: unknown): AddressEntry | undefined {
   if (!isObject(value) || typeof value.address !== "string") return undefined;
   const numbers = ["mask", "preferred", "valid"].map((key) => [key, value[key]] as const);
   if (numbers.some(([, each]) => each !== undefined && typeof each !== "number")) return undefined;
   const local = value["local-address"];
   if (local !== undefined && !(isObject(local) && typeof local.address === "string")) return undefined;
   return {
-    ...(Object.fromEntries(numbers.filter(([, each]) => each !== undefined)) as Partial<Entry>),
+    ...(Object.fromEntries(numbers.filter(([, each]) => each !== undefined)) as Partial<AddressEntry>),
     address: showable(value.address),
     ...(isObject(local) ? { local: showable(String(local.address)) } : {}),
   };
 }
 
 /** Without lifetimes it never expires; with a preferred lifetime of zero it is deprecated (RFC 4862, 5.5.4). */
-const ipv6Of = ({ address, mask, preferred, valid }: Entry): ReportedIpv6 => ({
+const ipv6Of = ({ address, mask, preferred, valid }: AddressEntry): ReportedIpv6 => ({
   text: address,
   linkLocal: false,
   deprecated: preferred === 0,

@@ -25,7 +25,7 @@ export const openwrt = {
         "An OpenWrt router, through ubus over HTTPS. Its devices are the interfaces of its network settings: wan, wan6, lan.",
       schema: { examples: [{ kind: "openwrt", url: "https://192.168.1.1", password: { file: "secrets/router" } }] },
       keys: oneTrust,
-      turn: withTrust,
+      transform: withTrust,
     },
   ),
   can: { push: false, prefix: true, lifetimes: true },

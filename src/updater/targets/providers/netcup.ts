@@ -34,7 +34,7 @@ const settings = mapping(
     title: "Target: netcup",
     description: "The CCP API of netcup. The TTL belongs to the whole zone, so `ttl:` is not allowed.",
     keys: oneTrust,
-    turn: withTrust,
+    transform: withTrust,
   },
 );
 

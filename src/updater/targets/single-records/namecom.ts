@@ -29,7 +29,7 @@ const settings = mapping(
     title: "Target: namecom",
     description: "name.com's API, version 4. The lowest TTL is 300.",
     keys: oneTrust,
-    turn: withTrust,
+    transform: withTrust,
   },
 );
 

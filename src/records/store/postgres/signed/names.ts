@@ -46,7 +46,7 @@ export async function readSignedNames(
 
 const namesOf = ({ namesAt }: Zone): number => namesAt ?? 0;
 
-type Part = { readonly zone: Zone; readonly owner: string };
+type NameInZone = { readonly zone: Zone; readonly owner: string };
 
 /** A name may begin or cease to exist with a name below it, and with NSEC3 it is a link of the chain then. */
 function withNamesAbove(owners: ReadonlySet<string>): ReadonlySet<string> {
@@ -55,7 +55,7 @@ function withNamesAbove(owners: ReadonlySet<string>): ReadonlySet<string> {
   return all;
 }
 
-const linkAt = ({ zone, owner }: Part) => ({
+const linkAt = ({ zone, owner }: NameInZone) => ({
   zone: namesOf(zone),
   link: linkOf(owner, zone.name, zone.settings.dnssec?.denial ?? "nsec"),
 });
@@ -68,7 +68,7 @@ const ofZones = (zones: readonly number[]): Statement => ({
   values: [zones],
 });
 
-const atOwners = (wanted: readonly Part[]): Statement => ({
+const atOwners = (wanted: readonly NameInZone[]): Statement => ({
   name: "signed names of owners",
   text:
     `SELECT DISTINCT ${columns} FROM unnest($1::bigint[], $2::text[]) AS n (zone, owner) ` +

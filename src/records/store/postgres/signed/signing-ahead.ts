@@ -15,16 +15,16 @@ type SigningAheadOptions = {
  */
 export function createSigningAhead({ ahead: store, signer, add }: SigningAheadOptions) {
   // Each account signs one large zone at a time.
-  const turns = createFairSchedule({ mostWaiting: 100 });
+  const schedule = createFairSchedule({ mostWaiting: 100 });
   const closing = new AbortController();
   const { signal } = closing;
   const running = new Set<Promise<unknown>>();
 
   const signFirst = async <T>(write: Write<T>, { zone }: SignAhead): Promise<T> => {
-    const release = await turns.hold(zone.account, signal);
+    const release = await schedule.hold(zone.account, signal);
     try {
       return await repeatAhead(
-        signer && ((need, before) => signAhead({ store, signer, turns, signal }, need, before)),
+        signer && ((need, before) => signAhead({ store, signer, schedule, signal }, need, before)),
         (ahead) => add({ ...write, ahead }),
       );
     } finally {

@@ -4,7 +4,7 @@ import type { MaybeLater } from "../../../core/maybe-later.ts";
 const atOnce = 200;
 
 /** The results of `call` for all items, in order, with a limited number of calls at a time. */
-export async function inParts<Item, T>(
+export async function mapInParts<Item, T>(
   items: readonly Item[],
   call: (item: Item) => MaybeLater<T>,
   pause: () => Promise<void> | undefined = () => undefined,

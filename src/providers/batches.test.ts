@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inParts } from "./in-parts.ts";
+import { batches } from "./batches.ts";
 
 describe("the parts of a long list", () => {
   test.each<[readonly number[], number, readonly (readonly number[])[]]>([
@@ -10,6 +10,6 @@ describe("the parts of a long list", () => {
     [[11], 10, [[11]]],
     [[11, 1, 9, 1], 10, [[11], [1, 9], [1]]],
   ])("%j with room for %i: %j", (sizes, most, parts) => {
-    expect(inParts(sizes, (size) => size, most)).toEqual(parts);
+    expect(batches(sizes, (size) => size, most)).toEqual(parts);
   });
 });

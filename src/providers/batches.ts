@@ -1,5 +1,5 @@
 /** As few parts as possible, in the same order, none larger than `most` unless a single item is. */
-export function inParts<T>(all: readonly T[], sizeOf: (one: T) => number, most: number): readonly (readonly T[])[] {
+export function batches<T>(all: readonly T[], sizeOf: (one: T) => number, most: number): readonly (readonly T[])[] {
   const parts: T[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const one of all) {
