@@ -14,11 +14,11 @@ export type StoredAddress = {
 export type StateContent = {
   readonly entries: Record<string, StoredAddress>;
   readonly holds: Record<string, Instant>;
-  /** How often each entry was stored, by any process. Older versions omit it. */
+  /** How often each entry was stored, by any process. */
   readonly versions: Record<string, number>;
 };
 
-/** For each entry that is not in the file yet: the turn of the entry it follows. */
+/** For each entry that is not in the file yet: the version of the entry it follows. */
 export type Unsaved = Map<string, number>;
 
 /**
@@ -28,7 +28,7 @@ export type Unsaved = Map<string, number>;
  */
 export function mergeState(ours: StateContent, theirs: StateContent, unsaved: Unsaved): boolean {
   for (const [key, entry] of Object.entries(theirs.entries))
-    mergeEntry(key, entry, ours, theirs.versions[key], unsaved);
+    mergeEntry(key, entry, ours, theirs.versions[key] ?? 0, unsaved);
   for (const [target, until] of Object.entries(theirs.holds)) {
     ours.holds[target] = Math.max(until, ours.holds[target] ?? 0);
   }
@@ -37,33 +37,19 @@ export function mergeState(ours: StateContent, theirs: StateContent, unsaved: Un
   );
 }
 
-function mergeEntry(
-  key: string,
-  entry: StoredAddress,
-  ours: StateContent,
-  version: number | undefined,
-  unsaved: Unsaved,
-) {
+function mergeEntry(key: string, entry: StoredAddress, ours: StateContent, version: number, unsaved: Unsaved) {
   const own = ours.entries[key];
   const ownVersion = ours.versions[key] ?? 0;
   const follows = unsaved.get(key);
   if (!own) ours.entries[key] = entry;
-  else if (version === undefined) ours.entries[key] = byClock(own, entry);
   else if (follows !== undefined ? version > follows : version === ownVersion)
     ours.entries[key] = unordered(own, entry);
   else if (version > ownVersion) ours.entries[key] = entry;
-  if (version === undefined) return;
   if (follows === undefined) ours.versions[key] = Math.max(version, ownVersion);
   else if (version > follows) {
     ours.versions[key] = version + 1;
     unsaved.set(key, version);
   }
-}
-
-/** Older versions store no other information about the order. */
-function byClock(own: StoredAddress, other: StoredAddress): StoredAddress {
-  if (own.storedAt !== other.storedAt) return own.storedAt < other.storedAt ? other : own;
-  return other.inDoubt ? { ...own, inDoubt: true } : own;
 }
 
 /** Symmetric, so that both processes get the same result. */

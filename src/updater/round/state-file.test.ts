@@ -54,13 +54,6 @@ describe("the state file", () => {
     for (let i = 0; i < 20; i++) expect(again.get(`k${i}`)).toEqual(entry(`9.9.9.${i}`));
   });
 
-  it("may come from a version without holds", async () => {
-    writeFileSync(path, '{"version":1,"entries":{"a":{"address":"9.9.9.9","storedAt":"2026-01-02T03:04:05.000Z"}}}');
-    const state = await open();
-    expect(state.get("a")).toEqual(entry("9.9.9.9"));
-    expect(state.hold("https://x/")).toBeUndefined();
-  });
-
   const damaged: [string, string][] = [
     ["empty", ""],
     ["torn", '{"version":1,"entr'],
@@ -258,7 +251,10 @@ describe("a state file of two processes", () => {
   it("restores what the other process has overwritten at the same moment", async () => {
     const one = await open();
     await one.set("a", entry("9.9.9.1"));
-    writeFileSync(path, JSON.stringify({ version: 1, entries: { b: entry("9.9.9.2") }, holds: {} }));
+    writeFileSync(
+      path,
+      JSON.stringify({ version: 1, entries: { b: entry("9.9.9.2") }, holds: {}, versions: { b: 1 } }),
+    );
     await one.flush();
     const again = await open();
     expect([again.get("a"), again.get("b")]).toEqual([entry("9.9.9.1"), entry("9.9.9.2")]);

@@ -197,7 +197,7 @@ function parseContent(text: string): StateContent | "newer" | undefined {
   if (!isObject(value)) return undefined;
   if (typeof value.version === "number" && value.version > version) return "newer";
   if (value.version !== version || !isObject(value.entries)) return undefined;
-  const { entries, holds = {}, versions = {} } = value;
+  const { entries, holds, versions } = value;
   if (!Object.values(entries).every(isStored) || !isNumbers(holds) || !isNumbers(versions)) return undefined;
   return { entries, holds, versions } as StateContent;
 }
