@@ -36,6 +36,19 @@ describe("the systemd units", () => {
     expect(used.filter((option) => !known.includes(option))).toEqual([]);
   });
 
+  it("have one rule for /etc/moor, with the Debian package and the pages: everyone may read it", () => {
+    const places = ["packaging/systemd", "packaging/debian", "docs"].flatMap((place) =>
+      readdirSync(join(repository, place), { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => readFileSync(join(repository, place, entry.name), "utf8")),
+    );
+    const modes = places.flatMap((text) => [
+      ...text.matchAll(/(?:install -d -m|chmod) (\d+)(?: -o moor -g moor)? \/etc\/moor(?!\/)/g),
+    ]);
+    expect(modes.length).toBeGreaterThan(4);
+    expect(modes.filter(([, mode]) => mode !== "0755").map(([line]) => line)).toEqual([]);
+  });
+
   it.each(units)("%s counts as started when a child process reports ready", (unit) => {
     const text = readFileSync(join(folder, unit), "utf8");
     expect(text).toMatch(/^Type=notify$/m);

@@ -97,7 +97,7 @@ function addSigningVerbs(dnssec: Command, io: CommandIo, run: Run): void {
 /** What changes while a zone stays signed. */
 function addChangeVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   const load = () => import("../records/dnssec.ts");
-  storeVerb(dnssec, "roll", "Replaces the key of a zone, step by step.")
+  storeVerb(dnssec, "roll", "Replaces the key of a zone at the stage secure, step by step.")
     .argument(...zone)
     .addOption(algorithm("change to this algorithm (default: the same)"))
     .action((name, options) => run(async () => (await load()).dnssecRoll(name, options, io)));
