@@ -1,3 +1,5 @@
+import { presetTitles } from "../../updater/targets/targets.ts";
+
 /** What people call the services and devices that `api:` and `kind:` name in the config. */
 const targetNames: Readonly<Record<string, string>> = {
   rrsets: "moor records",
@@ -21,24 +23,7 @@ const targetNames: Readonly<Record<string, string>> = {
   godaddy: "GoDaddy",
   vultr: "Vultr",
   dyndns2: "No-IP, Dyn and other dyndns2 services",
-  duckdns: "DuckDNS",
-  dynv6: "dynv6",
-  ddnss: "DDNSS",
-  freedns: "FreeDNS (afraid.org)",
-  cloudns: "ClouDNS",
-  easydns: "easyDNS",
-  dnsexit: "DNSExit",
-  zoneedit: "ZoneEdit",
-  enom: "eNom",
-  changeip: "ChangeIP",
-  domeneshop: "Domeneshop",
-  dondominio: "DonDominio",
-  domaindiscount24: "domaindiscount24",
-  freemyip: "freemyip.com",
-  myaddr: "myaddr",
-  njalla: "Njalla",
-  regfish: "Regfish",
-  "1984hosting": "1984 Hosting",
+  ...presetTitles,
   http: "another service, by one HTTP request",
   v1: "moor records, with its older API",
 };

@@ -17,11 +17,18 @@ export function listIn<T>(
   answer: ServiceAnswer<JsonBody>,
   { service, key, what, isItem, zone }: Expected<T>,
 ): Lookup<readonly T[]> {
-  if (answer.kind === "absent") return zone === undefined ? unknownCall(answer, service) : noZone(zone, service);
-  if (answer.kind !== "ok") return answer;
-  const list = answer.value[key];
+  const found = lookupIn(answer, service, zone);
+  if (found.kind !== "found") return found;
+  const list = found.value[key];
   if (!Array.isArray(list) || !list.every(isItem)) return unexpected(`no list of ${what}`, service);
   return { kind: "found", value: list };
+}
+
+/** What an answer has. `zone` is the one that the call names: if it is missing, the answer is 404. */
+export function lookupIn<T>(answer: ServiceAnswer<T>, service: string, zone?: string): Lookup<T> {
+  if (answer.kind === "ok") return { kind: "found", value: answer.value };
+  if (answer.kind !== "absent") return answer;
+  return zone === undefined ? unknownCall(answer, service) : noZone(zone, service);
 }
 
 /** What was found, as something else. */

@@ -165,6 +165,17 @@ export const later = (because: string, todo = "no action needed: moor retries"):
 });
 
 /** A 404 that is not in the format of a record service: another program, or another API. */
+/** One item of an answer. */
+export function itemIn<T>(
+  answer: ServiceAnswer<JsonBody>,
+  key: string,
+  isItem: (value: unknown) => value is T,
+): ServiceAnswer<T> {
+  if (answer.kind !== "ok") return answer;
+  const item = answer.value[key];
+  return isItem(item) ? { kind: "ok", value: item } : unexpected(`no ${key}`);
+}
+
 export const unknownCall = ({ said }: Absent, service = ours.service): ServiceFault => ({
   kind: "refused",
   because: `${service} does not offer this call (404${said ? `: ${said}` : ""})`,

@@ -56,6 +56,10 @@ export function readWriteAnswer<T>(
   return unknown(fault, outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300);
 }
 
+/** For a service whose answer does not contain the record: it has to be read. */
+export const withoutContent = (written: WriteAnswer<unknown>): WriteAnswer<undefined> =>
+  written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+
 /** Like `readWriteAnswer`, for services with a dialect: the whole body is the content. */
 export function readWritten(
   outcome: HttpOutcome,

@@ -4,6 +4,7 @@ import type { TargetConfig } from "../config/kinds.ts";
 import { dyndns2 } from "./dyndns2.ts";
 import { http } from "./http-call/http.ts";
 import { httpPresets } from "./http-call/presets.ts";
+import { httpServices } from "./http-call/services.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
 import { desec } from "./providers/desec.ts";
 import { gandi } from "./providers/gandi.ts";
@@ -55,6 +56,11 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
 };
 
 export const usualApi = "v1";
+
+/** What people call the services that are a row of `http-call/services.ts`. */
+export const presetTitles: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(httpServices).map(([api, { title }]) => [api, title]),
+);
 
 /** An entry of `targets:`. */
 export const targetSettings = kindsOf("api", targetKinds, { description: "The API to use.", usual: usualApi });

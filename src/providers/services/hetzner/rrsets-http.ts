@@ -12,11 +12,11 @@ import type { HttpClient } from "../../../lib/http-client/client.ts";
 import {
   dialectOf,
   isTtl,
+  itemIn,
   type JsonBody,
   readAnswer,
   readPages,
   type ServiceAnswer,
-  unexpected,
 } from "../../answers/service-answer.ts";
 import { readWriteAnswer, type WriteAnswer, type WriteShape } from "../../answers/write-answer.ts";
 import type { ProviderAccount, SetName } from "../../provider-calls.ts";
@@ -96,16 +96,6 @@ export function rrsetsHttp(
 
 const pathOf = ({ zone, name, type }: SetName) =>
   `/zones/${encodeURIComponent(zone)}/rrsets/${encodeURIComponent(name)}/${type}`;
-
-function itemIn<T>(
-  answer: ServiceAnswer<JsonBody>,
-  key: string,
-  isItem: (value: unknown) => value is T,
-): ServiceAnswer<T> {
-  if (answer.kind !== "ok") return answer;
-  const item = answer.value[key];
-  return isItem(item) ? { kind: "ok", value: item } : unexpected(`no ${key}`);
-}
 
 const isZone = (value: unknown): value is ReadableCloudZone =>
   isObject(value) && Number.isSafeInteger(value.id) && typeof value.name === "string" && isTtl(value.ttl);

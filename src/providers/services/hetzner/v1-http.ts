@@ -4,11 +4,11 @@ import type { HttpClient, HttpRequest } from "../../../lib/http-client/client.ts
 import {
   dialectOf,
   isTtl,
+  itemIn,
   type JsonBody,
   readAnswer,
   readPages,
   type ServiceAnswer,
-  unexpected,
 } from "../../answers/service-answer.ts";
 import { readWriteAnswer, readWritten, type WriteAnswer, type WriteShape } from "../../answers/write-answer.ts";
 import type { ProviderAccount } from "../../provider-calls.ts";
@@ -60,7 +60,7 @@ export function v1Http(
     zones: (name, signal) =>
       list(name === undefined ? "/zones" : `/zones?name=${encodeURIComponent(name)}`, "zones", isZone, signal),
     records: (zoneId, signal) => list(`/records?zone_id=${encodeURIComponent(zoneId)}`, "records", isRecord, signal),
-    record: async (id, signal) => recordIn(await get(pathOf(id), signal)),
+    record: async (id, signal) => itemIn(await get(pathOf(id), signal), "record", isRecord),
     replace: async (id, replacement, signal) => write("PUT", pathOf(id), replacement, signal),
     create: async (record, signal) => write("POST", "/records", record, signal),
     async remove(id, signal) {
@@ -72,12 +72,6 @@ export function v1Http(
 }
 
 const pathOf = (id: string) => `/records/${encodeURIComponent(id)}`;
-
-const recordIn = (answer: ServiceAnswer<JsonBody>): ServiceAnswer<ReadableRecord> => {
-  if (answer.kind !== "ok") return answer;
-  const record = answer.value.record;
-  return isRecord(record) ? { kind: "ok", value: record } : unexpected("no record");
-};
 
 const isZone = (value: unknown): value is ReadableZone => hasTexts(value, ["id", "name"]);
 

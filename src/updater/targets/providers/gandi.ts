@@ -5,6 +5,7 @@ import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answ
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import { type ApiDialect, type JsonBody, noZone, unexpected } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
 import { createSetTarget, type SetCalls } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
@@ -64,7 +65,7 @@ function gandiCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined
     async write(set, { value, ttl }, held, signal) {
       const content = { rrset_values: [value], rrset_ttl: ttl ?? held?.ttl ?? usualTtl };
       const written = await api.send("PUT", pathOf(set), content, [200, 201], signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      return withoutContent(written);
     },
     async zones(signal) {
       const answer = await api.list("/domains", "?per_page=1000", signal);

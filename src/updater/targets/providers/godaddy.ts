@@ -4,6 +4,7 @@ import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import type { ApiDialect, JsonBody } from "../../../providers/answers/service-answer.ts";
+import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
 import { createSetTarget, type SetCalls } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
@@ -58,7 +59,7 @@ function godaddyCalls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
     async write(set, { value, ttl }, held, signal) {
       const content = [{ data: value, ttl: ttl ?? held?.ttl ?? usualTtl }];
       const written = await api.send("PUT", pathOf(set), content, [200], signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      return withoutContent(written);
     },
     async zones(signal) {
       const answer = await api.get("/v1/domains?limit=1000", signal);

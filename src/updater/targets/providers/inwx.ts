@@ -17,6 +17,7 @@ import {
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
@@ -104,7 +105,7 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
         ? post("nameserver.updateRecord", { id: held.rest, ...content }, signal)
         : post("nameserver.createRecord", created, signal);
       const written = await session.write(request, [200], signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      return withoutContent(written);
     },
     async zones(signal) {
       const found = await followPages(service, "1", async (page): Promise<ListedPage<Domain> | TargetFault> => {

@@ -15,6 +15,7 @@ import {
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
@@ -116,7 +117,7 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
       // Only the records in the request are changed.
       const param = { domainname: zone, dnsrecordset: { dnsrecords: [record] } };
       const written = await session.write(post("updateDnsRecords", param, signal), [200], signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      return withoutContent(written);
     },
     zones: async () =>
       cannotList(service, "see the list of domains in the CCP; `moor list ZONE` lists the records of one", "zones"),

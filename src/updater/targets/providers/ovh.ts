@@ -14,6 +14,7 @@ import {
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import { LastStep } from "../../../providers/last-step.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
@@ -136,7 +137,7 @@ function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
       const written = held
         ? await api.send("PUT", `${pathOf(zone)}/record/${held.rest}`, content, success, signal)
         : await api.send("POST", `${pathOf(zone)}/record`, created, success, signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      return withoutContent(written);
     },
     lastStep: new LastStep(service, (zone, signal) => api.send("POST", `${pathOf(zone)}/refresh`, {}, success, signal)),
     async zones(signal) {

@@ -2,15 +2,16 @@ import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
   type JsonBody,
   noZone,
   readPages,
   type ServiceAnswer,
-  unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { createSetTarget } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
@@ -74,19 +75,19 @@ function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone
           [204],
           signal,
         );
-        return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+        return withoutContent(written);
       }
       const found = await zones.named(zone, signal);
       if (found.kind !== "found") return { kind: "refused", because: found };
       const content = { Type: types.indexOf(type), Name: name === "@" ? "" : name, Value: value, Ttl: ttl ?? usualTtl };
       const written = await api.send("PUT", `/dnszone/${found.value.Id}/records`, content, [201], signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      return withoutContent(written);
     },
     async zones(signal) {
       const answer = await zones.like("", signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      if (answer.kind !== "ok") return answer;
-      return { kind: "found", value: answer.value.map(({ Id, Domain }) => ({ id: String(Id), name: Domain })) };
+      return mapFound(lookupIn(answer, service), (all) =>
+        all.map(({ Id, Domain }) => ({ id: String(Id), name: Domain })),
+      );
     },
     close: () => client.close(),
   };
@@ -108,11 +109,10 @@ function bunnyZones(api: JsonApi) {
       ({ Id }) => Id,
     );
   const named = async (name: string, signal: AbortSignal): Promise<Lookup<ReadableZone>> => {
-    const answer = await like(name, signal);
-    if (answer.kind === "absent") return unknownCall(answer, service);
-    if (answer.kind !== "ok") return answer;
-    const found = answer.value.find(({ Domain }) => Domain.toLowerCase() === name);
-    return found ? { kind: "found", value: found } : noZone(name, service);
+    const zones = lookupIn(await like(name, signal), service);
+    if (zones.kind !== "found") return zones;
+    const zone = zones.value.find(({ Domain }) => Domain.toLowerCase() === name);
+    return zone ? { kind: "found", value: zone } : noZone(name, service);
   };
   return { like, named };
 }

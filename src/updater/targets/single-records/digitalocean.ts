@@ -3,13 +3,12 @@ import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
   type JsonBody,
-  noZone,
   readPages,
   type ServiceAnswer,
-  unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import type { Held } from "../../../providers/provider-calls.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
@@ -75,9 +74,9 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): RecordCalls
     async recordsIn(zone, set, signal) {
       const query = set ? `?type=${set.type}&name=${encodeURIComponent(absoluteName(set.name, zone))}` : "";
       const answer = await listed(pathOf(zone) + query, "domain_records", isRecord, ({ id }) => id, signal);
-      if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
-      const records = answer.value.map(({ id, name, type, data, ttl }) => ({ name, type, value: data, ttl, rest: id }));
-      return { kind: "found", value: records };
+      return mapFound(lookupIn(answer, service, zone), (records) =>
+        records.map(({ id, name, type, data, ttl }) => ({ name, type, value: data, ttl, rest: id })),
+      );
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const content = { type, data: value, ttl };
@@ -92,10 +91,7 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): RecordCalls
     },
     async zones(signal) {
       const answer = await listed("/domains", "domains", isDomain, ({ name }) => name, signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      return answer.kind === "ok"
-        ? { kind: "found", value: answer.value.map(({ name }) => ({ id: name, name })) }
-        : answer;
+      return mapFound(lookupIn(answer, service), (domains) => domains.map(({ name }) => ({ id: name, name })));
     },
     close: () => client.close(),
   };

@@ -4,13 +4,12 @@ import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { type SettingType, text } from "../../../lib/settings/setting.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
   type JsonBody,
-  noZone,
   readPages,
   type ServiceAnswer,
-  unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
@@ -66,15 +65,9 @@ function namecomCalls(config: NamecomTarget, client: HttpClient): RecordCalls<nu
     service,
     async recordsIn(zone, _, signal) {
       const answer = await listed(pathOf(zone), "records", isRecord, ({ id }) => id, signal);
-      if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
-      const records = answer.value.map(({ id, host, type, answer: value, ttl }) => ({
-        name: host === undefined || host === "" ? "@" : host,
-        type,
-        value,
-        ttl,
-        rest: id,
-      }));
-      return { kind: "found", value: records };
+      return mapFound(lookupIn(answer, service, zone), (records) =>
+        records.map(({ id, host, type, answer: value, ttl }) => ({ name: host || "@", type, value, ttl, rest: id })),
+      );
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const host = name === "@" ? {} : { host: name };
@@ -89,9 +82,9 @@ function namecomCalls(config: NamecomTarget, client: HttpClient): RecordCalls<nu
     },
     async zones(signal) {
       const answer = await listed("/v4/domains", "domains", isDomain, ({ domainName }) => domainName, signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      if (answer.kind !== "ok") return answer;
-      return { kind: "found", value: answer.value.map(({ domainName: name }) => ({ id: name, name })) };
+      return mapFound(lookupIn(answer, service), (domains) =>
+        domains.map(({ domainName: name }) => ({ id: name, name })),
+      );
     },
     close: () => client.close(),
   };

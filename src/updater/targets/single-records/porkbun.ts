@@ -10,7 +10,7 @@ import {
   type ListedPage,
   readAnswer,
 } from "../../../providers/answers/service-answer.ts";
-import { readWritten } from "../../../providers/answers/write-answer.ts";
+import { readWritten, withoutContent } from "../../../providers/answers/write-answer.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
 import type { TargetFault, TargetKind } from "../target.ts";
@@ -84,7 +84,7 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<st
       };
       const path = held ? `/dns/edit/${zone}/${encodeURIComponent(held.rest)}` : `/dns/create/${zone}`;
       const written = readWritten(await post(path, content, signal), [200], Date.now(), dialect);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      return withoutContent(written);
     },
     async zones(signal) {
       const all = await followPages(service, "0", async (start): Promise<ListedPage<string> | TargetFault> => {

@@ -2,15 +2,16 @@ import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
   type JsonBody,
   noZone,
   readPages,
   type ServiceAnswer,
-  unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
+import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
 import { type OneRecord, type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { createSetTarget } from "../set-target.ts";
@@ -77,14 +78,11 @@ function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<
       // Before the write, because its answer may be lost.
       if (held && held.rest.address !== value) replaced.set(keyOf(set), held.rest);
       const written = await api.send("PUT", pathOf(zone), { force: true, items: [item] }, [204], signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      return withoutContent(written);
     },
     async zones(signal) {
       const answer = await lists.domains(signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      return answer.kind === "ok"
-        ? { kind: "found", value: answer.value.map(({ name }) => ({ id: name, name })) }
-        : answer;
+      return mapFound(lookupIn(answer, service), (domains) => domains.map(({ name }) => ({ id: name, name })));
     },
     close: () => client.close(),
   };

@@ -12,6 +12,7 @@ import {
   unexpected,
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
+import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { createSetTarget } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
@@ -92,7 +93,7 @@ function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string
             [201],
             signal,
           );
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      return withoutContent(written);
     },
     async zones(signal) {
       const found = await listed("/v2/domains", "domains", isDomain, signal);
