@@ -6,7 +6,7 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { TooManyRecords } from "../../model.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
-import { admitBody, type BodyRead, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
+import { admitBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
@@ -102,7 +102,7 @@ function admitActor(
       if (limited) return sendRaw(reply, limited);
       const reads = request.method === "GET" || request.method === "HEAD";
       if (actor.scope.access === "read" && !reads) return sendRaw(reply, deniedAnswer("read-only"));
-      return admitBody(request, reply, options.service.schedule);
+      return admitBody(request, reply, readJson, options.service.schedule);
     },
   );
 }
@@ -155,12 +155,8 @@ const sendRaw = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyRep
   reply.code(status).type("application/json; charset=utf-8").send(spacedJson(body));
 
 /** Ignores a body where it has no meaning; an empty body counts as none. */
-function readJson(request: FastifyRequest, body: Buffer, done: BodyRead): void {
-  if ((request.method !== "POST" && request.method !== "PUT") || body.length === 0) {
-    done(null);
-    return;
-  }
-  parseBody(body, done);
+function readJson({ method }: FastifyRequest, body: Buffer): unknown {
+  return (method === "POST" || method === "PUT") && body.length > 0 ? parseBody(body) : undefined;
 }
 
 function sendFailure(error: FailedRequest, reply: FastifyReply, noteFailure: NoteFailure): FastifyReply {

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../../core/may.ts";
 import { type MaybeLater, whenKnown } from "../../../core/maybe-later.ts";
+import { bodySize, smallBody, WholeRequest } from "../../../lib/http/schedule-requests.ts";
 import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { slowToParse } from "./json-shape.ts";
@@ -16,21 +16,19 @@ declare module "fastify" {
   }
 }
 
-/** In bytes. Larger bodies count as large: an account has only one of them in memory at a time. */
-const smallBody = 16 * 1024;
-
 /** Fastify sets its limits by content type, but clients send any. So the header is overwritten with one of these. */
 const ordinary = "application/json";
 const large = "application/vnd.moor.zone";
 
-export type BodyRead = (error: Error | null, body?: unknown) => void;
-export type ReadBody = (request: FastifyRequest, body: Buffer, done: BodyRead) => void;
+/** Throws an error with a `statusCode` if the body cannot be read. */
+export type ReadBody = (request: FastifyRequest, body: Buffer) => unknown;
 
 /** Replaces all body parsers with two: one with the server's limit, one for zones. */
 export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: number): void {
+  const parse = async (request: FastifyRequest, body: Buffer) => read(request, body);
   api.removeAllContentTypeParsers();
-  api.addContentTypeParser(ordinary, { parseAs: "buffer" }, read);
-  api.addContentTypeParser(large, { parseAs: "buffer", bodyLimit: largest }, read);
+  api.addContentTypeParser(ordinary, { parseAs: "buffer" }, parse);
+  api.addContentTypeParser(large, { parseAs: "buffer", bodyLimit: largest }, parse);
 }
 
 /**
@@ -38,20 +36,33 @@ export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: numb
  * large body waits for its account's turn and is not read until then. If the client is gone by now, nothing is done:
  * the store may be closed already.
  */
-export function admitBody(request: FastifyRequest, reply: FastifyReply, schedule: FairSchedule): object | undefined {
-  if (request.raw.socket.destroyed) return reply.hijack();
+export function admitBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: ReadBody,
+  schedule: FairSchedule,
+): object | undefined {
+  const { raw } = request;
+  if (raw.socket.destroyed) return reply.hijack();
   // Fastify reads no body of these.
   if (request.method === "GET" || request.method === "HEAD") return undefined;
-  const size = sizeOf(request.raw);
+  const size = bodySize(raw);
   const { config, bodyLimit } = request.routeOptions;
   const isLarge = config.largeBody === true && mayWriteZones(request.actor.scope);
-  request.raw.headers["content-type"] = isLarge ? large : ordinary;
+  const body = size <= bodyLimit && raw instanceof WholeRequest ? raw.takeBody() : undefined;
+  if (body !== undefined) {
+    // For Fastify, the request has no body then.
+    Object.assign(raw.headers, { "content-type": undefined, "content-length": "0" });
+    request.body = read(request, body);
+    return undefined;
+  }
+  raw.headers["content-type"] = isLarge ? large : ordinary;
   const isRefused = !isLarge && Number.isFinite(size) && size > bodyLimit;
   return size > smallBody && !isRefused ? holdFor(request.actor.account, reply, schedule) : undefined;
 }
 
 /** Whether the body may be large, judged by the headers. */
-export const hasLargeBody = ({ raw }: FastifyRequest): boolean => sizeOf(raw) > smallBody;
+export const hasLargeBody = ({ raw }: FastifyRequest): boolean => bodySize(raw) > smallBody;
 
 /** Closes the connection rather than read a large body from an unknown client. */
 export function leaveBody(request: FastifyRequest, reply: FastifyReply): void {
@@ -80,7 +91,7 @@ export function scheduleHeavyRequests(
     if (!isHeavy && (route.method === "GET" || route.method === "HEAD")) return;
     const check = (request: FastifyRequest, reply: FastifyReply) => {
       if (request.raw.socket.destroyed) return reply.hijack();
-      const hasWaited = isHeavy || sizeOf(request.raw) > 0;
+      const hasWaited = isHeavy || bodySize(request.raw) > 0;
       return whenKnown(!hasWaited || stillGood(request), (isGood) => (isGood ? undefined : refuse(reply)));
     };
     route.preHandler = hook((request, reply) =>
@@ -111,27 +122,18 @@ export async function holdFor(account: number, reply: FastifyReply, schedule: Fa
   release = await schedule.hold(account, gone.signal);
 }
 
-/** Infinite if the client does not declare a length. */
-function sizeOf({ headers }: IncomingMessage): number {
-  if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
-  return Number(headers["content-length"] ?? 0);
-}
-
 /** In bytes. Whatever is in them, smaller bodies are parsed in less than a millisecond. */
 const quickBody = 2 * 1024;
 
 /** Anything but JSON in UTF-8 is a 400; what would take long to parse is a 422. */
-export function parseBody(body: Buffer, done: BodyRead): void {
+export function parseBody(body: Buffer): unknown {
   const why = body.length > quickBody ? slowToParse(body) : undefined;
-  if (why !== undefined) {
-    done(Object.assign(new Error(`the body ${why}`), { statusCode: 422 }));
-    return;
-  }
+  if (why !== undefined) throw Object.assign(new Error(`the body ${why}`), { statusCode: 422 });
   try {
     if (!isUtf8(body)) throw new Error("the body is not UTF-8");
-    done(null, JSON.parse(withoutMark(body.toString())));
+    return JSON.parse(withoutMark(body.toString()));
   } catch (error) {
-    done(Object.assign(new Error("the body is not JSON", { cause: error }), { statusCode: 400 }));
+    throw Object.assign(new Error("the body is not JSON", { cause: error }), { statusCode: 400 });
   }
 }
 

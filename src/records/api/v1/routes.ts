@@ -7,7 +7,7 @@ import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
-import { admitBody, type BodyRead, hasLargeBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
+import { admitBody, hasLargeBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
@@ -92,7 +92,7 @@ function admitActor(
       // The routes would refuse it too, with better messages for small mistakes, but only after reading the body.
       if (actor.scope.access === "read" && mayStore(request) && hasLargeBody(request))
         return sendGateway(reply, 403, deniedBody("read-only").message);
-      return admitBody(request, reply, options.service.schedule);
+      return admitBody(request, reply, readBody, options.service.schedule);
     },
   );
 }
@@ -134,16 +134,9 @@ const sendGateway = (reply: FastifyReply, status: number, message: string) =>
   reply.code(status).type("application/json; charset=utf-8").send(jsonLine({ message }));
 
 /** Parses JSON whatever the content type, even without one. Ignores a body where it has no meaning. */
-function readBody(request: FastifyRequest, body: Buffer, done: BodyRead): void {
-  if (request.method !== "POST" && request.method !== "PUT") {
-    done(null);
-    return;
-  }
-  if (request.routeOptions.config.rawBody) {
-    done(null, body);
-    return;
-  }
-  parseBody(body, done);
+function readBody(request: FastifyRequest, body: Buffer): unknown {
+  if (request.method !== "POST" && request.method !== "PUT") return undefined;
+  return request.routeOptions.config.rawBody ? body : parseBody(body);
 }
 
 function sendError(error: FailedRequest, reply: FastifyReply, noteFailure: NoteFailure): FastifyReply {
