@@ -1,18 +1,12 @@
 import type { ServiceLink, Services } from "../contract/console.ts";
 import type { Instant } from "../core/instant.ts";
 import { fieldsOfJson } from "../core/is-object.ts";
-import type { PlainRequest } from "../lib/http/plain-request.ts";
+import { json, type PlainAnswer, type PlainRequest, problem } from "../lib/http/plain-request.ts";
 import { passwordFault } from "./password.ts";
 import type { People } from "./session.ts";
 import { dropCookie, isFromOwnPage, setCookie } from "./session-cookie.ts";
 import { createThrottle, type SharedGuesses } from "./session-throttle.ts";
 import { type Entrance, type FoundSession, sessionOf } from "./shared-sign-in.ts";
-
-export type PlainAnswer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-};
 
 export type SignInOptions = {
   readonly entrance: Entrance;
@@ -193,14 +187,6 @@ async function listSessions(entrance: Entrance, request: PlainRequest, own: Foun
 const whence = ({ from, id }: PlainRequest) => ({ from, request: id });
 
 const ownPaths = /^\/console\/(?:session|sessions(?:\/[a-z\d-]+)?|password|sign-out)$/;
-
-export const json = (status: number, body: unknown): PlainAnswer => ({
-  status,
-  headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
-  body: JSON.stringify(body),
-});
-
-export const problem = (status: number, message: string): PlainAnswer => json(status, { error: { message } });
 
 /** A page also gets this if the user has signed in again in another tab; it recognises the code. */
 export const forged = json(403, {

@@ -17,6 +17,20 @@ export type PlainRequest = {
   readonly id?: string;
 };
 
+export type PlainAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export const json = (status: number, body: unknown): PlainAnswer => ({
+  status,
+  headers: { "content-type": "application/json; charset=utf-8", ...neverCached },
+  body: JSON.stringify(body),
+});
+
+export const problem = (status: number, message: string): PlainAnswer => json(status, { error: { message } });
+
 const longest = 64 * 1024;
 
 /** Undefined if the body is longer than any that our pages send. */
@@ -56,11 +70,7 @@ export function transportSecurity(host: string | undefined): Readonly<Record<str
   return shared || parseAddress(name) !== undefined ? {} : { "strict-transport-security": `max-age=${maxAge}` };
 }
 
-type PlainResponse = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
-};
+type PlainResponse = Omit<PlainAnswer, "body"> & { readonly body: string | Buffer };
 
 /** Shorter bodies are not worth it, in bytes. */
 const worthIt = 1_400;

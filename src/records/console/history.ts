@@ -1,5 +1,5 @@
-import { json, type PlainAnswer, problem } from "../../access/session-http.ts";
 import type { WriteEntry, WritePage } from "../../contract/console.ts";
+import { json, type PlainAnswer, problem } from "../../lib/http/plain-request.ts";
 import { changeToWire } from "../api/rrsets/wire.ts";
 import { plainIds } from "../queries/obfuscated-ids.ts";
 import type { Actor } from "../queries/permitted-view.ts";

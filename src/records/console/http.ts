@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { createSignIn, forged, json, type PlainAnswer, problem } from "../../access/session-http.ts";
+import { createSignIn, forged } from "../../access/session-http.ts";
 import type { SharedGuesses } from "../../access/session-throttle.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import { faultInWords } from "../../core/result.ts";
 import type { FindDelegation } from "../../lib/dns/delegation.ts";
-import type { PlainRequest } from "../../lib/http/plain-request.ts";
-import { zipAnswer } from "../../lib/http/plain-request.ts";
+import { json, type PlainAnswer, type PlainRequest, problem, zipAnswer } from "../../lib/http/plain-request.ts";
 import { createStaticPages } from "../../lib/http/static-pages.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Actor } from "../queries/permitted-view.ts";

@@ -1,5 +1,5 @@
-import { json, type PlainAnswer, problem } from "../../access/session-http.ts";
 import { setsPerConsolePage } from "../../contract/console.ts";
+import { json, type PlainAnswer, problem } from "../../lib/http/plain-request.ts";
 import { setToWire } from "../api/rrsets/wire.ts";
 import type { Actor } from "../queries/permitted-view.ts";
 import type { RecordService } from "../service.ts";

@@ -1,11 +1,11 @@
 import { isOwnOrigin } from "../../access/session-cookie.ts";
-import { forged, problem } from "../../access/session-http.ts";
+import { forged } from "../../access/session-http.ts";
 import type { SessionFound } from "../../access/shared-sign-in.ts";
 import type { ConsoleSession } from "../../contract/console.ts";
 import type { NamesWish } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
 import { fieldsOfJson } from "../../core/is-object.ts";
-import type { PlainRequest } from "../../lib/http/plain-request.ts";
+import { type PlainRequest, problem } from "../../lib/http/plain-request.ts";
 import { createStaticPages } from "../../lib/http/static-pages.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { readHistory } from "../report/history.ts";

@@ -1,12 +1,12 @@
 import { hashSecret, sameHash } from "../../access/secret.ts";
 import type { People } from "../../access/session.ts";
 import { createSessions } from "../../access/session.ts";
-import { createSignIn, type PlainAnswer, problem } from "../../access/session-http.ts";
+import { createSignIn } from "../../access/session-http.ts";
 import { createSessionStore, sessionTables } from "../../access/session-store.ts";
 import { createEntrance, type SessionFound, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { PlainRequest } from "../../lib/http/plain-request.ts";
+import { type PlainAnswer, type PlainRequest, problem } from "../../lib/http/plain-request.ts";
 import { sqliteSql } from "../../lib/sqlite/run-sql.ts";
 import type { Logger } from "../../process/log.ts";
 
