@@ -11,8 +11,8 @@ const cookieName = (service: string): string => `__Host-moor-${service}`;
 
 const attributes = "Path=/; Secure; HttpOnly; SameSite=Strict";
 
-export const setCookie = (service: string, secret: string): string =>
-  `${cookieName(service)}=${secret}; ${attributes}; Max-Age=${sessionLimits.whole / 1000}`;
+export const setCookie = (service: string, secret: string, seconds = sessionLimits.whole / 1_000): string =>
+  `${cookieName(service)}=${secret}; ${attributes}; Max-Age=${seconds}`;
 
 export const dropCookie = (service: string): string => `${cookieName(service)}=; ${attributes}; Max-Age=0`;
 

@@ -1,5 +1,6 @@
 import { type Sql, sql } from "../lib/sqlite/sql.ts";
-import type { SessionStore, StoredSession } from "./session.ts";
+import { passkeyTable } from "./passkeys/passkey-store.ts";
+import type { SessionRole, SessionStore, StoredSession } from "./session.ts";
 
 /** One migration step on SQLite, for all services that have pages to sign in to. */
 export const sessionTables = `
@@ -10,7 +11,11 @@ export const sessionTables = `
     source TEXT NOT NULL,
     agent TEXT NOT NULL,
     created INTEGER NOT NULL,
-    seen INTEGER NOT NULL
+    seen INTEGER NOT NULL,
+    role TEXT,
+    ticket TEXT,
+    confirmed INTEGER,
+    asked INTEGER
   ) STRICT;
   CREATE INDEX console_sessions_of ON console_sessions (who);
 
@@ -19,14 +24,17 @@ export const sessionTables = `
     who TEXT NOT NULL,
     expires INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
+  ${passkeyTable}
 `;
 
 export function createSessionStore({ read, write }: Pick<Sql, "read" | "write">): SessionStore {
   return {
-    add: async ({ hash, who, from, agent, created }) => {
+    add: async ({ hash, who, from, agent, created, role = null, ticket }) => {
+      const { sealed = null, confirmed = null, asked = null } = ticket ?? {};
       const [added] = await write<SessionRow>(
-        sql`INSERT INTO console_sessions (hash, who, source, agent, created, seen)
-            VALUES (${hash}, ${who}, ${from}, ${agent}, ${created}, ${created}) RETURNING *`,
+        sql`INSERT INTO console_sessions (hash, who, source, agent, created, seen, role, ticket, confirmed, asked)
+            VALUES (${hash}, ${who}, ${from}, ${agent}, ${created}, ${created}, ${role}, ${sealed}, ${confirmed}, ${asked})
+            RETURNING *`,
       );
       if (added === undefined) throw new Error("inserting a session returned no row");
       return fromRow(added);
@@ -42,6 +50,13 @@ export function createSessionStore({ read, write }: Pick<Sql, "read" | "write">)
     noteSeen: async (id, now) => {
       await write(sql`UPDATE console_sessions SET seen = ${now} WHERE id = ${id}`);
     },
+    claimCheck: async (id, { before, now }) => {
+      const claimed = sql`UPDATE console_sessions SET asked = ${now} WHERE id = ${id} AND asked = ${before} RETURNING id`;
+      return (await write(claimed)).length === 1;
+    },
+    noteConfirmed: async (id, { sealed, confirmed }) => {
+      await write(sql`UPDATE console_sessions SET ticket = ${sealed}, confirmed = ${confirmed} WHERE id = ${id}`);
+    },
     remove: async (who, id) =>
       (await write(sql`DELETE FROM console_sessions WHERE who = ${who} AND id = ${id} RETURNING id`)).length === 1,
     removeAll: async (who) => {
@@ -55,16 +70,22 @@ export function createSessionStore({ read, write }: Pick<Sql, "read" | "write">)
       const [row] = await write<{ readonly who: string; readonly expires: number }>(taken);
       return row && { who: row.who, expires: row.expires };
     },
-    dropOld: async ({ seenBefore, now }) => {
-      await write(sql`DELETE FROM console_sessions WHERE seen < ${seenBefore}`);
+    dropOld: async ({ seenBefore, confirmedBefore, now }) => {
+      await write(sql`DELETE FROM console_sessions WHERE seen < ${seenBefore} OR confirmed < ${confirmedBefore}`);
       await write(sql`DELETE FROM console_links WHERE expires < ${now}`);
     },
   };
 }
 
-type SessionRow = Omit<StoredSession, "from"> & { readonly source: string };
+type SessionRow = Omit<StoredSession, "from" | "role" | "ticket"> & {
+  readonly source: string;
+  readonly role: SessionRole | null;
+  readonly ticket: string | null;
+  readonly confirmed: number | null;
+  readonly asked: number | null;
+};
 
-const fromRow = ({ id, hash, who, source, agent, created, seen }: SessionRow): StoredSession => ({
+const fromRow = ({ id, hash, who, source, agent, created, seen, ...row }: SessionRow): StoredSession => ({
   id,
   hash,
   who,
@@ -72,4 +93,9 @@ const fromRow = ({ id, hash, who, source, agent, created, seen }: SessionRow): S
   agent,
   created,
   seen,
+  role: row.role ?? undefined,
+  ticket: ticketOf(row),
 });
+
+const ticketOf = ({ ticket, confirmed, asked }: Pick<SessionRow, "ticket" | "confirmed" | "asked">) =>
+  ticket === null || confirmed === null || asked === null ? undefined : { sealed: ticket, confirmed, asked };

@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { seal, unseal } from "./sealed.ts";
 import { createToken, hashSecret } from "./secret.ts";
 
 /** Stores sessions and sign-in links, but only hashes of their secrets. `who` is the service's own id for a user. */
@@ -8,6 +9,9 @@ export type SessionStore = {
   /** The latest first. */
   readonly of: (who: string) => Promise<readonly StoredSession[]>;
   readonly noteSeen: (id: number, now: Instant) => Promise<void>;
+  /** Notes that the provider is asked about a session now. False if another request did that first. */
+  readonly claimCheck: (id: number, asked: { readonly before: Instant; readonly now: Instant }) => Promise<boolean>;
+  readonly noteConfirmed: (id: number, ticket: Pick<SessionTicket, "sealed" | "confirmed">) => Promise<void>;
   /** False if the user has no such session. */
   readonly remove: (who: string, id: number) => Promise<boolean>;
   readonly removeAll: (who: string) => Promise<void>;
@@ -15,8 +19,10 @@ export type SessionStore = {
   /** Returns the user of a link and when it expires, and removes the link. */
   readonly takeLink: (hash: string) => Promise<{ readonly who: string; readonly expires: Instant } | undefined>;
   /** Drops expired sessions and links. */
-  readonly dropOld: (limits: { readonly seenBefore: Instant; readonly now: Instant }) => Promise<void>;
+  readonly dropOld: (limits: OldSessions) => Promise<void>;
 };
+
+export type OldSessions = { readonly seenBefore: Instant; readonly confirmedBefore: Instant; readonly now: Instant };
 
 /** Wraps a store; `ended` is called after every call that ends sessions. */
 export const tellingEnds = (store: SessionStore, ended: () => void): SessionStore => ({
@@ -39,7 +45,31 @@ export type NewSession = {
   /** The browser's User-Agent. */
   readonly agent: string;
   readonly created: Instant;
+  readonly role?: SessionRole | undefined;
+  /** Only if it began at a provider. */
+  readonly ticket?: SessionTicket | undefined;
 };
+
+/** `read`: the session may change nothing. */
+export type SessionRole = "full" | "read";
+
+/** What is needed to ask the provider again, and when it was asked. */
+export type SessionTicket = {
+  /** Encrypted with the secret of the session's cookie. */
+  readonly sealed: string;
+  /** When the provider last said that the user may still sign in. */
+  readonly confirmed: Instant;
+  readonly asked: Instant;
+};
+
+/** What a provider says about a session that began there. Unknown: the provider cannot be asked now. */
+export type TicketAnswer =
+  | { readonly kind: "good"; readonly ticket: string }
+  | { readonly kind: "ended" }
+  /** `ticket`: a newer one to ask with. */
+  | { readonly kind: "unknown"; readonly ticket?: string };
+
+export type ConfirmTicket = (ticket: string) => Promise<TicketAnswer>;
 
 export type StoredSession = NewSession & { readonly id: number; readonly seen: Instant };
 
@@ -54,16 +84,30 @@ export const sessionLimits = { idle: 7 * day, whole: 30 * day } as const;
 /** A link from the terminal must be used soon. */
 const linkLifetime = 15 * minute;
 
+/**
+ * A session that began at a provider is confirmed there while it is used. It ends if the provider says so, and an hour
+ * after the last confirmation if the provider cannot be asked.
+ */
+export const confirmation = { every: 5 * minute, retry: minute, longest: 60 * minute } as const;
+
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions(store: SessionStore, now: () => Instant) {
+type Browser = { readonly from: string; readonly agent: string };
+
+/** How somebody has signed in; `ticket` is what the provider needs to confirm the session. */
+export type SignedInBy = { readonly role?: SessionRole | undefined; readonly ticket?: string | undefined };
+
+/** Without `confirm`, sessions that began at a provider cannot be confirmed. */
+export function createSessions(store: SessionStore, now: () => Instant, confirm?: ConfirmTicket) {
   return {
     /** Returns the secret for the cookie. */
-    begin: async (who: string, browser: { readonly from: string; readonly agent: string }): Promise<string> => {
+    begin: async (who: string, browser: Browser, { role, ticket }: SignedInBy = {}): Promise<string> => {
       const secret = createToken(43);
       const at = now();
-      await store.dropOld({ seenBefore: at - sessionLimits.idle, now: at });
-      await store.add({ hash: hashSecret(secret), who, ...browser, created: at });
+      const [seenBefore, confirmedBefore] = [at - sessionLimits.idle, at - confirmation.longest];
+      await store.dropOld({ seenBefore, confirmedBefore, now: at });
+      const sealed = ticket && { sealed: seal(ticket, secret), confirmed: at, asked: at };
+      await store.add({ hash: hashSecret(secret), who, ...browser, created: at, role, ticket: sealed || undefined });
       return secret;
     },
 
@@ -71,6 +115,8 @@ export function createSessions(store: SessionStore, now: () => Instant) {
       const found = await store.byHash(hashSecret(secret));
       const at = now();
       if (found === undefined || !isInForce(found, at)) return undefined;
+      if (found.ticket && !(await isConfirmed(store, confirm, { ...found, ticket: found.ticket }, { secret, now })))
+        return undefined;
       if (at - found.seen > minute) await store.noteSeen(found.id, at);
       return { ...found, csrf: csrfOf(secret) };
     },
@@ -97,8 +143,31 @@ export function createSessions(store: SessionStore, now: () => Instant) {
   };
 }
 
-const isInForce = ({ created, seen }: StoredSession, now: Instant): boolean =>
-  now - seen < sessionLimits.idle && now - created < sessionLimits.whole;
+const isInForce = ({ created, seen, ticket }: StoredSession, now: Instant): boolean =>
+  now - seen < sessionLimits.idle &&
+  now - created < sessionLimits.whole &&
+  (ticket === undefined || now - ticket.confirmed < confirmation.longest);
+
+/** Asks the provider if it is time to. Meanwhile, other requests of the session go on. */
+async function isConfirmed(
+  store: SessionStore,
+  confirm: ConfirmTicket | undefined,
+  session: StoredSession & { readonly ticket: SessionTicket },
+  { secret, now }: { readonly secret: string; readonly now: () => Instant },
+): Promise<boolean> {
+  const { sealed, confirmed, asked: before } = session.ticket;
+  const at = now();
+  if (confirm === undefined || at - confirmed < confirmation.every || at - before < confirmation.retry) return true;
+  if (!(await store.claimCheck(session.id, { before, now: at }))) return true;
+  const ticket = unseal(sealed, secret);
+  const said: TicketAnswer = ticket === undefined ? { kind: "ended" } : await confirm(ticket);
+  if (said.kind !== "ended" && said.ticket !== undefined) {
+    const renewed = { sealed: seal(said.ticket, secret), confirmed: said.kind === "good" ? at : confirmed };
+    await store.noteConfirmed(session.id, renewed);
+  }
+  if (said.kind === "ended") await store.remove(session.who, session.id);
+  return said.kind === "good" || (said.kind === "unknown" && isInForce(session, now()));
+}
 
 /** Derived from the session's secret, so that it needs no storage and ends with the session. */
 const csrfOf = (secret: string): string => hashSecret(`csrf:${secret}`);
@@ -112,9 +181,11 @@ export type People = {
   readonly check: (name: string, password: string) => Promise<string | { readonly shutOut: string } | undefined>;
   /** Whether there is a user with this name. Others are not logged: people type passwords into the wrong field. */
   readonly hasName: (name: string) => Promise<boolean>;
-  /** Undefined if the user was removed or may not sign in. */
-  readonly describe: (who: string, from: string) => Promise<Person | undefined>;
+  /** Undefined if the user was removed or may not sign in. `role` is that of the session. */
+  readonly describe: (who: string, from: string, role?: SessionRole) => Promise<Person | undefined>;
   readonly setPassword: (who: string, password: string) => Promise<void>;
+  /** The user for an account that a rule of the identity provider names; created if missing. The owner if none is named. */
+  readonly forOidc?: (account: string | undefined, role: SessionRole) => Promise<string>;
 };
 
 /** `privileges` tells the pages what to leave out because it would be refused. */

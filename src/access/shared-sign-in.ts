@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Passkey, PasskeyStore } from "./passkeys/passkey-store.ts";
 import { sameHash } from "./secret.ts";
 import type { People, Session, Sessions, StoredSession } from "./session.ts";
 import { cookieOf, isFromOwnPage } from "./session-cookie.ts";
@@ -9,6 +10,7 @@ export type Member = {
   readonly service: string;
   readonly sessions: Sessions;
   readonly people: Pick<People, "describe">;
+  readonly passkeys?: PasskeyStore | undefined;
   /**
    * This service's own id of the owner, who may do everything here; undefined while there is no such user. `from`: the
    * address of the caller.
@@ -47,6 +49,8 @@ type UserAtService = { readonly member: Member; readonly who: string };
 /** `who` is the user here; `at` is where the session began. */
 export type FoundSession = Session & { readonly at: UserAtService };
 
+export type FoundPasskey = { readonly store: PasskeyStore; readonly passkey: Passkey; readonly who: string };
+
 export const createEntrance = (own: Member, shared?: SharedSignIn): Entrance => new Entrance(own, shared);
 
 /** The sign-in of one service, alone or shared. */
@@ -66,6 +70,10 @@ export class Entrance {
 
   get sessions(): Sessions {
     return this.#own.sessions;
+  }
+
+  get passkeys(): PasskeyStore | undefined {
+    return this.#own.passkeys;
   }
 
   async find({ headers, from }: Caller): Promise<FoundSession | undefined> {
@@ -114,11 +122,37 @@ export class Entrance {
     this.#shared?.ended();
   }
 
-  /** Whether the user has a password, here or, for the owner, at another of the services. */
+  /** Whether the user has a password or a passkey, here or, for the owner, at another of the services. */
   async canReturn(who: string, from: string): Promise<boolean> {
     const places = await this.#placesOf(who, from);
     const known = places.map(({ member, who: its }) => member.people.describe(its, from));
-    return (await Promise.all(known)).some((person) => person?.hasPassword);
+    if ((await Promise.all(known)).some((person) => person?.hasPassword)) return true;
+    return (await this.passkeysOf(who, from)).length > 0;
+  }
+
+  /** A passkey and its user here. The owner's passkeys at the other services count too. */
+  async passkey(id: string, from: string): Promise<FoundPasskey | undefined> {
+    for (const { passkeys: store, owner } of [this.#own, ...this.#others()]) {
+      const passkey = await store?.byId(id);
+      if (store === undefined || passkey === undefined) continue;
+      if (store === this.#own.passkeys) return { store, passkey, who: passkey.who };
+      const who = passkey.who === (await owner(from)) ? await this.#own.owner(from) : undefined;
+      return who === undefined ? undefined : { store, passkey, who };
+    }
+    return undefined;
+  }
+
+  async passkeysOf(who: string, from: string): Promise<readonly Passkey[]> {
+    const places = await this.#placesOf(who, from);
+    const lists = places.map(async ({ member, who: its }) => (await member.passkeys?.of(its)) ?? []);
+    return (await Promise.all(lists)).flat();
+  }
+
+  /** False if the user has no such passkey. */
+  async removePasskey(who: string, from: string, id: string): Promise<boolean> {
+    for (const { member, who: its } of await this.#placesOf(who, from))
+      if (await member.passkeys?.remove(its, id)) return true;
+    return false;
   }
 
   #others(): readonly Member[] {

@@ -6,12 +6,16 @@ export type ConsoleSession = {
   readonly name: string;
   readonly hasPassword: boolean;
   /**
-   * Whether there is a password, here or at a service that shares the sign-in. Otherwise only a link from the terminal
-   * signs in.
+   * Whether there is a password or a passkey, here or at a service that shares the sign-in, or the session began at an
+   * identity provider. Otherwise only a link from the terminal signs in.
    */
   readonly canReturn: boolean;
   /** For users of the firewall: lets pages hide what would be refused. */
   readonly privileges?: readonly string[];
+  /** The session may change nothing. */
+  readonly readOnly?: boolean;
+  /** The identity provider at which the session began; then there is no password to set and no passkey to add. */
+  readonly provider?: string | undefined;
   /** Must be sent as `X-CSRF-Token` with every request that changes something. */
   readonly csrf: string;
 };
@@ -28,6 +32,9 @@ export type Services = {
   readonly services: readonly ServiceLink[];
   /** Whether there is a password to sign in with here. */
   readonly byPassword: boolean;
+  /** The name of the identity provider, if there is one. */
+  readonly provider?: string | undefined;
+  readonly passkeys?: boolean;
 };
 
 export type ServiceName = "records" | "firewall" | "updater";
@@ -39,6 +46,16 @@ export type SessionEntry = {
   readonly created: string;
   readonly seen: string;
   readonly current: boolean;
+};
+
+export type PasskeyEntry = {
+  readonly id: string;
+  readonly name: string;
+  /** The host name it is for. */
+  readonly site: string;
+  readonly created: string;
+  /** Null if it was never used. */
+  readonly used: string | null;
 };
 
 export type TokenEntry = {

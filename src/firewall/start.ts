@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import type { OidcSettings } from "../access/oidc/settings.ts";
 import type { PasswordCost } from "../access/password.ts";
 import { signInLink } from "../access/session.ts";
 import type { SharedSignIn } from "../access/shared-sign-in.ts";
@@ -57,6 +58,8 @@ export type FirewallOptions = {
   readonly services?: () => readonly ServiceLink[];
   /** One sign-in for all services in the same process. */
   readonly shared?: SharedSignIn;
+  /** The identity provider at which people can sign in to the pages. */
+  readonly oidc?: OidcSettings | undefined;
   readonly read?: (signal: AbortSignal) => Promise<readonly KernelRow[]>;
   /** Absent: the current cost. For tests. */
   readonly passwordCost?: PasswordCost;
@@ -172,7 +175,7 @@ type Parts = {
 
 /** The API, the pages, and the event streams that both offer. */
 function openService(options: FirewallOptions, { access, machine, caFile, stopping }: Parts, opened: Opened[]) {
-  const { log, pages, services, shared } = options;
+  const { log, pages, services, shared, oidc } = options;
   const { feed, readSnapshot } = machine;
   const accessVersion = countingEnds(access, shared, opened);
   const streams = new InterfaceEventStreams({ feed, accessVersion });
@@ -187,7 +190,9 @@ function openService(options: FirewallOptions, { access, machine, caFile, stoppi
   // The owner of the services that share the sign-in owns this one too.
   if (shared) ensureUser(access, administrator, now());
   const readTraffic = async () => consoleTraffic(await readSnapshot(), await read.readRoutes("default"));
-  const console = createFirewallConsole({ access, log, now, services, shared, streams, readTraffic, caFile, pages });
+  const console = createFirewallConsole({
+    ...{ access, log, now, services, shared, oidc, streams, readTraffic, caFile, pages },
+  });
   return { api, console, streams };
 }
 

@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Server as TlsServer, type TlsOptions as TlsServerOptions } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { IdentityProvider } from "../access/oidc/identity-provider.ts";
+import type { OidcSettings } from "../access/oidc/settings.ts";
 import type { PasswordCost } from "../access/password.ts";
 import { signInLink } from "../access/session.ts";
 import type { SharedSignIn } from "../access/shared-sign-in.ts";
@@ -86,6 +88,8 @@ export type RecordsOptions = {
   readonly services?: () => readonly ServiceLink[];
   /** The sign-in that services in the same process share. */
   readonly shared?: SharedSignIn;
+  /** The identity provider at which people can sign in to the console. */
+  readonly oidc?: OidcSettings | undefined;
   /** An updater in the same process, for the overview. */
   readonly updater?: () => KnownUpdater | undefined;
   /** Plain HTTP, for use behind a proxy that terminates TLS. */
@@ -228,7 +232,9 @@ async function serveAll(
   );
   observeHttp(server, { health, log, accessLog: options.accessLog });
   await serveDocs(server, pages);
-  const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost });
+  const provider =
+    options.oidc && new IdentityProvider(options.oidc, (what, fields) => log.info(fields, `console: ${what}`));
+  const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost, provider });
   const service = createRecordService({
     store,
     now,

@@ -17,6 +17,8 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "session.ts",
     "shared-sign-in.ts",
   ],
+  "src/access/oidc": ["identity-provider.ts", "settings.ts"],
+  "src/access/passkeys": ["passkey-store.ts"],
   "src/cli": [
     "program.ts",
     "init/init.ts",
@@ -208,6 +210,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "signing-texts.ts",
   ],
   "src/records/store": [
+    "console-store.ts",
     "kept-actions.ts",
     "port.ts",
     "postgres/schema.ts",
@@ -238,7 +241,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "secret.ts",
     "watch-files.ts",
   ],
-  "src/updater/page": ["door.ts", "keep-page.ts", "sign-in.ts"],
+  "src/updater/page": ["door.ts", "keep-page.ts", "passkey-file.ts", "sign-in.ts"],
   "src/updater/report": [
     "describe-interval.ts",
     "describe-round.ts",

@@ -40,7 +40,9 @@ const house: Readonly<Record<string, Room>> = {
   "src/lib/http": { from: ["src/core", "src/process", "src/lib/limits", "src/lib/tls"] },
   "src/lib/http-client": { from: ["src/core", "src/process"] },
   "src/lib/acme": { from: ["src/core", "src/process", "src/lib/tls", "src/lib/http"] },
-  "src/access": { from: ["src/core", "src/contract", "src/lib/http", "src/lib/limits", "src/lib/sqlite"] },
+  "src/access": {
+    from: ["src/core", "src/contract", "src/lib/http", "src/lib/http-client", "src/lib/limits", "src/lib/sqlite"],
+  },
   // One file per DNS provider; two features write to them.
   "src/providers": { from: ["src/core", "src/contract", "src/process", ...lib] },
   ...Object.fromEntries(features.map((feature) => [feature, { from: below }])),

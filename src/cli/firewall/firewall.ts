@@ -12,6 +12,7 @@ import { createLog } from "../../process/log.ts";
 import { type AcmeFlags, describeAcme, publicUrl, readAcme } from "../io/acme-options.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { type OidcFlags, readOidc } from "../io/oidc-option.ts";
 import type { LogFlags } from "../io/options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { noteServiceUrl } from "../io/service-url.ts";
@@ -21,7 +22,8 @@ import { curlForInterfaces, dataFlag } from "../io/try-lines.ts";
 
 export type FirewallCommand = LogFlags &
   CertificateOptions &
-  AcmeFlags & {
+  AcmeFlags &
+  OidcFlags & {
     readonly probeGateways?: boolean;
     readonly data: string;
     readonly listen: ListenAddress;
@@ -36,6 +38,8 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   if (certificate === "half") return 2;
   const acme = await readAcme(options, options.name, io);
   if (acme === "refused") return 2;
+  const oidc = await readOidc(options, io);
+  if (oidc === "refused") return 2;
   const config = await loadFirewallConfig(options, data, io);
   if (config === undefined) return 2;
   const service = await startFirewall({
@@ -49,6 +53,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     onFirstConnection: letCompilersRun,
     ...certificate,
     ...acme,
+    ...oidc,
   });
   io.out(`The firewall status service listens on ${service.url}${alsoAt(options.listen)}\n`);
   const caFile = service.caFile ?? resolve(io.cwd, options.cert ?? "");

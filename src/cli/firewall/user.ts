@@ -85,9 +85,10 @@ export async function userChange(name: string, options: UserChanges, io: Command
 }
 
 export async function userRemove(name: string, options: InData, io: CommandIo): Promise<number> {
-  return withUser(name, options, io, async ({ users, audit, sessions }) => {
+  return withUser(name, options, io, async ({ users, audit, sessions, passkeys }) => {
     users.remove(name);
     await sessions.removeAll(name);
+    await passkeys.removeAll(name);
     audit.note(personHere(), "user removed", name, new Date());
     io.out(`Removed user ${name} and their keys.\n`);
     return 0;

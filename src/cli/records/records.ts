@@ -18,6 +18,7 @@ import { type CertificateOptions, readCertificate } from "../io/certificate-opti
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { type ObserveFlags, proxiesOf } from "../io/observe-options.ts";
+import { type OidcFlags, readOidc } from "../io/oidc-option.ts";
 import type { LogFlags } from "../io/options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { noteServiceUrl } from "../io/service-url.ts";
@@ -33,6 +34,7 @@ export type RecordsCommand = LogFlags &
   ObserveFlags &
   CertificateOptions &
   AcmeFlags &
+  OidcFlags &
   TransferFlags &
   DatabaseOptions & {
     readonly listen: ListenAddress;
@@ -113,25 +115,29 @@ async function readSettings(options: RecordsCommand, io: CommandIo) {
   if (certificate === "half") return refused;
   const acme = await readAcme(options, options.name, io);
   if (acme === "refused") return refused;
+  const oidc = await readOidc(options, io);
+  if (oidc === "refused") return refused;
   return {
     nameservers,
     transfers: transfers.value,
     webhooks: webhooks.value,
     certificate,
     acme: acme.acme,
+    oidc: oidc.oidc,
     database: readStorePlace(options, io),
     dataFolder: resolve(io.cwd, options.data),
   };
 }
 
 function startService(options: RecordsCommand, settings: Settings, log: Logger): Promise<RunningRecords> {
-  const { acme, certificate, database, dataFolder, nameservers, transfers } = settings;
+  const { acme, certificate, database, dataFolder, nameservers, oidc, transfers } = settings;
   return startRecords({
     database,
     dataFolder,
     listen: options.listen,
     names: options.name,
     services: () => options.link ?? [],
+    oidc,
     nameservers,
     hostmaster: options.hostmaster,
     allowedPrimaries: options.allowPrimary,

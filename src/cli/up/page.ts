@@ -4,6 +4,7 @@ import { noLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { createDoor } from "../../updater/page/door.ts";
 import { createPageKeeper, type PageKeeper } from "../../updater/page/keep-page.ts";
+import { openPasskeyFile } from "../../updater/page/passkey-file.ts";
 import { openPageSignIn } from "../../updater/page/sign-in.ts";
 import { openHistory } from "../../updater/report/history.ts";
 import { Reporter } from "../../updater/report/reporter.ts";
@@ -33,7 +34,9 @@ export async function openUpPage(
   const asked = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
   // Where the page is has its place in what `moor up` prints.
   const quiet = { ...log, info: () => undefined };
-  const signIn = openPageSignIn({ log, now: Date.now, ...pagesOf("updater") });
+  const file = openPasskeyFile(config, log);
+  if (file) opened.push({ name: "passkeys of the updater's page", close: file.close });
+  const signIn = openPageSignIn({ log, now: Date.now, passkeys: file?.passkeys, ...pagesOf("updater") });
   const keeper = following(createPageKeeper({ log, now: Date.now, door: createDoor(quiet, "--updater"), signIn }));
   const { published, putBack, devices } = updater;
   const url = await keeper.serve(config, { published, putBack, devices, ...asked });

@@ -5,6 +5,7 @@ import { certificateOptions } from "../io/certificate-option.ts";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { connectionsOption, databaseOptions } from "../io/database-options.ts";
 import { observeOptions } from "../io/observe-options.ts";
+import { oidcOption } from "../io/oidc-option.ts";
 import {
   allowPrimary,
   logOptions,
@@ -76,9 +77,9 @@ function addRecordsVerb(program: Command, io: CommandIo, run: Run): void {
     new Option("--plain-http", "no TLS: only behind a TLS proxy, given with --trust-proxy").conflicts(["cert", "key"]),
   );
   connectionsOption(databaseOptions(records));
-  transferOptions(acmeOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(records)))))).action(
-    (options) => run(async () => (await import("../records/records.ts")).records(options, io)),
-  );
+  transferOptions(
+    acmeOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(oidcOption(records)))))),
+  ).action((options) => run(async () => (await import("../records/records.ts")).records(options, io)));
 }
 
 const dnsOptions = (records: Command): Command =>
@@ -136,7 +137,7 @@ function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
     )
     .option("--config <file>", "the file that names and hides interfaces (default: firewall.yaml in --data)", readPath)
     .option("--probe-gateways", "ping the gateways of the default routes, and report those that do not answer as down");
-  acmeOptions(certificateOptions(logOptions(firewall))).action((options) =>
+  acmeOptions(certificateOptions(logOptions(oidcOption(firewall)))).action((options) =>
     run(async () => (await import("../firewall/firewall.ts")).firewall(options, io)),
   );
 }

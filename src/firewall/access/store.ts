@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { createPasskeyStore, type PasskeyStore } from "../../access/passkeys/passkey-store.ts";
 import type { PasswordCost } from "../../access/password.ts";
 import type { SessionStore } from "../../access/session.ts";
 import { createSessionStore } from "../../access/session-store.ts";
@@ -18,6 +19,7 @@ export type AccessStore = {
   readonly signIns: SignIns;
   /** Sessions of the pages. */
   readonly sessions: SessionStore;
+  readonly passkeys: PasskeyStore;
   /** Changes with every write, including those of another process: open streams must be checked again. */
   readonly version: () => string;
   readonly close: () => void;
@@ -31,6 +33,7 @@ export function openAccess(path: string, passwordCost?: PasswordCost): AccessSto
   const database = openSqlite(path, migrations);
   database.exec(smallLog);
   const users = openUsers(database, passwordCost);
+  const sql = sqliteSql(database);
   // https://sqlite.org/pragma.html#pragma_data_version counts the writes of others, total_changes() our own.
   const version = database.prepare("SELECT data_version, total_changes() AS own FROM pragma_data_version");
   return {
@@ -39,7 +42,8 @@ export function openAccess(path: string, passwordCost?: PasswordCost): AccessSto
     users,
     audit: openAudit(database),
     signIns: openSignIns(database),
-    sessions: createSessionStore(sqliteSql(database)),
+    sessions: createSessionStore(sql),
+    passkeys: createPasskeyStore(sql),
     close: () => database.close(),
   };
 }

@@ -68,10 +68,12 @@ export class PeopleAdmin {
   }
 
   async removeUser(name: string, by: AuditActor): Promise<PeopleOutcome> {
-    const { users, sessions } = this.#access;
+    const { users, sessions, passkeys } = this.#access;
     if (name === by.name) return { wrong: "You cannot remove yourself." };
     if (!users.remove(name)) return "missing";
     await sessions.removeAll(name);
+    // Somebody else may get the same name.
+    await passkeys.removeAll(name);
     return this.#note(by, "user removed", name);
   }
 

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { People } from "../../access/session.ts";
-import { createSessions } from "../../access/session.ts";
+import { IdentityProvider } from "../../access/oidc/identity-provider.ts";
+import type { OidcSettings } from "../../access/oidc/settings.ts";
+import { createSessions, type People, type SessionRole } from "../../access/session.ts";
 import { createSignIn, forged } from "../../access/session-http.ts";
 import { createEntrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
@@ -32,13 +33,16 @@ export type FirewallConsoleOptions = {
   /** The other services that this one knows of. */
   readonly services?: (() => readonly ServiceLink[]) | undefined;
   readonly shared?: SharedSignIn | undefined;
+  readonly oidc?: OidcSettings | undefined;
 };
 
 /** The pages and their API: signing in, live interfaces, users, keys and the audit log. */
 export function createFirewallConsole(options: FirewallConsoleOptions) {
   const { access, log, now } = options;
-  const sessions = createSessions(access.sessions, () => now().getTime());
-  const api = new ConsoleApi(options, sessions);
+  const note = (what: string, fields: Readonly<Record<string, unknown>>) => log.info(fields, `console: ${what}`);
+  const provider = options.oidc && new IdentityProvider(options.oidc, note);
+  const sessions = createSessions(access.sessions, () => now().getTime(), provider?.confirm);
+  const api = new ConsoleApi(options, sessions, provider);
   const pages = createStaticPages({ page: "firewall", isPage: (path) => pagePaths.test(path), folder: options.pages });
 
   return {
@@ -75,7 +79,7 @@ const acceptOf = (path: string, { headers }: IncomingMessage): string | undefine
 const pagePaths = /^\/(?:sign-in|users|audit|account)?$/;
 
 type AccountAnswer = PageAnswer | "taken";
-type SignedIn = { readonly user: User; readonly session: number };
+type SignedIn = { readonly user: User; readonly session: number; readonly role: SessionRole | undefined };
 
 /** Answers the requests of the pages. */
 class ConsoleApi {
@@ -85,17 +89,24 @@ class ConsoleApi {
   readonly #signIn: ReturnType<typeof createSignIn>;
   readonly #fewLines: ReturnType<typeof createFewLines>;
 
-  constructor(options: FirewallConsoleOptions, sessions: ReturnType<typeof createSessions>) {
+  constructor(
+    options: FirewallConsoleOptions,
+    sessions: ReturnType<typeof createSessions>,
+    provider: IdentityProvider | undefined,
+  ) {
     const { access, log, now, services, shared } = options;
     this.#options = options;
     this.#people = new PeopleAdmin(access, now);
     const people = this.#signInPeople();
     const owner = (from: string) => this.#owner(from);
-    this.#entrance = createEntrance({ service: "firewall", sessions, people, owner }, shared);
+    this.#entrance = createEntrance(
+      { service: "firewall", sessions, people, passkeys: access.passkeys, owner },
+      shared,
+    );
     const time = () => now().getTime();
     this.#fewLines = createFewLines(time, (count) => log.warn({ count }, "console: more requests were refused"));
     const note = (what: string, fields: Readonly<Record<string, unknown>>) => this.#note(what, fields);
-    this.#signIn = createSignIn({ entrance: this.#entrance, people, services, now: time, note });
+    this.#signIn = createSignIn({ entrance: this.#entrance, people, provider, services, now: time, note });
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<AccountAnswer | undefined> {
@@ -110,15 +121,14 @@ class ConsoleApi {
     const signedIn = await this.#signedIn(plain);
     if (signedIn === "forged") return forged;
     if (signedIn === undefined) return problem(401, "Sign in first.");
-    const { user } = signedIn;
     if (route === "GET /console/events" || route === "GET /console/traffic") {
-      if (!this.#isAllowed(user, "interface-status", plain))
+      if (!isAllowed(signedIn, "interface-status", plain))
         return problem(403, "You are not allowed to see the interfaces.");
       if (route === "GET /console/traffic") return json(200, await this.#options.readTraffic());
       return this.#openStream(request, response, plain, signedIn);
     }
-    if (!this.#isAllowed(user, "all", plain)) return problem(403, "Only an administrator can manage users.");
-    return await manage(this.#people, plain, { name: user.name, source: plain.from });
+    if (!isAllowed(signedIn, "all", plain)) return problem(403, "Only an administrator can manage users.");
+    return await manage(this.#people, plain, { name: signedIn.user.name, source: plain.from });
   }
 
   async #openStream(
@@ -129,7 +139,7 @@ class ConsoleApi {
   ): Promise<AccountAnswer> {
     const mayStay = async () => {
       const still = await this.#signedIn(plain);
-      return typeof still === "object" && this.#isAllowed(still.user, "interface-status", plain);
+      return typeof still === "object" && isAllowed(still, "interface-status", plain);
     };
     const holders = holdersOf("session", session, user.name);
     const opened = await this.#options.streams.open(request, response, { mayStay, holders });
@@ -140,17 +150,13 @@ class ConsoleApi {
     const found = await sessionOf(this.#entrance, request);
     if (found.kind !== "session") return found.kind === "forged" ? "forged" : undefined;
     const user = this.#userInForce(found.session.who);
-    return user && { user, session: found.session.id };
+    const { id: session, role } = found.session;
+    return user && { user, session, role };
   }
 
   #userInForce(name: string): User | undefined {
     const user = this.#options.access.users.find(name);
     return user && isInForce(user, this.#options.now()) ? user : undefined;
-  }
-
-  #isAllowed(user: User, privilege: Privilege, caller: PlainRequest): boolean {
-    const held = rightsOf(user, undefined, caller);
-    return held.includes("all") || held.includes(privilege);
   }
 
   async #owner(from: string): Promise<string | undefined> {
@@ -166,14 +172,22 @@ class ConsoleApi {
         return typeof found === "string" ? { shutOut: found } : found?.name;
       },
       hasName: async (name) => access.users.find(name) !== undefined,
-      describe: async (who, from) => {
+      describe: async (who, from, role) => {
         const user = this.#userInForce(who);
-        const held = user && rightsOf(user, undefined, { from });
+        const held = user && rightsOf(user, limitOf(role), { from });
         return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
       },
       setPassword: async (who, password) => {
         await access.users.setPassword(who, password);
         access.audit.note({ name: who, source: "console" }, "password set", who, now());
+      },
+      forOidc: async (name = administrator, role) => {
+        const privileges: readonly Privilege[] = limitOf(role) ?? ["all"];
+        if (access.users.add({ name, privileges, now: now() })) {
+          const by = { name: "identity provider", source: "console" };
+          access.audit.note(by, "user added", `${name}, privileges: ${privileges.join(", ")}`, now());
+        }
+        return name;
       },
     };
   }
@@ -187,10 +201,21 @@ class ConsoleApi {
   }
 }
 
-/** Only what concerns signing in and out: changes of a password are noted where they are made. */
+/** A session may be limited to looking. */
+const limitOf = (role: SessionRole | undefined): readonly Privilege[] | undefined =>
+  role === "read" ? ["interface-status"] : undefined;
+
+function isAllowed({ user, role }: SignedIn, privilege: Privilege, caller: PlainRequest): boolean {
+  const held = rightsOf(user, limitOf(role), caller);
+  return held.includes("all") || held.includes(privilege);
+}
+
+/** Only what concerns signing in and out, and passkeys: changes of a password are noted where they are made. */
 function noteSignIn(access: AccessStore, what: string, fields: Readonly<Record<string, unknown>>, at: Date): void {
-  if (!/^sign/.test(what)) return;
   const { who, name, from, delayed } = fields;
+  if (what.startsWith("passkey"))
+    access.audit.note({ name: String(who), source: String(from) }, what, String(fields.passkey ?? who), at);
+  if (!/^sign/.test(what)) return;
   const known = [who, name].filter((text) => typeof text === "string").find((text) => access.users.find(text));
   access.signIns.note({
     at,

@@ -12,6 +12,8 @@ export type HttpRequest = {
   readonly body?: string;
   /** Credentials outside of the headers: in the path, the query or the body. */
   readonly secrets?: readonly string[];
+  /** The answer is not searched for credentials: it is read by a protocol, and never shown or logged. */
+  readonly verbatim?: true;
 };
 
 export type HttpOutcome =
@@ -158,7 +160,8 @@ class EndpointClient implements HttpClient {
 /** Keeps the last `Hide`: nearly all requests to an endpoint carry the same credentials. */
 function rememberHider(): (request: HttpRequest) => Hide {
   let last: { readonly key: string; readonly hide: Hide } | undefined;
-  return ({ headers, secrets: others = [] }) => {
+  return ({ headers, secrets: others = [], verbatim }) => {
+    if (verbatim) return (text) => text;
     const secrets = [...secretsIn(headers), ...others];
     const key = JSON.stringify(secrets);
     if (last?.key !== key) last = { key, hide: hiderOf(secrets) };

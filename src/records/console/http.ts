@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { createSignIn, forged } from "../../access/session-http.ts";
+import { createSignIn, forged, readOnly } from "../../access/session-http.ts";
 import type { SharedGuesses } from "../../access/session-throttle.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
@@ -116,6 +116,7 @@ function createAnswering({ store, sessions, services, updater, signing, guesses,
   const signIn = createSignIn({
     entrance: sessions.entrance,
     people: sessions.people,
+    provider: sessions.provider,
     services,
     guesses,
     now,
@@ -129,6 +130,7 @@ function createAnswering({ store, sessions, services, updater, signing, guesses,
     if (path === "/console/overview" && method === "GET")
       return json(200, await overview(actor.account, await sessions.isOwner(actor)));
     if (path === "/console/tokens" && method === "GET") return json(200, { tokens: await tokens.list(actor.account) });
+    if (method !== "GET" && actor.scope.access === "read") return readOnly;
     if (path === "/console/tokens" && method === "POST") {
       const wish = readTokenWish(parsed(body));
       if (!wish.ok)

@@ -1,18 +1,21 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { IdentityProvider } from "../../access/oidc/identity-provider.ts";
 import { checkPassword, hashPassword, type PasswordCost } from "../../access/password.ts";
 import type { People } from "../../access/session.ts";
 import { createSessions } from "../../access/session.ts";
 import { createEntrance, type Entrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { Instant } from "../../core/instant.ts";
-import { wholeAccount } from "../../core/may.ts";
+import { type Scope, wholeAccount } from "../../core/may.ts";
 import type { PlainRequest } from "../../lib/http/plain-request.ts";
 import { type Account, operatorAccount } from "../model.ts";
 import type { Actor } from "../queries/permitted-view.ts";
-import type { ConsoleStore, RecordStore } from "../store/port.ts";
+import type { ConsoleStore } from "../store/console-store.ts";
+import type { RecordStore } from "../store/port.ts";
 import { labelOf } from "./actor-label.ts";
 
 /** Who is signed in to the console, and what they may do through the APIs. */
 export type ConsoleSessions = {
+  readonly provider: IdentityProvider | undefined;
   readonly entrance: Entrance;
   readonly people: People;
   /** The actor of a request's cookie; `forged` if the request would change something and our page did not send it. */
@@ -40,12 +43,22 @@ export function createConsoleSessions(
   {
     shared,
     passwordCost,
-  }: { readonly shared?: SharedSignIn | undefined; readonly passwordCost?: PasswordCost | undefined } = {},
+    provider,
+  }: {
+    readonly shared?: SharedSignIn | undefined;
+    readonly passwordCost?: PasswordCost | undefined;
+    readonly provider?: IdentityProvider | undefined;
+  } = {},
 ): ConsoleSessions {
-  const sessions = createSessions(console.sessions, now);
-  const people = createPeople(console, now, passwordCost);
+  const sessions = createSessions(console.sessions, now, provider?.confirm);
+  const ensured = async (name: string) => String((await store.ensureAccount(name, now())).id);
+  const people = {
+    ...createPeople(console, now, passwordCost),
+    forOidc: (name = operatorAccount) => ensured(name),
+  };
+  const { passkeys } = console;
   const owner = async () => idOf(await console.accountByName(operatorAccount));
-  const entrance = createEntrance({ service: "records", sessions, people, owner }, shared);
+  const entrance = createEntrance({ service: "records", sessions, people, passkeys, owner }, shared);
   const actorOf = async (request: CookieRequest): Promise<Actor | "none" | "forged"> => {
     const { method, headers, ip: from } = request;
     const isPlain = "socket" in request ? isPlainHttp(request) : request.isPlainHttp === true;
@@ -53,10 +66,12 @@ export function createConsoleSessions(
     if (found.kind !== "session") return found.kind;
     const account = await console.account(Number(found.session.who));
     if (account === undefined) return "none";
-    const session = found.session.id;
-    return { account: account.id, session, label: labelOf(account.name), scope: wholeAccount, from };
+    const { id: session, role } = found.session;
+    const scope: Scope = role === "read" ? { access: "read" } : wholeAccount;
+    return { account: account.id, session, label: labelOf(account.name), scope, from };
   };
   return {
+    provider,
     entrance,
     people,
     actorOf,
@@ -67,10 +82,7 @@ export function createConsoleSessions(
 
     isOwner: async ({ account }) => String(account) === (await owner()),
 
-    makeLink: async (name) => {
-      const account = await store.ensureAccount(name, now());
-      return await sessions.makeLink(String(account.id));
-    },
+    makeLink: async (name) => await sessions.makeLink(await ensured(name)),
   };
 }
 

@@ -1,5 +1,3 @@
-import type { SessionStore } from "../../access/session.ts";
-import type { SharedGuesses } from "../../access/session-throttle.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { MaybeLater } from "../../core/maybe-later.ts";
 import type { NameRefusal, NewZoneName } from "../../core/names/zone-neighbours.ts";
@@ -382,19 +380,3 @@ export type AddedPlaces = { readonly after: LogPlace; readonly end: LogPlace };
 
 /** The token, session or transfer key of a request ended while it was worked on; nothing was written. */
 export class AccessEnded extends Error {}
-
-/** Sign-ins to the console: an account has at most one password. */
-export type ConsoleStore = {
-  readonly sessions: SessionStore;
-  readonly account: (id: number) => Promise<LoginAccount | undefined>;
-  readonly accountByName: (name: string) => Promise<LoginAccount | undefined>;
-  readonly setPassword: (account: number, hash: string, now: Instant) => Promise<void>;
-  /** Stores a new hash of the same password, unless the password was changed meanwhile. */
-  readonly renewHash: (account: number, hashes: { readonly from: string; readonly to: string }) => Promise<void>;
-  readonly hasAnyPassword: () => Promise<boolean>;
-  /** Absent if there is only one node. */
-  readonly guesses?: SharedGuesses;
-  readonly close: () => void | Promise<void>;
-};
-
-export type LoginAccount = Account & { readonly passwordHash: string | undefined };

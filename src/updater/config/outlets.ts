@@ -1,3 +1,4 @@
+import type { OidcRule, OidcSettings } from "../../access/oidc/settings.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { hereOf, type ListenAddress, urlOf } from "../../lib/http/listen.ts";
@@ -14,7 +15,7 @@ import {
   text,
   typeInWords,
 } from "../../lib/settings/setting.ts";
-import { endpointFields, oneTrust, withTrust } from "./endpoint.ts";
+import { endpointFields, oneTrust, trustFields, webAddress, withTrust } from "./endpoint.ts";
 import { program } from "./rules.ts";
 import { headerSecret, password, readTextFile, type Secret, secret } from "./secret.ts";
 
@@ -181,6 +182,67 @@ const links = mapping(
   },
 );
 
+const role = choice(
+  ["full", "read"],
+  "`full`: everything that the account may do. `read`: look, and change nothing.",
+  "full",
+);
+
+const oidcRule = mapping(
+  {
+    group: text("Users in this group: a value of the claim `groups`.", "dns-admins"),
+    claim: text("Users with this claim; a dot for a claim inside another one.", "realm_access.roles"),
+    value: text("The value of the claim.", "dns-admins"),
+    account: text(
+      "The DNS account or the user of the firewall that they sign in as; it is created if it does not exist. Default: the owner, `main` or `root`.",
+      "main",
+    ),
+    role: usually(role, "full"),
+  },
+  {
+    title: "Sign-in rule",
+    description: "Who may sign in, and as what. The first rule that fits a user counts.",
+    keys(given, what) {
+      const [byGroup, byClaim] = [given.includes("group"), given.includes("claim") && given.includes("value")];
+      if (byGroup ? !given.includes("claim") && !given.includes("value") : byClaim) return [];
+      return [missing(`${what} names no users`, "write `group: NAME`, or `claim: NAME` and `value: TEXT`")];
+    },
+    transform: ({ group, claim, value, account, role: as }): OidcRule => ({
+      claim: group === undefined ? (claim ?? "") : "groups",
+      value: group ?? value ?? "",
+      account,
+      role: as,
+    }),
+  },
+);
+
+const usualScopes = ["openid", "profile", "email", "groups"];
+
+/** `oidc:`, and the content of the file that `--oidc` names. */
+export const oidcSettings = mapping(
+  {
+    issuer: needed(webAddress("The issuer, exactly as the provider writes it.", "https://auth.example.org")),
+    client: needed(text("The client ID.", "moor")),
+    secret: needed(secret("The client secret.")),
+    name: text("What the button is called. Default: the host of the issuer.", "Authelia"),
+    scopes: listOf(
+      text("A scope.", "offline_access"),
+      "The scopes to ask for, if the provider has them. Default: `[openid, profile, email, groups]`.",
+    ),
+    allow: needed(oneOrMore(oidcRule, "allow at least one group")),
+    ...trustFields,
+  },
+  {
+    title: "OpenID Connect",
+    description: "An identity provider at which people can sign in to the pages.",
+    keys: oneTrust,
+    transform: (value, place): OidcSettings => {
+      const { name = value.issuer.host, scopes = usualScopes, ...rest } = withTrust(value, place);
+      return { ...rest, name, scopes: scopes.includes("openid") ? scopes : ["openid", ...scopes] };
+    },
+  },
+);
+
 /** `control: { listen: 127.0.0.1:9053, token: { file: … } }`. */
 export const controlSettings = mapping(
   {
@@ -199,6 +261,7 @@ export const controlSettings = mapping(
     ),
     key: readableFile("The key of that certificate.", "page.key"),
     links,
+    oidc: oidcSettings,
   },
   {
     title: "Control",
@@ -207,17 +270,22 @@ export const controlSettings = mapping(
     keys(given) {
       if (given.includes("cert") !== given.includes("key"))
         return [missing("control needs both cert and key, or neither", "add the other one")];
-      if (!given.includes("cert") || given.includes("password")) return [];
-      return [missing("control has a certificate but no password", passwordTodo)];
+      const lacks = given.includes("password") ? undefined : ["cert", "oidc"].find((key) => given.includes(key));
+      if (lacks === undefined) return [];
+      const what = lacks === "cert" ? "a certificate" : "an identity provider";
+      return [missing(`control has ${what} but no password`, passwordTodo)];
     },
-    transform({ listen, token, password, cert, key, links: linked }, { fault }): ControlConfig | undefined {
+    transform({ listen, token, password, cert, key, links: linked, oidc }, { fault }): ControlConfig | undefined {
       if (password === undefined && !isLoopback(listen.host)) {
         const message = `other machines can reach ${listen.host}, and the page has no password`;
         return fault({ code: "no-password", message, todo: `${passwordTodo}; or listen on 127.0.0.1` }, "listen");
       }
       const certificate = cert !== undefined && key !== undefined && { cert, key };
       const others = linked && linked.length > 0 && { links: linked };
-      return { ...listen, token, ...(password && { password }), ...(certificate && { certificate }), ...others };
+      return {
+        ...{ ...listen, token, ...(password && { password }), ...(certificate && { certificate }), ...others },
+        ...(oidc && { oidc }),
+      };
     },
   },
 );
@@ -236,6 +304,8 @@ export type ControlConfig = ListenAddress & {
   readonly certificate?: { readonly cert: string; readonly key: string };
   /** Other pages of moor, for the switcher. */
   readonly links?: readonly ServiceLink[];
+  /** The identity provider at which people can sign in to the page. */
+  readonly oidc?: OidcSettings;
 };
 
 /** The URL of the page on this machine: with HTTPS only if there is a password. */

@@ -36,7 +36,7 @@ export function createControl(control: Pick<ControlConfig, "token">, tools: Cont
     const found = (await signIn?.admit(request)) ?? "nobody-asked";
     const answer = await page?.(request, found);
     if (answer !== undefined) return answer;
-    const isKnown = found === "session" || found === "nobody-asked" || hasToken(request, control);
+    const isKnown = found === "session" || found === "reader" || found === "nobody-asked" || hasToken(request, control);
     return answerTo(request, control, isKnown, tools);
   };
 }

@@ -1,5 +1,5 @@
 import { isOwnOrigin } from "../../access/session-cookie.ts";
-import { forged } from "../../access/session-http.ts";
+import { forged, readOnly } from "../../access/session-http.ts";
 import type { SessionFound } from "../../access/shared-sign-in.ts";
 import type { ConsoleSession } from "../../contract/console.ts";
 import type { NamesWish } from "../../contract/updater-page.ts";
@@ -32,9 +32,10 @@ export type PageOptions = {
 };
 
 /**
- * Who asks: someone with a session, someone without one, a foreign page, or anybody if there is nothing to sign in to.
+ * Who asks: someone with a session, someone who may only look, someone without a session, a foreign page, or anybody if
+ * there is nothing to sign in to.
  */
-export type PageVisitor = SessionFound["kind"] | "nobody-asked";
+export type PageVisitor = SessionFound["kind"] | "reader" | "nobody-asked";
 
 /** Undefined for requests that are not for the page. */
 export type UpdaterPage = (request: PlainRequest, asker: PageVisitor) => Promise<PageReply | undefined>;
@@ -65,6 +66,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     if (asker === "none") return problem(401, "Sign in first.");
     const isForged = asker === "nobody-asked" && method !== "GET" && !isOwnOrigin(request.headers, "http:");
     if (asker === "forged" || isForged) return forged;
+    if (asker === "reader" && method !== "GET") return readOnly;
     return asker === "nobody-asked" && changes[route] ? problem(403, noSignIn) : answer(request);
   };
 }

@@ -1,10 +1,13 @@
+import { hashSecret } from "../../access/secret.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
+import type { ControlConfig } from "../config/outlets.ts";
 import type { ControlTools } from "./control.ts";
 import { createDoor, type Door } from "./door.ts";
 import type { PageOptions, UpdaterPage } from "./http-page.ts";
+import type { PasskeyFile } from "./passkey-file.ts";
 import type { PageSignIn } from "./sign-in.ts";
 
 /** Serves the updater's page. Connections and sessions survive a reload of the config. */
@@ -28,26 +31,55 @@ export type PageTools = {
 };
 
 export function createPageKeeper({ log, now, pages, door = createDoor(log), signIn }: PageTools): PageKeeper {
-  let byPassword: PageSignIn | undefined;
-  let links: readonly ServiceLink[] = [];
-  const signInFor = async ({ control }: UpdaterConfig): Promise<PageSignIn | undefined> => {
-    if (signIn !== undefined || control?.password === undefined) return signIn;
-    byPassword ??= (await import("./sign-in.ts")).openPageSignIn({ log, now, services: () => links });
-    await byPassword.setPassword(control.password());
-    return byPassword;
-  };
+  const byPassword = new PasswordSignIn(log, now);
   return {
     async serve(config, updater) {
       const { control } = config;
       if (control === undefined) return door.serve(config, nothing);
-      links = control.links ?? [];
       const { createControl } = await import("./control.ts");
       const page = lazyPage({ config, now, pages, ...updater });
-      const signIn = await signInFor(config);
-      return door.serve(config, createControl(control, { of: config, ...updater, page, signIn }));
+      const way = signIn ?? (await byPassword.for(config, control));
+      return door.serve(config, createControl(control, { of: config, ...updater, page, signIn: way }));
     },
-    close: door.close,
+    close: async () => {
+      await door.close();
+      byPassword.close();
+    },
   };
+}
+
+/** The sign-in with the password in the config, through all reloads. */
+class PasswordSignIn {
+  readonly #log: Logger;
+  readonly #now: () => Instant;
+  #links: readonly ServiceLink[] = [];
+  #open: { readonly signIn: PageSignIn; readonly provider: string } | undefined;
+  #passkeys: PasskeyFile | undefined;
+
+  constructor(log: Logger, now: () => Instant) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  async for(config: UpdaterConfig, { password, oidc, links = [] }: ControlConfig): Promise<PageSignIn | undefined> {
+    this.#links = links;
+    if (password === undefined) return undefined;
+    const { openPageSignIn } = await import("./sign-in.ts");
+    this.#passkeys ??= (await import("./passkey-file.ts")).openPasskeyFile(config, this.#log);
+    // With another provider or other rules, everybody must sign in again.
+    const provider = hashSecret(JSON.stringify([oidc, oidc?.secret()]));
+    if (this.#open?.provider !== provider) {
+      const tools = { log: this.#log, now: this.#now, services: () => this.#links };
+      this.#open = { provider, signIn: openPageSignIn({ ...tools, oidc, passkeys: this.#passkeys?.passkeys }) };
+    }
+    await this.#open.signIn.setPassword(password());
+    return this.#open.signIn;
+  }
+
+  close(): void {
+    this.#passkeys?.close();
+    this.#passkeys = undefined;
+  }
 }
 
 const nothing = async () => ({ status: 404, body: "" });

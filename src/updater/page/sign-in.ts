@@ -1,6 +1,8 @@
+import { IdentityProvider } from "../../access/oidc/identity-provider.ts";
+import type { OidcSettings } from "../../access/oidc/settings.ts";
+import type { PasskeyStore } from "../../access/passkeys/passkey-store.ts";
 import { hashSecret, sameHash } from "../../access/secret.ts";
-import type { People } from "../../access/session.ts";
-import { createSessions } from "../../access/session.ts";
+import { createSessions, type People } from "../../access/session.ts";
 import { createSignIn } from "../../access/session-http.ts";
 import { createSessionStore, sessionTables } from "../../access/session-store.ts";
 import { createEntrance, type SessionFound, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
@@ -15,7 +17,7 @@ export type PageSignIn = {
   /** Undefined if the request is not about signing in. */
   readonly answer: (request: PlainRequest) => Promise<PlainAnswer | undefined>;
   /** Whether the sender of a request has signed in. */
-  readonly admit: (request: PlainRequest) => Promise<SessionFound["kind"]>;
+  readonly admit: (request: PlainRequest) => Promise<SessionFound["kind"] | "reader">;
   /**
    * A changed password ends all sessions. Without a password, people can sign in only at a service that shares the
    * sign-in.
@@ -33,30 +35,41 @@ export type SignInTools = {
   readonly shared?: SharedSignIn;
   /** The other services, for the switcher of the page. */
   readonly services?: () => readonly ServiceLink[];
+  readonly oidc?: OidcSettings | undefined;
+  /** Where passkeys are stored; absent: nowhere, so that there are none. */
+  readonly passkeys?: PasskeyStore | undefined;
 };
 
 /** Sessions are kept in memory: a restart ends them, a reload of the config does not. */
-export function openPageSignIn({ log, now, shared, services }: SignInTools): PageSignIn {
+export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: SignInTools): PageSignIn {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   const database = new DatabaseSync(":memory:");
   database.exec(sessionTables);
-  const sessions = createSessions(createSessionStore(sqliteSql(database)), now);
+  const note = (what: string, fields: Readonly<Record<string, unknown>>) => log.info(fields, `page: ${what}`);
+  const provider = oidc && new IdentityProvider(oidc, note);
+  const sessions = createSessions(createSessionStore(sqliteSql(database)), now, provider?.confirm);
   let known: string | undefined;
   const people: People = {
     check: async (_name, password) =>
       known !== undefined && sameHash(hashSecret(password), known) ? pageUser : undefined,
     hasName: async (name) => name === pageUser,
-    describe: async () => ({ name: pageUser, hasPassword: known !== undefined, privileges: [mayChange] }),
+    describe: async (_who, _from, role) => ({
+      ...{ name: pageUser, hasPassword: known !== undefined },
+      privileges: role === "read" ? [] : [mayChange],
+    }),
     setPassword: async () => undefined,
+    forOidc: async () => pageUser,
   };
   const owner = async () => pageUser;
-  const entrance = createEntrance({ service: "updater", sessions, people, owner }, shared);
-  const note = (what: string, fields: Readonly<Record<string, unknown>>) => log.info(fields, `page: ${what}`);
+  const entrance = createEntrance({ service: "updater", sessions, people, passkeys, owner }, shared);
   const byPassword = () => known !== undefined;
-  const signIn = createSignIn({ entrance, people, services, byPassword, now, note });
+  const signIn = createSignIn({ entrance, people, provider, services, byPassword, now, note });
   return {
     answer: async (request) => (request.path === "/console/password" ? elsewhere : await signIn(request)),
-    admit: async (request) => (await sessionOf(entrance, request)).kind,
+    admit: async (request) => {
+      const found = await sessionOf(entrance, request);
+      return found.kind === "session" && found.session.role === "read" ? "reader" : found.kind;
+    },
     async setPassword(password) {
       const next = password === undefined ? undefined : hashSecret(password);
       if (next !== known) await sessions.endAll(pageUser);

@@ -146,9 +146,25 @@ const tables = `
     source TEXT NOT NULL,
     agent TEXT NOT NULL,
     created BIGINT NOT NULL,
-    seen BIGINT NOT NULL
+    seen BIGINT NOT NULL,
+    role TEXT,
+    ticket TEXT,
+    confirmed BIGINT,
+    asked BIGINT
   );
   CREATE INDEX console_sessions_of ON console_sessions (who);
+
+  CREATE TABLE console_passkeys (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    who TEXT COLLATE "C" NOT NULL,
+    site TEXT COLLATE "C" NOT NULL,
+    name TEXT NOT NULL,
+    public_key TEXT NOT NULL,
+    counter BIGINT NOT NULL,
+    created BIGINT NOT NULL,
+    used BIGINT NOT NULL
+  );
+  CREATE INDEX console_passkeys_of ON console_passkeys (who);
 
   CREATE TABLE console_links (
     hash TEXT COLLATE "C" PRIMARY KEY,

@@ -1,11 +1,13 @@
+import { createPasskeyStore } from "../../../access/passkeys/passkey-store.ts";
 import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
-import type { ConsoleStore, LoginAccount } from "../port.ts";
+import type { ConsoleStore, LoginAccount } from "../console-store.ts";
 
 /** Accounts and their passwords, for signing in to the console. */
 export function createSqlConsole({ read, write }: Sql): Omit<ConsoleStore, "sessions" | "guesses" | "close"> {
   const logins = sql`SELECT accounts.id, accounts.name, hash FROM accounts
     LEFT JOIN console_passwords ON console_passwords.account = accounts.id`;
   return {
+    passkeys: createPasskeyStore({ read, write }),
     account: async (id) => fromRow((await read<LoginRow>(sql`${logins} WHERE accounts.id = ${id}`))[0]),
     accountByName: async (name) => fromRow((await read<LoginRow>(sql`${logins} WHERE accounts.name = ${name}`))[0]),
     setPassword: async (account, hash, changed) => {

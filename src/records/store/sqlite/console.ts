@@ -2,7 +2,7 @@ import { createSessionStore } from "../../../access/session-store.ts";
 import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
-import type { ConsoleStore } from "../port.ts";
+import type { ConsoleStore } from "../console-store.ts";
 import { createSqlConsole } from "../sql/console.ts";
 
 export type SqliteConsole = Omit<ConsoleStore, "close"> & { readonly close: () => void };

@@ -1,0 +1,151 @@
+import type { PasskeyEntry } from "../../contract/console.ts";
+import { parseAddress } from "../../core/addresses/address.ts";
+import type { Instant } from "../../core/instant.ts";
+import { fieldsOfJson, isObject } from "../../core/is-object.ts";
+import { json, type PlainAnswer, type PlainRequest, problem } from "../../lib/http/plain-request.ts";
+import type { People } from "../session.ts";
+import type { Entrance, FoundSession } from "../shared-sign-in.ts";
+import { type SignInDesk, whence } from "../sign-in-desk.ts";
+import { beginVisit, type Visit, visitCookie, visitOf } from "../visit.ts";
+import { creationOptions, type PasskeyPage, readAssertion, readRegistration, requestOptions } from "./verify.ts";
+
+export type PasskeySignInOptions = {
+  readonly entrance: Entrance;
+  readonly people: Pick<People, "describe">;
+  readonly desk: SignInDesk;
+  readonly now: () => Instant;
+  readonly note: (what: string, fields: Readonly<Record<string, unknown>>) => void;
+};
+
+/** Per user. Most people have two or three. */
+const mostPasskeys = 20;
+const longestName = 60;
+
+/** Signing in with passkeys (WebAuthn), and adding and removing them. */
+export class PasskeySignIn {
+  readonly #options: PasskeySignInOptions;
+
+  constructor(options: PasskeySignInOptions) {
+    this.#options = options;
+  }
+
+  /** For visitors. The caller has checked that our own page sent the request. */
+  async answer(request: PlainRequest): Promise<PlainAnswer | undefined> {
+    const { desk, entrance } = this.#options;
+    if (entrance.passkeys === undefined) return undefined;
+    if (request.path === "/console/passkey/begin") return desk.tooMany("", request) ?? (await this.#begin(request));
+    if (request.path === "/console/passkey/finish") return desk.tooMany("", request) ?? (await this.#finish(request));
+    return undefined;
+  }
+
+  async #begin(request: PlainRequest): Promise<PlainAnswer> {
+    const page = pageOf(request);
+    if (page === undefined) return needsName;
+    const visit = beginVisit(this.#options.now());
+    return this.#withVisit(json(200, await requestOptions(page, visit)), visit);
+  }
+
+  async #finish(request: PlainRequest): Promise<PlainAnswer> {
+    const { entrance, people, desk, now, note } = this.#options;
+    const { credential } = fieldsOfJson(request.body);
+    const visit = visitOf(entrance.service, request, now());
+    const page = pageOf(request);
+    if (visit === undefined || page === undefined || !isObject(credential)) return tooLate;
+    const found = await entrance.passkey(String(credential.id), request.from);
+    const counter = found && (await readAssertion(credential, page, visit, found.passkey));
+    const isNew =
+      counter !== undefined && (await found?.store.noteUsed(found.passkey.id, { counter, used: visit.since }));
+    if (!found || !isNew || (await people.describe(found.who, request.from)) === undefined) {
+      note("sign-in with a passkey refused", { ...desk.failed("", request.from), ...whence(request) });
+      return problem(401, "This passkey is not known here, or was removed. Sign in another way.");
+    }
+    note("signed in with a passkey", { who: found.who, passkey: found.passkey.name, ...whence(request) });
+    return await desk.enter(found.who, request);
+  }
+
+  /** For those who are signed in. */
+  async inside(request: PlainRequest, session: FoundSession): Promise<PlainAnswer | undefined> {
+    const { entrance } = this.#options;
+    const route = `${request.method} ${request.path}`;
+    if (!request.path.startsWith("/console/passkeys") || entrance.passkeys === undefined) return undefined;
+    if (route === "GET /console/passkeys") return await this.#list(request, session);
+    if (session.ticket !== undefined || session.role === "read") return notYours;
+    if (route === "POST /console/passkeys/new") return await this.#offer(request, session);
+    if (route === "POST /console/passkeys") return await this.#add(request, session);
+    const [, id] = /^DELETE \/console\/passkeys\/([\w-]{1,1400})$/.exec(route) ?? [];
+    return id === undefined ? undefined : await this.#remove(request, session, id);
+  }
+
+  async #list(request: PlainRequest, { who }: FoundSession): Promise<PlainAnswer> {
+    const all = await this.#options.entrance.passkeysOf(who, request.from);
+    const passkeys = all.map(
+      ({ id, name, site, created, used }): PasskeyEntry => ({
+        ...{ id, name, site },
+        created: new Date(created).toISOString(),
+        used: used === created ? null : new Date(used).toISOString(),
+      }),
+    );
+    return json(200, { passkeys });
+  }
+
+  async #offer(request: PlainRequest, { who }: FoundSession): Promise<PlainAnswer> {
+    const { entrance, people, now } = this.#options;
+    const page = pageOf(request);
+    if (page === undefined) return needsName;
+    const person = await people.describe(who, request.from);
+    const known = await entrance.passkeysOf(who, request.from);
+    if (person === undefined) return problem(401, "Sign in again.");
+    if (known.length >= mostPasskeys)
+      return problem(422, `You have ${mostPasskeys} passkeys, the maximum. Remove one.`);
+    const visit = beginVisit(now());
+    const user = { handle: `${entrance.service} ${who}`, name: person.name, known };
+    return this.#withVisit(json(200, await creationOptions(page, visit, user)), visit);
+  }
+
+  async #add(request: PlainRequest, { who }: FoundSession): Promise<PlainAnswer> {
+    const { entrance, now, note } = this.#options;
+    const { name, credential } = fieldsOfJson(request.body);
+    const visit = visitOf(entrance.service, request, now());
+    const page = pageOf(request);
+    if (visit === undefined || page === undefined) return tooLate;
+    if (typeof name !== "string" || name.trim() === "" || name.length > longestName)
+      return problem(422, `A name must have 1 to ${longestName} characters.`);
+    const made = await readRegistration(credential, page, visit);
+    if (made === undefined) return problem(422, "The device did not create a passkey for this page. Try again.");
+    if (await entrance.passkey(made.id, request.from)) return problem(422, "This passkey was added already.");
+    const at = now();
+    await entrance.passkeys?.add({ ...made, who, site: page.site, name: name.trim(), created: at, used: at });
+    note("passkey added", { who, passkey: name.trim(), ...whence(request) });
+    return { status: 204, headers: {}, body: "" };
+  }
+
+  async #remove(request: PlainRequest, { who }: FoundSession, id: string): Promise<PlainAnswer> {
+    const { entrance, note } = this.#options;
+    if (!(await entrance.removePasskey(who, request.from, id))) return problem(404, "There is no such passkey.");
+    note("passkey removed", { who, ...whence(request) });
+    return { status: 204, headers: {}, body: "" };
+  }
+
+  #withVisit(answer: PlainAnswer, visit: Visit): PlainAnswer {
+    const cookie = visitCookie(this.#options.entrance.service, visit);
+    return { ...answer, headers: { ...answer.headers, "set-cookie": cookie } };
+  }
+}
+
+/** Undefined for an address: browsers use passkeys only for host names. Our own page has sent the origin. */
+function pageOf({ headers }: PlainRequest): PasskeyPage | undefined {
+  const origin = String(headers.origin);
+  const site = URL.parse(origin)?.hostname ?? "";
+  const isAddress = site.startsWith("[") || parseAddress(site) !== undefined;
+  return site === "" || isAddress ? undefined : { origin, site };
+}
+
+const tooLate = problem(401, "This took too long. Try again.");
+
+const needsName = problem(
+  422,
+  "Passkeys work only with a host name. Open this page under a name such as https://dns.example.org, not under an address.",
+);
+
+/** They would outlive the access that the identity provider grants. */
+const notYours = problem(403, "Passkeys can be added and removed only after a sign-in without the identity provider.");

@@ -1,0 +1,89 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from "@simplewebauthn/server";
+import { hashSecret } from "../secret.ts";
+import type { Visit } from "../visit.ts";
+import type { Passkey } from "./passkey-store.ts";
+
+/** Where the page is. `site` is its host name (the RP ID of WebAuthn), which browsers compare with the passkey's. */
+export type PasskeyPage = { readonly origin: string; readonly site: string };
+
+/** The library is loaded when the first passkey is used. */
+const library = () => import("@simplewebauthn/server");
+
+/** What a device signs. Nobody else can know it, and another purpose has another one. */
+const challengeOf = (purpose: "register" | "sign-in", { secret }: Visit): string =>
+  hashSecret(`passkey ${purpose}:${secret}`);
+
+const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, "base64url"));
+
+/** For `navigator.credentials.create`. A passkey replaces the password, so the device must check who uses it. */
+export async function creationOptions(
+  page: PasskeyPage,
+  visit: Visit,
+  user: { readonly handle: string; readonly name: string; readonly known: readonly Passkey[] },
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { generateRegistrationOptions } = await library();
+  return await generateRegistrationOptions({
+    rpName: "moor",
+    rpID: page.site,
+    userID: bytesOf(hashSecret(`passkey user:${user.handle}`)),
+    userName: user.name,
+    userDisplayName: user.name,
+    challenge: bytesOf(challengeOf("register", visit)),
+    excludeCredentials: user.known.map(({ id }) => ({ id })),
+    authenticatorSelection: { residentKey: "required", userVerification: "required" },
+  });
+}
+
+export type NewPasskey = Pick<Passkey, "id" | "publicKey" | "counter">;
+
+/** Undefined if it does not prove what it must. */
+export async function readRegistration(
+  response: unknown,
+  { origin, site }: PasskeyPage,
+  visit: Visit,
+): Promise<NewPasskey | undefined> {
+  const { verifyRegistrationResponse } = await library();
+  const checked = await verifyRegistrationResponse({
+    response: response as RegistrationResponseJSON,
+    expectedChallenge: challengeOf("register", visit),
+    expectedOrigin: origin,
+    expectedRPID: site,
+    requireUserVerification: true,
+  }).catch(() => undefined);
+  if (!checked?.verified) return undefined;
+  const { id, publicKey, counter } = checked.registrationInfo.credential;
+  return { id, publicKey: Buffer.from(publicKey).toString("base64url"), counter };
+}
+
+/** For `navigator.credentials.get`. It names no passkey, so that nobody learns which exist: the browser offers its own. */
+export async function requestOptions(page: PasskeyPage, visit: Visit): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { generateAuthenticationOptions } = await library();
+  const challenge = bytesOf(challengeOf("sign-in", visit));
+  return await generateAuthenticationOptions({ rpID: page.site, challenge, userVerification: "required" });
+}
+
+/** The new counter of the passkey; undefined if the response does not prove that its device signed the challenge. */
+export async function readAssertion(
+  response: unknown,
+  { origin, site }: PasskeyPage,
+  visit: Visit,
+  passkey: Passkey,
+): Promise<number | undefined> {
+  if (passkey.site !== site) return undefined;
+  const { verifyAuthenticationResponse } = await library();
+  const { id, publicKey, counter } = passkey;
+  const checked = await verifyAuthenticationResponse({
+    response: response as AuthenticationResponseJSON,
+    expectedChallenge: challengeOf("sign-in", visit),
+    expectedOrigin: origin,
+    expectedRPID: site,
+    requireUserVerification: true,
+    credential: { id, publicKey: bytesOf(publicKey), counter },
+  }).catch(() => undefined);
+  return checked?.verified ? checked.authenticationInfo.newCounter : undefined;
+}

@@ -1,0 +1,135 @@
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Provider } from "oidc-provider";
+import MemoryAdapter from "oidc-provider/lib/adapters/memory_adapter.js";
+
+export type ProviderUser = { readonly groups: readonly string[]; readonly email?: string; readonly verified?: boolean };
+
+export const client = { id: "moor-at-home", secret: "a-secret-between-moor-and-the-provider" } as const;
+
+/**
+ * A real OpenID Connect provider over loopback, which requires PKCE. It signs `visitor` in without a question, and its
+ * users can be changed while it runs.
+ */
+export async function startIdentityProvider(redirect: string, { renews = true } = {}) {
+  const users = new Map<string, ProviderUser>();
+  const state = { visitor: "anna", down: false };
+  /** Requests, as `POST /token`. */
+  const asked: string[] = [];
+  let serve: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
+  const server = createServer((request, response) => {
+    if (state.down) return void response.writeHead(503).end("down for maintenance");
+    asked.push(`${request.method} ${request.url?.split("?")[0]}`);
+    serve(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, configuration(redirect, users, renews));
+  const answer = provider.callback();
+  serve = (request, response) => {
+    if (!request.url?.startsWith("/interaction/")) return answer(request, response);
+    const login = { accountId: state.visitor };
+    void provider.interactionFinished(request, response, { login });
+  };
+  return {
+    issuer,
+    users,
+    state,
+    asked,
+    /** What a browser does: follows the redirects from the provider's first page until it is sent back to us. */
+    walk: (url: string) => walk(url, redirect),
+    close: async () => {
+      server.close().closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+function configuration(redirect: string, users: ReadonlyMap<string, ProviderUser>, renews: boolean) {
+  return {
+    adapter: MemoryAdapter,
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        redirect_uris: [redirect],
+        grant_types: ["authorization_code", "refresh_token"],
+      },
+    ],
+    jwks: { keys: [signingKey()] },
+    cookies: { keys: ["only for tests"] },
+    scopes: ["openid", "profile", "email", "groups"],
+    claims: {
+      openid: ["sub"],
+      profile: ["preferred_username"],
+      email: ["email", "email_verified"],
+      groups: ["groups"],
+    },
+    pkce: { required: () => true },
+    features: { devInteractions: { enabled: false }, userinfo: { enabled: true } },
+    interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+    issueRefreshToken: async () => renews,
+    rotateRefreshToken: true,
+    findAccount: async (_: unknown, id: string) => {
+      const user = users.get(id);
+      return user && { accountId: id, claims: async () => claimsOf(id, user) };
+    },
+    loadExistingGrant: async (context: GrantContext) => {
+      const { provider, client: asking, session, params } = context.oidc;
+      const grant = new provider.Grant({ clientId: asking.clientId, accountId: session.accountId });
+      grant.addOIDCScope(params.scope);
+      await grant.save();
+      return grant;
+    },
+    ttl: {
+      AccessToken: 3_600,
+      AuthorizationCode: 60,
+      Grant: 86_400,
+      IdToken: 3_600,
+      Interaction: 600,
+      RefreshToken: 86_400,
+      Session: 86_400,
+    },
+  };
+}
+
+let key: object | undefined;
+/** One for all providers of a process: making it takes long. */
+function signingKey(): object {
+  key ??= generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey.export({ format: "jwk" });
+  return { ...key, use: "sig", alg: "RS256", kid: "test" };
+}
+
+type GrantContext = {
+  readonly oidc: {
+    readonly provider: Provider;
+    readonly client: { readonly clientId: string };
+    readonly session: { readonly accountId: string };
+    readonly params: { readonly scope: string };
+  };
+};
+
+const claimsOf = (sub: string, { groups, email, verified }: ProviderUser) => ({
+  ...{ sub, preferred_username: sub, groups },
+  ...(email !== undefined && { email, email_verified: verified ?? false }),
+});
+
+/** Returns the query with which the browser comes back. */
+async function walk(from: string, redirect: string): Promise<string> {
+  const cookies = new Map<string, string>();
+  let url = from;
+  while (!url.startsWith(redirect)) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const response = await fetch(url, { redirect: "manual", headers: { cookie } });
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      cookies.set(name, value);
+    }
+    const next = response.headers.get("location");
+    if (next === null) throw new Error(`the provider answered ${response.status}: ${await response.text()}`);
+    url = new URL(next, url).href;
+  }
+  return new URL(url).search.slice(1);
+}

@@ -1,0 +1,19 @@
+declare module "oidc-provider/lib/adapters/memory_adapter.js";
+
+/** The parts of the provider that the tests use; the package has no types. */
+declare module "oidc-provider" {
+  import type { IncomingMessage, ServerResponse } from "node:http";
+
+  class Grant {
+    constructor(fields: { readonly clientId: string; readonly accountId: string });
+    addOIDCScope(scope: string): void;
+    save(): Promise<string>;
+  }
+
+  export class Provider {
+    constructor(issuer: string, configuration: object);
+    readonly Grant: typeof Grant;
+    callback(): (request: IncomingMessage, response: ServerResponse) => void;
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
+  }
+}
