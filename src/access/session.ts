@@ -184,7 +184,7 @@ export type People = {
   /** Undefined if the user was removed or may not sign in. `role` is that of the session. */
   readonly describe: (who: string, from: string, role?: SessionRole) => Promise<Person | undefined>;
   readonly setPassword: (who: string, password: string) => Promise<void>;
-  /** The user for an account that a rule of the identity provider names; created if missing. The owner if none is named. */
+  /** The user for an account that a rule for the identity provider names; created if missing. Default: the owner. */
   readonly forOidc?: (account: string | undefined, role: SessionRole) => Promise<string>;
 };
 

@@ -19,7 +19,7 @@ export const beginVisit = (now: Instant): Visit => ({ secret: `${createToken(43)
 export const visitCookie = (service: string, { secret }: Visit): string =>
   setCookie(nameOf(service), secret, longest / 1_000);
 
-/** Undefined if there is none, or it took too long. Nobody can make a visit younger: the time is a part of the secret. */
+/** Undefined if there is none, or it took too long. Nobody can make it younger: the time is a part of the secret. */
 export function visitOf(service: string, { headers }: PlainRequest, now: Instant): Visit | undefined {
   const secret = cookieOf(nameOf(service), headers) ?? "";
   const since = Number(/^\w{43}\.(\d{1,15})$/.exec(secret)?.[1] ?? Number.NaN);

@@ -35,7 +35,7 @@ type Ticket = {
 
 export type NoteOidc = (what: string, fields: Readonly<Record<string, unknown>>) => void;
 
-/** The OpenID Connect provider at which people sign in: code flow with PKCE (OpenID Connect Core 1.0, 3.1; RFC 7636). */
+/** Where people sign in: OpenID Connect, by the code flow (OpenID Connect Core, 3.1) with PKCE (RFC 7636). */
 export class IdentityProvider {
   readonly #settings: OidcSettings;
   readonly #note: NoteOidc;
@@ -130,7 +130,7 @@ export class IdentityProvider {
     return { kind: "ended" };
   }
 
-  /** New tokens, if there is a refresh token. A provider may replace that one too, so that the old one no longer works. */
+  /** New tokens, if there is a refresh token. A provider may replace that one too; the old one then no longer works. */
   async #renewed({ refresh, subject }: Ticket): Promise<{ tokens: Partial<Ticket>; claims: Claims }> {
     if (refresh === undefined) return { tokens: {}, claims: {} };
     const { library, config } = await this.#open();

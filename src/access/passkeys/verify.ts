@@ -60,7 +60,7 @@ export async function readRegistration(
   return { id, publicKey: Buffer.from(publicKey).toString("base64url"), counter };
 }
 
-/** For `navigator.credentials.get`. It names no passkey, so that nobody learns which exist: the browser offers its own. */
+/** For `navigator.credentials.get`. Names no passkey, so that nobody learns which exist: the browser offers its own. */
 export async function requestOptions(page: PasskeyPage, visit: Visit): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await library();
   const challenge = bytesOf(challengeOf("sign-in", visit));

@@ -49,7 +49,7 @@ export async function startIdentityProvider(redirect: string, { renews = true } 
 
 function configuration(redirect: string, users: ReadonlyMap<string, ProviderUser>, renews: boolean) {
   return {
-    adapter: MemoryAdapter,
+    adapter: Memory,
     clients: [
       {
         client_id: client.id,
@@ -94,6 +94,9 @@ function configuration(redirect: string, users: ReadonlyMap<string, ProviderUser
     },
   };
 }
+
+/** The provider warns if it is told nothing about where to store. */
+class Memory extends MemoryAdapter {}
 
 let key: object | undefined;
 /** One for all providers of a process: making it takes long. */

@@ -1,4 +1,6 @@
-declare module "oidc-provider/lib/adapters/memory_adapter.js";
+declare module "oidc-provider/lib/adapters/memory_adapter.js" {
+  export default class MemoryAdapter {}
+}
 
 /** The parts of the provider that the tests use; the package has no types. */
 declare module "oidc-provider" {
