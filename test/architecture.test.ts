@@ -184,7 +184,6 @@ describe("the check of the rules", () => {
     expect(faultsIn(files("src/updater/round", 21))).toEqual([
       "src/updater/round: has 21 source files; the maximum is 20",
     ]);
-    expect(faultsIn(files("src/core/rdata", 30))).toEqual([]);
   });
 
   it("reads every form of import", () => {

@@ -13,10 +13,13 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   "src/core": {
     names: coreBasics,
     addresses: coreBasics,
-    rdata: ["names", "addresses", ...coreBasics],
-    records: ["names", "addresses", "rdata", ...coreBasics],
-    "zone-file": ["names", "rdata", "records", ...coreBasics],
-    dnssec: ["names", "rdata", "records", ...coreBasics],
+    rdata: ["rdata/types", "rdata/layout", "rdata/fields", "names", "addresses", ...coreBasics],
+    "rdata/layout": ["rdata/types", "rdata/fields", "names", "addresses", ...coreBasics],
+    "rdata/types": ["rdata/fields", "names", "addresses", ...coreBasics],
+    "rdata/fields": ["names", "addresses", ...coreBasics],
+    records: ["names", "addresses", "rdata", "rdata/fields", "rdata/layout", "rdata/types", ...coreBasics],
+    "zone-file": ["names", "rdata", "rdata/fields", "rdata/types", "records", ...coreBasics],
+    dnssec: ["names", "rdata", "rdata/fields", "rdata/layout", "records", ...coreBasics],
     updates: ["addresses", ...coreBasics],
   },
   "src/records": {

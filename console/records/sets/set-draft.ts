@@ -1,7 +1,7 @@
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { mostRecords } from "../../../src/contract/rrsets-limits.ts";
 import { asAscii, nameToUnicode } from "../../../src/core/names/unicode.ts";
-import { hostName } from "../../../src/core/rdata/field-name.ts";
+import { hostName } from "../../../src/core/rdata/fields/name.ts";
 import { parseRdata, readableValue } from "../../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../../src/core/rdata/table.ts";
 import { checkOwners } from "../../../src/core/records/check-zone.ts";

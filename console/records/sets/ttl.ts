@@ -1,5 +1,5 @@
 import { lowestTtl } from "../../../src/contract/rrsets-limits.ts";
-import { parseSeconds } from "../../../src/core/rdata/field-number.ts";
+import { parseSeconds } from "../../../src/core/rdata/fields/number.ts";
 import { highestTtl } from "../../../src/core/records/rrset.ts";
 import { durationInWords } from "../../shared/time/words-of-time.ts";
 

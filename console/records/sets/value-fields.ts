@@ -1,8 +1,8 @@
 import { asAscii } from "../../../src/core/names/unicode.ts";
-import { hostName } from "../../../src/core/rdata/field-name.ts";
+import { hostName } from "../../../src/core/rdata/fields/name.ts";
+import { quote, tokenBytes, tokenize } from "../../../src/core/rdata/fields/tokens.ts";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { definitionOf, type RecordType } from "../../../src/core/rdata/table.ts";
-import { quote, tokenBytes, tokenize } from "../../../src/core/rdata/tokens.ts";
 
 /** The label and example of one field of a record's value. */
 export type FieldWords = { readonly name: string; readonly label: string; readonly example: string };

@@ -1,4 +1,4 @@
-import { bytesOfGeneric, genericDigits, genericOfBytes } from "../rdata/field-hex.ts";
+import { bytesOfGeneric, genericDigits, genericOfBytes } from "../rdata/fields/hex.ts";
 import { parseRdata, rdataFromWire, rdataToWire } from "../rdata/rdata.ts";
 import { isKnownType, type RecordType, typeFromCode } from "../rdata/table.ts";
 import type { Bytes, SignatureHead } from "./records.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
-import { bytesOfGeneric, genericOfBytes } from "./field-hex.ts";
+import { bytesOfGeneric, genericOfBytes } from "./fields/hex.ts";
 import { parseRdata, type Rdata, rdataFromFields, rdataFromWire, rdataToWire } from "./rdata.ts";
 import { type RecordType, recordTypes } from "./table.ts";
 

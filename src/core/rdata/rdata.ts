@@ -1,10 +1,10 @@
 import { type Fault, fail, ok, type Result } from "../result.ts";
-import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition } from "./field.ts";
-import { bytesOfGeneric, genericData, isGenericMark } from "./field-hex.ts";
-import { readBytes } from "./field-text.ts";
+import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition } from "./fields/field.ts";
+import { bytesOfGeneric, genericData, isGenericMark } from "./fields/hex.ts";
+import { readBytes } from "./fields/text.ts";
+import { type TextToken, tokenize } from "./fields/tokens.ts";
+import { printData } from "./layout/wire-layout.ts";
 import { definitionOf, isKnownType, isRecordType, type RecordType, typeCode } from "./table.ts";
-import { type TextToken, tokenize } from "./tokens.ts";
-import { printData } from "./wire-layout.ts";
 
 /** The data of a record. `text` is canonical: two of the same type are equal exactly when their texts are. */
 export type Rdata = {

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { randomData } from "../../../test/rig/core/random-data.ts";
 import { validData } from "../../../test/rig/core/valid-data.ts";
-import { genericOfBytes } from "./field-hex.ts";
+import { genericOfBytes } from "./fields/hex.ts";
+import { isValidData, layoutCodes } from "./layout/wire-layout.ts";
 import { parseRdata, readableRdata } from "./rdata.ts";
 import { definitionOf, parseType, type RecordType, typeName } from "./table.ts";
-import { isValidData, layoutCodes } from "./wire-layout.ts";
 
 const obsolete = [3, 4];
 const codes = layoutCodes.filter((code) => !obsolete.includes(code));

@@ -1,23 +1,23 @@
-import { a } from "./a.ts";
-import { aaaa } from "./aaaa.ts";
-import { caa } from "./caa.ts";
-import { cname } from "./cname.ts";
-import { ds } from "./ds.ts";
-import type { FieldKind, TypeDefinition } from "./field.ts";
-import { genericData, isGenericMark } from "./field-hex.ts";
-import { hinfo } from "./hinfo.ts";
-import { https } from "./https.ts";
-import { mx } from "./mx.ts";
-import { ns } from "./ns.ts";
-import { ptr } from "./ptr.ts";
-import { rp } from "./rp.ts";
-import { soa } from "./soa.ts";
-import { srv } from "./srv.ts";
-import { svcb } from "./svcb.ts";
-import { tlsa } from "./tlsa.ts";
-import { txt } from "./txt.ts";
-import { codeOfName, typeNames } from "./type-names.ts";
-import { layoutAdvice, layoutCodes, parseData } from "./wire-layout.ts";
+import type { FieldKind, TypeDefinition } from "./fields/field.ts";
+import { genericData, isGenericMark } from "./fields/hex.ts";
+import { layoutAdvice, layoutCodes, parseData } from "./layout/wire-layout.ts";
+import { a } from "./types/a.ts";
+import { aaaa } from "./types/aaaa.ts";
+import { caa } from "./types/caa.ts";
+import { cname } from "./types/cname.ts";
+import { ds } from "./types/ds.ts";
+import { hinfo } from "./types/hinfo.ts";
+import { https } from "./types/https.ts";
+import { mx } from "./types/mx.ts";
+import { ns } from "./types/ns.ts";
+import { ptr } from "./types/ptr.ts";
+import { rp } from "./types/rp.ts";
+import { soa } from "./types/soa.ts";
+import { srv } from "./types/srv.ts";
+import { svcb } from "./types/svcb.ts";
+import { tlsa } from "./types/tlsa.ts";
+import { txt } from "./types/txt.ts";
+import { codeOfName, typeNames } from "./types/type-names.ts";
 
 const table = {
   A: a,

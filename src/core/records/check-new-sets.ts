@@ -1,11 +1,11 @@
 import { parseAddress } from "../addresses/address.ts";
 import { apex } from "../names/name.ts";
-import { caaTags } from "../rdata/caa.ts";
-import { bytesOfGeneric } from "../rdata/field-hex.ts";
-import { addressForName } from "../rdata/field-name.ts";
+import { bytesOfGeneric } from "../rdata/fields/hex.ts";
+import { addressForName } from "../rdata/fields/name.ts";
+import { isValidData } from "../rdata/layout/wire-layout.ts";
 import { parseRdata } from "../rdata/rdata.ts";
 import { isKnownType, type RecordType, typeCode, typeName } from "../rdata/table.ts";
-import { isValidData } from "../rdata/wire-layout.ts";
+import { caaTags } from "../rdata/types/caa.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
 import { checkingRedirects, dname, nothingAround, type Surroundings } from "./dname.ts";

@@ -1,5 +1,5 @@
 import type { Label } from "../names/label.ts";
-import { base32hex } from "../rdata/base32hex.ts";
+import { base32hex } from "../rdata/layout/base32hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { type AnswerWork, answerLimits } from "./answer-work.ts";
 import { countBefore } from "./canonical-order.ts";

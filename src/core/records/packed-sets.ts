@@ -1,4 +1,4 @@
-import { dataOfGeneric } from "../rdata/field-hex.ts";
+import { dataOfGeneric } from "../rdata/fields/hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 
 export const rrsig = "TYPE46" satisfies RecordType;

@@ -1,4 +1,4 @@
-import { readToken, type TextToken } from "../rdata/tokens.ts";
+import { readToken, type TextToken } from "../rdata/fields/tokens.ts";
 import type { Fault } from "../result.ts";
 import { onOneLine } from "../visible-text.ts";
 

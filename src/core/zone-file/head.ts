@@ -1,6 +1,6 @@
-import { parseSeconds } from "../rdata/field-number.ts";
+import { parseSeconds } from "../rdata/fields/number.ts";
+import type { TextToken } from "../rdata/fields/tokens.ts";
 import { parseType, type RecordType, recordTypes } from "../rdata/table.ts";
-import type { TextToken } from "../rdata/tokens.ts";
 import { parseTtl } from "../records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
 

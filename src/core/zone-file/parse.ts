@@ -1,8 +1,8 @@
 import { ownerOf, parseOwner, parseTarget } from "../names/name.ts";
-import { isGenericMark } from "../rdata/field-hex.ts";
+import { isGenericMark } from "../rdata/fields/hex.ts";
+import type { TextToken } from "../rdata/fields/tokens.ts";
 import { type Rdata, rdataFromTokens } from "../rdata/rdata.ts";
 import { isKnownType, typeName } from "../rdata/table.ts";
-import type { TextToken } from "../rdata/tokens.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
 import { findingClashes } from "./clashes.ts";

@@ -1,5 +1,5 @@
 import { parseTarget } from "../names/name.ts";
-import type { TextToken } from "../rdata/tokens.ts";
+import type { TextToken } from "../rdata/fields/tokens.ts";
 import type { Steps } from "../steps.ts";
 import { isDirective, maximumLength, readEntries } from "./entries.ts";
 import { readHead } from "./head.ts";

@@ -5,7 +5,7 @@ import { typeNamed } from "../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../core/instant.ts";
 import { may } from "../../core/may.ts";
 import { apex } from "../../core/names/name.ts";
-import { genericOfBytes } from "../../core/rdata/field-hex.ts";
+import { genericOfBytes } from "../../core/rdata/fields/hex.ts";
 import {
   type Prerequisite,
   type RecordUpdate,

@@ -1,6 +1,6 @@
 import { printLabels } from "../../../src/core/names/label.ts";
 import { labelsOf } from "../../../src/core/names/name.ts";
-import { genericOfBytes } from "../../../src/core/rdata/field-hex.ts";
+import { genericOfBytes } from "../../../src/core/rdata/fields/hex.ts";
 import { typeFromCode } from "../../../src/core/rdata/table.ts";
 import { type AnswerSet, answerQuestion, type QuestionType } from "../../../src/core/records/answer.ts";
 import { isPacked, isSignatures } from "../../../src/core/records/packed-sets.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { typeBitmap } from "../../../src/core/rdata/type-bitmap.ts";
-import { typeNames } from "../../../src/core/rdata/type-names.ts";
+import { typeBitmap } from "../../../src/core/rdata/layout/type-bitmap.ts";
+import { typeNames } from "../../../src/core/rdata/types/type-names.ts";
 
 type Bytes = fc.Arbitrary<Uint8Array>;
 

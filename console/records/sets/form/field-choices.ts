@@ -1,5 +1,5 @@
-import { caaTags } from "../../../../src/core/rdata/caa.ts";
 import type { RecordType } from "../../../../src/core/rdata/table.ts";
+import { caaTags } from "../../../../src/core/rdata/types/caa.ts";
 
 export type Choice = { readonly value: string; readonly means: string };
 

@@ -1,4 +1,4 @@
-import { quote, tokenBytes, tokenize } from "../../../core/rdata/tokens.ts";
+import { quote, tokenBytes, tokenize } from "../../../core/rdata/fields/tokens.ts";
 import { isText } from "../../answers/json-api.ts";
 
 /** The data of a record as Cloudflare shows and takes it: one text, and a number beside it for MX, or named fields. */

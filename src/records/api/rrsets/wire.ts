@@ -1,8 +1,8 @@
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../../contract/change-events.ts";
 import type { Rrset, RrsetsGrant, RrsetsZone, WireAction } from "../../../contract/rrsets.ts";
 import type { Instant } from "../../../core/instant.ts";
+import { isQuoted } from "../../../core/rdata/fields/tokens.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
-import { isQuoted } from "../../../core/rdata/tokens.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { utcText } from "../../../core/utc-text.ts";
 import type { Action, Grant, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../../model.ts";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import { quote, tokenBytes } from "../../../core/rdata/fields/tokens.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
-import { quote, tokenBytes } from "../../../core/rdata/tokens.ts";
 import type { ZoneRecord } from "../../../core/records/rrset.ts";
 
 /**

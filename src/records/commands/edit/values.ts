@@ -1,7 +1,7 @@
 import { parseOwner } from "../../../core/names/name.ts";
+import { isQuoted } from "../../../core/rdata/fields/tokens.ts";
 import { parseRdata } from "../../../core/rdata/rdata.ts";
 import { isRecordType, type RecordType } from "../../../core/rdata/table.ts";
-import { isQuoted } from "../../../core/rdata/tokens.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";

@@ -3,7 +3,7 @@ import { madeKey, signaturesIn } from "../../../core/dnssec/drafts.ts";
 import { dataOfText, type SignedName, typeNamed } from "../../../core/dnssec/signed-name.ts";
 import { absoluteName, apex } from "../../../core/names/name.ts";
 import { nameToWire } from "../../../core/names/wire.ts";
-import { base32hex } from "../../../core/rdata/base32hex.ts";
+import { base32hex } from "../../../core/rdata/layout/base32hex.ts";
 import { typeCode } from "../../../core/rdata/table.ts";
 import type { ZoneSettings } from "../../model.ts";
 import type { ZoneRow } from "../../store/rows.ts";

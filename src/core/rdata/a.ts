@@ -1,8 +1,0 @@
-import type { TypeDefinition } from "./field.ts";
-import { ipv4 } from "./field-address.ts";
-
-export const a = {
-  code: 1,
-  fields: [{ name: "address", kind: ipv4 }],
-  todo: "an A record takes an IPv4 address such as 192.0.2.1; use AAAA for IPv6",
-} satisfies TypeDefinition;

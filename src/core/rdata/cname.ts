@@ -1,8 +1,0 @@
-import type { TypeDefinition } from "./field.ts";
-import { hostName } from "./field-name.ts";
-
-export const cname = {
-  code: 5,
-  fields: [{ name: "target", kind: hostName }],
-  todo: "a CNAME record takes the name it is an alias for, such as host.example.org. with a trailing dot",
-} satisfies TypeDefinition;

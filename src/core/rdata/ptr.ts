@@ -1,8 +1,0 @@
-import type { TypeDefinition } from "./field.ts";
-import { hostName } from "./field-name.ts";
-
-export const ptr = {
-  code: 12,
-  fields: [{ name: "host", kind: hostName }],
-  todo: "a PTR record takes a host name, such as host.example.org. with a trailing dot",
-} satisfies TypeDefinition;

@@ -1,8 +1,0 @@
-import type { TypeDefinition } from "./field.ts";
-import { characterStrings } from "./field-text.ts";
-
-export const txt = {
-  code: 16,
-  fields: [{ name: "strings", kind: characterStrings }],
-  todo: 'a TXT record takes one or more strings of at most 255 bytes, such as "v=spf1 -all"',
-} satisfies TypeDefinition;
