@@ -4,14 +4,15 @@
  * of a chain of aliases, additional addresses, or a proof.
  */
 export const answerLimits = {
-  /**
-   * Aliases followed; those made by a DNAME count twice. Resolvers follow the rest of a longer chain themselves, or
-   * give up.
-   */
+  /** Aliases followed. Resolvers follow the rest of a longer chain themselves, or give up. */
   links: 8,
+  /** What an alias made by a DNAME counts as: it is a new name for each query, and costs more than a stored one. */
+  linksPerDname: 3,
+  /** Labels of the names that aliases lead to. */
+  aliasLabels: 64,
   /** Hosts whose addresses are looked up for the additional section. */
   hosts: 20,
-  /** Labels of the names that are looked up for these two. */
+  /** Labels of their names. */
   labels: 96,
   /** Sets that prove the aliases of a chain; each wildcard in it needs one, with its signatures. */
   proofs: 8,

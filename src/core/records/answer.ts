@@ -87,10 +87,9 @@ export function answerQuestion(
     chain.push(...newIn(chain, step.answer));
     proofs.push(...newIn(proofs, step.authority));
     next = step.target;
-    // An alias that a DNAME makes is a name of its own for each query, and costs more.
-    links += step.answer.some(({ set }) => set.type === dname) ? 2 : 1;
+    links += step.answer.some(({ set }) => set.type === dname) ? answerLimits.linksPerDname : 1;
     work.labels += next.length;
-    const isLong = links >= answerLimits.links || work.labels > answerLimits.labels;
+    const isLong = links >= answerLimits.links || work.labels > answerLimits.aliasLabels;
     // With more hashes, the rest of the chain would lack its proofs.
     const isProved = proofs.length >= answerLimits.proofs || work.blocks > answerLimits.blocks / 4;
     if (isLong || isProved || chain.some((each) => isAliasOf(each, next))) return alias("loop");

@@ -5,6 +5,8 @@
 const longName = 40;
 /** The labels of a name, from its end, that later names can point to. An address below ip6.arpa has 34. */
 const mostLabels = 36;
+/** The same for names with still more labels: only floods ask for them, and each label costs as much as the last. */
+const mostOfVeryLong = 8;
 
 /**
  * Where the names of a message and their ends are, so that later names can point there. Names are in wire format, one
@@ -20,7 +22,8 @@ export class NamePlaces {
   readonly #reach: number;
   readonly #ends = new Map<string, number>();
   readonly #long = new Map<string, number>();
-  #starts: readonly number[] = [];
+  /** How many labels the name that was looked up has; their places are in `starts`. 0 if it was found as a whole. */
+  #labels = 0;
 
   constructor(reach: number) {
     this.#reach = reach;
@@ -28,16 +31,18 @@ export class NamePlaces {
 
   /** Looks up a name; the result is in `from` and `place`. */
   find(name: string): void {
-    this.#starts = [];
-    if (name.length > longName && (this.#findLong(name, 0) || this.#findLong(name, 1 + name.charCodeAt(0)))) return;
-    this.#starts = startsOf(name);
+    this.#labels = 0;
+    const isLong = name.length > longName && this.#long.size > 0;
+    if (isLong && (this.#findLong(name, 0) || this.#findLong(name, 1 + name.charCodeAt(0)))) return;
+    this.#labels = findStarts(name);
     this.from = name.length - 1;
     this.place = 0;
-    for (let i = this.#starts.length - 1; i >= 0; i--) {
-      const next = this.#ends.get(endKey(name, this.#starts, i, this.place));
+    if (this.#ends.size === 0) return;
+    for (let i = this.#labels - 1; i >= 0; i--) {
+      const next = this.#ends.get(this.#endKey(name, i, this.place));
       if (next === undefined) return;
       this.place = next;
-      this.from = this.#starts[i] ?? 0;
+      this.from = starts[i] ?? 0;
     }
   }
 
@@ -53,11 +58,12 @@ export class NamePlaces {
   keep(name: string, at: number): void {
     if (this.from === 0 || at >= this.#reach) return;
     let parent = this.place;
-    for (let i = this.#starts.length - 1; i >= Math.max(this.#starts.length - mostLabels, 0); i--) {
-      const start = this.#starts[i] ?? 0;
+    const first = this.#labels > mostLabels ? this.#labels - mostOfVeryLong : 0;
+    for (let i = this.#labels - 1; i >= first; i--) {
+      const start = starts[i] ?? 0;
       if (start >= this.from) continue;
       if (at + start >= this.#reach) break;
-      this.#ends.set(endKey(name, this.#starts, i, parent), at + start);
+      this.#ends.set(this.#endKey(name, i, parent), at + start);
       parent = at + start;
     }
     if (name.length <= longName) return;
@@ -65,14 +71,19 @@ export class NamePlaces {
     const second = 1 + name.charCodeAt(0);
     if (second < this.from && at + second < this.#reach) this.#long.set(name.slice(second), at + second);
   }
+
+  #endKey(name: string, i: number, place: number): string {
+    const end = i + 1 < this.#labels ? starts[i + 1] : name.length - 1;
+    return String.fromCharCode(place >> 8, place & 0xff) + name.slice(starts[i], end);
+  }
 }
 
-/** Where the labels of a name begin. */
-function startsOf(name: string): readonly number[] {
-  const starts: number[] = [];
-  for (let from = 0; name.charCodeAt(from) > 0; from += 1 + name.charCodeAt(from)) starts.push(from);
-  return starts;
-}
+/** Where the labels of the name that was looked up last begin: an array per name would cost more than the look-up. */
+const starts = new Uint8Array(128);
 
-const endKey = (name: string, starts: readonly number[], i: number, place: number): string =>
-  String.fromCharCode(place >> 8, place & 0xff) + name.slice(starts[i], starts[i + 1] ?? name.length - 1);
+/** Returns how many labels there are. */
+function findStarts(name: string): number {
+  let labels = 0;
+  for (let from = 0; name.charCodeAt(from) > 0; from += 1 + name.charCodeAt(from)) starts[labels++] = from;
+  return labels;
+}
