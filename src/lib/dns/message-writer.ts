@@ -12,8 +12,11 @@ export type MessageWriter = {
   readonly u32: (value: number) => void;
   readonly u16At: (at: number, value: number) => void;
   readonly bytes: (data: Uint8Array) => void;
-  /** Compressed: if an earlier name has the same end, a pointer to that end is written (RFC 1035 section 4.1.4). */
-  readonly name: (labels: readonly Label[]) => void;
+  /**
+   * Compressed: if an earlier name has the same end, a pointer to that end is written (RFC 1035 section 4.1.4). `key`: the name in wire
+   * format, one character per byte, if it is at hand.
+   */
+  readonly name: (labels: readonly Label[], key?: string) => void;
   readonly record: (record: RecordToWrite) => void;
   /**
    * All records of a set, encoded before. They do not fit if they come too late in the message for their pointers,
@@ -137,10 +140,10 @@ class GrowingMessage implements MessageWriter {
     this.#at += data.length;
   }
 
-  name(labels: readonly Label[]): void {
+  name(labels: readonly Label[], key?: string): void {
     if (labels === this.#lastLabels && this.#lastPlace > 0) return this.#writePointer(this.#lastPlace);
     const start = this.#at;
-    this.#writeName(keyOf(labels));
+    this.#writeName(key ?? keyOf(labels));
     const { from, place } = this.#places;
     this.#lastLabels = labels;
     this.#lastPlace = from === 0 ? place : start < this.#reach ? start : 0;
@@ -167,7 +170,8 @@ class GrowingMessage implements MessageWriter {
     // The name takes the place of the first pointer to it; if it is such a pointer, the others point there too.
     const base = this.#at - 2;
     const owner = base === start ? this.#buffer.readUInt16BE(start) & 0x3fff : start;
-    if (owner >= pointable || base + block.furthest >= pointable) this.#overflowed = true;
+    const isOutOfReach = block.pointers.length > 0 && base + block.furthest >= pointable;
+    if (owner >= pointable || isOutOfReach) this.#overflowed = true;
     if (!this.#reserve(block.bytes.length - 2)) return;
     this.#buffer.set(block.bytes.subarray(2), this.#at);
     this.#at += block.bytes.length - 2;

@@ -7,7 +7,7 @@ import { classes, flags, headerLength, maximumMessage, rcodes, types } from "../
 import { ednsUdpSize } from "../../lib/dns/edns.ts";
 import { createMessageWriter } from "../../lib/dns/message-writer.ts";
 import type { Transport } from "../wire/read-query.ts";
-import { writeSets } from "../wire/write-sets.ts";
+import { writeGlue, writeSets } from "../wire/write-sets.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
 import { createNegativeTail, type LastLink, type NegativeTail } from "./negative-tail.ts";
 
@@ -123,7 +123,7 @@ function writeAnswer(
   writer.u16(countAll(answer.answer));
   writer.u16(countAll(answer.authority));
   writer.u16(countAll(answer.additional));
-  writer.name(name);
+  writer.name(name, key.slice(0, -2));
   writer.u16(type);
   writer.u16(classes.in);
   writeSets(writer, answer.answer);
@@ -131,14 +131,16 @@ function writeAnswer(
   // A referral is useless without its glue: if it does not fit, the answer is truncated (RFC 9471 section 3.1).
   // Signatures of addresses may always be left out (RFC 4035 section 3.1.1).
   const needed = isReferral(answer) ? answer.additional.filter(({ set }) => !isSignatures(set)) : [];
-  writeSets(writer, needed);
+  if (!isUdp && !writer.fits()) return undefined;
+  const glue = isUdp ? undefined : writeGlue(writer, needed);
+  if (!glue) writeSets(writer, needed);
   const questionEnd = headerLength + key.length + 2;
-  const fits = writer.fits();
-  if (!fits && !isUdp) return undefined;
-  const withoutExtras = writer.length();
-  const additionals = countAll(needed);
-  if (fits) writeSets(writer, answer.additional.slice(needed.length));
-  const isCut = !writer.fits();
+  const fits = glue !== undefined || writer.fits();
+  const withoutExtras = glue?.end ?? writer.length();
+  const additionals = glue?.records ?? countAll(needed);
+  const isWhole = additionals === countAll(needed);
+  if (fits && isWhole) writeSets(writer, answer.additional.slice(needed.length));
+  const isCut = !isWhole || !writer.fits();
   const bytes = writer.finish().subarray(0, !fits ? questionEnd : isCut ? withoutExtras : undefined);
   if (isCut) bytes.writeUInt16BE(fits ? additionals : 0, 10);
   return {

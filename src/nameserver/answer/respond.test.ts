@@ -285,6 +285,31 @@ describe("size", () => {
   });
 });
 
+describe("a referral with more glue than a message can hold", () => {
+  const hosts = (count: number) => Array.from({ length: count }, (_, i) => `sub - NS n${i}.sub`).join("\n");
+  const glue = (host: number, count: number) =>
+    Array.from({ length: count }, (_, i) => `n${host}.sub - A 10.${host}.${i >> 8}.${i & 255}`).join("\n");
+  const asked = asking("x.sub.example.org", "A", { edns: ednsOf(1232) });
+  const load = (more: string) => {
+    const zones = createLoadedZones(zonesInMemory(writtenZone("example.org", `@ - NS ns1\n${more}`)));
+    respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
+  };
+
+  it.each([
+    ["one host with 5,000 addresses", 1, 5_000, 50],
+    ["13 hosts with 400 addresses each", 13, 400, 13 * 50],
+    ["20 hosts with 100 addresses each, which fit", 20, 100, 2_000],
+  ])("%s: over TCP it has what fits, over UDP it is truncated", async (_, servers, addresses, expected) => {
+    load([hosts(servers), ...Array.from({ length: servers }, (_, i) => glue(i, addresses))].join("\n"));
+    for (const transport of ["tcp", "udp", "tcp"] as const) {
+      const reply = await ask(asked, transport);
+      const isUdp = transport === "udp";
+      expect(reply).toMatchObject({ rcode: 0, truncated: isUdp });
+      expect(counts(reply)).toEqual(isUdp ? [0, 0, 0] : [0, servers, expected]);
+    }
+  });
+});
+
 describe("a change", () => {
   const address = async (name = "www.example.org") => {
     const [record] = (await ask(asking(name))).answers;

@@ -4,7 +4,8 @@ import { typeCode } from "../../core/rdata/table.ts";
 import type { AnswerSet } from "../../core/records/answer.ts";
 import { isPacked } from "../../core/records/packed-sets.ts";
 import { countRecords, type ViewSet, wireOf } from "../../core/records/zone-view.ts";
-import { classes } from "../../lib/dns/codes.ts";
+import { classes, maximumMessage } from "../../lib/dns/codes.ts";
+import { bareOptLength } from "../../lib/dns/edns.ts";
 import { compressibleLayout, createBlock, type MessageWriter, type RecordBlock } from "../../lib/dns/message-writer.ts";
 
 /** Stops when the message is full. */
@@ -18,6 +19,44 @@ export function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): vo
     }
     for (const data of wireOf(set)) writer.record({ labels: name, type, class: classes.in, ttl, data });
   }
+}
+
+/** The records that were written, and where the last of them ends. */
+export type WrittenGlue = { readonly records: number; readonly end: number };
+
+/**
+ * Addresses of a referral, over TCP: there is no larger message in which all of them would fit, and some resolvers refuse a truncated
+ * reply over TCP. If they are too many, each set is cut to its first addresses.
+ */
+export function writeGlue(writer: MessageWriter, sets: readonly AnswerSet[]): WrittenGlue {
+  const all = sets.reduce((sum, { set }) => sum + countRecords(set), 0);
+  const fits = writer.length() + all * glueLength <= room;
+  let written = { records: 0, end: writer.length() };
+  for (const each of sets) {
+    const set = fits || isPacked(each.set) ? each.set : firstAddresses(each.set);
+    writeSets(writer, [{ ...each, set }]);
+    if (!writer.fits() || writer.length() > room) return written;
+    written = { records: written.records + countRecords(set), end: writer.length() };
+  }
+  return written;
+}
+
+const room = maximumMessage - bareOptLength;
+/** An AAAA record whose owner is a pointer. */
+const glueLength = 28;
+/** The addresses of twenty hosts, of both families, then fit in a message beside their names. */
+const mostAddresses = 50;
+
+const cutSets = new WeakMap<ViewSet, ViewSet>();
+
+function firstAddresses(set: ViewSet): ViewSet {
+  if (set.values.length <= mostAddresses) return set;
+  const known = cutSets.get(set);
+  if (known) return known;
+  const { type, ttl, gone } = set;
+  const cut = { type, ttl, gone, values: set.values.slice(0, mostAddresses), rdata: undefined, wire: undefined };
+  cutSets.set(set, cut);
+  return cut;
 }
 
 /**
