@@ -286,7 +286,7 @@ describe("history", () => {
     await stores(1);
     loop.says.service = ({ method }) => (method === "PUT" ? { status: 422, body: {} } : undefined);
     firewall.say(report(2));
-    await until(() => logged.filter(({ msg }) => msg === "record not replaced").length === 2);
+    await until(() => logged.filter(({ msg }) => msg === "record possibly replaced").length === 2);
     stop.abort();
     await running;
     loop.says.service = () => undefined;
@@ -301,8 +301,8 @@ describe("history", () => {
     expect((await readHistory(file)).map(({ kind, what }) => `${kind}: ${what}`)).toEqual([
       "done: record replaced by 9.9.9.1",
       "done: record replaced by 2a00::1",
-      "failing: record not replaced",
-      "failing: record not replaced",
+      "failing: record possibly replaced",
+      "failing: record possibly replaced",
       "done: record replaced by 9.9.9.2",
       "done: record replaced by 2a00::2",
     ]);

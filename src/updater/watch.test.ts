@@ -45,7 +45,7 @@ describe("reporting", () => {
     loop.says.service = () => undefined;
     for (let i = 0; i < 3; i++) await round();
     expect(logged()).toEqual([
-      "record not replaced",
+      "record possibly replaced",
       "record replaced by 2a00::9",
       "record not replaced",
       "the problem with this record is over",

@@ -10,6 +10,7 @@ import type { PlannedUpdate } from "../round/plan.ts";
 import type { UpdateResult } from "../round/result.ts";
 import type { Subject } from "../round/subjects.ts";
 import { onlyDevice } from "../sources/source.ts";
+import type { TargetFault, WriteOutcome } from "../targets/target.ts";
 
 /** The result of one update, for a log line, a table row or an exit code. */
 export type Summary = {
@@ -19,14 +20,18 @@ export type Summary = {
   readonly todo?: string;
 };
 
+/** Unknown is not a refusal: a reply that was lost or cannot be verified says nothing about the record. */
+const failedWords = ({ kind, fault }: Extract<WriteOutcome, { readonly fault: TargetFault }>): string =>
+  fault.afterWrite ? "only partly replaced" : kind === "unknown" ? "possibly replaced" : "not replaced";
+
 /** `sent` is false if the plan is only shown. */
 export function summarise(result: UpdateResult, sent: boolean): Summary {
   const { plan, outcome } = result;
   if (outcome?.kind === "done") return replaced(result);
   if (outcome?.kind === "same") return same(result);
   if (outcome) {
-    const { afterWrite, because, todo } = outcome.fault;
-    return { kind: "failed", what: afterWrite ? "only partly replaced" : "not replaced", because, todo };
+    const { because, todo } = outcome.fault;
+    return { kind: "failed", what: failedWords(outcome), because, todo };
   }
   switch (plan.kind) {
     case "replace":

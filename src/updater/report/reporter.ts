@@ -146,9 +146,10 @@ export class Reporter {
   }
 
   #failing(key: string, fields: Notice["fields"], message: string, cause = key): void {
-    const text = `${message} ${fields.because}`;
-    if (this.#failures.get(key) === text) return;
-    this.#failures.set(key, text);
+    // The reason, not the message: a write in doubt and the read after it may fail for the same reason.
+    const reason = String(fields.because ?? message);
+    if (this.#failures.get(key) === reason) return;
+    this.#failures.set(key, reason);
     this.#emit({ kind: "failing", key, cause, fields, message });
   }
 

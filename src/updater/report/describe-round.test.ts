@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import type { UpdateResult } from "../round/result.ts";
+import { summarise } from "./describe-round.ts";
+
+const ended = (kind: "refused" | "unknown", afterWrite: boolean) =>
+  ({
+    subject: { key: "home", title: "home A" },
+    choice: { kind: "chosen", address: { text: "81.2.69.1" } },
+    plan: { kind: "replace", address: { text: "81.2.69.1" } },
+    outcome: { kind, fault: { kind: "later", because: "the reply has no valid signature", todo: "wait", afterWrite } },
+  }) as unknown as UpdateResult;
+
+it.each([
+  ["a refused write", ended("refused", false), "not replaced"],
+  ["a write with an unknown outcome", ended("unknown", false), "possibly replaced"],
+  ["a write whose last step failed", ended("unknown", true), "only partly replaced"],
+])("%s is reported as such", (_, result, what) => {
+  expect(summarise(result, true)).toMatchObject({ kind: "failed", what });
+});
