@@ -143,13 +143,18 @@ export class UpdaterSteps {
     // First, all names that were planned together join the queue.
     await Promise.resolve();
     if (this.#names.get(subject)?.kind !== "queued") return;
-    if (ends.signal.aborted) return this.#happened(subject, { kind: "stopped" }, ends);
+    if (ends.signal.aborted) return this.#unwritten(subject, { kind: "stopped" }, ends);
     const admission = this.#services.schedule.admit(subject, () => this.#queued());
-    if (admission.kind === "hold") return this.#happened(subject, { ...admission, kind: "held" }, ends);
+    if (admission.kind === "hold") return this.#unwritten(subject, { ...admission, kind: "held" }, ends);
     const sending = this.#send(admission.subject, ends);
     // If another name was sent instead, this one has to wait.
     if (admission.subject !== subject) await this.#write(subject, ends);
     await sending;
+  }
+
+  async #unwritten(subject: Subject, event: NameEvent, ends: Ends): Promise<void> {
+    this.#happened(subject, event, ends);
+    await this.#tools.state.nothingFollows().catch((error) => this.#noteUnsaved(codeOf(error)));
   }
 
   #queued(): readonly Subject[] {
@@ -164,7 +169,11 @@ export class UpdaterSteps {
     const target = targetOf(subject);
     const updates = target.replaceAll ? companionsOf(current, this.#names.values()) : [current.latest];
     for (const update of updates) this.#happened(update.subject, { kind: "turn" }, ends);
-    const tools = { target, state, memory: schedule.memory, now };
+    const next = () =>
+      this.#queued()
+        .filter((each) => each.target === subject.target)
+        .map(({ key }) => key);
+    const tools = { target, state, memory: schedule.memory, now, next };
     const written =
       updates.length > 1
         ? await writeTogether(updates, tools, withTimeout(ends.writes))
@@ -189,8 +198,7 @@ export class UpdaterSteps {
       this.#isStateShared = (await this.#tools.state.flush()) || this.#isStateShared;
       this.#unsaved = undefined;
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      this.#noteUnsaved(code ?? message);
+      this.#noteUnsaved(codeOf(error));
     }
   }
 
@@ -198,6 +206,11 @@ export class UpdaterSteps {
     this.#unsaved = { code, retryAt: this.#tools.now() + this.#tools.interval };
   }
 }
+
+const codeOf = (error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code ?? message;
+};
 
 function earliest(instants: readonly (Instant | undefined)[]): Instant | undefined {
   const known = instants.filter((instant) => instant !== undefined);

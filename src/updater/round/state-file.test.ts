@@ -135,6 +135,38 @@ describe("the state file", () => {
     expect(asked).toEqual(["lasting", "lasting"]);
   });
 
+  it("is saved twice for many names that are written one after the other, each in doubt in the file before it is sent", async () => {
+    const texts: string[] = [];
+    const write = async (_: string, text: string) => void texts.push(text);
+    const opened = await openStateFile(path, now, { write: true, disk: { lasting: write, quick: write } });
+    if (opened.kind !== "open") throw new Error(opened.because);
+    const { state } = opened;
+    const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
+    const stored = (text = "") => JSON.parse(text).entries;
+    for (const name of names) await state.set(name, entry("9.9.9.9"));
+    texts.length = 0;
+    for (const [i, name] of names.entries()) {
+      await state.doubt(name, () => names.slice(i + 1));
+      expect([stored(texts.at(-1))[name].inDoubt, state.get(name)?.inDoubt]).toEqual([true, true]);
+      expect(state.get(names[i + 1] ?? "")?.inDoubt).toBeUndefined();
+      await state.set(name, entry("9.9.9.10"));
+    }
+    expect(texts.length).toBe(2);
+    expect(Object.values(stored(texts[1]))).toEqual(names.map(() => entry("9.9.9.10")));
+  });
+
+  it("takes back the doubt of names that were to follow but do not", async () => {
+    const state = await open();
+    await state.set("a", entry("9.9.9.9"));
+    await state.set("b", entry("9.9.9.9"));
+    await state.doubt("a", () => ["b"]);
+    await state.set("a", entry("9.9.9.10"));
+    expect((await open()).get("b")?.inDoubt).toBe(true);
+    await state.nothingFollows();
+    const after = await open();
+    expect([after.get("a"), after.get("b")]).toEqual([entry("9.9.9.10"), entry("9.9.9.9")]);
+  });
+
   it("keeps what could not be written in memory, and writes it later", async () => {
     const state = await open();
     mkdirSync(path);

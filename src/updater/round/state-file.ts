@@ -91,6 +91,9 @@ export class StateFile {
   readonly #unsaved: Unsaved = new Map();
   #saving: Promise<void> = Promise.resolve();
   #othersWrote = false;
+  /** Names that are about to be written. What is stored of them is in doubt in the file, but not yet here. */
+  readonly #ahead = new Set<string>();
+  #aheadSaved: Promise<void> = Promise.resolve();
 
   constructor(path: string, content: StateContent, disk: StateDisk, seen: SeenFile) {
     this.#path = path;
@@ -103,14 +106,51 @@ export class StateFile {
     return this.#content.entries[key];
   }
 
-  /** In memory immediately, and in the file when the promise resolves; rejects if it cannot be written. */
+  /**
+   * In memory immediately, and in the file when the promise resolves, unless other names follow (`doubt`): they save it too. Rejects
+   * if it cannot be written.
+   */
   set(key: string, entry: StoredAddress): Promise<void> {
+    this.#put(key, entry);
+    return this.#ahead.size > 0 ? Promise.resolve() : this.#save();
+  }
+
+  /**
+   * Before a write: marks what is stored as in doubt, in the file when the promise resolves. The names in `next`, which are about to
+   * follow, are marked in the same save: a sync of the disk per name would take most of the time of many writes.
+   */
+  doubt(key: string, next: () => readonly string[]): Promise<void> {
+    const entry = this.#content.entries[key];
+    if (entry) this.#put(key, { ...entry, inDoubt: true });
+    if (this.#ahead.delete(key)) {
+      // The last one may take long.
+      if (this.#ahead.size === 0) void this.#save().catch(() => undefined);
+      return this.#aheadSaved;
+    }
+    this.#ahead.clear();
+    for (const each of next().slice(0, mostAhead)) if (each !== key) this.#ahead.add(each);
+    const isInFile = !this.#dirty && !Array.from(this.#ahead).some((each) => this.#content.entries[each]);
+    this.#doubted ||= !isInFile;
+    this.#aheadSaved = isInFile ? Promise.resolve() : this.#save();
+    // If it is not in the file, nothing is in doubt there.
+    this.#aheadSaved.catch(() => this.#ahead.clear());
+    return this.#aheadSaved;
+  }
+
+  #put(key: string, entry: StoredAddress): void {
     const version = this.#content.versions[key] ?? 0;
     if (!this.#unsaved.has(key)) this.#unsaved.set(key, version);
     this.#content.entries[key] = entry;
     this.#content.versions[key] = version + 1;
-    this.#doubted ||= entry.inDoubt === true;
-    return this.#save();
+    this.#doubted ||= entry.inDoubt === true && !this.#ahead.has(key);
+    this.#dirty = true;
+  }
+
+  /** The names that were to follow do not. */
+  async nothingFollows(): Promise<void> {
+    if (this.#ahead.size === 0) return;
+    this.#ahead.clear();
+    await this.#save();
   }
 
   hold(target: string): Instant | undefined {
@@ -152,7 +192,7 @@ export class StateFile {
   async #write(): Promise<void> {
     const how = this.#doubted ? "lasting" : "quick";
     [this.#dirty, this.#doubted] = [false, false];
-    const text = printContent(this.#content);
+    const text = printContent(withDoubts(this.#content, this.#ahead));
     const inFile = new Map(this.#unsaved);
     this.#unsaved.clear();
     try {
@@ -184,6 +224,15 @@ export class StateFile {
 }
 
 const version = 1;
+/** Names that are marked in one save. */
+const mostAhead = 50;
+
+function withDoubts(content: StateContent, keys: ReadonlySet<string>): StateContent {
+  if (keys.size === 0) return content;
+  const entries = { ...content.entries };
+  for (const key of keys) if (entries[key]) entries[key] = { ...entries[key], inDoubt: true };
+  return { ...content, entries };
+}
 
 const printContent = (content: StateContent) => `${JSON.stringify({ version, ...content }, undefined, 2)}\n`;
 

@@ -4,7 +4,6 @@ import { absoluteName } from "../../core/names/name.ts";
 import type { Held } from "../../providers/provider-calls.ts";
 import { confirmDns } from "../targets/confirm-dns.ts";
 import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
-import type { StoredAddress } from "./merge-state.ts";
 import type { NameMemory } from "./name-memory.ts";
 import type { ActingUpdate } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
@@ -18,19 +17,21 @@ export const withTimeout = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(longestWrite)]);
 
 /** What a write needs of the state file. */
-type StoredAddresses = Pick<StateFile, "get" | "set">;
+type StoredAddresses = Pick<StateFile, "get" | "set" | "doubt">;
 
 export type WriteTools = {
   readonly target: RecordTarget;
   readonly state: StoredAddresses;
   readonly memory: NameMemory;
   readonly now: () => Instant;
+  /** The keys of names that are about to be written too. */
+  readonly next?: () => readonly string[];
 };
 
 /** Reads the record first if planned, marks the stored address as in doubt, writes, and stores the outcome. */
 export async function writeRecord(update: ActingUpdate, tools: WriteTools, signal: AbortSignal): Promise<UpdateResult> {
   const { subject, plan } = update;
-  const { target, state, memory, now } = tools;
+  const { target, state, memory, now, next } = tools;
   const value = plan.address.text;
   const before = plan.kind === "compare" ? await target.current(subject.order, signal) : undefined;
   if (before && before.kind !== "found" && !(before.kind === "missing" && subject.order.create)) {
@@ -41,7 +42,7 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
     memory.verified(subject.key, now());
     return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
   }
-  const doubt = await markDoubt(subject.key, state);
+  const doubt = await markDoubt(subject.key, state, next);
   const beside = subject.besideKey === undefined ? undefined : state.get(subject.besideKey)?.address;
   const order = { ...subject.order, value, beside };
   const outcome = await target.replace(order, signal);
@@ -90,12 +91,15 @@ export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult 
  * Marks the stored address as in doubt before another one is sent. Otherwise, if we are killed or the answer is lost,
  * it would be trusted although the record holds another. A failing disk does not stop the write.
  */
-export async function markDoubt(key: string, state: StoredAddresses): Promise<Doubt> {
+export async function markDoubt(
+  key: string,
+  state: StoredAddresses,
+  next: () => readonly string[] = () => [],
+): Promise<Doubt> {
   const kept = state.get(key);
+  await state.doubt(key, next).catch(() => undefined);
   if (kept === undefined) return { isOld: false, takeBack: async () => undefined };
-  const save = (entry: StoredAddress) => state.set(key, entry).catch(() => undefined);
-  await save({ ...kept, inDoubt: true });
-  return { isOld: kept.inDoubt === true, takeBack: () => save(kept) };
+  return { isOld: kept.inDoubt === true, takeBack: () => state.set(key, kept).catch(() => undefined) };
 }
 
 /** `isOld`: the outcome of an earlier write is unknown. `takeBack` removes the mark. */
