@@ -13,8 +13,8 @@ export type MessageWriter = {
   readonly u16At: (at: number, value: number) => void;
   readonly bytes: (data: Uint8Array) => void;
   /**
-   * Compressed: if an earlier name has the same end, a pointer to that end is written (RFC 1035 section 4.1.4). `key`: the name in wire
-   * format, one character per byte, if it is at hand.
+   * Compressed: if an earlier name has the same end, a pointer to that end is written (RFC 1035 section 4.1.4).
+   * `key`: the name in wire format, one character per byte, if it is at hand.
    */
   readonly name: (labels: readonly Label[], key?: string) => void;
   readonly record: (record: RecordToWrite) => void;

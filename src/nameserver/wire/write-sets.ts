@@ -25,8 +25,8 @@ export function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): vo
 export type WrittenGlue = { readonly records: number; readonly end: number };
 
 /**
- * Addresses of a referral, over TCP: there is no larger message in which all of them would fit, and some resolvers refuse a truncated
- * reply over TCP. If they are too many, each set is cut to its first addresses.
+ * Addresses of a referral, over TCP: there is no larger message in which all of them would fit, and some resolvers
+ * refuse a truncated reply over TCP. If they are too many, each set is cut to its first addresses.
  */
 export function writeGlue(writer: MessageWriter, sets: readonly AnswerSet[]): WrittenGlue {
   const all = sets.reduce((sum, { set }) => sum + countRecords(set), 0);

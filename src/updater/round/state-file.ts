@@ -107,8 +107,8 @@ export class StateFile {
   }
 
   /**
-   * In memory immediately, and in the file when the promise resolves, unless other names follow (`doubt`): they save it too. Rejects
-   * if it cannot be written.
+   * In memory immediately, and in the file when the promise resolves, unless other names follow (`doubt`): they save
+   * it too. Rejects if it cannot be written.
    */
   set(key: string, entry: StoredAddress): Promise<void> {
     this.#put(key, entry);
@@ -116,8 +116,8 @@ export class StateFile {
   }
 
   /**
-   * Before a write: marks what is stored as in doubt, in the file when the promise resolves. The names in `next`, which are about to
-   * follow, are marked in the same save: a sync of the disk per name would take most of the time of many writes.
+   * Before a write: marks what is stored as in doubt, in the file when the promise resolves. The names in `next`, which
+   * are about to follow, are marked in the same save: a sync of the disk per name would take most of the time.
    */
   doubt(key: string, next: () => readonly string[]): Promise<void> {
     const entry = this.#content.entries[key];
