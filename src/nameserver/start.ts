@@ -79,10 +79,10 @@ class RunningNameserver implements Nameserver {
     const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble: this.#onTrouble });
     const waiting = waitForWrites(source);
     const { respond: respondNow, stream } = this.#exchangeOf(zones, counters);
-    const respond: RespondTo = (query, transport, from, mayWait = true) => {
+    const respond: RespondTo = (query, transport, from, effort = "any") => {
       const news = waiting.wait();
-      if (news === undefined) return respondNow(query, transport, from, mayWait);
-      return mayWait ? news.then(() => respondNow(query, transport, from)) : undefined;
+      if (news === undefined) return respondNow(query, transport, from, effort);
+      return effort === "any" ? news.then(() => respondNow(query, transport, from)) : undefined;
     };
     const rateLimit = createRateLimit({ ...defaultRateLimit, ...this.#rateLimit });
     this.#udp = { respond, identity, rateLimit, counters, reusePort: workers > 0 };
@@ -120,7 +120,7 @@ class RunningNameserver implements Nameserver {
     const answer = createResponder({ zones, onTrouble });
     return ports
       ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble, counters })
-      : { respond: (query, transport, _, mayWait) => answer(query, transport, mayWait) };
+      : { respond: (query, transport, _, effort) => answer(query, transport, effort) };
   }
 
   async #startWorkers(count: number): Promise<void> {

@@ -205,7 +205,7 @@ it("a query that may not wait is answered from memory, and nothing is loaded for
   const zones = createLoadedZones(source);
   await zones.learn();
   respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
-  const now = (name: string, type?: string) => respond(asking(name, type), "udp", false);
+  const now = (name: string, type?: string) => respond(asking(name, type), "udp", "no-wait");
   expect(now("www.example.org")).toBeUndefined();
   expect(source.asked).toEqual({ closest: 0, load: 0 });
   await ask(asking("mail.example.org"));

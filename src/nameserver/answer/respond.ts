@@ -10,9 +10,15 @@ import { asStale, refuseUnread, replyWith, replyWithCode } from "./reply.ts";
 
 /**
  * Bytes in, bytes out; undefined when no reply is to be sent. A promise only when a zone has to be loaded first, and
- * never with `mayWait` false: then a query that would have to wait gets no reply, and no load is started for it.
+ * then only with the effort `any`.
  */
-export type Respond = (query: Buffer, transport: Transport, mayWait?: boolean) => DnsReply | Promise<DnsReply>;
+export type Respond = (query: Buffer, transport: Transport, effort?: Effort) => DnsReply | Promise<DnsReply>;
+
+/**
+ * What may be done for a reply. `no-wait`: a query that would have to wait gets none, and no zone is loaded for it.
+ * `kept`: nor does one whose answer is not at hand.
+ */
+export type Effort = "any" | "no-wait" | "kept";
 
 export type DnsReply = Buffer | undefined;
 
@@ -21,7 +27,7 @@ export type RespondTo = (
   query: Buffer,
   transport: Transport,
   from: string,
-  mayWait?: boolean,
+  effort?: Effort,
 ) => DnsReply | Promise<DnsReply>;
 
 /** The messages of a zone transfer over TCP; undefined when the query does not ask for one. */
@@ -62,7 +68,7 @@ export function createResponder(options: ResponderOptions): Respond {
     return replyWithCode(query, rcodes.servFail, extendedErrors.notReady);
   };
 
-  return (bytes, transport, mayWait = true) => {
+  return (bytes, transport, effort = "any") => {
     const query = readQuery(bytes);
     if (query.kind === "silence") return undefined;
     if (query.kind === "refusal") return refuseUnread(query.bytes, query.rcode);
@@ -74,9 +80,10 @@ export function createResponder(options: ResponderOptions): Respond {
       return replyWith(prepared, query, transport);
     const noName = enclosers.noName(query.key, query.key.length - 2, dnssecOk);
     if (noName !== undefined) return replyWith(noName, query, transport);
+    if (effort === "kept") return undefined;
     const name = query.key.slice(0, -2);
     // The zone that holds a DS set may be further up than the nearest known one.
-    if (!mayWait && (query.type === types.ds || !zones.isKnown(name))) return undefined;
+    if (effort !== "any" && (query.type === types.ds || !zones.isKnown(name))) return undefined;
     try {
       const zone = zoneFor(zones, name, query.type);
       if (!(zone instanceof Promise)) return answerFrom(zone, query, transport);

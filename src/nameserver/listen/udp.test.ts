@@ -112,9 +112,10 @@ describe("a flood of queries that have to wait", () => {
   it("uses up only the share of its network", async () => {
     const gate = Promise.withResolvers<Buffer>();
     const asked = { waiting: 0, refused: 0 };
-    const { ask, received, port } = await serve((_bytes, _transport, _from, mayWait) => {
-      asked[mayWait ? "waiting" : "refused"] += 1;
-      return mayWait ? gate.promise : undefined;
+    const { ask, received, port } = await serve((_bytes, _transport, _from, effort) => {
+      if (effort === "kept") return undefined;
+      asked[effort === "any" ? "waiting" : "refused"] += 1;
+      return effort === "any" ? gate.promise : undefined;
     });
     // The kernel may drop some if they arrive faster than they are read.
     for (let sent = 0; asked.refused < 50 && sent < 100_000; sent += 50) {
@@ -137,10 +138,11 @@ describe("a flood of queries that have to wait", () => {
   it("does not stop queries that need not wait from being answered", async () => {
     const never = new Promise<never>(() => {});
     let waiting = 0;
-    const { ask, received } = await serve((bytes, _transport, _from, mayWait) => {
+    const { ask, received } = await serve((bytes, _transport, _from, effort) => {
       if (bytes[0] !== 0) return reply;
+      if (effort === "kept") return undefined;
       waiting += 1;
-      return mayWait ? never : undefined;
+      return effort === "any" ? never : undefined;
     });
     const slow = Buffer.from(query).fill(0, 0, 1);
     for (let sent = 0; waiting < 150 && sent < 100_000; sent += 50) {
@@ -152,6 +154,30 @@ describe("a flood of queries that have to wait", () => {
     expect(received).toEqual([reply]);
     expect(waiting).toBeGreaterThanOrEqual(150);
   });
+});
+
+it("a flood of queries whose answers have to be made is dropped in part, and answers at hand are given", async () => {
+  const counts = { made: 0, kept: 0 };
+  const { ask, received } = await serve((bytes, _transport, _from, effort) => {
+    if (bytes[0] !== 0) return reply;
+    if (effort === "kept") {
+      counts.kept += 1;
+      return undefined;
+    }
+    counts.made += 1;
+    // Longer than the time of a turn: one is made in each.
+    for (const end = performance.now() + 2; performance.now() < end; );
+    return undefined;
+  });
+  const expensive = Buffer.from(query).fill(0, 0, 1);
+  // The kernel may drop some if they arrive faster than they are read.
+  for (let sent = 0; counts.kept < 10 * counts.made && sent < 100_000; sent += 64) {
+    for (let i = 0; i < 64; i++) ask(expensive);
+    await nextTurn();
+  }
+  expect(counts.kept).toBeGreaterThanOrEqual(10 * counts.made);
+  ask(query);
+  await until(() => received.length === 1);
 });
 
 it("reports a port that is in use", async () => {

@@ -8,6 +8,7 @@ import { cutShort } from "../answer/reply.ts";
 import type { DnsReply, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import { optionsIn, replyOptions, roomOf, type ServerIdentity, withOptions } from "../wire/edns-options.ts";
+import { Backlog } from "./backlog.ts";
 import { listenFailure } from "./failure.ts";
 import { createIntake, defaultIntake, type Intake, networkOf, type QueryRateLimit } from "./rate-limit.ts";
 
@@ -45,6 +46,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     reusePort: options.reusePort ?? false,
     lookup: lookupOnce(),
   });
+  const backlog = new Backlog();
   const waiting = new KeyedSemaphore(mostWaiting.all);
   const holdersOf = (client: string): readonly Holder[] => [{ name: networkOf(client), most: mostWaiting.network }];
   // Cheaper than looking up the network: while so few wait, no network can have used up its share.
@@ -79,7 +81,14 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     // Port 0 cannot be sent to; only forged packets come from there.
     if (client.port === 0) return;
     if (!intake(client.address, Date.now())) return countLimited(counters, "drop");
-    const reply = respond(query, "udp", client.address, mayWait(client.address));
+    const { address } = client;
+    backlog.arrived();
+    if (backlog.isLong()) {
+      const kept = respond(query, "udp", address, "kept");
+      if (kept !== undefined && !(kept instanceof Promise)) return send(kept, query, client);
+      if (!backlog.hasTime()) return countLimited(counters, "drop");
+    }
+    const reply = backlog.timed(() => respond(query, "udp", address, mayWait(address) ? "any" : "no-wait"));
     if (reply instanceof Promise) void wait(reply, query, client);
     else send(reply, query, client);
   });

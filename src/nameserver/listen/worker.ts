@@ -28,14 +28,14 @@ export async function answerAsWorker(): Promise<void> {
   const onTrouble = () => undefined;
   const { zones } = followZones(main, { seed: limit.seed, onTrouble });
   const answer = createResponder({ zones, onTrouble });
-  const respond: RespondTo = (bytes, transport, from, mayWait = true) => {
+  const respond: RespondTo = (bytes, transport, from, effort = "any") => {
     const glance = glanceAt(bytes);
     if (glance === "silence") return undefined;
     const isForMain = glance !== "plain" || (hidden !== undefined && asksBelow(bytes, hidden));
-    if (isForMain) return mayWait ? main.pass(bytes, from) : undefined;
+    if (isForMain) return effort === "any" ? main.pass(bytes, from) : undefined;
     const news = main.wait();
-    if (news === undefined) return answer(bytes, transport, mayWait);
-    return mayWait ? news.then(() => answer(bytes, transport)) : undefined;
+    if (news === undefined) return answer(bytes, transport, effort);
+    return effort === "any" ? news.then(() => answer(bytes, transport)) : undefined;
   };
   const rateLimit = createRateLimit({ ...defaultRateLimit, ...limit });
   const counters = createDnsCounters(memory);

@@ -63,10 +63,10 @@ class RequestExchange implements Exchange {
     this.#hidden = hidden === undefined ? undefined : nameToWire(hidden);
   }
 
-  readonly respond: RespondTo = (bytes, transport, from, mayWait = true) => {
+  readonly respond: RespondTo = (bytes, transport, from, effort = "any") => {
     const glance = glanceAt(bytes);
-    if (glance === "plain" && !this.#asksHidden(bytes)) return this.#options.respond(bytes, transport, mayWait);
-    if (!mayWait) return undefined;
+    if (glance === "plain" && !this.#asksHidden(bytes)) return this.#options.respond(bytes, transport, effort);
+    if (effort !== "any") return undefined;
     switch (glance) {
       case "silence":
         return undefined;
