@@ -1,6 +1,7 @@
 import { Button, Group, Title } from "@mantine/core";
 import { useState } from "react";
 import type { ConsoleKey, ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
+import { withKey } from "../shared/keys/key-use.ts";
 import { ListTable } from "../shared/list-table.tsx";
 import { Loading } from "../shared/live/loading.tsx";
 import { Problem } from "../shared/live/problem.tsx";
@@ -22,7 +23,7 @@ export default function UserPage() {
     <>
       <Group justify="space-between" mb="sm">
         <Title order={1}>Users</Title>
-        <Button onClick={() => open({ new: "" })} disabled={people.data === undefined} aria-keyshortcuts="n">
+        <Button onClick={() => open({ new: "" })} disabled={people.data === undefined} {...withKey("n")}>
           New user
         </Button>
       </Group>

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import type { ServiceName } from "../../src/contract/console.ts";
 import anchor from "./anchor.svg";
+import { useKeyHelp } from "./keys/keys.tsx";
 import { ServiceSwitch, useServices } from "./services.tsx";
 
 export type Place = { readonly to: string; readonly name: string };
@@ -48,6 +49,7 @@ export function Shell(props: {
         )}
         <div className="aside">
           {props.aside}
+          <KeyHelpButton />
           <SchemeButton />
         </div>
       </header>
@@ -59,6 +61,18 @@ export function Shell(props: {
 }
 
 const isAt = (location: string, to: string): boolean => (to === "/" ? location === "/" : location.startsWith(to));
+
+/** Only where a keyboard is likely; the style sheet hides it on touch screens. */
+function KeyHelpButton() {
+  const showHelp = useKeyHelp();
+  return (
+    <Tooltip label="Keyboard shortcuts (?)">
+      <ActionIcon variant="subtle" color="gray" className="key-help" aria-label="Keyboard shortcuts" onClick={showHelp}>
+        <span aria-hidden>?</span>
+      </ActionIcon>
+    </Tooltip>
+  );
+}
 
 function SchemeButton() {
   const { setColorScheme } = useMantineColorScheme();

@@ -126,6 +126,16 @@ describe("a key", () => {
     await closed();
   });
 
+  it("can be found without knowing it: by the button ? in the bar, and in the titles of buttons", async () => {
+    await walkTo(page, `${opened.rig.url}/zones/harbour.example`);
+    expect(await page.getByRole("button", { name: "Add record" }).getAttribute("title")).toBe("Shortcut: n");
+    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Delete the record").waitFor();
+    await page.keyboard.press("Escape");
+    await closed();
+    await expect.poll(() => page.locator(":focus").getAttribute("aria-label")).toBe("Keyboard shortcuts");
+  });
+
   it("moves between rows, however many there are", async () => {
     await walkTo(page, `${opened.rig.url}/zones/harbour.example`);
     await page.getByRole("link", { name: "@ A", exact: true }).focus();

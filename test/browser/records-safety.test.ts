@@ -215,6 +215,7 @@ describe("a script as a record's value", () => {
     await page.goto(`${rig.url}/zones/tide-tables.example?add=TXT`);
     await page.getByLabel("Name", { exact: true }).fill("evil");
     await page.getByLabel("Text", { exact: true }).fill(script);
+    await page.getByText("Comment and labels").click();
     await page.getByLabel("Comment").fill(script);
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("link", { name: "evil TXT" }).click();

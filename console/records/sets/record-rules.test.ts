@@ -7,7 +7,7 @@ import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
 import { problemOf } from "../../shared/live/request.ts";
 import { previewImport } from "../zones/preview-import.ts";
 import { filterSets, sortSets, takenTogether } from "./order-sets.ts";
-import { checkDraft, draftOf, lacksDot, meaningOf, readLabels, withPasted } from "./set-draft.ts";
+import { checkDraft, draftOf, emptyDraft, hasNotes, lacksDot, meaningOf, readLabels, withPasted } from "./set-draft.ts";
 import { shownValue } from "./shown-value.ts";
 import { fieldsOf, joinValue, splitValue } from "./value-fields.ts";
 
@@ -156,6 +156,13 @@ describe("a set in the form", () => {
   it("reads labels as people write them", () => {
     expect(readLabels(" team = ops,site=attic\nfree")).toEqual({ team: "ops", site: "attic", free: "" });
     expect(readLabels("note=a=b")).toEqual({ note: "a=b" });
+  });
+  it("has comment and labels unfolded only if one of them says something", () => {
+    const empty = emptyDraft("A");
+    expect(hasNotes(empty)).toBe(false);
+    expect(hasNotes({ ...empty, values: [{ key: 0, texts: [], comment: " " }] })).toBe(false);
+    expect(hasNotes({ ...empty, labels: "team=ops" })).toBe(true);
+    expect(hasNotes({ ...empty, values: [...empty.values, { key: 1, texts: [], comment: "rack 4" }] })).toBe(true);
   });
 });
 

@@ -59,6 +59,9 @@ export const draftOf = (set: Rrset): SetDraft => ({
   values: set.records.map(({ value, comment }, key) => valueDraftOf(set.type, value, comment, key)),
 });
 
+export const hasNotes = ({ labels, values }: SetDraft): boolean =>
+  [labels, ...values.map(({ comment }) => comment)].some((text) => text.trim() !== "");
+
 /** A target that is already stored is not asked about again. */
 function valueDraftOf(type: string, value: string, comment: string, key: number): ValueDraft {
   const texts = isRecordType(type) ? splitValue(type, readableValue(type, value)) : [value];

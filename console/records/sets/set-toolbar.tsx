@@ -1,6 +1,7 @@
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { typeName } from "../../../src/core/rdata/table.ts";
+import { withKey } from "../../shared/keys/key-use.ts";
 import { FileButtons } from "./file-buttons.tsx";
 import { typesByUse } from "./types-by-use.ts";
 
@@ -23,7 +24,7 @@ export function SetToolbar(props: {
       <TextInput
         type="search"
         aria-label="Filter records"
-        aria-keyshortcuts="/"
+        {...withKey("/")}
         placeholder="Filter by name, value or comment"
         value={text}
         onChange={(event) => props.onText(event.currentTarget.value)}
@@ -39,7 +40,7 @@ export function SetToolbar(props: {
         clearButtonProps={{ "aria-label": "All types" }}
         w="7.5rem"
       />
-      <Button onClick={props.onAdd} disabled={isSecondary} aria-keyshortcuts="n">
+      <Button onClick={props.onAdd} disabled={isSecondary} {...withKey("n")}>
         Add record
       </Button>
       {!props.isNarrow && <FileButtons zone={zone} />}

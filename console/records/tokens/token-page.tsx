@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken, TokenEntry } from "../../../src/contract/console.ts";
 import { Dialog } from "../../shared/dialog.tsx";
+import { withKey } from "../../shared/keys/key-use.ts";
 import { ListTable } from "../../shared/list-table.tsx";
 import { Loading } from "../../shared/live/loading.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
@@ -35,7 +36,7 @@ export default function TokenPage() {
         <Title order={1}>Tokens</Title>
         <Group>
           {anyRevoked && <Switch label="Show revoked" checked={all} onChange={() => set({ all: all ? null : "" })} />}
-          <Button onClick={() => open({ new: "" })} aria-keyshortcuts="n">
+          <Button onClick={() => open({ new: "" })} {...withKey("n")}>
             New token
           </Button>
         </Group>

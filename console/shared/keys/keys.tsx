@@ -15,28 +15,39 @@ const KeyHelp = lazyPart(() => import("./key-help.tsx"));
 
 type Uses = RefObject<readonly KeyUse[]>;
 
-const KeysContext = createContext<(uses: Uses) => () => void>(() => () => undefined);
+type KeysOfPage = {
+  /** Returns the function that removes them. */
+  readonly add: (uses: Uses) => () => void;
+  readonly showHelp: () => void;
+};
+
+const KeysContext = createContext<KeysOfPage>({ add: () => () => undefined, showHelp: () => undefined });
 
 /** Lets a part of the page use keys for as long as it is shown. The help lists them. */
 export function useKeys(uses: readonly KeyUse[]): void {
-  const add = useContext(KeysContext);
+  const { add } = useContext(KeysContext);
   const latest = useRef(uses);
   latest.current = uses;
   useEffect(() => add(latest), [add]);
 }
 
-/** Handles shortcut keys for the whole page; `?` lists them. For a button or field, `aria-keyshortcuts` is enough. */
+export const useKeyHelp = (): (() => void) => useContext(KeysContext).showHelp;
+
+/** Handles shortcut keys for the whole page; `?` lists them. For a button or field, `withKey` is enough. */
 export function Keys({ children }: { readonly children: ReactNode }) {
   const [known] = useState(() => new Set<Uses>());
-  const [add] = useState(() => (uses: Uses) => {
-    known.add(uses);
-    return () => void known.delete(uses);
-  });
   const [listed, setListed] = useState<readonly KeyUse[]>();
+  const [keys] = useState<KeysOfPage>(() => ({
+    add: (uses) => {
+      known.add(uses);
+      return () => void known.delete(uses);
+    },
+    showHelp: () => setListed(usesOf(known)),
+  }));
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (isTaken(event)) return;
-      const uses = [...markedUses(), ...[...known].flatMap(({ current }) => current)];
+      const uses = usesOf(known);
       const use = uses.find(({ key, run }) => run !== undefined && key === event.key);
       if (event.key === "?") setListed(uses);
       else use?.run?.();
@@ -46,7 +57,7 @@ export function Keys({ children }: { readonly children: ReactNode }) {
     return () => document.removeEventListener("keydown", onKey);
   }, [known]);
   return (
-    <KeysContext value={add}>
+    <KeysContext value={keys}>
       {children}
       {listed && (
         <Suspense>
@@ -56,6 +67,11 @@ export function Keys({ children }: { readonly children: ReactNode }) {
     </KeysContext>
   );
 }
+
+const usesOf = (known: ReadonlySet<Uses>): readonly KeyUse[] => [
+  ...markedUses(),
+  ...[...known].flatMap(({ current }) => current),
+];
 
 /** The buttons and fields on the page that name their key. */
 const markedUses = (): readonly KeyUse[] =>

@@ -59,7 +59,7 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
       >
         <ToastText toast={shown} />
         {shown?.undo && (
-          <Button size="compact-sm" variant="default" loading={isPending} onClick={begin}>
+          <Button size="compact-sm" variant="default" loading={isPending} onClick={begin} title="Shortcut: z">
             Undo
           </Button>
         )}

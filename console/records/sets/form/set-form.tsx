@@ -19,6 +19,7 @@ import { changesOf, useSetWrite } from "../write-set.ts";
 import { BothFamilies } from "./both-families.tsx";
 import { EditedActions } from "./edited-actions.tsx";
 import { Existing, joinInWords } from "./existing-set.tsx";
+import { Notes } from "./notes.tsx";
 import { TtlField } from "./ttl-field.tsx";
 import { TypeField } from "./type-field.tsx";
 import { belowField } from "./value-field.tsx";
@@ -70,7 +71,6 @@ function Form(props: Props) {
   const { zone, onClose } = props;
   const form = useSetDraft(props);
   const { draft, setDraft, sets, original, edited, other, joined, tried, show, body, write, families } = form;
-  const [hasLabels] = useState(draft.labels !== "");
   const locked = (edited ?? joined)?.protection.change ?? false;
   return (
     <FormDialog
@@ -110,7 +110,7 @@ function Form(props: Props) {
             />
           )}
           <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
-          <Labels draft={draft} onChange={setDraft} isOpen={hasLabels || tried} error={show("labels")} />
+          <Notes draft={draft} onChange={setDraft} error={show("labels")} />
         </Stack>
       </fieldset>
       {edited && <LastChange zone={zone.name} set={edited} />}
@@ -246,27 +246,6 @@ function ChangedElsewhere(props: { readonly original: Rrset | undefined; readonl
       It was changed elsewhere after you opened it, to: {linesOf(null, edited ?? null).come.join(", ") || "nothing"}.
       Saving overwrites that.
     </Text>
-  );
-}
-
-function Labels(props: {
-  readonly draft: SetDraft;
-  readonly onChange: (draft: SetDraft) => void;
-  readonly isOpen: boolean;
-  readonly error: string | undefined;
-}) {
-  const { draft, onChange } = props;
-  return (
-    <details className="more" open={props.isOpen}>
-      <summary>Labels</summary>
-      <TextInput
-        aria-label="Labels"
-        description="Your own notes to filter by, such as team=ops, site=attic"
-        value={draft.labels}
-        onChange={(event) => onChange({ ...draft, labels: event.currentTarget.value })}
-        error={props.error}
-      />
-    </details>
   );
 }
 

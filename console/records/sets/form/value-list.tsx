@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, Stack, Text } from "@mantine/core";
 import { type ClipboardEvent, useEffect, useRef } from "react";
 import { nameToUnicode } from "../../../../src/core/names/unicode.ts";
 import { definitionOf, type RecordType } from "../../../../src/core/rdata/table.ts";
@@ -86,12 +86,6 @@ function OneValue(props: Props & { readonly value: ValueDraft; readonly at: numb
           onChange={(text) => putText(i, text)}
         />
       ))}
-      <TextInput
-        label="Comment"
-        value={value.comment}
-        onChange={(event) => put({ ...value, comment: event.currentTarget.value })}
-        style={{ flex: "1 1 8rem" }}
-      />
       {draft.values.length > 1 && (
         <RemoveValue at={at} onRemove={() => onChange({ ...draft, values: draft.values.toSpliced(at, 1) })} />
       )}

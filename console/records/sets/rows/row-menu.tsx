@@ -1,4 +1,4 @@
-import { Menu } from "@mantine/core";
+import { Kbd, Menu } from "@mantine/core";
 import type { Rrset } from "../../../../src/contract/rrsets.ts";
 import { setInWords } from "../set-content.ts";
 
@@ -39,7 +39,9 @@ export function RowMenu(props: {
         />
       </Menu.Target>
       <Menu.Dropdown aria-label={`Actions for ${setInWords(set)}`}>
-        <Menu.Item onClick={props.onEdit}>{props.mayWrite ? "Edit" : "Show"}</Menu.Item>
+        <Menu.Item onClick={props.onEdit} rightSection={<Kbd aria-hidden>Enter</Kbd>}>
+          {props.mayWrite ? "Edit" : "Show"}
+        </Menu.Item>
         <Menu.Item onClick={props.onDuplicate} disabled={!props.mayWrite || set.type === "SOA"}>
           Duplicate…
         </Menu.Item>
@@ -49,6 +51,7 @@ export function RowMenu(props: {
         <Menu.Item
           onClick={props.onDelete}
           disabled={isKept}
+          rightSection={<Kbd aria-hidden>Del</Kbd>}
           style={isKept ? {} : { color: "var(--mantine-color-error)" }}
         >
           Delete
