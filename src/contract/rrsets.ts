@@ -40,6 +40,15 @@ export const RrsetsZone = Type.Object(
     }),
     registrar: Type.String(),
     serial: Type.Integer({ description: "grows with every change; not in the original API" }),
+    dnssec: Nullable(
+      Type.Object(
+        {
+          stage: Type.String(),
+          parent_fault: Nullable(Type.String({ description: "the kind of what is wrong at the parent" })),
+        },
+        { description: "null: not signed; GET /zones/{id}/dnssec says more; not in the original API" },
+      ),
+    ),
   },
   { title: "RrsetsZone" },
 );

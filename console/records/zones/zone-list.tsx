@@ -5,6 +5,7 @@ import { Suspense, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { counted } from "../../shared/counted.ts";
+import { withKey } from "../../shared/keys/key-use.ts";
 import { ListTable } from "../../shared/list-table.tsx";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
 import { Loading } from "../../shared/live/loading.tsx";
@@ -16,6 +17,7 @@ import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { durationInWords } from "../../shared/time/words-of-time.ts";
 import { findZones, type ZonePage } from "../api.ts";
+import { dnssecBadge } from "./dnssec-badge.ts";
 import { FirstSteps } from "./first-steps.tsx";
 import { zoneAddress } from "./zone-address.ts";
 
@@ -50,7 +52,7 @@ export function ZoneList() {
             <Title order={1}>Zones</Title>
             <Group gap="xs">
               <SearchBox value={search} onChange={(text) => set({ search: text || null, page: null })} />
-              <Button onClick={() => open({ new: "" })} aria-keyshortcuts="n">
+              <Button onClick={() => open({ new: "" })} {...withKey("n")}>
                 New zone
               </Button>
             </Group>
@@ -107,7 +109,7 @@ function SearchBox({ value, onChange }: { readonly value: string; readonly onCha
     <TextInput
       type="search"
       aria-label="Search zones"
-      aria-keyshortcuts="/"
+      {...withKey("/")}
       placeholder="Search zones"
       value={text}
       onChange={(event) => {
@@ -133,6 +135,7 @@ function ZoneTable({ zones }: { readonly zones: readonly RrsetsZone[] }) {
             <Link href={zoneAddress(zone.name)}>
               <NameText name={zone.name} />
             </Link>
+            <Badge of={zone} />
           </td>
           <td data-label="Records" className="number">
             {zone.record_count.toLocaleString("en-GB")}
@@ -145,6 +148,17 @@ function ZoneTable({ zones }: { readonly zones: readonly RrsetsZone[] }) {
         </tr>
       ))}
     </ListTable>
+  );
+}
+
+function Badge({ of }: { readonly of: RrsetsZone }) {
+  const badge = dnssecBadge(of);
+  return (
+    badge && (
+      <Link href={zoneAddress(of.name, "dnssec")} className={`badge ${badge.tone}`}>
+        {badge.text}
+      </Link>
+    )
   );
 }
 

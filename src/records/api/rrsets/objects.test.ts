@@ -28,6 +28,7 @@ describe("zone", () => {
       },
       registrar: "other",
       serial: expect.any(Number),
+      dnssec: null,
     });
     const { text } = await call("GET", `/zones/${zone.id}`);
     expect(text.startsWith(`{\n    "zone": {\n        "id": ${zone.id},\n        "name": "${zone.name}",\n`)).toBe(

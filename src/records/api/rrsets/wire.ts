@@ -33,6 +33,9 @@ export function zoneToWire(zone: Zone, status: ZoneStatus, nameservers: readonly
     },
     registrar: "other",
     serial: zone.serial,
+    dnssec: settings.dnssec
+      ? { stage: settings.dnssec.stage, parent_fault: settings.dnssec.parentFault?.kind ?? null }
+      : null,
   };
 }
 
