@@ -19,6 +19,7 @@ import type { Intent } from "./change-name.tsx";
 import { DecisionTable } from "./decision-table.tsx";
 import { groupNames } from "./group-names.ts";
 import { NameCard } from "./name-card.tsx";
+import { NewToken } from "./new-token.tsx";
 
 const ConfigView = lazyPart(() => import("./config-view.tsx"));
 const ChangeName = lazyPart(() => import("./change-name.tsx"));
@@ -81,7 +82,7 @@ function NamesPage() {
         )}
         {state.data === undefined && !isGone && <Skeleton h={160} />}
         {state.data && state.data.rounds === 0 && <p role="status">The updater has not checked yet.</p>}
-        {state.data && <Troubles state={state.data} />}
+        {state.data && <Troubles state={state.data} mayChange={mayChange} />}
         <div className="cards">
           {groupNames(state.data?.names ?? []).map((name) => (
             <NameCard
@@ -225,7 +226,7 @@ function Actions(props: {
 }
 
 /** Sources that cannot be read, and services that cannot be written to. */
-function Troubles({ state }: { readonly state: UpdaterState }) {
+function Troubles({ state, mayChange }: { readonly state: UpdaterState; readonly mayChange: boolean }) {
   return (
     <>
       {state.sources
@@ -235,13 +236,16 @@ function Troubles({ state }: { readonly state: UpdaterState }) {
             The {called} {source} cannot be read: <WithCode text={because ?? ""} />
           </p>
         ))}
-      {state.services.map(({ service, because, todo, records }) => (
-        <p className="note" key={service} role="alert">
-          <b>
-            {counted(records, "record")} cannot be written to {service}:
-          </b>{" "}
-          <WithCode text={`${because}; ${todo}`} />
-        </p>
+      {state.services.map(({ service, because, todo, records, isUnauthorised }) => (
+        <div className="note" key={service}>
+          <div role="alert">
+            <b>
+              {counted(records, "record")} cannot be written to {service}:
+            </b>{" "}
+            <WithCode text={`${because}; ${todo}`} />
+          </div>
+          {isUnauthorised && <NewToken service={service} mayChange={mayChange} />}
+        </div>
       ))}
     </>
   );

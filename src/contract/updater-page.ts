@@ -21,6 +21,8 @@ export type UpdaterState = {
     readonly todo: string;
     /** How many records wait for it. */
     readonly records: number;
+    /** Whether a new token may help: it refused this one. */
+    readonly isUnauthorised: boolean;
   }[];
   readonly names: readonly {
     readonly name: string;
@@ -54,6 +56,12 @@ export type UpdaterDecision = {
 
 /** By name and type; null if the record service could not be read. */
 export type Published = Readonly<Record<string, readonly string[] | null>>;
+
+/** Where the token of a record service comes from: a file that the page may replace, or elsewhere, with what to do. */
+export type TokenPlace = { readonly service: string } & (
+  | { readonly kind: "file"; readonly file: string }
+  | { readonly kind: "elsewhere"; readonly todo: string }
+);
 
 /** The config as it was read; for a secret, only whether there is one. */
 export type ShownConfig = {

@@ -7,7 +7,7 @@ import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import { wanWith } from "../rig/updater/services.ts";
 import { startWatcher, type Watcher } from "../updater/watcher.ts";
 import { axeFinds } from "./axe.ts";
-import { type OpenBrowser, openBrowser, openContext, openPage, type WatchedPage } from "./browser.ts";
+import { type OpenBrowser, openBrowser, openContext, openPage, type WatchedPage, wide } from "./browser.ts";
 
 let browser: OpenBrowser;
 let loop: Loop;
@@ -167,5 +167,21 @@ describe("the names on the updater's page", () => {
     expect(config()).toBe(before.replace(/ {2}- \{ name: nas.*\n/, ""));
     expect(record("nas")).toBe("9.9.9.10");
     expect(page.complaints).toEqual([]);
+  });
+});
+
+describe("a record service that refuses the token", () => {
+  it("gets a new one on the page, which is not shown again", async () => {
+    await page.setViewportSize(wide);
+    writeFileSync(join(loop.folder, "t"), "revoked\n", { mode: 0o600 });
+    say("9.9.9.77");
+    const field = page.getByLabel("New token for dns");
+    await field.fill("t0ken");
+    expect(await axeFinds(page)).toEqual([]);
+    await page.getByRole("button", { name: "Use this token" }).click();
+    await until(() => record("r4") === "9.9.9.77");
+    await field.waitFor({ state: "detached" });
+    expect(await page.content()).not.toContain("t0ken");
+    expect(readFileSync(join(loop.folder, "t"), "utf8")).toBe("t0ken\n");
   });
 });

@@ -7,14 +7,14 @@ import { linkTarget, replaceKeeping } from "../../process/data-folder.ts";
 export const readConfigFile = async (file: string): Promise<string> => withoutMark(await readFile(file, "utf8"));
 
 /** Why the page cannot write this file, and what to do; undefined if it can. */
-export async function whyNotWritable(file: string): Promise<string | undefined> {
+export async function whyNotWritable(file: string, what: "config" | "token" = "config"): Promise<string | undefined> {
   const target = linkTarget(file);
   try {
     if (!(await stat(target)).isFile())
-      return `The config does not come from a file (${file}), so it cannot be changed here.`;
+      return `The ${what} does not come from a file (${file}), so it cannot be changed here.`;
     // Kubernetes and others mount a version of the file under such a name, and replace it.
     if (/\/\.\.[^/]/.test(target))
-      return `The config is mounted from elsewhere (${target}). Change it where it comes from.`;
+      return `The ${what} is mounted from elsewhere (${target}). Change it where it comes from.`;
     // A new version is written next to it, and replaces it.
     await access(target, constants.W_OK);
     await access(dirname(target), constants.W_OK);
@@ -24,7 +24,7 @@ export async function whyNotWritable(file: string): Promise<string | undefined> 
   }
 }
 
-const readOnly = (target: string, { code, message }: NodeJS.ErrnoException): string =>
+export const readOnly = (target: string, { code, message }: NodeJS.ErrnoException): string =>
   `The updater is not allowed to write ${target} or its folder (${code ?? message}). Allow that, or edit the file yourself; the updater uses the change immediately.`;
 
 export type NotWritten = { readonly kind: "outdated" } | { readonly kind: "impossible"; readonly because: string };

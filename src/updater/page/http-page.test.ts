@@ -5,7 +5,7 @@ import { openControl } from "../../../test/rig/updater/control.ts";
 import { openLoop } from "../../../test/rig/updater/loop.ts";
 import { createStatusKeeper } from "../report/status.ts";
 import type { StateFile } from "../round/state-file.ts";
-import { createUpdaterPage } from "./http-page.ts";
+import { createUpdaterPage, type PageVisitor } from "./http-page.ts";
 
 const rest = { putBack: () => false, devices: () => new Map<string, never>() };
 const ofTheConnection = ["date", "connection", "keep-alive"];
@@ -95,5 +95,31 @@ it("a record service that refuses the token is reported once, however many names
   const { services, names } = keeper.now();
   expect(services).toMatchObject([{ service: "dns", because: expect.stringMatching(/denied access/), records: 2 }]);
   expect(names.map(({ service }) => service)).toEqual(["dns", "dns"]);
+  await loop.close();
+});
+
+it("a token is replaced only by those who have signed in, and the updater then reads it", async () => {
+  const loop = await openLoop();
+  const keeper = createStatusKeeper(() => loop.clock.now);
+  let adopted = 0;
+  const adopt = () => {
+    adopted += 1;
+  };
+  const changing = { checkText: () => ({ ok: true as const, value: loop.config }), adopt };
+  const tools = { status: () => keeper.now(), check: () => undefined, changing, ...rest };
+  const { published } = loop.updater;
+  const page = createUpdaterPage({ config: loop.config, published, now: () => loop.clock.now, ...tools });
+  const send = async (asker: PageVisitor, body: object) => {
+    const request = { method: "POST", path: "/page/token", headers: {}, body: JSON.stringify(body), from: "127.0.0.1" };
+    return (await page(request, asker))?.status;
+  };
+  const token = { service: "dns", token: "n3w" };
+  expect([await send("none", token), await send("forged", token), await send("nobody-asked", token)]).toEqual([
+    401, 403, 403,
+  ]);
+  expect([await send("session", {}), await send("session", { ...token, token: "a b" }), adopted]).toEqual([
+    400, 422, 0,
+  ]);
+  expect([await send("session", token), adopted]).toEqual([200, 1]);
   await loop.close();
 });

@@ -13,6 +13,7 @@ import type { Status } from "../report/status.ts";
 import { subjectsOf } from "../round/subjects.ts";
 import { type AskTools, createAskPublished } from "./ask-published.ts";
 import { type ChangeTools, createNamesChanger, type NamesOutcome } from "./change-names.ts";
+import { tokenPlaces, writeToken } from "./change-token.ts";
 import type { PageReply } from "./door.ts";
 import { readWish } from "./name-fields.ts";
 import { shownConfig } from "./shown-config.ts";
@@ -88,6 +89,7 @@ function openAnswers(options: PageOptions): Answers {
       return { status: 200, body: { decisions: all.slice(-decisionsShown).toReversed() } };
     },
     "GET /page/config": async () => ({ status: 200, body: shownConfig(config) }),
+    "GET /page/tokens": async () => ({ status: 200, body: { places: await tokenPlaces(config) } }),
     "GET /page/published": async () => ({ status: 200, body: { published: await published.ask() } }),
     "POST /page/check": async () => {
       const since = now() - checked;
@@ -113,12 +115,22 @@ function changeAnswers({ config, devices, published, changing }: PageOptions): A
     "GET /page/names": async () => (changer ? { status: 200, body: await changer.list() } : starting),
     "POST /page/names/preview": async ({ body }) => change(body, (wish) => changer?.preview(wish)),
     "POST /page/names/write": async ({ body }) => change(body, (wish) => changer?.write(wish)),
+    "POST /page/token": async ({ body }) => {
+      const { service, token } = fieldsOfJson(body);
+      if (typeof service !== "string" || typeof token !== "string") return problem(400, "This is not a token.");
+      if (changing === undefined) return starting;
+      const outcome = await writeToken(config, service, token);
+      if (outcome.kind !== "written") return problem(422, outcome.because);
+      changing.adopt();
+      return { status: 200, body: {} };
+    },
   };
 }
 
 const starting = problem(503, "The updater is starting. Try again in a moment.");
 
-const noSignIn = "Names can be changed here only after a sign-in: set `password:` under `control:` in the config.";
+const noSignIn =
+  "Names and tokens can be changed here only after a sign-in: set `password:` under `control:` in the config.";
 
 /** `make` returns undefined until the updater watches its config. */
 async function change(body: string, make: (wish: NamesWish) => Promise<NamesOutcome> | undefined): Promise<PageReply> {

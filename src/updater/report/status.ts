@@ -94,8 +94,8 @@ const serviceFault = ({ outcome }: UpdateResult): TargetFault | undefined =>
 function servicesIn({ results }: Pick<Round, "results">): Status["services"] {
   const failing = results.filter((result) => serviceFault(result) !== undefined);
   return [...Map.groupBy(failing, ({ subject }) => subject.target)].map(([service, those]) => {
-    const { because = "", todo = "" } = those.map(serviceFault).find((fault) => fault !== undefined) ?? {};
-    return { service, because, todo, records: those.length };
+    const { kind, because = "", todo = "" } = those.map(serviceFault).find((fault) => fault !== undefined) ?? {};
+    return { service, because, todo, records: those.length, isUnauthorised: kind === "unauthorised" };
   });
 }
 
