@@ -11,7 +11,11 @@ export type Overview = {
   /** Since when the history was read; null if all of it was. */
   readonly since: string | null;
   readonly attention: readonly Attention[];
+  /** Commands to try; only `moor up` has some, and only its owner sees them. */
+  readonly examples: readonly Example[];
 };
+
+export type Example = { readonly about: string; readonly command: string };
 
 export type MovingName = {
   /** The absolute name. */

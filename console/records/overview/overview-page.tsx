@@ -13,6 +13,7 @@ import { WithCode } from "../../shared/with-code.tsx";
 import { zoneAddress } from "../zones/zone-address.ts";
 import { ZoneList } from "../zones/zone-list.tsx";
 import { AttentionList } from "./attention-list.tsx";
+import { ExamplesPart } from "./examples-part.tsx";
 import { LatestWrites } from "./latest-writes.tsx";
 import { useShownFirst } from "./shown-first.tsx";
 
@@ -54,6 +55,7 @@ export function OverviewPage() {
           <AttentionList attention={data.attention} />
           <MovingNames overview={data} />
           <LatestWrites writes={data.writes} />
+          <ExamplesPart examples={data.examples} />
         </>
       )}
     </Stack>

@@ -1,5 +1,6 @@
 import { createSharedSignIn, type SharedSignIn } from "../../access/shared-sign-in.ts";
 import type { ServiceLink, ServiceName } from "../../contract/console.ts";
+import type { Example } from "../../contract/overview.ts";
 import type { KnownUpdater } from "../../records/console/overview.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { PageKeeper } from "../../updater/page/keep-page.ts";
@@ -10,6 +11,7 @@ import { subjectsOf } from "../../updater/round/subjects.ts";
 export function bringTogether() {
   const [links, shared]: [ServiceLink[], SharedSignIn] = [[], createSharedSignIn()];
   let followed: (() => KnownUpdater) | undefined;
+  let examples: readonly Example[] = [];
 
   const describe = (config: UpdaterConfig, status: () => Status) => {
     const here = links.find(({ service }) => service === "records")?.url ?? "";
@@ -17,13 +19,18 @@ export function bringTogether() {
     const titles = new Set(subjectsOf(config).flatMap(({ title, target }) => (ours.has(target) ? [title] : [])));
     return (): KnownUpdater => {
       const { sources, lastRound, names } = status();
-      return { sources, lastRound, names: names.map((each) => ({ ...each, writesHere: titles.has(each.name) })) };
+      const kept = names.map((each) => ({ ...each, writesHere: titles.has(each.name) }));
+      return { sources, lastRound, names: kept, examples };
     };
   };
   return {
     /** The pages read them later, when all services have started. */
     links,
     pagesOf: (own: ServiceName) => ({ shared, services: () => links.filter(({ service }) => service !== own) }),
+    /** For the first page. */
+    suggest: (commands: readonly Example[]) => {
+      examples = commands;
+    },
     /** The updater, for the overview of the record service; undefined before it has started. */
     updater: (): KnownUpdater | undefined => followed?.(),
     /** Follows the updater through all reloads of its config. */

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { relative, resolve } from "node:path";
 import { createToken } from "../../access/secret.ts";
+import type { Example } from "../../contract/overview.ts";
 import { ok } from "../../core/result.ts";
 import { shellWord } from "../../core/shell-word.ts";
 import { startFirewall } from "../../firewall/start.ts";
@@ -19,10 +20,11 @@ import { openUpdater, type Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { noteServiceUrl } from "../io/service-url.ts";
 import { browserWarning, linkToShow } from "../io/sign-in.ts";
-import { curlForInterfaces, curlForRecords, dataFlag } from "../io/try-lines.ts";
+import { dataFlag } from "../io/try-lines.ts";
 import { unsetNameservers } from "../records/publisher.ts";
 import { watchRecords } from "../records/watch.ts";
 import { loadConfig, openState, readTyped } from "../update/load-config.ts";
+import { examplesOf } from "./examples.ts";
 import { addressOn, openToOthers, seenFrom } from "./other-machines.ts";
 import { openUpPage, type UpPage, type Watched } from "./page.ts";
 import { prepareTrial, type Trial, writeTrialConfig } from "./prepare.ts";
@@ -55,6 +57,7 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     const together = bringTogether();
     const urls = await startServices(options, folder, host, { ...together, log, opened });
     await writeTrialConfig(trial, urls);
+    together.suggest(examplesOf(trial, urls, io.program, (path) => path));
     const control = controlAt(host === undefined ? options.updater : openToOthers(options.updater, host));
     const watched = await startUpdater(trial, control, io);
     if (watched === undefined) return 1;
@@ -65,7 +68,8 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     else printPlaces(urls, pageUrl, io);
     const ready = await firstRound(watched.updater, page, io);
     watched.updater.close();
-    if (options.examples) printNext(trial, urls, io);
+    const here = (path: string) => relative(io.cwd, path) || ".";
+    if (options.examples) printExamples(examplesOf(trial, urls, io.program, here), io);
     printEnd(trial, options.examples ?? false, io);
     await printLink(trial, urls, io);
     if (ready) await keepUpdating(watched, trial, { control, keeper: page.keeper, log }, io);
@@ -180,7 +184,7 @@ function printPlaces({ pages, dns }: Urls, updater: string | undefined, io: Comm
 
 function printEnd(trial: Trial, hasExamples: boolean, io: CommandIo): void {
   const data = shellWord(relative(io.cwd, trial.folder) || ".");
-  const examples = hasExamples ? "" : `; with --examples, it also prints commands to try`;
+  const examples = hasExamples ? "" : `; the first page has commands to try, and --examples prints them`;
   io.out(`Ctrl-C stops it. The same command starts it again, with the same data in ${data}${examples}.\n`);
 }
 
@@ -210,32 +214,7 @@ async function printLink(trial: Trial, urls: Urls, io: CommandIo): Promise<void>
   }
 }
 
-function printNext(trial: Trial, urls: Urls, io: CommandIo): void {
-  const here = (path: string) => relative(io.cwd, path) || ".";
-  const configFile = shellWord(here(trial.configFile));
-  const withConfig = `--config ${configFile}`;
-  const records = { ...urls, url: urls.records, caFile: here(urls.caFile), tokenFile: here(trial.tokenFile) };
-  const firewall = { ...urls, url: urls.firewall, caFile: here(urls.caFile), keyFile: here(trial.keyFile) };
-  io.out(`
-What you can do next, in another terminal:
-
-# look up the name at the nameserver
-dig +short @${urls.dns.host} -p ${urls.dns.port} ${trial.name}.${trial.zone} A ${trial.name}.${trial.zone} AAAA
-
-# the records, from the record service
-${curlForRecords(records)}
-
-# the interfaces, from the firewall status service
-${curlForInterfaces(firewall)}
-
-# every address of this machine, and which one is used and why
-${io.program} interfaces ${withConfig}
-
-# the records of the zone, as a table
-${io.program} list ${trial.zone} ${withConfig}
-
-# the config of the updater, with its comments
-cat ${configFile}
-
-`);
+function printExamples(examples: readonly Example[], io: CommandIo): void {
+  const lines = examples.map(({ about, command }) => `# ${about}\n${command}\n`);
+  io.out(`\nWhat you can do next, in another terminal:\n\n${lines.join("\n")}\n`);
 }

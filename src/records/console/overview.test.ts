@@ -62,7 +62,15 @@ const knows = (...names: readonly KnownUpdater["names"][number][]) => {
 
 describe("the overview of an account", () => {
   it("is empty for a newcomer", async () => {
-    expect(await look()).toEqual({ zones: 0, names: [], updater: false, writes: [], since: null, attention: [] });
+    expect(await look()).toEqual({
+      zones: 0,
+      names: [],
+      updater: false,
+      writes: [],
+      since: null,
+      attention: [],
+      examples: [],
+    });
   });
 
   it("says which signed zones of the account resolvers reject, or will", async () => {
@@ -262,6 +270,13 @@ describe("with a known updater, the overview of its owner", () => {
       { name: "home.example.org", type: "A", values: ["9.9.1.1"], moves: 1, state: { ok: true } },
       { name: "there.example.net", type: "AAAA", at: null, values: ["2a00::1"], moves: 0, state: { ok: false } },
     ]);
+  });
+
+  it("has the commands to try, which nobody else sees", async () => {
+    knows(name());
+    updater = updater && { ...updater, examples: [{ about: "look it up", command: "dig home.example.org" }] };
+    expect((await look()).examples).toEqual([{ about: "look it up", command: "dig home.example.org" }]);
+    expect((await look(false)).examples).toEqual([]);
   });
 
   it("says of a paused name that it is paused, also if it has no record", async () => {

@@ -1,4 +1,4 @@
-import type { Attention, MovingName, Overview } from "../../contract/overview.ts";
+import type { Attention, Example, MovingName, Overview } from "../../contract/overview.ts";
 import type { UpdaterState } from "../../contract/updater-page.ts";
 import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import type { Instant } from "../../core/instant.ts";
@@ -11,6 +11,8 @@ import { iso, latestWrites, movingNames, valuesOf } from "./moving-names.ts";
 /** The state of an updater in the same process. `writesHere`: the record of the name is at this service. */
 export type KnownUpdater = Pick<UpdaterState, "sources" | "lastRound"> & {
   readonly names: readonly (UpdaterState["names"][number] & { readonly writesHere: boolean })[];
+  /** Commands to try with it. */
+  readonly examples?: readonly Example[];
 };
 
 export type OverviewTools = {
@@ -80,6 +82,7 @@ export const createOverview =
         ...(await secondaryTroubles(store, secondaries.items, now())).map(ofZone),
         ...tokens.flatMap((token) => ofToken(token, now())),
       ],
+      examples: known?.examples ?? [],
     };
   };
 
