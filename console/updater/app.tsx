@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Switch } from "wouter";
 import type { EditableNames, Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
+import { sourceName, targetName } from "../../src/core/updates/kind-names.ts";
 import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { LiveMark } from "../shared/live/live-mark.tsx";
@@ -20,6 +21,7 @@ import { DecisionTable } from "./decision-table.tsx";
 import { groupNames } from "./group-names.ts";
 import { NameCard } from "./name-card.tsx";
 import { NewToken } from "./new-token.tsx";
+import { useShownConfig } from "./use-shown-config.ts";
 
 const ConfigView = lazyPart(() => import("./config-view.tsx"));
 const ChangeName = lazyPart(() => import("./change-name.tsx"));
@@ -100,7 +102,7 @@ function NamesPage() {
         {/* Below the long parts that load later, so that it does not move away from under the pointer. */}
         {!decisions.isPending && (
           <Suspense fallback={<Waiting />}>
-            <ConfigView ask={ask} mayChange={mayChange} />
+            <ConfigView mayChange={mayChange} />
           </Suspense>
         )}
         {change.dialog}
@@ -202,7 +204,7 @@ function Actions(props: {
   return (
     <>
       <Group justify="space-between">
-        <Title order={1}>Names</Title>
+        <Title order={1}>Dynamic names</Title>
         <Group gap="sm">
           {props.state && <Rounds state={props.state} />}
           <Button
@@ -215,7 +217,7 @@ function Actions(props: {
           </Button>
           {props.onAdd && (
             <Button onClick={props.onAdd} disabled={props.isGone || !props.isReady}>
-              Add name
+              New dynamic name
             </Button>
           )}
         </Group>
@@ -227,20 +229,25 @@ function Actions(props: {
 
 /** Sources that cannot be read, and services that cannot be written to. */
 function Troubles({ state, mayChange }: { readonly state: UpdaterState; readonly mayChange: boolean }) {
+  const config = useShownConfig().data;
+  const kindOf = (source: string) => config?.sources.find(({ name }) => name === source)?.kind;
+  const apiOf = (service: string) => config?.targets.find(({ name }) => name === service)?.api;
   return (
     <>
       {state.sources
         .filter(({ up }) => !up)
         .map(({ source, called, because }) => (
           <p className="note" key={source} role="alert">
-            The {called} {source} cannot be read: <WithCode text={because ?? ""} />
+            The {called} {source}
+            {inBrackets(kindOf(source), sourceName)} cannot be read: <WithCode text={because ?? ""} />
           </p>
         ))}
       {state.services.map(({ service, because, todo, records, isUnauthorised }) => (
         <div className="note" key={service}>
           <div role="alert">
             <b>
-              {counted(records, "record")} cannot be written to {service}:
+              {counted(records, "record")} cannot be written to {service}
+              {inBrackets(apiOf(service), targetName)}:
             </b>{" "}
             <WithCode text={`${because}; ${todo}`} />
           </div>
@@ -250,6 +257,10 @@ function Troubles({ state, mayChange }: { readonly state: UpdaterState; readonly
     </>
   );
 }
+
+/** " (Hetzner)"; nothing while the config is not known. */
+const inBrackets = (code: string | undefined, nameOf: (code: string) => string): string =>
+  code === undefined ? "" : ` (${nameOf(code)})`;
 
 /** Changes exactly when the record service or the history has something new. */
 const storedIn = (state: UpdaterState | undefined): string =>

@@ -15,7 +15,8 @@ import { Waiting } from "../shared/live/waiting.tsx";
 import { useSession } from "../shared/session/session.tsx";
 import { WithCode } from "../shared/with-code.tsx";
 import { DiffView } from "./diff-view.tsx";
-import { emptyFields, type FieldErrors, NameForm } from "./name-form.tsx";
+import { type FieldErrors, NameForm } from "./name-form.tsx";
+import { newFields } from "./new-fields.ts";
 
 /** What somebody wants to do; `index` is the entry in the config file. */
 export type Intent =
@@ -41,14 +42,6 @@ export default function ChangeName(props: Props) {
   return <Confirm key={intent.kind} {...props} kind={intent.kind} index={intent.index} title={entry?.title ?? ""} />;
 }
 
-const newFields = ({ entries, targets, sources }: EditableNames): NameFields => {
-  const last = entries.at(-1)?.fields;
-  const { zone = "", source = "", target = "" } = last ?? {};
-  const isThere = targets.some(({ name }) => name === target) && sources.length > 0;
-  const used = targets.length === 1 ? targets[0] : targets.find(({ name }) => name === target);
-  return { ...emptyFields, zone, source, target: isThere ? target : "", create: used?.create ?? false };
-};
-
 function useNames() {
   const { request } = useSession();
   return {
@@ -66,7 +59,7 @@ function ByForm(props: FormProps) {
   const others = intent.kind === "edit" ? (known.entries[intent.index]?.others ?? []) : [];
   return (
     <FormDialog
-      title={title === undefined ? "Add a name" : `Change ${title}`}
+      title={title === undefined ? "New dynamic name" : `Change ${title}`}
       holds={fields}
       onClose={onClose}
       onSubmit={submit}

@@ -1,18 +1,14 @@
 import { Code } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import type { ShownConfig } from "../../src/contract/updater-page.ts";
+import { sourceName, targetName } from "../../src/core/updates/kind-names.ts";
 import { ListTable } from "../shared/list-table.tsx";
 import { Problem } from "../shared/live/problem.tsx";
-import type { Request } from "../shared/live/request.ts";
+import { KindText } from "./kind-text.tsx";
+import { useShownConfig } from "./use-shown-config.ts";
 
 /** The config as the updater reads it, without secrets: the updater does not send them. */
-export default function ConfigView({ ask, mayChange }: { readonly ask: Request; readonly mayChange: boolean }) {
-  const found = useQuery({
-    queryKey: ["config"],
-    queryFn: () => ask<ShownConfig>("GET", "/page/config"),
-    // The updater reloads its file when it changes.
-    refetchInterval: 10_000,
-  });
+export default function ConfigView({ mayChange }: { readonly mayChange: boolean }) {
+  const found = useShownConfig();
   const config = found.data;
   if (config === undefined) return <Problem error={found.error} />;
   return (
@@ -29,8 +25,8 @@ export default function ConfigView({ ask, mayChange }: { readonly ask: Request; 
         </p>
       )}
       <ListTable heads={["What", "Name", "Where", "Trust", "Secret"]}>
-        {peersOf(config).map(({ what, name, where, trust, secret }) => (
-          <tr key={`${what} ${name} ${where}`}>
+        {peersOf(config).map(({ id, what, name, where, trust, secret }) => (
+          <tr key={`${id} ${name} ${where}`}>
             <td data-label="What">{what}</td>
             <td data-label="Name">{name}</td>
             <td data-label="Where" className="mono">
@@ -59,12 +55,27 @@ export default function ConfigView({ ask, mayChange }: { readonly ask: Request; 
 
 /** The services that the updater talks to; only those that `names` refers to have a name. */
 const peersOf = ({ sources, targets, others }: ShownConfig) => [
-  ...sources.map(({ url, key, ...source }) => ({ ...source, where: url, secret: key })),
+  ...sources.map(({ kind, url, key, ...source }) => ({
+    ...source,
+    id: kind,
+    what: (
+      <>
+        source: <KindText name={sourceName(kind)} code={kind} />
+      </>
+    ),
+    where: url,
+    secret: key,
+  })),
   ...targets.map(({ url, token, api, ...target }) => ({
     ...target,
-    what: `record service (${api})`,
+    id: api,
+    what: (
+      <>
+        record service: <KindText name={targetName(api)} code={api} />
+      </>
+    ),
     where: url,
     secret: token,
   })),
-  ...others.map((other) => ({ ...other, name: "—" })),
+  ...others.map((other) => ({ ...other, id: other.what, name: "—" })),
 ];

@@ -19,7 +19,7 @@ export function DecisionTable({ decisions, error }: Props) {
   return (
     <section aria-labelledby="decisions">
       <Title order={2} id="decisions" mb="xs">
-        Decisions
+        Updates
       </Title>
       <Problem error={error} />
       {decisions === undefined && error === null && <Skeleton h={80} />}
@@ -33,7 +33,7 @@ function Decisions({ decisions }: { readonly decisions: readonly UpdaterDecision
   return (
     <>
       {decisions.length === 0 ? (
-        <p className="quiet">No changes have been necessary yet.</p>
+        <p className="quiet">No update has been necessary yet.</p>
       ) : (
         <ListTable heads={["When", "About", "What", "Why"]}>
           {decisions.slice(0, all ? undefined : few).map(({ at, kind, about, what, because, todo }) => (

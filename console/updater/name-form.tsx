@@ -1,18 +1,7 @@
 import { Checkbox, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useId } from "react";
 import type { EditableNames, FamilyField, NameFields } from "../../src/contract/updater-page.ts";
-
-export const emptyFields: NameFields = {
-  name: "",
-  zone: "",
-  source: "",
-  target: "",
-  ttl: "",
-  create: false,
-  paused: false,
-  ipv4: { isOn: true, devices: "" },
-  ipv6: { isOn: false, devices: "" },
-};
+import { sourceName, targetName } from "../../src/core/updates/kind-names.ts";
 
 export type FieldErrors = Readonly<Partial<Record<string, string>>>;
 
@@ -43,7 +32,10 @@ export function NameForm(props: Props) {
             value={fields.target}
             error={errors.target}
             onChange={(event) => onChange({ ...fields, target: event.currentTarget.value })}
-            data={[{ value: "", label: "choose…" }, ...known.targets.map(({ name }) => name)]}
+            data={[
+              { value: "", label: "choose…" },
+              ...known.targets.map(({ name, api }) => ({ value: name, label: `${name}: ${targetName(api)}` })),
+            ]}
           />
         )}
         {(target?.ttl || fields.ttl !== "") && (
@@ -96,15 +88,16 @@ function ZoneInput(props: Props) {
 
 function SourceInput(props: Props) {
   const list = useId();
+  const known = props.known.sources;
   return (
     <>
       <TextInput
         label="Source"
-        description="Where its addresses come from; several, separated by commas, are tried in this order"
+        description={`${known.map(({ name, kind }) => `${name}: ${sourceName(kind)}`).join("; ")}. Several, separated by commas, are tried in this order.`}
         list={list}
         {...textOf(props, "source")}
       />
-      <Proposals id={list} values={props.known.sources.map(({ name }) => name)} />
+      <Proposals id={list} values={known.map(({ name }) => name)} />
     </>
   );
 }

@@ -71,8 +71,7 @@ export type ShownConfig = {
   readonly rhythm: string;
   readonly sources: readonly {
     readonly name: string;
-    /** `firewall`, or `source` with its kind. */
-    readonly what: string;
+    readonly kind: string;
     readonly url: string;
     readonly trust: string;
     readonly key: string;
@@ -120,12 +119,19 @@ export type EditableNames = {
   }[];
   readonly sources: readonly {
     readonly name: string;
+    readonly kind: string;
     /** It knows only one connection: its names need no interface. */
     readonly isOne: boolean;
     /** What it reported last, without what is down and the loopback interface. */
     readonly devices: readonly string[];
   }[];
-  readonly targets: readonly { readonly name: string; readonly create: boolean; readonly ttl: boolean }[];
+  readonly targets: readonly {
+    readonly name: string;
+    readonly api: string;
+    /** Whether it can create records. */
+    readonly create: boolean;
+    readonly ttl: boolean;
+  }[];
 };
 
 /** An entry of `names:` as a form. Empty means that it is not set. */

@@ -8,7 +8,8 @@ const zone = "/zones/harbour.example";
 const records: readonly Shown[] = [
   [
     "/",
-    (page) => page.getByRole("region", { name: "Dynamic names" }).locator("[data-label=Changes]").first().waitFor(),
+    (page) =>
+      page.getByRole("region", { name: "Dynamic names" }).locator("[data-label='Address changes']").first().waitFor(),
     "dns-overview",
   ],
   [
@@ -92,14 +93,14 @@ const updater: readonly Shown[] = [
       await card.getByText("up to date", { exact: true }).waitFor();
       await card.getByRole("img").waitFor();
       await page.getByText("Active config").press("Enter");
-      await page.getByText("record service (v1)").waitFor();
+      await page.getByText("record service: moor records").waitFor();
     },
     "updater",
   ],
   [
     "/",
     async (page) => {
-      await page.getByRole("button", { name: "Add name" }).click();
+      await page.getByRole("button", { name: "New dynamic name" }).click();
       await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("nas");
       await page.getByRole("dialog").getByLabel("Interface for IPv4 (A)").fill("ppp0");
     },

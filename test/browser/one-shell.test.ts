@@ -34,7 +34,7 @@ describe("the pages of moor up", () => {
     await page.getByRole("link", { name: "Users" }).click();
     await page.getByRole("button", { name: "New user" }).waitFor();
     await switchTo(page, "Updater");
-    await heading(page, "Names").waitFor();
+    await heading(page, "Dynamic names").waitFor();
     await switchTo(page, "DNS");
     await heading(page, "Overview").waitFor();
 
@@ -110,7 +110,7 @@ describe("the pages of moor up", () => {
     await rig.wan.remove();
     await attention.getByText(/\.home\.test A: /).waitFor();
     await attention.getByRole("link", { name: "Updater" }).first().click();
-    await heading(page, "Names").waitFor();
+    await heading(page, "Dynamic names").waitFor();
     await page.goBack();
     await attention.getByText(/\.home\.test A: /).waitFor();
     await rig.wan.restore();

@@ -69,9 +69,9 @@ describe("the updater's page", () => {
       .getByRole("group", { name: `${name}.example.org AAAA` })
       .getByRole("img")
       .waitFor();
-    await page.getByRole("heading", { name: "Decisions" }).waitFor();
+    await page.getByRole("heading", { name: "Updates" }).waitFor();
     await page.getByText("Active config").click();
-    await page.getByText("record service (v1)").waitFor();
+    await page.getByText("record service: moor records").waitFor();
     const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     await expect.poll(() => page.evaluate(overflow)).toBe(0);
     expect(page.complaints).toEqual([]);

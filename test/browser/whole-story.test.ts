@@ -130,7 +130,7 @@ describe("the updater's page", () => {
     });
     await page.goto(updater.url);
     await page.getByRole("region", { name: "home.example.org" }).waitFor();
-    expect(await page.getByText("No changes have been necessary yet.").count()).toBe(0);
+    expect(await page.getByText("No update has been necessary yet.").count()).toBe(0);
     answer.resolve();
     await page.getByRole("cell", { name: "record replaced by 203.0.113.12" }).waitFor();
     await page.getByText("Active config").waitFor();
@@ -157,7 +157,7 @@ describe("the updater's page", () => {
     const context = await openContext(browser);
     const page = await openPage(context, updater.url);
     await showConfig(page);
-    await page.getByText("record service (v1)").waitFor();
+    await page.getByText("record service: moor records").waitFor();
     await page.getByText(/checks immediately when .*, otherwise every \d+ s/).waitFor();
     const config = await (await context.request.get(`${updater.url}/page/config`)).text();
     expect(config).toContain("hidden");
@@ -169,7 +169,7 @@ describe("the updater's page", () => {
     const context = await openContext(browser);
     const page = await openPage(context, updater.url);
     await showConfig(page);
-    await page.getByText("record service (v1)").waitFor();
+    await page.getByText("record service: moor records").waitFor();
     await updater.configure(
       `changesPerHour: 7
 holdDown: 3s

@@ -34,8 +34,8 @@ export default function MovingPart({ zone }: { readonly zone: RrsetsZone }) {
       )}
       {names.length === 0 && history.data && (
         <Text>
-          No name in this zone has changed its address {history.data.isWhole ? "yet" : "in this period"}. When an
-          updater changes one, its addresses and the time between changes appear here.
+          This zone has had no address change {history.data.isWhole ? "yet" : "in this period"}. The addresses of its
+          dynamic names, and the time between address changes, appear here.
         </Text>
       )}
       {names.map((name) => (
@@ -58,9 +58,8 @@ function OneName({ moving, zone }: { readonly moving: MovingName; readonly zone:
       <Text size="sm" mb="xs">
         {last && (
           <>
-            <span className="mono">{last.address}</span> for {durationInWords(now - last.from)} · {spans.length - 1}{" "}
-            change
-            {spans.length === 2 ? "" : "s"}, {usualTime(moving)}
+            <span className="mono">{last.address}</span> for {durationInWords(now - last.from)} ·{" "}
+            {counted(spans.length - 1, "address change")}, {usualTime(moving)}
           </>
         )}
       </Text>

@@ -64,7 +64,7 @@ export function OverviewPage() {
 
 function MovingNames({ overview: { names, updater, since } }: { readonly overview: Overview }) {
   const [shown, more] = useShownFirst(names, 20);
-  const state = updater ? "State" : "Changes";
+  const state = updater ? "State" : "Address changes";
   return (
     <section aria-labelledby="moving">
       <Title order={2} id="moving" mb="xs">
@@ -121,7 +121,7 @@ function State(props: { readonly name: MovingName; readonly updater: boolean }) 
     name: { state, moves },
     updater,
   } = props;
-  if (state === null) return updater ? `${counted(moves, "change")}, not by this updater` : moves;
+  if (state === null) return updater ? `${counted(moves, "address change")}, not by this updater` : moves;
   if (state.paused) return <span className="quiet">paused</span>;
   if (state.ok) return <span className="good">up to date</span>;
   return (
@@ -136,7 +136,7 @@ const NoNames = ({ updater }: { readonly updater: boolean }) =>
     <Text>The updater has no names yet. Add one on its page.</Text>
   ) : (
     <Text>
-      No name has changed its address yet. <Link href="/dynamic">Set one up</Link> for your router, ddclient or moor.
-      Names appear here when their address changes.
+      There is no dynamic name yet. <Link href="/dynamic">Set one up</Link> for your router, ddclient or moor. Names
+      appear here with their first address change.
     </Text>
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { sourceName, targetName, targetRank } from "../../core/updates/kind-names.ts";
 import { sourceKinds } from "../../updater/sources/sources.ts";
 import { targetKinds } from "../../updater/targets/targets.ts";
-import { sourceName, targetName, targetRank } from "./kind-names.ts";
 import { apiChoices } from "./records.ts";
 
 describe("the services that moor init offers", () => {
@@ -13,7 +13,7 @@ describe("the services that moor init offers", () => {
         hint: expect.stringMatching(new RegExp(`^${api}: `)),
       });
     }
-    for (const kind of Object.keys(sourceKinds)) if (kind !== "opnsense") expect(sourceName(kind)).not.toBe(kind);
+    for (const kind of Object.keys(sourceKinds)) expect(sourceName(kind)).not.toBe(kind);
   });
 
   it("begin with one that creates records", () => {

@@ -1,5 +1,6 @@
 import { type Family, families, recordTypeOf } from "../../core/addresses/address.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
+import { sourceName } from "../../core/updates/kind-names.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
 import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
@@ -9,7 +10,6 @@ import { askDevice, deviceChoices, publicAddress } from "./devices.ts";
 import { discover, type Proposal } from "./discover.ts";
 import type { SetupEntry, YamlValue } from "./files.ts";
 import { askFirewall } from "./firewall.ts";
-import { sourceName } from "./kind-names.ts";
 import { askedSettings } from "./kind-settings.ts";
 import type { InitOptions } from "./options.ts";
 import { readEntry } from "./read-entry.ts";

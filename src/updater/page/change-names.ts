@@ -60,12 +60,13 @@ export function createNamesChanger({ config, devices, published, checkText, adop
         entries: entriesIn(text).map(shownEntry),
         sources: [...config.sources.values()].map(({ name, kind }) => ({
           name,
+          kind,
           isOne: sourceKinds[kind]?.only !== undefined,
           devices: usable(devices().get(name) ?? []),
         })),
         targets: [...config.targets.values()].map(({ name, api }) => {
           const { create = true, ttl = true } = targetKinds[api]?.can ?? {};
-          return { name, create, ttl };
+          return { name, api, create, ttl };
         }),
       };
     },

@@ -1,11 +1,9 @@
 import type { ShownConfig } from "../../contract/updater-page.ts";
 import { originOf } from "../../lib/http-client/endpoint.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import type { SourceConfig } from "../config/kinds.ts";
 import { type ControlConfig, controlUrl, type HeartbeatConfig, type NotifyConfig } from "../config/outlets.ts";
 import { describeInterval } from "../report/describe-interval.ts";
 import { describeOrigins, type Subject, subjectsOf } from "../round/subjects.ts";
-import { calledOf } from "../sources/sources.ts";
 
 /** The config as shown on the page. Only the origin of a URL is shown: the rest of a web hook is secret. */
 export function shownConfig(config: UpdaterConfig): ShownConfig {
@@ -15,7 +13,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
     rhythm: describeInterval(config),
     sources: [...config.sources.values()].map((source) => ({
       name: source.name,
-      what: whatOf(source),
+      kind: source.kind,
       url: source.url?.origin ?? "—",
       trust: source.trust?.kind ?? "—",
       key: Object.values(source).some((value) => typeof value === "function") ? "hidden" : "—",
@@ -40,12 +38,6 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
     ],
   };
 }
-
-/** `firewall`, or `source (web)`. */
-const whatOf = (source: SourceConfig): string => {
-  const called = calledOf(source);
-  return called === "source" ? `source (${source.kind})` : called;
-};
 
 const rulesOf = ({ rules, order, paused }: Subject): string =>
   [

@@ -30,6 +30,7 @@ const targetNames: Readonly<Record<string, string>> = {
 
 const sourceNames: Readonly<Record<string, string>> = {
   firewall: "OPNsense, or moor firewall",
+  opnsense: "OPNsense",
   interface: "this machine's own interfaces",
   web: "services on the internet, over HTTPS",
   dns: "services on the internet, over DNS",

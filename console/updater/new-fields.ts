@@ -1,0 +1,24 @@
+import type { EditableNames, NameFields } from "../../src/contract/updater-page.ts";
+
+const emptyFields: NameFields = {
+  name: "",
+  zone: "",
+  source: "",
+  target: "",
+  ttl: "",
+  create: false,
+  paused: false,
+  ipv4: { isOn: true, devices: "" },
+  ipv6: { isOn: false, devices: "" },
+};
+
+/** What a new name starts with: as the last one, but at a record service that can create its record, if there is one. */
+export function newFields({ entries, targets, sources }: Pick<EditableNames, "entries" | "targets" | "sources">) {
+  const { zone = "", source = "", target = "" } = entries.at(-1)?.fields ?? {};
+  const [only, ...others] = targets;
+  if (others.length === 0) return { ...emptyFields, zone, source, create: only?.create ?? false };
+  const last = targets.find(({ name }) => name === target);
+  const used = last?.create ? last : (targets.find(({ create }) => create) ?? last);
+  const isChosen = used !== undefined && sources.length > 0;
+  return { ...emptyFields, zone, source, target: isChosen ? used.name : "", create: used?.create ?? false };
+}
