@@ -173,7 +173,10 @@ describe("the names on the updater's page", () => {
 describe("a record service that refuses the token", () => {
   it("gets a new one on the page, which is not shown again", async () => {
     await page.setViewportSize(wide);
+    const reloads = () => watcher.lines.filter(({ msg }) => msg === "the config was reloaded").length;
+    const before = reloads();
     writeFileSync(join(loop.folder, "t"), "revoked\n", { mode: 0o600 });
+    await until(() => reloads() > before);
     say("9.9.9.77");
     const field = page.getByLabel("New token for dns");
     await field.fill("t0ken");
