@@ -64,6 +64,16 @@ describe.each([
     expect(await run(`zone delete ${zone} --yes`)).toMatchObject({ code: 0, out: `There is no zone ${zone}\n` });
   });
 
+  it("the shell completes its zones, the names in them, and then files", async () => {
+    await run(`zone add ${zone}`);
+    const complete = async (line: string, typed: string) =>
+      (await moor("complete --", ...`${line}${where}`.split(" "), typed)).out;
+    expect(await complete("zone export", zone.slice(0, -3))).toBe(`${zone}\t\n:4\n`);
+    expect(await complete("record set", `home.${zone.slice(0, -3)}`)).toBe(`home.${zone}\t\n:4\n`);
+    expect(await complete("zone add", zone.slice(0, -3))).toBe(":0\n");
+    expect(await complete(`zone import ${zone}`, "")).toBe(":0\n");
+  });
+
   it("records are set, added and removed, and nothing happens the second time", async () => {
     await run(`zone add ${zone}`);
     const name = `home.${zone}`;

@@ -83,22 +83,27 @@ export async function write(
 const actionIn = ({ action }: JsonFields) =>
   isObject(action) ? { id: String(action.id), status: String(action.status), error: action.error } : undefined;
 
-/** All pages of a list. */
-export async function listAll(
+/** The pages of a list, each read when it is asked for. */
+export async function* pagesOf(
   api: RecordsApi,
   path: string,
   key: string,
   perPage: number,
-): Promise<readonly JsonFields[]> {
-  const all: JsonFields[] = [];
+): AsyncGenerator<readonly JsonFields[]> {
   for (let page: unknown = 1; typeof page === "number"; ) {
     const { body } = await call(api, "GET", `${path}?page=${page}&per_page=${perPage}`);
     const listed = body[key];
     if (!Array.isArray(listed)) throw new Error(`the service sent no ${key}`);
-    all.push(...listed.filter(isObject));
+    yield listed.filter(isObject);
     const pagination = isObject(body.meta) && isObject(body.meta.pagination) ? body.meta.pagination : {};
     page = pagination.next_page;
   }
+}
+
+/** All pages of a list. */
+export async function listAll(...list: Parameters<typeof pagesOf>): Promise<readonly JsonFields[]> {
+  const all: JsonFields[] = [];
+  for await (const page of pagesOf(...list)) all.push(...page);
   return all;
 }
 

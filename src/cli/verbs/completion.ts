@@ -12,7 +12,8 @@ export async function addCompletion(program: Command, argv: readonly string[], i
   // The shell reads one suggestion per line, so a description must not have two.
   for (const command of program.commands) command.description(command.summary() || command.description());
   const { default: tab } = await import("@bomb.sh/tab/commander");
-  tab(program);
+  const root = tab(program);
+  if (argv[1] === "--") await (await import("./suggest.ts")).addSuggestions(root, argv.slice(2), io);
   program.commands.find((command) => command.name() === "complete")?.description(summary);
   // The library prints to the console, either a line or a whole script per call.
   const { log } = console;

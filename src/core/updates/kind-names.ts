@@ -1,7 +1,7 @@
 import { presetTitles } from "../../updater/targets/targets.ts";
 
 /** What people call the services and devices that `api:` and `kind:` name in the config. */
-const targetNames: Readonly<Record<string, string>> = {
+export const targetNames: Readonly<Record<string, string>> = {
   rrsets: "moor records",
   hetzner: "Hetzner",
   cloudflare: "Cloudflare",
@@ -28,7 +28,7 @@ const targetNames: Readonly<Record<string, string>> = {
   v1: "moor records, with its older API",
 };
 
-const sourceNames: Readonly<Record<string, string>> = {
+export const sourceNames: Readonly<Record<string, string>> = {
   firewall: "OPNsense, or moor firewall",
   opnsense: "OPNsense",
   interface: "this machine's own interfaces",
