@@ -3,7 +3,6 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Switch } from "wouter";
 import type { EditableNames, Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
-import { sourceName, targetName } from "../../src/core/updates/kind-names.ts";
 import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { LiveMark } from "../shared/live/live-mark.tsx";
@@ -230,8 +229,11 @@ function Actions(props: {
 /** Sources that cannot be read, and services that cannot be written to. */
 function Troubles({ state, mayChange }: { readonly state: UpdaterState; readonly mayChange: boolean }) {
   const config = useShownConfig().data;
-  const kindOf = (source: string) => config?.sources.find(({ name }) => name === source)?.kind;
-  const apiOf = (service: string) => config?.targets.find(({ name }) => name === service)?.api;
+  /** " (Hetzner)"; nothing while the config is not known. */
+  const inBrackets = (of: "sources" | "targets", asked: string) => {
+    const called = config?.[of].find(({ name }) => name === asked)?.called;
+    return called === undefined ? "" : ` (${called})`;
+  };
   return (
     <>
       {state.sources
@@ -239,7 +241,7 @@ function Troubles({ state, mayChange }: { readonly state: UpdaterState; readonly
         .map(({ source, called, because }) => (
           <p className="note" key={source} role="alert">
             The {called} {source}
-            {inBrackets(kindOf(source), sourceName)} cannot be read: <WithCode text={because ?? ""} />
+            {inBrackets("sources", source)} cannot be read: <WithCode text={because ?? ""} />
           </p>
         ))}
       {state.services.map(({ service, because, todo, records, isUnauthorised }) => (
@@ -247,7 +249,7 @@ function Troubles({ state, mayChange }: { readonly state: UpdaterState; readonly
           <div role="alert">
             <b>
               {counted(records, "record")} cannot be written to {service}
-              {inBrackets(apiOf(service), targetName)}:
+              {inBrackets("targets", service)}:
             </b>{" "}
             <WithCode text={`${because}; ${todo}`} />
           </div>
@@ -257,10 +259,6 @@ function Troubles({ state, mayChange }: { readonly state: UpdaterState; readonly
     </>
   );
 }
-
-/** " (Hetzner)"; nothing while the config is not known. */
-const inBrackets = (code: string | undefined, nameOf: (code: string) => string): string =>
-  code === undefined ? "" : ` (${nameOf(code)})`;
 
 /** Changes exactly when the record service or the history has something new. */
 const storedIn = (state: UpdaterState | undefined): string =>

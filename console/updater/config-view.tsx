@@ -1,6 +1,5 @@
 import { Code } from "@mantine/core";
 import type { ShownConfig } from "../../src/contract/updater-page.ts";
-import { sourceName, targetName } from "../../src/core/updates/kind-names.ts";
 import { ListTable } from "../shared/list-table.tsx";
 import { Problem } from "../shared/live/problem.tsx";
 import { KindText } from "./kind-text.tsx";
@@ -55,23 +54,23 @@ export default function ConfigView({ mayChange }: { readonly mayChange: boolean 
 
 /** The services that the updater talks to; only those that `names` refers to have a name. */
 const peersOf = ({ sources, targets, others }: ShownConfig) => [
-  ...sources.map(({ kind, url, key, ...source }) => ({
+  ...sources.map(({ kind, called, url, key, ...source }) => ({
     ...source,
     id: kind,
     what: (
       <>
-        source: <KindText name={sourceName(kind)} code={kind} />
+        source: <KindText name={called} code={kind} />
       </>
     ),
     where: url,
     secret: key,
   })),
-  ...targets.map(({ url, token, api, ...target }) => ({
+  ...targets.map(({ url, token, api, called, ...target }) => ({
     ...target,
     id: api,
     what: (
       <>
-        record service: <KindText name={targetName(api)} code={api} />
+        record service: <KindText name={called} code={api} />
       </>
     ),
     where: url,

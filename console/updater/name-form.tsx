@@ -1,7 +1,6 @@
 import { Checkbox, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useId } from "react";
 import type { EditableNames, FamilyField, NameFields } from "../../src/contract/updater-page.ts";
-import { sourceName, targetName } from "../../src/core/updates/kind-names.ts";
 
 export type FieldErrors = Readonly<Partial<Record<string, string>>>;
 
@@ -34,7 +33,7 @@ export function NameForm(props: Props) {
             onChange={(event) => onChange({ ...fields, target: event.currentTarget.value })}
             data={[
               { value: "", label: "choose…" },
-              ...known.targets.map(({ name, api }) => ({ value: name, label: `${name}: ${targetName(api)}` })),
+              ...known.targets.map(({ name, called }) => ({ value: name, label: `${name}: ${called}` })),
             ]}
           />
         )}
@@ -93,7 +92,7 @@ function SourceInput(props: Props) {
     <>
       <TextInput
         label="Source"
-        description={`${known.map(({ name, kind }) => `${name}: ${sourceName(kind)}`).join("; ")}. Several, separated by commas, are tried in this order.`}
+        description={`${known.map(({ name, called }) => `${name}: ${called}`).join("; ")}. Several, separated by commas, are tried in this order.`}
         list={list}
         {...textOf(props, "source")}
       />

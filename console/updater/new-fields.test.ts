@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { EditableNames } from "../../src/contract/updater-page.ts";
 import { newFields } from "./new-fields.ts";
 
-const dns = { name: "dns", api: "rrsets", create: true, ttl: true };
-const noip = { name: "noip", api: "dyndns2", create: false, ttl: false };
-const http = { name: "own", api: "http", create: false, ttl: false };
-const sources = [{ name: "wall", kind: "firewall", isOne: false, devices: [] }];
+const dns = { name: "dns", called: "moor records", create: true, ttl: true };
+const noip = { name: "noip", called: "No-IP", create: false, ttl: false };
+const http = { name: "own", called: "another service", create: false, ttl: false };
+const sources = [{ name: "wall", called: "OPNsense", isOne: false, devices: [] }];
 
 const known = (targets: EditableNames["targets"], last?: string) => {
   const before = newFields({ entries: [], targets: [], sources: [] });

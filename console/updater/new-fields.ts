@@ -12,7 +12,7 @@ const emptyFields: NameFields = {
   ipv6: { isOn: false, devices: "" },
 };
 
-/** What a new name starts with: as the last one, but at a record service that can create its record, if there is one. */
+/** What a new name starts with: as the last one, but at a service that can create its record, if there is one. */
 export function newFields({ entries, targets, sources }: Pick<EditableNames, "entries" | "targets" | "sources">) {
   const { zone = "", source = "", target = "" } = entries.at(-1)?.fields ?? {};
   const [only, ...others] = targets;

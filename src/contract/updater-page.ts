@@ -72,6 +72,8 @@ export type ShownConfig = {
   readonly sources: readonly {
     readonly name: string;
     readonly kind: string;
+    /** What people call its kind. */
+    readonly called: string;
     readonly url: string;
     readonly trust: string;
     readonly key: string;
@@ -80,6 +82,8 @@ export type ShownConfig = {
     readonly name: string;
     readonly url: string;
     readonly api: string;
+    /** What people call its API. */
+    readonly called: string;
     readonly trust: string;
     readonly token: string;
   }[];
@@ -119,7 +123,7 @@ export type EditableNames = {
   }[];
   readonly sources: readonly {
     readonly name: string;
-    readonly kind: string;
+    readonly called: string;
     /** It knows only one connection: its names need no interface. */
     readonly isOne: boolean;
     /** What it reported last, without what is down and the loopback interface. */
@@ -127,7 +131,7 @@ export type EditableNames = {
   }[];
   readonly targets: readonly {
     readonly name: string;
-    readonly api: string;
+    readonly called: string;
     /** Whether it can create records. */
     readonly create: boolean;
     readonly ttl: boolean;

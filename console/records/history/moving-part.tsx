@@ -34,8 +34,8 @@ export default function MovingPart({ zone }: { readonly zone: RrsetsZone }) {
       )}
       {names.length === 0 && history.data && (
         <Text>
-          This zone has had no address change {history.data.isWhole ? "yet" : "in this period"}. The addresses of its
-          dynamic names, and the time between address changes, appear here.
+          There was no address change in this zone {history.data.isWhole ? "yet" : "in this period"}. The addresses of
+          its dynamic names, and the time between address changes, appear here.
         </Text>
       )}
       {names.map((name) => (

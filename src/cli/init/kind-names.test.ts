@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sourceName, targetName, targetRank } from "../../core/updates/kind-names.ts";
+import { sourceName, targetName, targetRank } from "../../updater/report/kind-names.ts";
 import { sourceKinds } from "../../updater/sources/sources.ts";
 import { targetKinds } from "../../updater/targets/targets.ts";
 import { apiChoices } from "./records.ts";

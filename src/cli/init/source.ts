@@ -1,7 +1,7 @@
 import { type Family, families, recordTypeOf } from "../../core/addresses/address.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
-import { sourceName } from "../../core/updates/kind-names.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
+import { sourceName } from "../../updater/report/kind-names.ts";
 import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type CliValues, missingSettings, readGivenSettings } from "./ask-entry.ts";

@@ -1,13 +1,13 @@
 import type { Example } from "../../contract/overview.ts";
 import { shellWord } from "../../core/shell-word.ts";
+import type { ListenAddress } from "../../lib/http/listen.ts";
 import { curlForInterfaces, curlForRecords } from "../io/try-lines.ts";
 import type { Trial } from "./prepare.ts";
-import type { Urls } from "./up.ts";
 
-/** Commands to try. `path` writes the path of a file: as the user in this terminal would, or absolute for other readers. */
+/** Commands to try. `path` writes the path of a file: relative for the user in this terminal, or absolute. */
 export function examplesOf(
   trial: Trial,
-  urls: Pick<Urls, "records" | "firewall" | "dns" | "caFile">,
+  urls: { readonly records: string; readonly firewall: string; readonly dns: ListenAddress; readonly caFile: string },
   program: string,
   path: (file: string) => string,
 ): readonly Example[] {

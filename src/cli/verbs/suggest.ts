@@ -1,13 +1,12 @@
 import type { ArgumentHandler, RootCommand } from "@bomb.sh/tab";
 import { recordTypes } from "../../core/rdata/table.ts";
-import { sourceNames, targetNames } from "../../core/updates/kind-names.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { ManageOptions } from "../manage/records-api.ts";
 
 /** Milliseconds: somebody has pressed Tab and waits. */
 const longest = 2_000;
 
-/** Teaches the completion what the command line itself does not say: zones, record types, kinds of sources and services. */
+/** Adds what the command line itself does not say: zones, record types, kinds of sources and services. */
 export async function addSuggestions(root: RootCommand, words: readonly string[], io: CommandIo): Promise<void> {
   let isAsked = false;
   let zones: readonly string[] = [];
@@ -26,8 +25,11 @@ export async function addSuggestions(root: RootCommand, words: readonly string[]
     if (owner && type) owner.handler = suggestZones(namesIn);
     if (type) type.handler = (complete) => recordTypes.forEach((each) => complete(each, ""));
   }
-  suggestKinds(root, "kind", sourceNames);
-  suggestKinds(root, "api", targetNames);
+  if (words[0] === "init") {
+    const { sourceNames, targetNames } = await import("../../updater/report/kind-names.ts");
+    suggestKinds(root, "kind", sourceNames);
+    suggestKinds(root, "api", targetNames);
+  }
   rehearse(root, words);
   if (isAsked) zones = await readZones(words, io);
 }
@@ -46,7 +48,10 @@ function suggestKinds(root: RootCommand, option: string, names: Readonly<Record<
   if (found) found.handler = (complete) => Object.entries(names).forEach(([code, name]) => complete(code, name));
 }
 
-/** Calls the handlers that the words need, without printing. The library calls them synchronously, so what they need must be read before. */
+/**
+ * Calls the handlers that the words need, without printing. The library calls them synchronously, so what they
+ * need must be read before.
+ */
 function rehearse(root: RootCommand, words: readonly string[]): void {
   const { log } = console;
   console.log = () => undefined;
@@ -57,7 +62,7 @@ function rehearse(root: RootCommand, words: readonly string[]): void {
   }
 }
 
-/** Of the service or store that the command is about; none if it cannot be asked, because a shell has no use for the reason. */
+/** Of the service or store that the command is about; none if it cannot be asked: a shell has no use for the reason. */
 async function readZones(words: readonly string[], io: CommandIo): Promise<readonly string[]> {
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(longest)]);
   const silent = { ...io, out: () => undefined, err: () => undefined, signal };

@@ -134,7 +134,9 @@ describe("the names of a config", () => {
       ["vip.example.org", ["vip.example.org A"], ["ipv4: { vhid: 1 }", "holdDown: 5s"]],
     ]);
     expect(entries[1]?.fields.ipv4).toEqual({ isOn: true, devices: "wan0" });
-    expect(sources).toEqual([{ name: "wall", kind: "firewall", isOne: false, devices: ["wan0", "lan0"] }]);
+    expect(sources).toEqual([
+      { name: "wall", called: "OPNsense, or moor firewall", isOne: false, devices: ["wan0", "lan0"] },
+    ]);
   });
 
   it("are not changed by a preview, which shows the difference and nothing outside of `names:`", async () => {

@@ -6,6 +6,7 @@ import { absoluteName } from "../../core/names/name.ts";
 import type { Fault, Result } from "../../core/result.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { editNames, type NamesChange } from "../config/edit-names.ts";
+import { sourceName, targetName } from "../report/kind-names.ts";
 import { sourceKinds } from "../sources/sources.ts";
 import { targetKinds } from "../targets/targets.ts";
 import { type NotWritten, readConfigFile, whyNotWritable, writeConfigFile } from "./config-file.ts";
@@ -60,13 +61,13 @@ export function createNamesChanger({ config, devices, published, checkText, adop
         entries: entriesIn(text).map(shownEntry),
         sources: [...config.sources.values()].map(({ name, kind }) => ({
           name,
-          kind,
+          called: sourceName(kind),
           isOne: sourceKinds[kind]?.only !== undefined,
           devices: usable(devices().get(name) ?? []),
         })),
         targets: [...config.targets.values()].map(({ name, api }) => {
           const { create = true, ttl = true } = targetKinds[api]?.can ?? {};
-          return { name, api, create, ttl };
+          return { name, called: targetName(api), create, ttl };
         }),
       };
     },

@@ -3,6 +3,7 @@ import { originOf } from "../../lib/http-client/endpoint.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { type ControlConfig, controlUrl, type HeartbeatConfig, type NotifyConfig } from "../config/outlets.ts";
 import { describeInterval } from "../report/describe-interval.ts";
+import { sourceName, targetName } from "../report/kind-names.ts";
 import { describeOrigins, type Subject, subjectsOf } from "../round/subjects.ts";
 
 /** The config as shown on the page. Only the origin of a URL is shown: the rest of a web hook is secret. */
@@ -14,6 +15,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
     sources: [...config.sources.values()].map((source) => ({
       name: source.name,
       kind: source.kind,
+      called: sourceName(source.kind),
       url: source.url?.origin ?? "—",
       trust: source.trust?.kind ?? "—",
       key: Object.values(source).some((value) => typeof value === "function") ? "hidden" : "—",
@@ -22,6 +24,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
       name,
       url: originOf(url),
       api,
+      called: targetName(api),
       trust: trust?.kind ?? "none",
       token: "hidden",
     })),

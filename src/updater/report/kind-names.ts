@@ -1,4 +1,4 @@
-import { presetTitles } from "../../updater/targets/targets.ts";
+import { presetTitles } from "../targets/targets.ts";
 
 /** What people call the services and devices that `api:` and `kind:` name in the config. */
 export const targetNames: Readonly<Record<string, string>> = {
