@@ -5,6 +5,7 @@ import type { DenialKind } from "../core/dnssec/plan-signing.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
 import type { Consent, Reserved } from "../core/names/zone-neighbours.ts";
+import type { PublicationRules } from "../core/provider-rules.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { Change } from "../core/records/changes.ts";
 import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
@@ -47,7 +48,78 @@ export type ZoneSettings = {
   readonly historySince?: number;
   /** Undefined: the zone is not signed. */
   readonly dnssec?: ZoneSigning;
+  /** Undefined: the zone is not published at a provider. */
+  readonly published?: Publication;
 };
+
+/** At which provider a zone is published, and what the rules of writes have to know about that (decisions/0021). */
+export type Publication = {
+  /** The number of the provider account. */
+  readonly provider: number;
+  readonly name: string;
+  /** The provider's name in messages. */
+  readonly service: string;
+  readonly drift: DriftRule;
+  /** Seconds between two reads of the whole zone; 0: never. */
+  readonly readEvery: number;
+  readonly rules: PublicationRules;
+  /** Changed to have the publisher compare the zone again. */
+  readonly asked?: Instant;
+};
+
+/** What to do with a set that somebody changed at the provider. */
+export type DriftRule = "ask" | "ours" | "theirs";
+
+/** What a provider holds of a set. */
+export type HeldContent = {
+  /** Null: the default of the provider's zone. */
+  readonly ttl: number | null;
+  /** Canonical, in the order of the text. */
+  readonly values: readonly string[];
+};
+
+/** What is known about a set at a provider; null is a set that does not exist there. */
+export type PublishedSet = {
+  readonly owner: string;
+  readonly type: RecordType;
+  /** What it holds, as far as moor knows. */
+  readonly held: HeldContent | null;
+  /** What was sent last, if the outcome is not known. */
+  readonly sent?: HeldContent | null | undefined;
+  /** What somebody else wrote there. */
+  readonly theirs?: HeldContent | { readonly unreadable: string } | null | undefined;
+  readonly refused?: { readonly content: HeldContent | null; readonly words: string } | undefined;
+  readonly at: Instant;
+};
+
+/** How far the publisher is with a zone. */
+export type PublishedZone = {
+  /** The position in the log up to which it knows all changes. */
+  readonly through: number;
+  /** Sets that are to be sent. */
+  readonly waiting: number;
+  /** The default TTL of the provider's zone. */
+  readonly ttl: number | undefined;
+  /** When the whole zone was last read from the provider. */
+  readonly readAt: Instant;
+  /** Why nothing can be sent. */
+  readonly trouble: { readonly text: string; readonly since: Instant } | undefined;
+};
+
+export type NewProvider = {
+  readonly account: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly url: string;
+  /** Certificates to trust, in PEM; undefined: those of the system. */
+  readonly ca: string | undefined;
+  /** The token, encrypted. */
+  readonly sealed: string;
+  readonly created: Instant;
+};
+
+/** One token of a provider. */
+export type StoredProvider = NewProvider & { readonly id: number; readonly replaced: Instant };
 
 /** How a zone is signed. */
 export type ZoneSigning = Life<SigningKey> & {

@@ -31,6 +31,7 @@ import {
 } from "./commands/zones/create-delete.ts";
 import { type ImportFile, importFileRule } from "./commands/zones/import-file.ts";
 import { type EditSettings, editSettingsRule } from "./commands/zones/settings.ts";
+import { type PublishZone, publishZoneRule } from "./front/publish-rule.ts";
 import { type ChangeSigning, changeSigningRule } from "./signing/life/change-signing.ts";
 import { type RenewNames, renewNamesRule } from "./signing/life/renew.ts";
 import type { Command, Rule, RuleOf } from "./store/port.ts";
@@ -60,7 +61,8 @@ type AnyCommand =
   | ChangeSigning
   | RenewNames
   | AcmeChallenge
-  | Transfer;
+  | Transfer
+  | PublishZone;
 
 type Rules = { readonly [Kind in AnyCommand["kind"]]: (command: Extract<AnyCommand, { kind: Kind }>) => Rule };
 
@@ -88,6 +90,7 @@ const rules: Rules = {
   "renew-names": renewNamesRule,
   "acme-challenge": acmeChallengeRule,
   transfer: transferRule,
+  "publish-zone": publishZoneRule,
 };
 
 /** What each command means. In the thread that writes, this is the whole service. */

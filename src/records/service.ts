@@ -10,6 +10,7 @@ import { grantOperations } from "./commands/zones/grants.ts";
 import { zoneOperations } from "./commands/zones/operations.ts";
 import { primaryServerOperations } from "./commands/zones/primary-servers.ts";
 import { createChangeSettings } from "./commands/zones/settings.ts";
+import { frontOperations } from "./front/operations.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { actionOperations } from "./queries/actions.ts";
 import { createPermittedView } from "./queries/permitted-view.ts";
@@ -43,5 +44,6 @@ export function createRecordService(options: RecordServiceOptions) {
     ...dyndnsOperations(options, permitted),
     ...primaryServerOperations(options, permitted, changeSettings),
     ...signingOperations(options, permitted),
+    ...frontOperations(options, permitted),
   };
 }

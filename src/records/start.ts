@@ -41,6 +41,7 @@ import { sendNoRoute, v1Api } from "./api/v1/routes.ts";
 import { createUnknownPage, serveConsole } from "./console/http.ts";
 import type { KnownUpdater } from "./console/overview.ts";
 import { createConsoleSessions } from "./console/sessions.ts";
+import { publishZones } from "./front/publisher.ts";
 import { joinNodes } from "./node-membership.ts";
 import type { RecordsAcme } from "./open-acme.ts";
 import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./open-store.ts";
@@ -198,6 +199,10 @@ async function openNode(options: RecordsOptions) {
   const stopRemoving = membership.duties.whenLeading(() => removeLeftovers({ store, now, log }));
   opened.push({ name: "deleted zones", close: stopRemoving });
   opened.push({ name: "state of signed zones", close: watchSigned({ store, now, log, state: signing }) });
+  const stopPublishing = membership.duties.whenLeading(() =>
+    publishZones({ store, signer, now, random: Math.random, log, changed: () => undefined }),
+  );
+  opened.push({ name: "zones at providers", close: stopPublishing });
   const health = createHealth();
   health.add("store", async () => void (await opening.look()));
   // Without the key file, signed zones are still served, and other zones can be changed.

@@ -191,6 +191,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "zones/zone-names.ts",
   ],
   "src/records/console": ["make-sign-in-link.ts", "overview.ts"],
+  "src/records/front": ["preview.ts", "provider-operations.ts", "state-operations.ts"],
   "src/records/queries": [
     "all-zones.ts",
     "page-of-sets.ts",

@@ -39,6 +39,8 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // Of the commands, only the types of requests.
     "commands/edit": ["commands/requests.ts", "store", "model.ts"],
     "commands/zones": ["commands", "commands/edit", "queries", "store", ...recordsBasics],
+    // Zones that are published at a provider.
+    front: ["commands", "commands/edit", "queries", "signing", "store", ...recordsBasics],
     "api/shared": ["service.ts", "commands/requests.ts", "commands/edit", "queries", "store", "model.ts"],
     "api/dyndns": ["api/shared", "service.ts", "commands", "commands/edit", "queries", "store", "model.ts"],
     "api/v1": [
@@ -53,7 +55,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     ],
     "api/rrsets": [
       ...["api/shared", "service.ts", "commands", "commands/edit", "commands/zones", "queries", "signing", "store"],
-      "model.ts",
+      ...["front", "model.ts"],
     ],
     // The console is a client of the record-set API, and shows changes as it does.
     console: ["service.ts", "queries", "commands/edit", "store", "api/rrsets/wire.ts", "open-store.ts", "model.ts"],

@@ -21,6 +21,8 @@ export function sql(words: readonly string[], ...given: readonly unknown[]): Sql
   return { words: [...before, last], values };
 }
 
+const plain = (text: string): SqlText => ({ words: [text], values: [] });
+
 const parameter = (value: unknown): SqlText => ({ words: ["", ""], values: [value] });
 
 const isText = (value: unknown): value is SqlText => typeof value === "object" && value !== null && "words" in value;
@@ -46,6 +48,8 @@ export type Dialect = {
   readonly contains: (column: SqlText, part: string) => SqlText;
   /** A text column whose JSON can be read with `->` and `->>`. */
   readonly asJson: (column: SqlText) => SqlText;
+  /** Many rows as one parameter, as a table in parentheses. The names of the columns come from the code. */
+  readonly rowsIn: (rows: readonly object[], columns: Readonly<Record<string, "text" | "bigint">>) => SqlText;
   /** Keeps SQLite's planner from using an index on this column. */
   readonly unindexed: (column: SqlText) => SqlText;
 };
@@ -55,6 +59,10 @@ export const postgresDialect: Dialect = {
   anyOf: (column, values) => sql`${column} = any(${values})`,
   contains: (column, part) => sql`strpos(${column}, ${part}) > 0`,
   asJson: (column) => sql`${column}::json`,
+  rowsIn: (rows, columns) => {
+    const typed = Object.entries(columns).map((column) => column.join(" "));
+    return sql`(SELECT * FROM json_to_recordset(cast(${JSON.stringify(rows)} as json)) AS row${plain(`(${typed.join(", ")})`)})`;
+  },
   unindexed: (column) => column,
 };
 
@@ -63,6 +71,10 @@ export const sqliteDialect: Dialect = {
   anyOf: (column, values) => sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`,
   contains: (column, part) => sql`instr(${column}, ${part}) > 0`,
   asJson: (column) => column,
+  rowsIn: (rows, columns) => {
+    const read = Object.keys(columns).map((name) => `value ->> '${name}' AS ${name}`);
+    return sql`(SELECT ${plain(read.join(", "))} FROM json_each(${JSON.stringify(rows)}))`;
+  },
   unindexed: (column) => sql`+${column}`,
 };
 

@@ -129,19 +129,39 @@ function* undoingIn(
   return { wanted, ...(settings && { settings }) };
 }
 
-/** Keys are never restored: what signs a zone changes only together with its parent. What was lost stays lost too. */
+/**
+ * Keys are never restored: what signs a zone changes only together with its parent. What was lost stays lost too, and what a provider
+ * holds is not undone.
+ */
 function undoneSettings(zone: Zone, { before, after }: SettingsChange, faults: Fault[]): ZoneSettings {
   const [old, made, current] = [before, after, zone.settings].map((each) => {
-    const { dnssec: _, historySince: __, ...plain } = each;
+    const { dnssec: _, historySince: __, published: ___, ...plain } = each;
     return JSON.stringify(plain);
   });
-  if (old === made) faults.push(before.historySince === after.historySince ? signingStays : lossStays);
+  if (old === made) faults.push(whyItStays(before, after));
   else if (made !== current) faults.push(changedSince("the settings of the zone"));
-  const { dnssec: _, historySince: __, ...plain } = before;
-  const { dnssec, historySince } = zone.settings;
+  const { dnssec: _, historySince: __, published: ___, ...plain } = before;
+  const { dnssec, historySince, published } = zone.settings;
   if (dnssec !== undefined && plain.mode === "secondary") faults.push(signedStaysPrimary(zone.name));
-  return { ...plain, ...(dnssec && { dnssec }), ...(historySince !== undefined && { historySince }) };
+  return {
+    ...plain,
+    ...(dnssec && { dnssec }),
+    ...(historySince !== undefined && { historySince }),
+    ...(published && { published }),
+  };
 }
+
+function whyItStays(before: ZoneSettings, after: ZoneSettings): Fault {
+  if (before.historySince !== after.historySince) return lossStays;
+  return JSON.stringify(before.published) === JSON.stringify(after.published) ? signingStays : publicationStays;
+}
+
+const publicationStays: Fault = {
+  code: "publication-stays",
+  where: "serial",
+  message: "this write changed how the zone is published at its provider, which cannot be undone from its history",
+  todo: "publish the zone, or end that, as you want it now",
+};
 
 const lossStays: Fault = {
   code: "loss-stays",

@@ -31,7 +31,7 @@ export type NotDone =
   | { readonly kind: "denied"; readonly because: Refusal }
   | { readonly kind: "refused"; readonly faults: readonly Fault[] };
 
-type Missing = "zone" | "record" | "primary server" | "grant";
+type Missing = "zone" | "record" | "primary server" | "grant" | "provider";
 
 export const missing = (what: Missing): NotDone => ({ kind: "missing", what });
 export const denied = (because: Refusal): NotDone => ({ kind: "denied", because });

@@ -30,6 +30,9 @@ export type Signer = {
   readonly makeKey: (algorithm: Algorithm, now: Instant) => { readonly key: SigningKey; readonly sealed: SealedKey };
   readonly seal: (id: string, key: KeyObject) => SealedKey;
   readonly unseal: (key: SealedKey) => KeyObject;
+  /** For other secrets that have to be stored; `id` says what it is for. */
+  readonly sealText: (id: string, text: string) => string;
+  readonly unsealText: (id: string, sealed: string) => string;
   /** Which of these keys have not been opened yet, by id. */
   readonly missing: (keys: readonly UsedKey[]) => readonly string[];
   readonly open: (keys: readonly SealedKey[]) => void;
@@ -111,28 +114,39 @@ class KeyFileSigner implements Signer {
     return { key, sealed: this.seal(key.id, privateKey) };
   };
 
-  readonly seal: Signer["seal"] = (id, key) => {
+  readonly seal: Signer["seal"] = (id, key) => ({
+    id,
+    sealed: this.#encrypt(id, key.export({ type: "pkcs8", format: "der" })),
+  });
+
+  readonly unseal: Signer["unseal"] = ({ id, sealed }) =>
+    createPrivateKey({ key: this.#decrypt(id, sealed), format: "der", type: "pkcs8" });
+
+  readonly sealText: Signer["sealText"] = (id, text) => this.#encrypt(id, Buffer.from(text));
+
+  readonly unsealText: Signer["unsealText"] = (id, sealed) => this.#decrypt(id, sealed).toString();
+
+  #encrypt(id: string, bytes: Buffer): string {
     const nonce = randomBytes(12);
     const cipher = createCipheriv("aes-256-gcm", this.#fileKey(true), nonce).setAAD(Buffer.from(id));
-    const text = Buffer.concat([cipher.update(key.export({ type: "pkcs8", format: "der" })), cipher.final()]);
-    return { id, sealed: Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64") };
-  };
+    const text = Buffer.concat([cipher.update(bytes), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64");
+  }
 
-  readonly unseal: Signer["unseal"] = ({ id, sealed }) => {
+  #decrypt(id: string, sealed: string): Buffer {
     const bytes = Buffer.from(sealed, "base64");
     const nonce = bytes.subarray(0, 12);
     const decipher = createDecipheriv("aes-256-gcm", this.#fileKey(false), nonce).setAAD(Buffer.from(id));
     decipher.setAuthTag(bytes.subarray(12, 28));
     try {
-      const der = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
-      return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
     } catch (error) {
       throw new KeyFileTrouble(
         `the keys in this store were encrypted with another file than the ${basename(this.#keyFile)} of this service; restore the original file`,
         { cause: error },
       );
     }
-  };
+  }
 
   readonly missing: Signer["missing"] = (keys) => keys.map(({ id }) => id).filter((id) => !this.#opened.has(id));
 

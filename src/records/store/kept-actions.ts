@@ -14,3 +14,6 @@ export const signatures = { fingerprint: "signature", kept: 900_000 };
 /** How many rows are written between two purges, and how many rows each DELETE of a purge removes at most. */
 export const purgeEvery = 1_000;
 export const purgedAtOnce = 5_000;
+
+/** The end of an action that is running until a provider has its change: an outage may last for days. */
+export const untilPublished = Number.MAX_SAFE_INTEGER;

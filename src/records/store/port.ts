@@ -23,6 +23,7 @@ import type {
 } from "../model.ts";
 import type { SealedKey } from "../signing/signer.ts";
 import type { StoreCounters } from "./counters.ts";
+import type { FrontStore } from "./front-store.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { SignedZones } from "./signed-zones.ts";
 import type { TransferStore } from "./transfer-keys.ts";
@@ -124,7 +125,7 @@ export type RecordStore = StoreParts & {
   readonly close: () => void | Promise<void>;
 };
 
-type StoreParts = TransferStore & GrantStore & SignedZones & Leftovers;
+type StoreParts = TransferStore & GrantStore & SignedZones & Leftovers & FrontStore;
 
 export type NotCreated = "name-taken" | NameRefusal;
 
@@ -210,7 +211,6 @@ export type ActRule<T> = { readonly kind: "act"; readonly request: ActRequest; r
 
 /** Whether the name may become a zone is decided inside the transaction (core/names/zone-neighbours.ts). */
 export type CreateRule = { readonly kind: "create"; readonly zone: NewZone; readonly actor: string };
-/** The same as an action. */
 export type ActCreateRule = { readonly kind: "act-create"; readonly zone: NewZone; readonly act: NewAction };
 
 export type ResultOf<R extends Rule> =

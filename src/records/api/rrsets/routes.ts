@@ -16,6 +16,7 @@ import { rrsetsChangeRoutes } from "./changes.ts";
 import { rrsetsDnssecRoutes } from "./dnssec.ts";
 import { deniedAnswer, type ErrorAnswer, errorAnswer } from "./errors.ts";
 import { rrsetsEventRoutes } from "./events.ts";
+import { rrsetsProviderRoutes, rrsetsPublicationRoutes } from "./front.ts";
 import { rrsetsGrantRoutes } from "./grants.ts";
 import { describeRoute } from "./schema.ts";
 import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./sets.ts";
@@ -65,6 +66,8 @@ export function rrsetsApi(options: RrsetsOptions) {
     rrsetsChangeRoutes(api, service);
     rrsetsGrantRoutes(api, service);
     rrsetsDnssecRoutes(api, service);
+    rrsetsProviderRoutes(api, service);
+    rrsetsPublicationRoutes(api, service);
     const stillGood = async (request: FastifyRequest) => (await actorFor(options, request)) !== undefined;
     rrsetsEventRoutes(api, { service, store, stillGood, actorNow, noteFailure, ...options.events });
     refuseOtherMethods(api, routes);

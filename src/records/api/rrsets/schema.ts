@@ -21,6 +21,7 @@ const parameters: Readonly<Record<string, { readonly description: string }>> = {
   n: { description: "the name of the set, relative to the zone" },
   t: { description: "the record type of the set" },
   g: { description: "the grant's id" },
+  p: { description: "a provider's name or id" },
 };
 
 /** Every POST accepts this. */

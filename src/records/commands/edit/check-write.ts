@@ -7,6 +7,7 @@ import type { Fault } from "../../../core/result.ts";
 import { finish, type Steps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
 import type { WriteView } from "../../store/port.ts";
+import { publishedEditFaults } from "./check-published.ts";
 
 /** All reasons why the zone cannot take these sets, independent of the actor. */
 export function checkWrite(view: WriteView, wanted: readonly RRset[]): readonly Fault[] {
@@ -21,6 +22,7 @@ export function* checkingWrite({ zone, sets, around }: WriteView, wanted: readon
     ...zoneFaults(zone),
     ...lockFaults(sets, wanted),
     ...signingFaults(zone, sets, wanted),
+    ...publishedEditFaults(zone, sets, wanted),
     ...(yield* checkingOwners(wanted, (set) => set)),
     ...(yield* checkingNewSets(sets, wanted, around)),
   ];

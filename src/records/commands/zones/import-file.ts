@@ -16,6 +16,7 @@ import type { ZoneKey } from "../../model.ts";
 import { newRecordIds } from "../../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/permitted-view.ts";
 import type { ActDecision, ActRule, WriteView } from "../../store/port.ts";
+import { publishedEditFaults } from "../edit/check-published.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
 import type { Done, OnceOption } from "../requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../write.ts";
@@ -75,7 +76,8 @@ function* findingV1Faults(
 ): Steps<readonly Fault[]> {
   const refusals = yield* checkingNewSets(sets, wanted);
   const ofZone = [...zoneFaults(zone), ...lockFaults(sets, wanted), ...signingFaults(zone, sets, wanted)];
-  const others = [...ofZone, ...clashes, ...checkSoaExists(wanted)];
+  const ofProvider = publishedEditFaults(zone, sets, wanted);
+  const others = [...ofZone, ...ofProvider, ...clashes, ...checkSoaExists(wanted)];
   return placeInFile([...others, ...refusals], file.sets);
 }
 
@@ -90,6 +92,7 @@ function* findingRrsetsFaults(
     ...zoneFaults(zone),
     ...(before.some((set) => set.locked) ? [setsLocked] : []),
     ...lowTtls(file, lowestTtl),
+    ...publishedEditFaults(zone, before, wanted),
     ...(servers ? lostServers(serversNamed(before), serversNamed(wanted), servers) : []),
     ...placeInFile(
       [...clashes, ...checkSoaExists(wanted), ...signingFaults(zone, before, wanted), ...refusals],

@@ -255,11 +255,15 @@ function recordParts({ log, actions, keys }: BatchOutcome): readonly InsertPart[
         command: "text",
         at: "bigint",
         actor: "text",
+        running_until: "bigint",
+        publishes: "bigint",
       },
       rows: actions.map(({ zoneName, ...action }) => ({ ...action, zone_name: zoneName })),
       text: (rows) =>
-        `INSERT INTO actions (id, account, zone, zone_name, command, at, actor) SELECT * FROM ${rows} ON CONFLICT (id) ` +
-        "DO UPDATE SET running_until = NULL, finished = extract(epoch FROM clock_timestamp()) * 1000",
+        "INSERT INTO actions (id, account, zone, zone_name, command, at, actor, running_until, publishes) " +
+        `SELECT * FROM ${rows} ON CONFLICT (id) DO UPDATE ` +
+        "SET running_until = excluded.running_until, publishes = excluded.publishes, finished = " +
+        "CASE WHEN excluded.running_until IS NULL THEN extract(epoch FROM clock_timestamp()) * 1000 END",
     },
     {
       tag: "keys_new",

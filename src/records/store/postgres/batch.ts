@@ -8,7 +8,7 @@ import { finish, type Steps } from "../../../core/steps.ts";
 import { type Action, isLarge, type LoggedRow, type NewZone, type Zone, type ZoneKey } from "../../model.ts";
 import type { SealedKey, Signer } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
-import { keysKept } from "../kept-actions.ts";
+import { keysKept, untilPublished } from "../kept-actions.ts";
 import {
   type CurrentNamesAhead,
   concernsSigning,
@@ -154,6 +154,13 @@ class BatchZones {
   }
 }
 
+type ActionToWrite = Action & {
+  readonly account: number;
+  readonly actor: string;
+  readonly running_until?: number;
+  readonly publishes?: number;
+};
+
 /**
  * Zones, sets and ids as the writes of one transaction see them: read once, changed in memory, written once. Each
  * write sees the effects of those before it.
@@ -169,7 +176,7 @@ export class PostgresBatch {
   readonly #signed: SignedPart;
   readonly #unsigned: (PlannedSignatures & { readonly zone: Zone })[] = [];
   readonly #log: Omit<LoggedRow, "position">[] = [];
-  readonly #actions: (Action & { readonly account: number; readonly actor: string })[] = [];
+  readonly #actions: ActionToWrite[] = [];
   readonly #keys: Map<string, KeptKey>;
   readonly #newKeys = new Map<string, KeptKey>();
 
@@ -276,14 +283,24 @@ export class PostgresBatch {
     return known !== undefined && known.at > now - keysKept.time ? known : undefined;
   }
 
-  /** `running`: the id of an action that was stored when the write began. */
-  act(of: Zone, command: string, { actor, now: at }: Writer, running?: number): Action {
+  /**
+   * `running`: the id of an action that was stored when the write began. If the write changed a zone that is published at a provider,
+   * the action is running until the provider has the change.
+   */
+  act(
+    of: Zone,
+    command: string,
+    { actor, now: at, isChanged }: Writer & { isChanged: boolean },
+    running?: number,
+  ): Action {
     const { account, number: zone, name: zoneName } = of;
     const id = running ?? this.#freshActions.shift();
     if (id === undefined) throw new RunAlone();
     const action = { id, zone, zoneName, command, at };
-    this.#actions.push({ ...action, account, actor });
-    return action;
+    const isPublishing = isChanged && of.settings.published !== undefined;
+    const until = isPublishing ? { running_until: untilPublished, publishes: of.serial } : undefined;
+    this.#actions.push({ ...action, account, actor, ...until });
+    return isPublishing ? { ...action, status: "running" } : action;
   }
 
   keep(key: KeptKey): void {

@@ -21,6 +21,7 @@ import { createStoreCounters } from "../counters.ts";
 import type { RecordStore } from "../port.ts";
 import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
 import { createSqlConsole } from "../sql/console.ts";
+import { createSqlFront } from "../sql/front.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
@@ -117,6 +118,7 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
     ...tokens.store,
     ...createSqlTransferKeys(sql),
     ...createSqlGrants(sql),
+    ...createSqlFront(sql),
     ...signedZones,
     ...createSqlLeftovers(sql),
     ...accessStore(sql, writeAccess, guesses.shared),

@@ -21,7 +21,12 @@ import type { PostgresBatch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 
 type By = Pick<NewAction, "actor" | "now" | "once">;
-type Kept = By & { readonly command: string | undefined; readonly running?: RunningAction | undefined };
+type Kept = By & {
+  readonly command: string | undefined;
+  readonly running?: RunningAction | undefined;
+  /** Whether the write has changed the zone. */
+  readonly isChanged: boolean;
+};
 
 type RunOptions = {
   readonly add: <T>(write: Write<T>) => Promise<T>;
@@ -74,7 +79,7 @@ function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undef
           const known = knownAct<Zone>(batch, act);
           if (known !== undefined) return known;
           const made = yield* create(batch, zone, act.actor, options);
-          return typeof made === "string" ? made : keepAct(batch, made, act, made);
+          return typeof made === "string" ? made : keepAct(batch, made, { ...act, isChanged: false }, made);
         },
       };
     }
@@ -126,7 +131,12 @@ function* runAct<T>(
   const after = planned?.zone ?? batch.remove(view, request);
   return command === undefined && !remember
     ? { result, action: undefined, serial: after.serial }
-    : keepAct(batch, after, { ...request, command, running }, result);
+    : keepAct(
+        batch,
+        after,
+        { ...request, command, running, isChanged: planned !== undefined && after !== view.zone },
+        result,
+      );
 }
 
 function* viewIn(
@@ -165,10 +175,10 @@ function knownAct<T>(batch: PostgresBatch, { actor, now, once }: By): Acted<T> |
 function keepAct<T>(
   batch: PostgresBatch,
   zone: Zone,
-  { actor, now, once, command, running }: Kept,
+  { actor, now, once, command, running, isChanged }: Kept,
   result: T,
 ): Acted<T> {
-  const action = command === undefined ? undefined : batch.act(zone, command, { actor, now }, running?.id);
+  const action = command === undefined ? undefined : batch.act(zone, command, { actor, now, isChanged }, running?.id);
   const acted = { result, action, serial: zone.serial };
   if (once !== undefined) batch.keep({ actor, ...once, at: now, outcome: JSON.stringify(acted) });
   return acted;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../../../core/instant.ts";
 import type { Action, Zone } from "../../model.ts";
-import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures } from "../kept-actions.ts";
+import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures, untilPublished } from "../kept-actions.ts";
 import type { Acted, Once, RunningAction } from "../port.ts";
 
 type By = {
@@ -15,6 +15,11 @@ type By = {
 export function prepareActions(database: DatabaseSync) {
   const insert = database.prepare(
     "INSERT INTO actions (account, zone, zone_name, command, at, actor) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const publishing = database.prepare(
+    "INSERT INTO actions (id, account, zone, zone_name, command, at, actor, running_until, publishes) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) " +
+      "ON CONFLICT (id) DO UPDATE SET running_until = excluded.running_until, publishes = excluded.publishes RETURNING id",
   );
   const selectKey = database.prepare("SELECT fingerprint, at, outcome FROM once_keys WHERE actor = ? AND key = ?");
   const insertKey = database.prepare(
@@ -42,8 +47,24 @@ export function prepareActions(database: DatabaseSync) {
     "UPDATE actions SET running_until = NULL, finished = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE id = ? RETURNING finished",
   );
 
-  const add = ({ account, number, name }: Zone, command: string, { actor, now, running }: By): Action => {
+  const add = (zone: Zone, command: string, { actor, now, running }: By, isChanged: boolean): Action => {
+    const { account, number, name } = zone;
     purgeActions(now);
+    if (isChanged && zone.settings.published) {
+      const row = publishing.get(
+        running?.id ?? null,
+        account,
+        number,
+        name,
+        command,
+        now,
+        actor,
+        untilPublished,
+        zone.serial,
+      );
+      const { id } = row as { readonly id: number };
+      return { id, zone: number, zoneName: name, command, at: now, status: "running" };
+    }
     const ended = running?.id && (end.get(running.id) as { readonly finished: number } | undefined);
     if (running?.id && ended) return { id: running.id, zone: number, zoneName: name, command, at: now, ...ended };
     const { lastInsertRowid } = insert.run(account, number, name, command, now, actor);
@@ -58,10 +79,13 @@ export function prepareActions(database: DatabaseSync) {
       return row.fingerprint === once?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";
     },
 
-    /** Stores the action, if there is one, and the answer under its key. */
-    keep: <T>(zone: Zone, command: string | undefined, by: By, result: T): Acted<T> => {
+    /**
+     * Stores the action, if there is one, and the answer under its key. If the write changed a zone that is published
+     * at a provider, the action is running until the provider has the change.
+     */
+    keep: <T>(zone: Zone, command: string | undefined, by: By, result: T, isChanged: boolean): Acted<T> => {
       const { actor, now, once } = by;
-      const action = command === undefined ? undefined : add(zone, command, by);
+      const action = command === undefined ? undefined : add(zone, command, by, isChanged);
       const acted = { result, action, serial: zone.serial };
       if (once !== undefined) {
         purgeKeys(now);

@@ -50,7 +50,8 @@ function actDirectly<T>(
   const { command, remember, result } = decided;
   const after = applyDirectly(on, room, request, view, decided);
   if (after === undefined) return undefined;
-  if (command !== undefined || remember) return { result: on.actions.keep(after, command, request, result) };
+  if (command !== undefined || remember)
+    return { result: on.actions.keep(after, command, request, result, after !== view.zone) };
   return { result: { result, action: undefined, serial: after.serial } };
 }
 

@@ -46,7 +46,7 @@ export function createPlanner(options: PlannerOptions) {
           const { zone, act } = rule;
           return creating<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, room, {
             known: (on) => on.actions.known<Zone>(act),
-            keep: (on, made) => on.actions.keep(made, act.command, act, made),
+            keep: (on, made) => on.actions.keep(made, act.command, act, made, false),
           });
         }
         default:
@@ -96,6 +96,7 @@ const planningAct = <T>(
     const its = { ...options, ahead };
     const writes = yield* planningWrite(its, on, request, view, remove ? { wanted: [] } : decision, remove);
     const after = writes[0]?.after ?? zone;
+    const isChanged = !remove && writes.length > 0;
     return {
       writes,
       isCurrent: (side) => side.actions.known(request) === undefined,
@@ -103,7 +104,7 @@ const planningAct = <T>(
         if (remove) side.removeZone(after, zone);
         return command === undefined && !remember
           ? { result, action: undefined, serial: after.serial }
-          : side.actions.keep(after, command, { ...request, ...(running && { running }) }, result);
+          : side.actions.keep(after, command, { ...request, ...(running && { running }) }, result, isChanged);
       },
     };
   };

@@ -15,7 +15,8 @@ const reversed = (name: string): string =>
  * every first page would take longer than the page.
  *
  * `changes` and `actions` have no foreign keys, because they outlive the zone. An action has `running_until` while its
- * write goes on: if its process dies, nobody extends that time. `once_keys` holds the answers to requests that may be
+ * write goes on: if its process dies, nobody extends that time. While it `publishes` a serial at a provider, it has no
+ * such end. `once_keys` holds the answers to requests that may be
  * repeated. `secrets` holds secrets of the service, each created when it is first needed.
  *
  * Whole zones are signed, unsigned and deleted in short steps. `zones.names_at` says under which number the signed
@@ -137,8 +138,10 @@ const tables = `
     actor TEXT,
     running_until INTEGER,
     finished INTEGER,
-    error TEXT
+    error TEXT,
+    publishes INTEGER
   ) STRICT;
+  CREATE INDEX publishing_actions ON actions (zone, publishes) WHERE publishes IS NOT NULL AND running_until IS NOT NULL;
 
   CREATE TABLE once_keys (
     actor TEXT NOT NULL,
@@ -214,7 +217,50 @@ const signedZones = `
 `;
 
 /**
+ * For zones that are published at a provider (decisions/0021). `held`, `sent`, `theirs` and `refused` are JSON texts of a set's TTL and
+ * values; the text `null` is a set that does not exist there.
+ */
+const publishedZones = `
+  CREATE TABLE provider_accounts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account INTEGER NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    url TEXT NOT NULL,
+    ca TEXT,
+    sealed TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    replaced INTEGER NOT NULL,
+    UNIQUE (account, name)
+  ) STRICT;
+
+  CREATE TABLE published_zones (
+    zone INTEGER PRIMARY KEY REFERENCES zones ON DELETE CASCADE,
+    through INTEGER NOT NULL,
+    waiting INTEGER NOT NULL,
+    ttl INTEGER,
+    read_at INTEGER NOT NULL,
+    trouble TEXT,
+    trouble_since INTEGER
+  ) STRICT;
+
+  CREATE TABLE published_sets (
+    zone INTEGER NOT NULL REFERENCES published_zones ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    type TEXT NOT NULL,
+    held TEXT NOT NULL,
+    sent TEXT,
+    theirs TEXT,
+    refused TEXT,
+    words TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (zone, owner, type)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX unpublished_sets ON published_sets (zone) WHERE theirs IS NOT NULL OR refused IS NOT NULL;
+`;
+
+/**
  * Forwards only: a released step is never edited, a change is a new step at the end, here and in `postgres/schema.ts`.
  * The first one also has to say what `tools/tables` makes of an older store.
  */
-export const migrations: readonly MigrationStep[] = [`${tables}${signedZones}`];
+export const migrations: readonly MigrationStep[] = [`${tables}${signedZones}${publishedZones}`];

@@ -12,6 +12,7 @@ import { createStoreCounters } from "../counters.ts";
 import { type Command, type RecordStore, type ResultOf, type Rule, type RunningAction } from "../port.ts";
 import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
 import { signAhead } from "../sign-ahead.ts";
+import { createSqlFront } from "../sql/front.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
@@ -66,6 +67,7 @@ export function openSqliteStore(
     ...lists,
     ...transferKeys,
     ...createSqlGrants(sql),
+    ...createSqlFront(sql),
     ...signedZones,
     ...createSqlLeftovers(sql),
     ...tokens.store,

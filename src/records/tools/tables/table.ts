@@ -122,7 +122,7 @@ export const storeTables = {
   actions: table(
     "actions",
     "id#",
-    "account# zone# zone_name command at# actor running_until# finished# error",
+    "account# zone# zone_name command at# actor running_until# finished# error publishes#",
     counted,
   ),
   onceKeys: table("once_keys", "actor key", "fingerprint at# outcome"),
@@ -142,6 +142,9 @@ export const storeTables = {
   leftovers: table("leftovers", "number#", "kind since#"),
   signingKeys: table("signing_keys", "id", "zone# sealed"),
   grants: table("zone_grants", "id#", "zone# account# name actor created#", counted),
+  providers: table("provider_accounts", "id#", "account# name kind url ca sealed created# replaced#", counted),
+  publishedZones: table("published_zones", "zone#", "through# waiting# ttl# read_at# trouble trouble_since#"),
+  publishedSets: table("published_sets", "zone# owner type", "held sent theirs refused words at#"),
 } as const satisfies Readonly<Record<string, Table>>;
 
 export const everyTable: readonly Table[] = Object.values(storeTables);

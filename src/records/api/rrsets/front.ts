@@ -1,0 +1,236 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { frontAnswers, frontBodies, frontQueries } from "../../../contract/front.ts";
+import { answers } from "../../../contract/rrsets.ts";
+import { badInput, type Fault } from "../../../core/result.ts";
+import type { DriftRule } from "../../model.ts";
+import type { NotDone } from "../../queries/permitted-view.ts";
+import type { RecordService } from "../../service.ts";
+import { act, readNothing, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
+import { answerTo, type ErrorAnswer, errorAnswer } from "./errors.ts";
+import { previewToWire, providerToWire, publicationToWire, setStateToWire } from "./front-wire.ts";
+import { type Keys, said, textAt } from "./input.ts";
+import { oneTextAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
+
+const tags = ["providers"];
+
+/** Not in the original API: the providers at which zones can be published. */
+export function rrsetsProviderRoutes(api: FastifyInstance, service: RecordService): void {
+  api.get(
+    "/providers",
+    { schema: { tags, summary: "List the providers", response: { 200: frontAnswers.providers } } },
+    async (request, reply) => {
+      const outcome = await service.providers(request.actor);
+      if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+      return reply.send({ providers: outcome.providers.map(providerToWire) });
+    },
+  );
+  const written = { tags, response: { 201: frontAnswers.provider } };
+  api.post(
+    "/providers",
+    { schema: { ...written, summary: "Store the token of a provider, encrypted", body: frontBodies.provider } },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => ({
+          name: textAt(keys, "name", faults),
+          kind: textAt(keys, "kind", faults),
+          token: textAt(keys, "token", faults),
+          url: said(keys.url) ? textAt(keys, "url", faults) : undefined,
+          ca: said(keys.ca) ? textAt(keys, "ca", faults) : undefined,
+        }),
+        run: (draft) => service.addProvider(request.actor, draft),
+        answerOf: ({ provider }) => ({ provider: providerToWire(provider) }),
+      }),
+  );
+  api.post(
+    "/providers/:p/actions/replace_token",
+    { schema: { ...written, summary: "Replace the token of a provider", body: frontBodies.token } },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => textAt(keys, "token", faults),
+        run: (token) => service.replaceProviderToken(request.actor, providerAt(request), token),
+        answerOf: ({ provider }) => ({ provider: providerToWire(provider) }),
+        refusal,
+      }),
+  );
+  api.delete(
+    "/providers/:p",
+    { schema: { tags, summary: "Remove a provider that no zone is published with", response: { 204: Type.Null() } } },
+    async (request, reply) => {
+      const outcome = await service.removeProvider(request.actor, providerAt(request));
+      return outcome.kind === "done" ? await reply.code(204).send() : sendError(reply, refusal(outcome));
+    },
+  );
+}
+
+const providerAt = (request: FastifyRequest): string => (request.params as { readonly p: string }).p;
+
+const refusal = (notDone: NotDone): ErrorAnswer =>
+  notDone.kind === "missing" && notDone.what === "provider"
+    ? errorAnswer(404, "not_found", "provider not found")
+    : answerTo(notDone);
+
+/** Not in the original API: zones that are published at a provider. */
+export function rrsetsPublicationRoutes(api: FastifyInstance, service: RecordService): void {
+  const shown = async (request: FastifyRequest) => {
+    const outcome = await service.publicationOf(request.actor, zoneAt(request));
+    return outcome.kind === "done" && outcome.publication ? publicationToWire(outcome.publication) : null;
+  };
+  api.get(
+    "/zones/:z/publication",
+    {
+      schema: {
+        tags,
+        summary: "Read where a zone is published, and how far",
+        response: { 200: frontAnswers.publication },
+      },
+    },
+    async (request, reply) => {
+      const zone = await service.openZone(request.actor, zoneAt(request));
+      return zone ? reply.send({ publication: await shown(request) }) : sendError(reply, noZone);
+    },
+  );
+  addPreview(api, service);
+  addStates(api, service);
+  addPublish(api, service, shown);
+}
+
+function addPublish(
+  api: FastifyInstance,
+  service: RecordService,
+  shown: (request: FastifyRequest) => Promise<unknown>,
+): void {
+  const action = { tags, response: { 201: frontAnswers.publicationAction } };
+  const answerOf = (request: FastifyRequest) => async () => ({ publication: await shown(request) });
+  api.post(
+    "/zones/:z/actions/publish",
+    { schema: { ...action, summary: "Publish a zone at a provider", body: frontBodies.publish } },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => ({
+          provider: textAt(keys, "provider", faults),
+          digest: textAt(keys, "digest", faults),
+          fill: choiceAt(keys, "fill", ["theirs", "ours"] as const, faults) ?? "theirs",
+          drift: driftAt(keys, faults) ?? "ask",
+          readEvery: secondsAt(keys, faults) ?? usualReadEvery,
+        }),
+        run: (draft) => service.publishZone(request.actor, zoneAt(request), draft),
+        answerOf: answerOf(request),
+      }),
+  );
+  api.post(
+    "/zones/:z/actions/change_publication",
+    {
+      schema: {
+        ...action,
+        summary: "Change the drift rule of a zone, or how often it is read",
+        body: frontBodies.changePublication,
+      },
+    },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => {
+          const [drift, readEvery] = [driftAt(keys, faults), secondsAt(keys, faults)];
+          return { ...(drift && { drift }), ...(readEvery !== undefined && { readEvery }) };
+        },
+        run: (patch) => service.changePublication(request.actor, zoneAt(request), patch),
+        answerOf: answerOf(request),
+      }),
+  );
+  api.post(
+    "/zones/:z/actions/unpublish",
+    {
+      schema: {
+        tags,
+        summary: "Stop publishing a zone; the provider keeps it",
+        body: frontBodies.nothing,
+        response: { 201: answers.action },
+      },
+    },
+    (request, reply) =>
+      act(request, reply, { read: readNothing, run: () => service.unpublishZone(request.actor, zoneAt(request)) }),
+  );
+}
+
+/** Seconds between two reads of a whole zone. */
+const usualReadEvery = 900;
+
+function addPreview(api: FastifyInstance, service: RecordService): void {
+  const schema = {
+    ...{ tags, summary: "Compare a zone with what the provider has, and write nothing" },
+    ...{ querystring: frontQueries.preview, response: { 200: frontAnswers.preview } },
+  };
+  api.get("/zones/:z/publication/preview", { schema }, async (request, reply) => {
+    const provider = oneTextAt(request.query as QueryFields, "provider");
+    if (provider === undefined) return sendFaults(reply, [badInput("provider", "is missing")]);
+    const outcome = await service.previewPublication(request.actor, zoneAt(request), provider);
+    if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+    return reply.send({ preview: previewToWire(outcome.preview) });
+  });
+}
+
+const states = ["published", "waiting", "refused", "drifted"] as const;
+
+function addStates(api: FastifyInstance, service: RecordService): void {
+  const schema = {
+    ...{ tags, summary: "List the states of the sets of a published zone" },
+    ...{ querystring: frontQueries.sets, response: { 200: frontAnswers.sets } },
+  };
+  api.get("/zones/:z/publication/sets", { schema }, async (request, reply) => {
+    const query = request.query as QueryFields;
+    const faults: Fault[] = [];
+    const paging = pagingAt(query, 1_000, faults);
+    const given = textsAt(query, "state");
+    const wanted = states.filter((state) => given.includes(state));
+    if (wanted.length < given.length) faults.push(badInput("state", `must be one of ${states.join(", ")}`));
+    if (faults.length > 0) return sendFaults(reply, faults);
+    const asked = { states: wanted.length > 0 ? wanted : undefined, owner: oneTextAt(query, "name") };
+    const outcome = await service.setStates(request.actor, zoneAt(request), asked);
+    if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+    const { page, perPage } = paging;
+    const sets = outcome.sets.slice((page - 1) * perPage, page * perPage).map(setStateToWire);
+    return sendPage(request, reply, { sets }, paging, outcome.sets.length);
+  });
+
+  for (const [name, summary] of decisions)
+    api.post(
+      `/zones/:z/rrsets/:n/:t/actions/${name}`,
+      { schema: { tags, summary, body: frontBodies.nothing, response: { 201: answers.action } } },
+      (request: FastifyRequest, reply: FastifyReply) =>
+        act(request, reply, {
+          read: readNothing,
+          run: () => service.decideSet(request.actor, setAt(request), name),
+        }),
+    );
+}
+
+const decisions = [
+  ["take_theirs", "Take what somebody wrote at the provider"],
+  ["put_ours_back", "Replace what somebody wrote at the provider"],
+  ["publish_again", "Send a set again that the provider refused"],
+] as const;
+
+const noZone = errorAnswer(404, "not_found", "Zone not found");
+
+const driftAt = (keys: Keys, faults: Fault[]): DriftRule | undefined =>
+  choiceAt(keys, "drift", ["ask", "ours", "theirs"] as const, faults);
+
+function choiceAt<T extends string>(keys: Keys, key: string, choices: readonly T[], faults: Fault[]): T | undefined {
+  const value = keys[key];
+  if (!said(value)) return undefined;
+  const found = choices.find((choice) => choice === value);
+  if (found === undefined) faults.push(badInput(key, `must be one of ${choices.join(", ")}`));
+  return found;
+}
+
+/** A shorter interval would be a burden for the provider. */
+const shortestReads = 60;
+const longestReads = 604_800;
+
+function secondsAt({ read_every: value }: Keys, faults: Fault[]): number | undefined {
+  if (!said(value)) return undefined;
+  if (Number.isInteger(value) && (value === 0 || (Number(value) >= shortestReads && Number(value) <= longestReads)))
+    return Number(value);
+  faults.push(badInput("read_every", `must be 0, or a number of seconds from ${shortestReads} to ${longestReads}`));
+  return undefined;
+}

@@ -1,0 +1,69 @@
+import { parseServer } from "../../core/addresses/server-address.ts";
+import type { Instant } from "../../core/instant.ts";
+import { parseKeyFile } from "../../lib/dns/tsig.ts";
+import { openProvider, type ProviderConfig } from "../../providers/open-provider.ts";
+import type { Provider } from "../../providers/provider.ts";
+import type { StoredProvider } from "../model.ts";
+import type { Signer } from "../signing/signer.ts";
+
+export const providerKinds = [
+  "cloudflare",
+  "desec",
+  "dns-update",
+  "hetzner",
+  "hetzner-v1",
+  "moor",
+  "powerdns",
+] as const satisfies readonly ProviderConfig["kind"][];
+
+export type ProviderKind = (typeof providerKinds)[number];
+
+/** Where a kind is, if there is only one such service. */
+export const usualUrls: Readonly<Partial<Record<ProviderKind, string>>> = {
+  cloudflare: "https://api.cloudflare.com",
+  desec: "https://desec.io",
+  hetzner: "https://api.hetzner.cloud",
+  "hetzner-v1": "https://dns.hetzner.com",
+};
+
+/** What the token of an account is encrypted for: it cannot be used for another service. */
+export const sealedFor = ({ kind, url }: Pick<StoredProvider, "kind" | "url">): string => `provider ${kind} ${url}`;
+
+/** Why the URL or token cannot be used; undefined if they can. */
+export function accountFault({ kind, url }: Pick<StoredProvider, "kind" | "url">, token: string): string | undefined {
+  if (kind === "dns-update") {
+    if (serverIn(url) === undefined) return "url must be dns://HOST or dns://HOST:PORT";
+    return typeof parseKeyFile(token) === "string"
+      ? 'token must be a TSIG key: key "name" { algorithm hmac-sha256; secret "…"; };'
+      : undefined;
+  }
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return "url must begin with https:// or http://";
+  return /^[\x21-\x7e]+$/.test(token) ? undefined : "token must be one word without blanks";
+}
+
+const serverIn = (url: string) => (url.startsWith("dns://") ? parseServer(url.slice("dns://".length)) : undefined);
+
+/** `token` is called for each request. */
+export async function openAccount(
+  { kind, url, ca }: Pick<StoredProvider, "kind" | "url" | "ca">,
+  token: () => string,
+  now: () => Instant,
+): Promise<Provider> {
+  if (kind === "dns-update") {
+    const server = serverIn(url);
+    if (server === undefined) throw new Error(`${url} is not the address of a nameserver`);
+    const key = () => {
+      const read = parseKeyFile(token());
+      return typeof read === "string" ? undefined : read;
+    };
+    return await openProvider({ kind, ...server, key }, now);
+  }
+  const trust = ca === undefined ? ({ kind: "system" } as const) : ({ kind: "ca", pem: ca } as const);
+  return await openProvider(
+    { kind: kind as Exclude<ProviderKind, "dns-update">, url: new URL(url), trust, token },
+    now,
+  );
+}
+
+export const tokenOf = (account: StoredProvider, signer: Pick<Signer, "unsealText">): string =>
+  signer.unsealText(sealedFor(account), account.sealed);

@@ -1,0 +1,63 @@
+import type { HeldContent, PublishedSet } from "../model.ts";
+import { type DefaultTtls, isSameContent, stateOf } from "./set-state.ts";
+
+/** What to do next about one set. */
+export type SetPlan =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "failed"; readonly because: string }
+  /** The provider may hold what was sent, or what it held before. */
+  | { readonly kind: "read" }
+  | { readonly kind: "send" };
+
+export function planSet(ours: HeldContent | null, row: PublishedSet | undefined, ttls: DefaultTtls): SetPlan {
+  const state = stateOf(ours, row, ttls);
+  switch (state) {
+    case "published":
+      return { kind: "nothing" };
+    case "drifted":
+      return isTaken(ours, row?.theirs, ttls) ? { kind: "read" } : { kind: "failed", because: drifted };
+    case "refused":
+      return { kind: "failed", because: row?.refused?.words ?? "" };
+    case "waiting":
+      return row?.sent === undefined ? { kind: "send" } : { kind: "read" };
+    default:
+      return state satisfies never;
+  }
+}
+
+/** The set here is what the provider was last seen to hold: the drift ends if that is still so. */
+const isTaken = (ours: HeldContent | null, theirs: Theirs | undefined, ttls: DefaultTtls): boolean =>
+  theirs !== undefined && isReadableContent(theirs) && isSameContent(ours, theirs, ttls);
+
+export const drifted = "somebody changed this set at the provider; take theirs, or put ours back";
+
+/** What a read has shown. */
+export type Theirs = HeldContent | { readonly unreadable: string } | null;
+
+export const isReadableContent = (theirs: Theirs): theirs is HeldContent | null =>
+  theirs === null || !("unreadable" in theirs);
+
+/**
+ * What is known about a set after it was read: the provider holds what moor knew or sent, or the same as the set here, or something else.
+ */
+export function afterRead(
+  row: PublishedSet,
+  theirs: Theirs,
+  ours: HeldContent | null,
+  ttls: { readonly before: DefaultTtls; readonly now: DefaultTtls },
+): { readonly kind: "known" | "drifted"; readonly row: PublishedSet } {
+  const { held, sent, refused } = row;
+  if (!isReadableContent(theirs)) return { kind: "drifted", row: { ...row, sent: undefined, theirs } };
+  // A default TTL that was changed at the provider is a change of all sets that use it.
+  const isHeld =
+    isSameContent(held, theirs, ttls.before) && isSameContent(held, theirs, ttls.now) && !ttlMoved(theirs, ttls);
+  const isSent = sent !== undefined && isSameContent(sent, theirs, ttls.now);
+  const known = { ...row, held: theirs, sent: undefined, theirs: undefined, refused };
+  if (isHeld || isSent || isSameContent(ours, theirs, ttls.now)) return { kind: "known", row: known };
+  return { kind: "drifted", row: { ...row, sent: undefined, theirs } };
+}
+
+const ttlMoved = (
+  theirs: HeldContent | null,
+  { before, now }: { readonly before: DefaultTtls; readonly now: DefaultTtls },
+): boolean => theirs?.ttl === null && before.there !== now.there;

@@ -1,0 +1,137 @@
+import type { Instant } from "../../core/instant.ts";
+import { backOffDelay } from "../../core/updates/back-off.ts";
+import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
+import type { Lookup } from "../../providers/answers/service-fault.ts";
+import type { Provider } from "../../providers/provider.ts";
+import type { StoredProvider } from "../model.ts";
+import type { Signer } from "../signing/signer.ts";
+import type { RecordStore } from "../store/port.ts";
+import { openAccount, tokenOf } from "./open-accounts.ts";
+
+/** Zones of one token that are worked on at the same time. */
+const mostZones = 4;
+const backOff = { base: 500, cap: 300_000 };
+/** Milliseconds for which a list of zones is used again. */
+const listUsed = 60_000;
+
+type Options = {
+  readonly store: Pick<RecordStore, "providers">;
+  readonly signer: Pick<Signer, "unsealText">;
+  readonly now: () => Instant;
+  readonly random: () => number;
+};
+
+/** The opened providers, one per token. */
+export class ProviderAccounts {
+  readonly #options: Options;
+  readonly #opened = new Map<number, OpenedAccount>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** With the current token; undefined if the account does not exist any more. */
+  async get(id: number): Promise<OpenedAccount | undefined> {
+    const account = (await this.#options.store.providers()).find((each) => each.id === id);
+    if (account === undefined) return undefined;
+    const opened = this.#opened.get(id);
+    if (opened === undefined) return await this.#open(account);
+    opened.renew(account, this.#options.signer);
+    return opened;
+  }
+
+  /** Whether one of those that failed has a new token now. */
+  async hasNewToken(): Promise<boolean> {
+    const failed = [...this.#opened.values()].filter(({ failures }) => failures > 0);
+    if (failed.length === 0) return false;
+    const accounts = await this.#options.store.providers();
+    return failed.filter((each) => each.renewIn(accounts, this.#options.signer)).length > 0;
+  }
+
+  close(): void {
+    for (const { provider } of this.#opened.values()) provider.close();
+    this.#opened.clear();
+  }
+
+  async #open(account: StoredProvider): Promise<OpenedAccount> {
+    const { now, random, signer } = this.#options;
+    const opened = new OpenedAccount(account, tokenOf(account, signer), { now, random });
+    opened.provider = await openAccount(account, () => opened.token, now);
+    const other = this.#opened.get(account.id);
+    if (other) {
+      opened.provider.close();
+      return other;
+    }
+    this.#opened.set(account.id, opened);
+    return opened;
+  }
+}
+
+/** One token of a provider, and when it may be used again. */
+export class OpenedAccount {
+  provider!: Provider;
+  readonly id: number;
+  readonly name: string;
+  token: string;
+  failures = 0;
+  readonly #clock: Pick<Options, "now" | "random">;
+  readonly #zones = new KeyedSemaphore(mostZones);
+  #replaced: Instant;
+  #until: Instant = 0;
+  #listed: { readonly at: Instant; readonly ttls: ReadonlyMap<string, number | undefined> } | undefined;
+
+  constructor({ id, name, replaced }: StoredProvider, token: string, clock: Pick<Options, "now" | "random">) {
+    [this.id, this.name, this.token, this.#replaced, this.#clock] = [id, name, token, replaced, clock];
+  }
+
+  renew(account: StoredProvider, signer: Pick<Signer, "unsealText">): boolean {
+    if (account.replaced === this.#replaced) return false;
+    [this.token, this.#replaced] = [tokenOf(account, signer), account.replaced];
+    [this.failures, this.#until] = [0, 0];
+    return true;
+  }
+
+  renewIn(accounts: readonly StoredProvider[], signer: Pick<Signer, "unsealText">): boolean {
+    const account = accounts.find(({ id }) => id === this.id);
+    return account !== undefined && this.renew(account, signer);
+  }
+
+  /** Milliseconds until a request may be sent for the zone. */
+  wait(zone: string): number {
+    return Math.max(this.provider.wait(zone), this.#until - this.#clock.now());
+  }
+
+  worked(): void {
+    [this.failures, this.#until] = [0, 0];
+  }
+
+  /** The provider, or its token, does not work at the moment. */
+  failed(): void {
+    const { now, random } = this.#clock;
+    this.failures += 1;
+    // At least half of the delay, so that a provider that is down is left alone.
+    this.#until = now() + backOffDelay(this.failures, 0.5 + random() / 2, backOff);
+  }
+
+  /** Runs the work when fewer than four zones of this token are worked on. */
+  async takeTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const release = await this.#zones.acquire([], signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** The default TTL of a zone there; undefined if the provider has none. */
+  async defaultTtl(zone: string, signal: AbortSignal): Promise<Lookup<number | undefined>> {
+    if (!this.provider.rules.ttl.zoneDefault) return { kind: "found", value: undefined };
+    const now = this.#clock.now();
+    if (this.#listed === undefined || this.#listed.at + listUsed < now || !this.#listed.ttls.has(zone)) {
+      const found = await this.provider.zones(signal);
+      if (found.kind !== "found") return found;
+      this.#listed = { at: now, ttls: new Map(found.value.map(({ name, ttl }) => [name, ttl])) };
+    }
+    return { kind: "found", value: this.#listed.ttls.get(zone) };
+  }
+}

@@ -1,0 +1,228 @@
+import type { Instant } from "../../core/instant.ts";
+import type { EndWork } from "../../process/duties.ts";
+import type { Logger } from "../../process/log.ts";
+import type { LoggedRow, Zone } from "../model.ts";
+import type { Signer } from "../signing/signer.ts";
+import type { RecordStore, SetPlace } from "../store/port.ts";
+import { ProviderAccounts } from "./provider-accounts.ts";
+import { PublishedZoneWork, type RoundEnd } from "./publish-zone.ts";
+
+export type PublisherOptions = {
+  readonly store: RecordStore;
+  readonly signer: Pick<Signer, "unsealText">;
+  readonly now: () => Instant;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** What is known about the sets of a zone at its provider has changed. */
+  readonly changed: (zone: number) => void;
+};
+
+const rowsAtOnce = 1_000;
+/** How often the log is read without being told of a change, and after it could not be read: other nodes write too. */
+const readEvery = 5_000;
+/** How often a provider that fails is asked for with a new token. */
+const tokenEvery = 2_000;
+/** After the store could not be used. */
+const pause = 1_000;
+
+/** Follows the change log, and publishes the zones that are to be published at a provider. Only one node may do it. */
+export function publishZones(options: PublisherOptions): EndWork {
+  const publisher = new Publisher(options);
+  return () => publisher.close();
+}
+
+type ZoneState = {
+  readonly work: PublishedZoneWork;
+  /** What is to be done before its sets are published. */
+  needsComparing: boolean;
+  running: Promise<void> | undefined;
+  /** Something came while it was running. */
+  again: boolean;
+  timer: NodeJS.Timeout | undefined;
+};
+
+/** In milliseconds: `retry` if nothing can be done before, `due` if nothing is to be done before, unless something changes. */
+type NextRound = { readonly retry?: number | undefined; readonly due?: number | undefined };
+
+class Publisher {
+  readonly #options: PublisherOptions;
+  readonly #accounts: ProviderAccounts;
+  readonly #ended = new AbortController();
+  readonly #zones = new Map<number, ZoneState>();
+  readonly #unfollow: () => void;
+  readonly #timers: NodeJS.Timeout[];
+  #position = 0;
+  #reading: Promise<void> | undefined;
+  #readAgain = false;
+  #isOpen = false;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+    this.#accounts = new ProviderAccounts(options);
+    this.#unfollow = options.store.onChange((rows) => this.#heard(rows));
+    this.#timers = [
+      setInterval(() => this.#read(), readEvery).unref(),
+      setInterval(() => void this.#lookForTokens(), tokenEvery).unref(),
+    ];
+    this.#read();
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort();
+    this.#unfollow();
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const { timer } of this.#zones.values()) clearTimeout(timer);
+    await this.#reading;
+    await Promise.all([...this.#zones.values()].flatMap(({ running }) => running ?? []));
+    this.#accounts.close();
+  }
+
+  /** Rows of this process come with the message, so that nothing is read for writes to other zones. */
+  #heard(rows: readonly LoggedRow[] = []): void {
+    const [first] = rows;
+    if (this.#isOpen && this.#reading === undefined && first?.position === this.#position + 1) this.#pass(rows);
+    else this.#read();
+  }
+
+  #read(): void {
+    this.#readAgain = true;
+    if (this.#reading !== undefined || this.#ended.signal.aborted) return;
+    this.#reading = this.#readLog()
+      .catch((error: unknown) => this.#options.log.warn({ err: error }, "the change log cannot be read; trying again"))
+      .finally(() => {
+        this.#reading = undefined;
+      });
+  }
+
+  async #readLog(): Promise<void> {
+    const { store } = this.#options;
+    if (!this.#isOpen) await this.#open();
+    while (this.#readAgain && !this.#ended.signal.aborted) {
+      this.#readAgain = false;
+      const rows = await store.changesAfter(this.#position, rowsAtOnce);
+      if (rows.length === rowsAtOnce) this.#readAgain = true;
+      this.#pass(rows);
+    }
+  }
+
+  async #open(): Promise<void> {
+    const { store, now } = this.#options;
+    this.#position = await store.lastChange();
+    await store.endStrayPublishing(now(), noLonger);
+    for (const [zone] of await store.publishedZones()) if (zone.settings.published) await this.#begin(zone);
+    this.#isOpen = true;
+  }
+
+  #pass(rows: readonly LoggedRow[]): void {
+    for (const { zone, change } of rows) {
+      if (change.kind === "settings" && (change.before.published ?? change.after.published))
+        this.#settingsChanged(zone);
+      if (change.kind === "delete" && change.type === "SOA" && this.#zones.has(zone)) this.#settingsChanged(zone);
+    }
+    for (const [zone, its] of this.#zones.size === 0 ? [] : Map.groupBy(rows, (row) => row.zone)) {
+      const state = this.#zones.get(zone);
+      if (state === undefined) continue;
+      for (const [serial, same] of Map.groupBy(its, (row) => row.serial)) state.work.add(serial, same.flatMap(placeIn));
+      this.#run(state);
+    }
+    this.#position = rows.at(-1)?.position ?? this.#position;
+  }
+
+  /** The zone is published from now on, or no longer, or in another way. */
+  #settingsChanged(number: number): void {
+    const state = this.#zones.get(number);
+    if (state !== undefined) {
+      state.needsComparing = true;
+      this.#run(state);
+      return;
+    }
+    const { store, log } = this.#options;
+    const begin = async () => {
+      const found = (await store.publishedZones()).find(([zone]) => zone.number === number);
+      if (found?.[0].settings.published) await this.#begin(found[0]);
+    };
+    begin().catch((error: unknown) => {
+      log.warn({ err: error }, "a zone could not be published yet; trying again");
+      setTimeout(() => this.#settingsChanged(number), pause).unref();
+    });
+  }
+
+  async #begin(zone: Zone): Promise<void> {
+    const { store } = this.#options;
+    const note = await store.publishedZone(zone.number);
+    if (note === undefined || this.#zones.has(zone.number) || this.#ended.signal.aborted) return;
+    const options = { ...this.#options, position: () => this.#position };
+    const work = new PublishedZoneWork(zone, note, options);
+    const state = { work, needsComparing: true, running: undefined, again: false, timer: undefined };
+    this.#zones.set(zone.number, state);
+    this.#run(state);
+  }
+
+  #run(state: ZoneState): void {
+    if (this.#ended.signal.aborted) return;
+    if (state.running !== undefined) {
+      state.again = true;
+      return;
+    }
+    clearTimeout(state.timer);
+    state.timer = undefined;
+    state.again = false;
+    state.running = this.#round(state)
+      .catch((error: unknown): NextRound => {
+        if (!this.#ended.signal.aborted)
+          this.#options.log.warn({ err: error }, "a zone could not be published; trying again");
+        return { retry: pause };
+      })
+      .then(({ retry, due }) => {
+        state.running = undefined;
+        if (this.#ended.signal.aborted || !this.#zones.has(state.work.number)) return;
+        const wait = retry ?? (state.again ? 0 : due);
+        if (wait === 0) this.#run(state);
+        else if (wait !== undefined) state.timer = setTimeout(() => this.#run(state), Math.min(wait, longest)).unref();
+      });
+  }
+
+  async #round(state: ZoneState): Promise<NextRound> {
+    const { store, now } = this.#options;
+    const { work } = state;
+    const { signal } = this.#ended;
+    const zone = await store.zoneBy(work.account, { number: work.number });
+    const published = zone?.settings.published;
+    if (zone === undefined || published === undefined) return await this.#end(work.number);
+    if (state.needsComparing) {
+      state.needsComparing = false;
+      await work.compare(zone).catch((error: unknown) => {
+        state.needsComparing = true;
+        throw error;
+      });
+    }
+    const account = await this.#accounts.get(published.provider);
+    if (account === undefined) throw new Error(`the provider account ${published.name} does not exist`);
+    const { retry } = await account.takeTurn(() => work.publish(zone, published, account, signal), signal);
+    if (retry !== undefined || published.readEvery === 0) return { retry };
+    const due = work.readAt + published.readEvery * 1_000 - now();
+    if (due > 0 || state.again) return { due };
+    const read: RoundEnd = await account.takeTurn(() => work.readAll(zone, published, account, signal), signal);
+    return { retry: read.retry, due: work.isIdle ? published.readEvery * 1_000 : 0 };
+  }
+
+  async #end(number: number): Promise<NextRound> {
+    const { store, now } = this.#options;
+    this.#zones.delete(number);
+    await store.endPublishing(number, await store.publishingSerials(number), now(), noLonger);
+    await store.forgetPublished(number);
+    return {};
+  }
+
+  async #lookForTokens(): Promise<void> {
+    const isNew = await this.#accounts.hasNewToken().catch(() => false);
+    if (isNew) for (const state of this.#zones.values()) this.#run(state);
+  }
+}
+
+const noLonger = "the zone is no longer published at its provider";
+/** A timer cannot wait longer than 24 days. */
+const longest = 86_400_000;
+
+const placeIn = ({ change }: LoggedRow): readonly SetPlace[] =>
+  change.kind === "settings" || change.kind === "signatures" ? [] : [{ owner: change.owner, type: change.type }];

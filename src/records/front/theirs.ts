@@ -1,0 +1,63 @@
+import { setKey } from "../../core/records/rrset.ts";
+import type { ServiceFault } from "../../providers/answers/service-fault.ts";
+import type { Provider, ProviderContent, ProviderSet, UnreadableSet } from "../../providers/provider.ts";
+import type { HeldContent, PublishedSet } from "../model.ts";
+import type { RecordStore, SetPlace } from "../store/port.ts";
+import { isReadableContent, type Theirs } from "./plan-set.ts";
+
+/** More sets than this are read with the whole zone. */
+const mostSingleReads = 20;
+/** Rows per read. */
+const perPage = 1_000;
+
+export const keyOf = ({ owner, type }: SetPlace): string => setKey(owner, type);
+
+export const theirsOfSet = (set: ProviderSet | UnreadableSet | undefined): Theirs => {
+  if (set === undefined) return null;
+  return "because" in set ? { unreadable: set.because } : { ttl: set.ttl, values: set.values };
+};
+
+export const contentIn = (theirs: Theirs | undefined): HeldContent | null =>
+  theirs !== undefined && isReadableContent(theirs) ? theirs : null;
+
+/** What the provider holds of these sets, or why that is not known. */
+export async function theirsOf(
+  provider: Provider,
+  zone: string,
+  places: readonly SetPlace[],
+  signal: AbortSignal,
+): Promise<{ readonly theirs: readonly Theirs[] } | { readonly fault: ServiceFault }> {
+  if (places.length > mostSingleReads) {
+    const content = await provider.sets(zone, signal);
+    if (content.kind !== "found") return { fault: content };
+    const { by } = theirsIn(content.value);
+    return { theirs: places.map((place) => by.get(keyOf(place)) ?? null) };
+  }
+  const theirs: Theirs[] = [];
+  for (const { owner, type } of places) {
+    const found = await provider.set(zone, owner, type, signal);
+    if (found.kind === "unsupported") theirs.push({ unreadable: found.because });
+    else if (found.kind !== "found") return { fault: found };
+    else theirs.push(theirsOfSet(found.value));
+  }
+  return { theirs };
+}
+
+export function theirsIn({ sets, unreadable }: ProviderContent) {
+  const by = new Map<string, Theirs>(sets.map((set) => [keyOf(set), theirsOfSet(set)]));
+  for (const set of unreadable) by.set(`${set.name} ${set.type}`, { unreadable: set.because });
+  return { by, places: sets };
+}
+
+export async function allRows(
+  store: Pick<RecordStore, "publishedSetsAfter">,
+  zone: number,
+): Promise<ReadonlyMap<string, PublishedSet>> {
+  const all = new Map<string, PublishedSet>();
+  for (let last: PublishedSet | undefined; ; ) {
+    const rows = await store.publishedSetsAfter(zone, last, perPage);
+    for (const row of rows) all.set(keyOf(row), row);
+    last = rows.at(-1);
+    if (rows.length < perPage) return all;
+  }
+}

@@ -1,0 +1,50 @@
+/** Which sets the running actions of a zone still wait for. An action is known by the serial of its write. */
+export class WaitingSerials {
+  readonly #bySet = new Map<string, Set<number>>();
+  readonly #left = new Map<number, { count: number; error: string | undefined }>();
+  #ended: { readonly serial: number; readonly error: string | undefined }[] = [];
+
+  /** A write changed these sets; none if it changed only settings. */
+  add(serial: number, keys: readonly string[]): void {
+    const known = this.#left.get(serial) ?? { count: 0, error: undefined };
+    this.#left.set(serial, known);
+    for (const key of keys) {
+      const serials = this.#bySet.get(key) ?? new Set();
+      if (serials.has(serial)) continue;
+      serials.add(serial);
+      known.count += 1;
+      this.#bySet.set(key, serials);
+    }
+    if (known.count === 0) this.#end(serial);
+  }
+
+  /** Those that wait for the set now. */
+  of(key: string): readonly number[] {
+    return [...(this.#bySet.get(key) ?? [])];
+  }
+
+  /** The set is published as these writes left it or as a later one did; or it failed. */
+  settle(key: string, serials: readonly number[], error?: string): void {
+    const waiting = this.#bySet.get(key);
+    for (const serial of serials) {
+      const left = this.#left.get(serial);
+      if (!waiting?.delete(serial) || left === undefined) continue;
+      left.count -= 1;
+      left.error ??= error;
+      if (left.count === 0) this.#end(serial);
+    }
+    if (waiting?.size === 0) this.#bySet.delete(key);
+  }
+
+  /** The actions that have ended since the last call: by their error, or without one. */
+  takeEnded(): ReadonlyMap<string | undefined, readonly number[]> {
+    const ended = Map.groupBy(this.#ended, ({ error }) => error);
+    this.#ended = [];
+    return new Map([...ended].map(([error, each]) => [error, each.map(({ serial }) => serial)]));
+  }
+
+  #end(serial: number): void {
+    this.#ended.push({ serial, error: this.#left.get(serial)?.error });
+    this.#left.delete(serial);
+  }
+}

@@ -1,0 +1,41 @@
+import type { Instant } from "../../core/instant.ts";
+import type { NewProvider, PublishedSet, PublishedZone, StoredProvider, Zone } from "../model.ts";
+
+/** The part of a store that is about zones that are published at a provider. */
+export type FrontStore = {
+  readonly addProvider: (provider: NewProvider) => Promise<StoredProvider | "name-taken">;
+  /** Of all accounts, or of one. */
+  readonly providers: (account?: number) => Promise<readonly StoredProvider[]>;
+  readonly replaceProviderToken: (id: number, sealed: string, now: Instant) => Promise<boolean>;
+  readonly removeProvider: (id: number) => Promise<boolean>;
+
+  /** Zones for which there is a `PublishedZone`, of all accounts or of one. Only those with settings for it are published. */
+  readonly publishedZones: (account?: number) => Promise<readonly (readonly [Zone, PublishedZone])[]>;
+  readonly publishedZone: (zone: number) => Promise<PublishedZone | undefined>;
+  /** Begins anew: sets that were known before are forgotten. */
+  readonly beginPublishing: (zone: number, first: PublishedZone) => Promise<void>;
+  readonly notePublishedZone: (zone: number, note: Partial<PublishedZone>) => Promise<void>;
+  readonly forgetPublished: (zone: number) => Promise<void>;
+
+  /** In the order of owners and types, after the given one. */
+  readonly publishedSetsAfter: (
+    zone: number,
+    after: Pick<PublishedSet, "owner" | "type"> | undefined,
+    limit: number,
+  ) => Promise<readonly PublishedSet[]>;
+  /** All sets of these owners. */
+  readonly publishedSetsAt: (zone: number, owners: readonly string[]) => Promise<readonly PublishedSet[]>;
+  /** In one transaction. A set about which nothing is known that a missing row would not say as well is removed. */
+  readonly putPublishedSets: (zone: number, sets: readonly PublishedSet[]) => Promise<void>;
+  /** How many sets of each zone are refused, or were changed at the provider. */
+  readonly troubledSets: (zones: readonly number[]) => Promise<readonly TroubledSets[]>;
+
+  /** The serials of the zone whose actions are running. */
+  readonly publishingSerials: (zone: number) => Promise<readonly number[]>;
+  /** Ends the running actions of zones that are no longer published. */
+  readonly endStrayPublishing: (now: Instant, error: string) => Promise<void>;
+  /** Ends the running actions of these serials; without an error, they were successful. */
+  readonly endPublishing: (zone: number, serials: readonly number[], now: Instant, error?: string) => Promise<void>;
+};
+
+export type TroubledSets = { readonly zone: number; readonly refused: number; readonly drifted: number };

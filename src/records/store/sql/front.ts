@@ -1,0 +1,227 @@
+import { isObject } from "../../../core/is-object.ts";
+import type { RecordType } from "../../../core/rdata/table.ts";
+import { type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
+import type { HeldContent, PublishedSet, PublishedZone, StoredProvider } from "../../model.ts";
+import type { FrontStore, TroubledSets } from "../front-store.ts";
+import { type ZoneRow, zoneFromRow } from "../rows.ts";
+
+/** Rows per statement. */
+const mostRows = 2_000;
+
+export function createSqlFront(on: Sql): FrontStore {
+  return { ...providerStore(on), ...zoneStore(on), ...setStore(on), ...actionStore(on) };
+}
+
+type ProviderStore = Pick<FrontStore, "addProvider" | "providers" | "replaceProviderToken" | "removeProvider">;
+
+const providerStore = ({ read, write }: Sql): ProviderStore => ({
+  addProvider: async ({ account, name, kind, url, ca = null, sealed, created }) => {
+    const [row] = await write<ProviderRow>(
+      sql`INSERT INTO provider_accounts (account, name, kind, url, ca, sealed, created, replaced)
+          VALUES (${account}, ${name}, ${kind}, ${url}, ${ca}, ${sealed}, ${created}, ${created})
+          ON CONFLICT DO NOTHING RETURNING *`,
+    );
+    return row === undefined ? "name-taken" : providerFromRow(row);
+  },
+  providers: async (account) => {
+    const its = account === undefined ? sql`` : sql`WHERE account = ${account}`;
+    return (await read<ProviderRow>(sql`SELECT * FROM provider_accounts ${its} ORDER BY id`)).map(providerFromRow);
+  },
+  replaceProviderToken: async (id, sealed, now) => {
+    const replaced = sql`UPDATE provider_accounts SET sealed = ${sealed}, replaced = ${now} WHERE id = ${id} RETURNING id`;
+    return (await write(replaced)).length === 1;
+  },
+  removeProvider: async (id) =>
+    (await write(sql`DELETE FROM provider_accounts WHERE id = ${id} RETURNING id`)).length === 1,
+});
+
+type ProviderRow = Omit<StoredProvider, "ca"> & { readonly ca: string | null };
+
+const providerFromRow = ({ ca, ...row }: ProviderRow): StoredProvider => ({ ...row, ca: ca ?? undefined });
+
+type ZoneStore = Pick<
+  FrontStore,
+  "publishedZones" | "publishedZone" | "beginPublishing" | "notePublishedZone" | "forgetPublished"
+>;
+
+const zoneStore = ({ read, write }: Sql): ZoneStore => ({
+  publishedZones: async (account) => {
+    const its = account === undefined ? sql`` : sql`WHERE account = ${account}`;
+    const rows = await read<ZoneRow & NotedRow>(
+      sql`SELECT zones.*, through, waiting, published_zones.ttl, read_at, trouble, trouble_since
+          FROM published_zones JOIN zones ON zones.number = published_zones.zone ${its} ORDER BY zones.name`,
+    );
+    return rows.map((row) => [zoneFromRow(row), noteFromRow(row)]);
+  },
+  publishedZone: async (zone) => {
+    const [row] = await read<NotedRow>(sql`SELECT * FROM published_zones WHERE zone = ${zone}`);
+    return row && noteFromRow(row);
+  },
+  beginPublishing: async (zone, { through, waiting, ttl = null, readAt }) => {
+    await write(sql`DELETE FROM published_zones WHERE zone = ${zone}`);
+    await write(
+      sql`INSERT INTO published_zones (zone, through, waiting, ttl, read_at)
+          VALUES (${zone}, ${through}, ${waiting}, ${ttl}, ${readAt})`,
+    );
+  },
+  notePublishedZone: async (zone, note) => {
+    const parts: SqlText[] = [];
+    if (note.through !== undefined) parts.push(sql`through = ${note.through}`);
+    if (note.waiting !== undefined) parts.push(sql`waiting = ${note.waiting}`);
+    if ("ttl" in note) parts.push(sql`ttl = ${note.ttl ?? null}`);
+    if (note.readAt !== undefined) parts.push(sql`read_at = ${note.readAt}`);
+    if ("trouble" in note)
+      parts.push(sql`trouble = ${note.trouble?.text ?? null}, trouble_since = ${note.trouble?.since ?? null}`);
+    if (parts.length === 0) return;
+    const all = parts.reduce((before, part) => sql`${before}, ${part}`);
+    await write(sql`UPDATE published_zones SET ${all} WHERE zone = ${zone}`);
+  },
+  forgetPublished: async (zone) => {
+    await write(sql`DELETE FROM published_zones WHERE zone = ${zone}`);
+  },
+});
+
+type NotedRow = {
+  readonly through: number;
+  readonly waiting: number;
+  readonly ttl: number | null;
+  readonly read_at: number;
+  readonly trouble: string | null;
+  readonly trouble_since: number | null;
+};
+
+const noteFromRow = ({ through, waiting, ttl, read_at, trouble, trouble_since }: NotedRow): PublishedZone => ({
+  through,
+  waiting,
+  ttl: ttl ?? undefined,
+  readAt: read_at,
+  trouble: trouble === null ? undefined : { text: trouble, since: trouble_since ?? 0 },
+});
+
+type SetStore = Pick<FrontStore, "publishedSetsAfter" | "publishedSetsAt" | "putPublishedSets" | "troubledSets">;
+
+const setStore = ({ dialect: { anyOf, rowsIn }, read, write }: Sql): SetStore => ({
+  publishedSetsAfter: async (zone, after, limit) => {
+    const { owner = "", type = "" } = after ?? {};
+    const rows = await read<PublishedRow>(
+      sql`SELECT * FROM published_sets WHERE zone = ${zone} AND (owner, type) > (${owner}, ${type})
+          ORDER BY owner, type LIMIT ${limit}`,
+    );
+    return rows.map(setFromRow);
+  },
+  publishedSetsAt: async (zone, owners) => {
+    const rows = sql`SELECT * FROM published_sets WHERE zone = ${zone} AND ${anyOf(sql`owner`, owners)}`;
+    return (await read<PublishedRow>(rows)).map(setFromRow);
+  },
+  putPublishedSets: async (zone, sets) => {
+    for (let from = 0; from < sets.length; from += mostRows) {
+      const rows = rowsIn(sets.slice(from, from + mostRows).map(setToRow), columns);
+      await write(
+        sql`INSERT INTO published_sets (zone, owner, type, held, sent, theirs, refused, words, at)
+            SELECT cast(${zone} as bigint), owner, type, held, sent, theirs, refused, words, at FROM ${rows} AS given
+            WHERE EXISTS (SELECT 1 FROM published_zones WHERE zone = ${zone})
+            ON CONFLICT (zone, owner, type) DO UPDATE SET held = excluded.held, sent = excluded.sent,
+            theirs = excluded.theirs, refused = excluded.refused, words = excluded.words, at = excluded.at`,
+      );
+    }
+    const unneeded = sets.filter(isUnneeded).map(({ owner }) => owner);
+    for (let from = 0; from < unneeded.length; from += mostRows)
+      await write(
+        sql`DELETE FROM published_sets WHERE zone = ${zone} AND ${anyOf(sql`owner`, unneeded.slice(from, from + mostRows))}
+            AND held = 'null' AND sent IS NULL AND theirs IS NULL AND refused IS NULL`,
+      );
+  },
+  troubledSets: async (zones) => {
+    const rows = await read<TroubledSets>(
+      sql`SELECT zone, sum(CASE WHEN theirs IS NULL THEN 1 ELSE 0 END) AS refused,
+          sum(CASE WHEN theirs IS NULL THEN 0 ELSE 1 END) AS drifted FROM published_sets
+          WHERE (theirs IS NOT NULL OR refused IS NOT NULL) AND ${anyOf(sql`zone`, zones)} GROUP BY zone`,
+    );
+    return rows.map(({ zone, refused, drifted }) => ({ zone, refused: Number(refused), drifted: Number(drifted) }));
+  },
+});
+
+const isUnneeded = ({ held, sent, theirs, refused }: PublishedSet): boolean =>
+  held === null && sent === undefined && theirs === undefined && refused === undefined;
+
+const columns = {
+  owner: "text",
+  type: "text",
+  held: "text",
+  sent: "text",
+  theirs: "text",
+  refused: "text",
+  words: "text",
+  at: "bigint",
+} as const;
+
+type PublishedRow = {
+  readonly owner: string;
+  readonly type: string;
+  readonly held: string;
+  readonly sent: string | null;
+  readonly theirs: string | null;
+  readonly refused: string | null;
+  readonly words: string | null;
+  readonly at: number;
+};
+
+const setToRow = ({ owner, type, held, sent, theirs, refused, at }: PublishedSet): PublishedRow => ({
+  owner,
+  type,
+  held: JSON.stringify(held),
+  sent: textOf(sent),
+  theirs: textOf(theirs),
+  refused: textOf(refused?.content),
+  words: refused?.words ?? null,
+  at,
+});
+
+const textOf = (content: PublishedSet["theirs"]): string | null =>
+  content === undefined ? null : JSON.stringify(content);
+
+function setFromRow({ owner, type, held, sent, theirs, refused, words, at }: PublishedRow): PublishedSet {
+  return {
+    owner,
+    type: type as RecordType,
+    held: contentIn(held),
+    sent: sent === null ? undefined : contentIn(sent),
+    theirs: theirs === null ? undefined : theirsIn(theirs),
+    refused: refused === null ? undefined : { content: contentIn(refused), words: words ?? "" },
+    at,
+  };
+}
+
+const contentIn = (text: string): HeldContent | null => JSON.parse(text) as HeldContent | null;
+
+function theirsIn(text: string): NonNullable<PublishedSet["theirs"]> | null {
+  const read: unknown = JSON.parse(text);
+  return isObject(read) && typeof read.unreadable === "string" ? { unreadable: read.unreadable } : contentIn(text);
+}
+
+const actionStore = ({
+  dialect: { anyOf },
+  read,
+  write,
+}: Sql): Pick<FrontStore, "publishingSerials" | "endPublishing" | "endStrayPublishing"> => ({
+  publishingSerials: async (zone) => {
+    const rows = await read<{ readonly publishes: number }>(
+      sql`SELECT DISTINCT publishes FROM actions
+          WHERE zone = ${zone} AND publishes IS NOT NULL AND running_until IS NOT NULL ORDER BY publishes`,
+    );
+    return rows.map(({ publishes }) => publishes);
+  },
+  endStrayPublishing: async (now, error) => {
+    await write(
+      sql`UPDATE actions SET running_until = NULL, finished = ${now}, error = ${error} WHERE publishes IS NOT NULL
+          AND running_until IS NOT NULL AND zone NOT IN (SELECT zone FROM published_zones)`,
+    );
+  },
+  endPublishing: async (zone, serials, now, error) => {
+    if (serials.length === 0) return;
+    await write(
+      sql`UPDATE actions SET running_until = NULL, finished = ${now}, error = ${error ?? null}
+          WHERE zone = ${zone} AND ${anyOf(sql`publishes`, serials)} AND publishes IS NOT NULL AND running_until IS NOT NULL`,
+    );
+  },
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { twoMoors } from "./two-moors.ts";
+
+const rig = twoMoors();
+
+const published = async (zone: string, name: string, type = "A"): Promise<void> =>
+  await expect.poll(async () => (await rig.front().state(zone, name, type))?.state).toBe("published");
+
+describe("a first fill", () => {
+  test("shows what differs, and takes theirs only when the operator says so", async () => {
+    const [front, there] = [rig.front(), rig.there()];
+    const zone = await rig.zone([
+      ["www", "A", "192.0.2.1"],
+      ["mail", "MX", "10 mail.example.net."],
+    ]);
+    await front.put(zone, "here", "A", ["192.0.2.9"]);
+    const provider = await rig.provider();
+    const { preview } = await front.ok("GET", `/zones/${zone}/publication/preview?provider=${provider}`);
+    expect(preview).toMatchObject({
+      service: "Hetzner",
+      equal: 0,
+      only_here: [{ name: "here", type: "A", ttl: 300, values: ["192.0.2.9"] }],
+      only_there: [
+        { name: "mail", type: "MX" },
+        { name: "www", type: "A", values: ["192.0.2.1"] },
+      ],
+      left: [],
+    });
+    const before = await there.lines(zone);
+    expect((await front.lines(zone)).length).toBe(1);
+    const { publication } = await rig.publish(zone);
+    expect(publication).toMatchObject({ provider, service: "Hetzner", drift: "ask", trouble: null });
+    expect(await front.lines(zone)).toEqual(before);
+    expect(await there.lines(zone)).toEqual(before);
+    expect((await front.ok("GET", `/zones/${zone}/publication`)).publication.counts).toEqual({
+      ...{ published: 2, waiting: 0, refused: 0, drifted: 0 },
+    });
+  });
+
+  test("with ours, makes the provider equal to the zone here", async () => {
+    const [front, there] = [rig.front(), rig.there()];
+    const zone = await rig.zone([["old", "A", "192.0.2.1"]]);
+    await front.put(zone, "new", "A", ["192.0.2.2"]);
+    await rig.publish(zone, { fill: "ours" });
+    await expect.poll(() => there.lines(zone)).toEqual(["new 300 A 192.0.2.2"]);
+    await published(zone, "new");
+  });
+
+  test("is refused if the provider's zone has changed since it was shown", async () => {
+    const zone = await rig.zone();
+    const provider = await rig.provider();
+    const { preview } = await rig.front().ok("GET", `/zones/${zone}/publication/preview?provider=${provider}`);
+    await rig.there().put(zone, "www", "A", ["192.0.2.1"]);
+    const body = { provider, digest: preview.digest, fill: "theirs" };
+    const { status, json } = await rig.front().call("POST", `/zones/${zone}/actions/publish`, body);
+    expect([status, json.error.message]).toEqual([409, "the zone at Hetzner has changed since it was shown"]);
+    expect((await rig.front().ok("GET", `/zones/${zone}/publication`)).publication).toBe(null);
+  });
+});
+
+describe.each(["hetzner", "hetzner-v1", "moor"])("at %s", (kind) => {
+  test("a write of a token for one name is at the provider, and its action ends", async () => {
+    const [front, there] = [rig.front(), rig.there()];
+    const zone = await rig.zone([["home", "A", "192.0.2.1"]]);
+    await rig.publish(zone, { provider: await rig.provider(kind) });
+    const token = await front.newToken({ access: "write", zones: [zone], sets: [{ owner: "home" }] });
+    const path = `/zones/${zone}/rrsets/home/A/actions/set_records`;
+    const { action } = await front.ok("POST", path, { records: [{ value: "192.0.2.2" }] }, token);
+    expect(action.status).toBe("running");
+    const ended = async () => (await front.ok("GET", `/actions/${action.id}`, undefined, token)).action.status;
+    await expect.poll(ended).toBe("success");
+    expect(await there.lines(zone)).toEqual(["home 300 A 192.0.2.2"]);
+    await published(zone, "home");
+    await front.ok("DELETE", `/zones/${zone}/rrsets/home/A`);
+    await expect.poll(() => there.lines(zone)).toEqual([]);
+  });
+});
+
+describe("drift", () => {
+  const drifted = async (options: object) => {
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    await rig.publish(zone, options);
+    await rig.there().put(zone, "www", "A", ["192.0.2.66"]);
+    return zone;
+  };
+
+  test("is found by a write, shown, and not overwritten", async () => {
+    const [front, there] = [rig.front(), rig.there()];
+    const zone = await drifted({});
+    const { action } = await front.put(zone, "www", "A", ["192.0.2.2"]);
+    await expect.poll(async () => (await front.action(action.id)).status).toBe("error");
+    expect(await front.state(zone, "www")).toMatchObject({
+      state: "drifted",
+      ours: { values: ["192.0.2.2"] },
+      theirs: { values: ["192.0.2.66"] },
+    });
+    expect(await there.lines(zone)).toEqual(["www 300 A 192.0.2.66"]);
+    await front.ok("POST", `/zones/${zone}/rrsets/www/A/actions/put_ours_back`, {});
+    await published(zone, "www");
+    expect(await there.lines(zone)).toEqual(["www 300 A 192.0.2.2"]);
+  });
+
+  test("ends when theirs is taken", async () => {
+    const [front, there] = [rig.front(), rig.there()];
+    const zone = await drifted({});
+    await front.put(zone, "www", "A", ["192.0.2.2"]);
+    await expect.poll(async () => (await front.state(zone, "www")).state).toBe("drifted");
+    await front.ok("POST", `/zones/${zone}/rrsets/www/A/actions/take_theirs`, {});
+    await published(zone, "www");
+    for (const moor of [front, there]) expect(await moor.lines(zone)).toEqual(["www 300 A 192.0.2.66"]);
+  });
+
+  test.each([
+    ["ours", "192.0.2.2"],
+    ["theirs", "192.0.2.66"],
+  ])("by the rule %s, both get %s", async (drift, value) => {
+    const zone = await drifted({ drift });
+    await rig.front().put(zone, "www", "A", ["192.0.2.2"]);
+    for (const moor of [rig.front(), rig.there()])
+      await expect.poll(() => moor.lines(zone)).toEqual([`www 300 A ${value}`]);
+    await published(zone, "www");
+  });
+});
