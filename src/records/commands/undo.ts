@@ -130,7 +130,8 @@ function* undoingIn(
 }
 
 /**
- * Keys are never restored: what signs a zone changes only together with its parent. What was lost stays lost too, and what a provider
+ * Keys are never restored: what signs a zone changes only together with its parent. What was lost stays lost too, and
+ * what a provider
  * holds is not undone.
  */
 function undoneSettings(zone: Zone, { before, after }: SettingsChange, faults: Fault[]): ZoneSettings {

@@ -187,7 +187,8 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
       const isTaken = decision === "take_theirs";
       const there = isTaken ? (await store.publishedZone(zone.number))?.ttl : undefined;
       const content = decided.held && { ...decided.held, ttl: decided.held.ttl ?? there ?? zone.settings.ttl };
-      // The publisher ends the drift of a set that is the same here and there. Otherwise the row is written first: the publisher looks
+      // The publisher ends the drift of a set that is the same here and there. Otherwise the row is written first:
+      // the publisher looks
       // at it as soon as the settings have changed.
       if (!isTaken) await store.putPublishedSets(zone.number, [{ ...decided, at: now() }]);
       const published = { ...found.published, asked: now() };

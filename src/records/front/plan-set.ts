@@ -38,7 +38,8 @@ export const isReadableContent = (theirs: Theirs): theirs is HeldContent | null 
   theirs === null || !("unreadable" in theirs);
 
 /**
- * What is known about a set after it was read: the provider holds what moor knew or sent, or the same as the set here, or something else.
+ * What is known about a set after it was read: the provider holds what moor knew or sent, or the same as the set
+ * here, or something else.
  */
 export function afterRead(
   row: PublishedSet,

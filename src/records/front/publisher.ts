@@ -41,7 +41,10 @@ type ZoneState = {
   timer: NodeJS.Timeout | undefined;
 };
 
-/** In milliseconds: `retry` if nothing can be done before, `due` if nothing is to be done before, unless something changes. */
+/**
+ * In milliseconds: `retry` if nothing can be done before, `due` if nothing is to be done before, unless something
+ * changes.
+ */
 type NextRound = { readonly retry?: number | undefined; readonly due?: number | undefined };
 
 class Publisher {

@@ -9,7 +9,10 @@ export type FrontStore = {
   readonly replaceProviderToken: (id: number, sealed: string, now: Instant) => Promise<boolean>;
   readonly removeProvider: (id: number) => Promise<boolean>;
 
-  /** Zones for which there is a `PublishedZone`, of all accounts or of one. Only those with settings for it are published. */
+  /**
+   * Zones for which there is a `PublishedZone`, of all accounts or of one. Only those with settings for it are
+   * published.
+   */
   readonly publishedZones: (account?: number) => Promise<readonly (readonly [Zone, PublishedZone])[]>;
   readonly publishedZone: (zone: number) => Promise<PublishedZone | undefined>;
   /** Begins anew: sets that were known before are forgotten. */

@@ -5,7 +5,10 @@ import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { Publication, Zone } from "../../model.ts";
 
-/** What the provider of a published zone would refuse, as far as that is known: the writer learns it now, and not later. */
+/**
+ * What the provider of a published zone would refuse, as far as that is known: the writer learns it now, and not
+ * later.
+ */
 export function publishedEditFaults(zone: Zone, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   const { published } = zone.settings;
   if (published === undefined) return [];

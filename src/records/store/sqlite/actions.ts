@@ -13,63 +13,12 @@ type By = {
 
 /** Call these inside a transaction. */
 export function prepareActions(database: DatabaseSync) {
-  const insert = database.prepare(
-    "INSERT INTO actions (account, zone, zone_name, command, at, actor) VALUES (?, ?, ?, ?, ?, ?)",
-  );
-  const publishing = database.prepare(
-    "INSERT INTO actions (id, account, zone, zone_name, command, at, actor, running_until, publishes) " +
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) " +
-      "ON CONFLICT (id) DO UPDATE SET running_until = excluded.running_until, publishes = excluded.publishes RETURNING id",
-  );
   const selectKey = database.prepare("SELECT fingerprint, at, outcome FROM once_keys WHERE actor = ? AND key = ?");
   const insertKey = database.prepare(
     "INSERT OR REPLACE INTO once_keys (actor, key, fingerprint, at, outcome) VALUES (?, ?, ?, ?, ?)",
   );
-  // The id is the only index: another one would cost every write more than it saves the few who list actions.
-  const purgeActions = createPurge(database, {
-    insertedIn: "actions",
-    old: "SELECT id FROM actions WHERE id < (SELECT coalesce(min(id), 9e15) FROM actions WHERE at >= ?1)",
-    surplus: `SELECT id FROM actions WHERE id <= (SELECT max(id) FROM actions) - ${actionsKept.most}`,
-    key: "id",
-    time: actionsKept.time,
-  });
-  const purgeKeys = createPurge(database, {
-    insertedIn: "once_keys",
-    old:
-      "SELECT actor, key FROM once_keys WHERE at < ?1 OR " +
-      `(at < ?1 + ${keysKept.time - signatures.kept} AND fingerprint = '${signatures.fingerprint}')`,
-    surplus: `SELECT actor, key FROM once_keys ORDER BY at DESC LIMIT -1 OFFSET ${keysKept.most}`,
-    key: "(actor, key)",
-    time: keysKept.time,
-  });
-
-  const end = database.prepare(
-    "UPDATE actions SET running_until = NULL, finished = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE id = ? RETURNING finished",
-  );
-
-  const add = (zone: Zone, command: string, { actor, now, running }: By, isChanged: boolean): Action => {
-    const { account, number, name } = zone;
-    purgeActions(now);
-    if (isChanged && zone.settings.published) {
-      const row = publishing.get(
-        running?.id ?? null,
-        account,
-        number,
-        name,
-        command,
-        now,
-        actor,
-        untilPublished,
-        zone.serial,
-      );
-      const { id } = row as { readonly id: number };
-      return { id, zone: number, zoneName: name, command, at: now, status: "running" };
-    }
-    const ended = running?.id && (end.get(running.id) as { readonly finished: number } | undefined);
-    if (running?.id && ended) return { id: running.id, zone: number, zoneName: name, command, at: now, ...ended };
-    const { lastInsertRowid } = insert.run(account, number, name, command, now, actor);
-    return { id: Number(lastInsertRowid), zone: number, zoneName: name, command, at: now };
-  };
+  const { purgeActions, purgeKeys } = preparePurges(database);
+  const add = prepareAdd(database, purgeActions);
 
   return {
     /** The earlier answer to the same request. */
@@ -97,6 +46,65 @@ export function prepareActions(database: DatabaseSync) {
 }
 
 type KeyRow = { readonly fingerprint: string; readonly at: number; readonly outcome: string };
+
+function prepareAdd(database: DatabaseSync, purge: (now: Instant) => void) {
+  const insert = database.prepare(
+    "INSERT INTO actions (account, zone, zone_name, command, at, actor) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const publishing = database.prepare(
+    "INSERT INTO actions (id, account, zone, zone_name, command, at, actor, running_until, publishes) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) " +
+      "ON CONFLICT (id) DO UPDATE SET running_until = excluded.running_until, publishes = excluded.publishes RETURNING id",
+  );
+  const end = database.prepare(
+    "UPDATE actions SET running_until = NULL, finished = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE id = ? RETURNING finished",
+  );
+
+  return (zone: Zone, command: string, { actor, now, running }: By, isChanged: boolean): Action => {
+    const { account, number, name } = zone;
+    purge(now);
+    if (isChanged && zone.settings.published) {
+      const row = publishing.get(
+        running?.id ?? null,
+        account,
+        number,
+        name,
+        command,
+        now,
+        actor,
+        untilPublished,
+        zone.serial,
+      );
+      const { id } = row as { readonly id: number };
+      return { id, zone: number, zoneName: name, command, at: now, status: "running" };
+    }
+    const ended = running?.id && (end.get(running.id) as { readonly finished: number } | undefined);
+    if (running?.id && ended) return { id: running.id, zone: number, zoneName: name, command, at: now, ...ended };
+    const { lastInsertRowid } = insert.run(account, number, name, command, now, actor);
+    return { id: Number(lastInsertRowid), zone: number, zoneName: name, command, at: now };
+  };
+}
+
+function preparePurges(database: DatabaseSync) {
+  // The id is the only index: another one would cost every write more than it saves the few who list actions.
+  const purgeActions = createPurge(database, {
+    insertedIn: "actions",
+    old: "SELECT id FROM actions WHERE id < (SELECT coalesce(min(id), 9e15) FROM actions WHERE at >= ?1)",
+    surplus: `SELECT id FROM actions WHERE id <= (SELECT max(id) FROM actions) - ${actionsKept.most}`,
+    key: "id",
+    time: actionsKept.time,
+  });
+  const purgeKeys = createPurge(database, {
+    insertedIn: "once_keys",
+    old:
+      "SELECT actor, key FROM once_keys WHERE at < ?1 OR " +
+      `(at < ?1 + ${keysKept.time - signatures.kept} AND fingerprint = '${signatures.fingerprint}')`,
+    surplus: `SELECT actor, key FROM once_keys ORDER BY at DESC LIMIT -1 OFFSET ${keysKept.most}`,
+    key: "(actor, key)",
+    time: keysKept.time,
+  });
+  return { purgeActions, purgeKeys };
+}
 
 /**
  * Purges on the first write and then on every thousandth: deletes a limited number of the rows that are too old or

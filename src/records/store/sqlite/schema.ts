@@ -217,7 +217,8 @@ const signedZones = `
 `;
 
 /**
- * For zones that are published at a provider (decisions/0021). `held`, `sent`, `theirs` and `refused` are JSON texts of a set's TTL and
+ * For zones that are published at a provider (decisions/0021). `held`, `sent`, `theirs` and `refused` are JSON texts
+ * of a set's TTL and
  * values; the text `null` is a set that does not exist there.
  */
 const publishedZones = `
