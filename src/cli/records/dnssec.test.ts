@@ -43,6 +43,10 @@ async function makeZone(name: string, text: string): Promise<void> {
 
 /** `npm run test:faults` runs all of them, and with a TTL that makes every stage long. */
 const longest = isLongRun ? 86_400 : 600;
+/** Each name is queried hundreds of times. That answers about them are signed stands in test/nameserver/dnssec.test.ts. */
+const others = isLongRun
+  ? "\nalias 60 CNAME www.elsewhere.net.\na.b.c 60 TXT below\nsub 300 NS ns.sub\nns.sub 300 A 192.0.2.3"
+  : "";
 const rehearsals = [
   ["--algorithm", "ecdsa-p256"],
   ["--algorithm", "ed25519", "--nsec3"],
@@ -271,8 +275,7 @@ describe("moor dnssec", () => {
   it.each(rehearsals)("rehearses on a copy: %s %s", { timeout: 20 * testLimit }, async (...words) => {
     await makeZone(
       "play.org",
-      `@ 600 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 600 NS ns1\nns1 600 A 192.0.2.1
-      alias 60 CNAME www.elsewhere.net.\n*.wild 60 TXT any\na.b.c ${longest} TXT below\nsub 300 NS ns.sub\nns.sub 300 A 192.0.2.3`,
+      `@ 600 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 600 NS ns1\nns1 ${longest} A 192.0.2.1\n*.wild 60 TXT any${others}`,
     );
     const { code, out } = await moor("dnssec", "rehearse", "play.org", ...words);
     expect(out).toMatch(/(unbound|delv) is queried too/);
