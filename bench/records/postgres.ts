@@ -22,7 +22,7 @@ const how = "npm run bench postgres";
 
 /** One PostgreSQL for everything, with its defaults: fsync and synchronous_commit on. */
 export async function benchPostgres(): Promise<readonly Table[]> {
-  const server = await startPostgres(["max_connections=200", "shared_buffers=256MB"]);
+  const server = await startPostgres(["fsync=on", "max_connections=200", "shared_buffers=256MB"]);
   const folder = await mkdtemp(join(tmpdir(), "moor-bench-postgres-"));
   const started: ChildProcess[] = [];
   const open = async (filled: FilledStore, database: string, port: number): Promise<Node> => {

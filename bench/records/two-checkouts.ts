@@ -37,7 +37,8 @@ const calls: readonly Call[] = ["GET record", "PUT record", "GET set", "set_reco
 type Target = FilledStore & { readonly name: string; readonly port: number; readonly cost: () => number };
 
 const folder = await mkdtemp(join(tmpdir(), "moor-two-"));
-const server = kind === "postgres" ? await startPostgres(["max_connections=200", "shared_buffers=256MB"]) : undefined;
+const server =
+  kind === "postgres" ? await startPostgres(["fsync=on", "max_connections=200", "shared_buffers=256MB"]) : undefined;
 const started: ChildProcess[] = [];
 try {
   const targets: Target[] = [];

@@ -38,7 +38,7 @@ type SigningNode = { readonly child: ChildProcess; readonly step: (now: number) 
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-signing-nodes-"));
-  server = await startPostgres(["fsync=off"]);
+  server = await startPostgres();
   opened = await openStore({ kind: "postgres", address: addressOf(server.url()), keyFile: join(folder, "key") }, noLog);
   const { store } = opened;
   dns = await startDns({ listen: [{ host: "127.0.0.1", port: 0 }], store, nameservers: [], log: noLog });

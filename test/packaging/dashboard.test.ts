@@ -33,7 +33,7 @@ beforeAll(async () => {
   const nameservers = ["ns1.example.net"] as const;
   const acme = { mail: "a@example.net", directory: "https://127.0.0.1:1/", names: ["dns.example.net"], http: at };
   const shared = { dataFolder: folder, names: [], nameservers, log, acme, counted: true };
-  const server = await startPostgres(["fsync=off"]);
+  const server = await startPostgres();
   opened.push({ name: "database", close: server.stop });
   await server.createDatabase("moor");
   const database = { kind: "postgres", address: addressOf(server.url("moor")) } as const;

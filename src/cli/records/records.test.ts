@@ -85,7 +85,7 @@ describe("moor records", () => {
   });
 
   it("stops if a newer moor has upgraded the database", async () => {
-    const server = await startPostgres(["fsync=off"]);
+    const server = await startPostgres();
     try {
       const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
       const ended = runMoor(["records", "--listen", "127.0.0.1:0", "--database", server.openUrl()], {

@@ -31,7 +31,7 @@ const day = 24 * 60 * 60 * 1000;
 const usualDays = 396;
 
 export async function startTlsPostgres(): Promise<TlsPostgres> {
-  const server = await startPostgres(["fsync=off", "listen_addresses=127.0.0.1,127.0.0.2"]);
+  const server = await startPostgres(["listen_addresses=127.0.0.1,127.0.0.2"]);
   const admin = await server.connect();
   const folder = await mkdtemp(join(tmpdir(), "moor-authorities-"));
   const own = await issueAuthority(new Date(), undefined);

@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { type PostgresAddress, readPostgresUrl } from "../../../src/lib/postgres/url.ts";
 import { noLog } from "../../../src/process/log.ts";
 import {
@@ -21,13 +22,12 @@ let shared: Promise<PostgresServer> | undefined;
 let databases = 0;
 
 /**
- * A server without durability. All test files of a worker share one, which ends with the worker, and each has its own
- * databases; a file that needs flags gets its own server. Nobody may stop or restart the shared one: for that, use
- * `startPostgres`.
+ * All test files of a worker share one server, which ends with the worker, and each has its own databases; a file that
+ * needs flags gets its own server. Nobody may stop or restart the shared one: for that, use `startPostgres`.
  */
 export async function startPostgresRig(flags?: readonly string[]): Promise<PostgresRig> {
   const sharedServer = () => {
-    shared ??= startPostgres(["fsync=off"]);
+    shared ??= startPostgres();
     return shared;
   };
   const server = await (flags === undefined ? sharedServer() : startPostgres(flags));
@@ -37,11 +37,13 @@ export async function startPostgresRig(flags?: readonly string[]): Promise<Postg
     await server.createDatabase(name);
     return server.url(name);
   };
-  let swept: string | undefined;
+  let swept: { readonly url: string; readonly client: pg.Client } | undefined;
   const sweptUrl = async () => {
-    if (swept === undefined) swept = await freshUrl();
-    else await sweep(server, swept);
-    return swept;
+    if (swept === undefined) {
+      const url = await freshUrl();
+      swept = { url, client: await server.connect(new URL(url).pathname.slice(1)) };
+    } else await sweep(swept.client);
+    return swept.url;
   };
   return {
     server,
@@ -51,7 +53,10 @@ export async function startPostgresRig(flags?: readonly string[]): Promise<Postg
         ...{ address: addressOf(url ?? (await sweptUrl())), log: quiet, ...options },
         limits: { ...patient, ...limits },
       }),
-    stop: flags === undefined ? async () => undefined : server.stop,
+    stop: async () => {
+      await swept?.client.end();
+      if (flags !== undefined) await server.stop();
+    },
   };
 }
 
@@ -59,8 +64,7 @@ export async function startPostgresRig(flags?: readonly string[]): Promise<Postg
  * Faster than creating a new database, and than TRUNCATE, which makes new files for all tables and indexes. Without
  * foreign keys and triggers, the tables can be emptied in any order.
  */
-async function sweep(server: PostgresServer, url: string): Promise<void> {
-  const client = await server.connect(new URL(url).pathname.slice(1));
+async function sweep(client: pg.Client): Promise<void> {
   await client.query(
     `DO $$ DECLARE used regclass; BEGIN
       SET LOCAL session_replication_role = replica;
@@ -71,7 +75,6 @@ async function sweep(server: PostgresServer, url: string): Promise<void> {
     END $$;
     UPDATE log_head SET position = 0`,
   );
-  await client.end();
 }
 
 const quiet = noLog;

@@ -18,7 +18,7 @@ let other: Client;
 
 beforeAll(async () => {
   // Only commits write out the WAL, so a crash loses everything that was not committed.
-  rig = await startPostgresRig(["fsync=off", "wal_writer_delay=10s"]);
+  rig = await startPostgresRig(["wal_writer_delay=10s"]);
 });
 afterAll(() => rig.stop());
 beforeEach(async () => {

@@ -34,7 +34,7 @@ let rig: PostgresRig;
 let client: pg.Client;
 beforeAll(async () => {
   // No autovacuum: the server has no statistics until a test runs ANALYZE.
-  rig = await startPostgresRig(["fsync=off", "autovacuum=off"]);
+  rig = await startPostgresRig(["autovacuum=off"]);
 });
 afterEach(() => client.end());
 afterAll(() => rig.stop());

@@ -25,7 +25,7 @@ let made = 0;
 let name: string;
 
 beforeAll(async () => {
-  server = await startPostgres(["fsync=off"]);
+  server = await startPostgres();
   admin = await server.connect();
   folder = await mkdtemp(join(tmpdir(), "moor-refused-"));
   passwordFile = join(folder, "password");
