@@ -27,8 +27,9 @@ const prefix = "moor-tests-";
 const room = 4 * 1024 ** 3;
 
 /**
- * Every commit of SQLite waits until the disk has it: milliseconds, thousands of times. A file system in memory loses no more when a process is
- * killed. Containers often have only a small one, or one in which no program may be started: then undefined.
+ * Every commit of SQLite waits until the disk has it: milliseconds, thousands of times. A file system in memory loses
+ * no more when a process is killed. Containers often have only a small one, or one in which no program may be started:
+ * then undefined.
  */
 async function makeIn(parent: string): Promise<string | undefined> {
   try {

@@ -43,7 +43,7 @@ async function makeZone(name: string, text: string): Promise<void> {
 
 /** `npm run test:faults` runs all of them, and with a TTL that makes every stage long. */
 const longest = isLongRun ? 86_400 : 600;
-/** Each name is queried hundreds of times. That answers about them are signed stands in test/nameserver/dnssec.test.ts. */
+/** Each name is queried hundreds of times. That answers about these validate stands in `test/nameserver/dnssec`. */
 const others = isLongRun
   ? "\nalias 60 CNAME www.elsewhere.net.\na.b.c 60 TXT below\nsub 300 NS ns.sub\nns.sub 300 A 192.0.2.3"
   : "";
