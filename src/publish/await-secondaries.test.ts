@@ -4,7 +4,7 @@ import { freePort } from "../../test/rig/free-port.ts";
 import { awaitSecondaries } from "./await-secondaries.ts";
 
 const name = "_acme-challenge.dns.example.org";
-const limits = { inAll: 600_000, perQuestion: 600_000, apart: 5 };
+const limits = { inAll: 600_000, perQuestion: 600_000, interval: 5 };
 
 it("waits for a nameserver that does not have the value yet, but not for one that does not answer", async () => {
   const secondary = await startMoorDns();

@@ -4,9 +4,9 @@ import { bracketed } from "../core/addresses/address.ts";
 import type { ListenAddress } from "../lib/http/listen.ts";
 
 /** Milliseconds. */
-export type AwaitLimits = { readonly inAll: number; readonly perQuestion: number; readonly apart: number };
+export type AwaitLimits = { readonly inAll: number; readonly perQuestion: number; readonly interval: number };
 
-const defaultLimits: AwaitLimits = { inAll: 60_000, perQuestion: 2_000, apart: 500 };
+const defaultLimits: AwaitLimits = { inAll: 60_000, perQuestion: 2_000, interval: 500 };
 
 /**
  * Waits until the nameservers that are notified of changes serve these TXT values: a certificate authority may query
@@ -21,7 +21,7 @@ export const awaitSecondaries =
       while (performance.now() < end) {
         const found = await readTxt(target, name, limits.perQuestion);
         if (found === "no answer" || values.every((value) => found.includes(value))) return;
-        await sleep(limits.apart);
+        await sleep(limits.interval);
       }
     };
     await Promise.all(targets.map(serves));

@@ -188,7 +188,7 @@ export class UpdaterSteps {
     if (result?.unsaved !== undefined) this.#noteUnsaved(result.unsaved);
     const ending: NameEvent = result
       ? { kind: "ended", result: withConfirmation(result, ends.signal) }
-      : { kind: "apart" };
+      : { kind: "write-alone" };
     this.#happened(subject, ending, ends);
   }
 

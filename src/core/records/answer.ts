@@ -61,7 +61,7 @@ export function answerQuestion(
   dnssecOk: boolean = false,
   work: AnswerWork = noWork(),
 ): Answer {
-  const asked = { view, type, signed: dnssecOk && view.signed > 0, work };
+  const query = { view, type, signed: dnssecOk && view.signed > 0, work };
   const chain: AnswerSet[] = [];
   const proofs: AnswerSet[] = [];
   let next = name;
@@ -74,9 +74,9 @@ export function answerQuestion(
     const place = findPlace(view, relative);
     open ||= place.kind === "at" && place.byWildcard;
     forManyNames ||= place.kind !== "at" || place.byWildcard;
-    const step = answerAt(asked, { name: next, relative }, place);
+    const step = answerAt(query, { name: next, relative }, place);
     // Missing signatures may be added later.
-    open ||= asked.signed && step.answer.filter(isSignature).length * 2 < step.answer.length;
+    open ||= query.signed && step.answer.filter(isSignature).length * 2 < step.answer.length;
     if (step.kind !== "alias") {
       const whole = { ...step, open: open || step.open, forManyNames };
       if (chain.length === 0) return whole;
@@ -166,31 +166,31 @@ type Step = Omit<Answer, "forManyNames"> & { readonly target?: readonly Label[] 
 /** A name inside the zone: absolute, and relative to it. */
 type InZone = { readonly name: readonly Label[]; readonly relative: readonly Label[] };
 
-function answerAt(asked: AnswerQuery, at: InZone, place: TreePosition): Step {
-  const { view, type } = asked;
+function answerAt(query: AnswerQuery, at: InZone, place: TreePosition): Step {
+  const { view, type } = query;
   const { name, relative } = at;
   switch (place.kind) {
     case "nowhere":
-      return negative(asked, "no-name", proof(asked, "no-name", { relative, existing: place.depth }));
+      return negative(query, "no-name", proof(query, "no-name", { relative, existing: place.depth }));
     case "cut": {
       // The DS set is on the parent's side of a cut (RFC 4035 section 3.1.4.1).
-      if (place.exact && type === "DS") return dataAt(asked, at, { ...place, byWildcard: false });
+      if (place.exact && type === "DS") return dataAt(query, at, { ...place, byWildcard: false });
       const above = relative.length - place.depth;
-      return referral(asked, { name: name.slice(above), relative: relative.slice(above) }, place.node);
+      return referral(query, { name: name.slice(above), relative: relative.slice(above) }, place.node);
     }
     case "redirect":
-      return redirection(asked, name, name.length - view.labels.length - place.depth, place);
+      return redirection(query, name, name.length - view.labels.length - place.depth, place);
     case "at":
-      return dataAt(asked, at, place);
+      return dataAt(query, at, place);
   }
 }
 
 type Data = { readonly node: ZoneNode; readonly depth: number; readonly byWildcard: boolean };
 
-function dataAt(asked: AnswerQuery, { name, relative }: InZone, { node, depth, byWildcard }: Data): Step {
-  const { type } = asked;
+function dataAt(query: AnswerQuery, { name, relative }: InZone, { node, depth, byWildcard }: Data): Step {
+  const { type } = query;
   const denied = { relative, existing: depth };
-  const closest = () => (byWildcard ? proof(asked, "wildcard", denied) : []);
+  const closest = () => (byWildcard ? proof(query, "wildcard", denied) : []);
   const signatures = type === rrsig ? listSignatures(node, answerLimits.signatures) : [];
   if (signatures.length > 0) {
     const answer = signatures.map((set) => ({ name, ttl: set.ttl, set: firstOf(set, answerLimits.signatures) }));
@@ -198,18 +198,18 @@ function dataAt(asked: AnswerQuery, { name, relative }: InZone, { node, depth, b
   }
   const set = type === "ANY" ? oneOf(node) : type && anySetAt(node, type);
   if (set !== undefined) {
-    const additional = addressesFor(asked, set);
-    const answer = withSignatures(asked, node, { name, ttl: set.ttl, set });
-    const open = type === "ANY" || additional.asked;
+    const additional = addressesFor(query, set);
+    const answer = withSignatures(query, node, { name, ttl: set.ttl, set });
+    const open = type === "ANY" || additional.lookedUp;
     return { kind: "found", answer, authority: closest(), additional: additional.sets, open };
   }
   // RFC 4035 section 2.5: an alias has its own NSEC and RRSIG sets, so they are not looked for at its target.
   const cname = type === nsec || type === rrsig ? undefined : setAt(node, "CNAME");
   if (cname !== undefined) {
-    const answer = withSignatures(asked, node, { name, ttl: cname.ttl, set: cname });
+    const answer = withSignatures(query, node, { name, ttl: cname.ttl, set: cname });
     return { kind: "alias", answer, authority: closest(), additional: [], open: false, target: targetsOf(cname)[0] };
   }
-  return negative(asked, "no-data", proof(asked, byWildcard ? "wildcard-no-data" : "no-data", denied));
+  return negative(query, "no-data", proof(query, byWildcard ? "wildcard-no-data" : "no-data", denied));
 }
 
 function withSignatures({ signed }: AnswerQuery, node: ZoneNode, each: AnswerSet): readonly AnswerSet[] {
@@ -217,9 +217,9 @@ function withSignatures({ signed }: AnswerQuery, node: ZoneNode, each: AnswerSet
   return set ? [each, { ...each, set }] : [each];
 }
 
-function proof(asked: AnswerQuery, denial: Denial, denied: Denied): readonly AnswerSet[] {
-  if (!asked.signed) return [];
-  return proofOf(asked.view, denial, denied, asked.work).flatMap((link) => signedLink(asked, link));
+function proof(query: AnswerQuery, denial: Denial, denied: Denied): readonly AnswerSet[] {
+  if (!query.signed) return [];
+  return proofOf(query.view, denial, denied, query.work).flatMap((link) => signedLink(query, link));
 }
 
 /**
@@ -230,25 +230,25 @@ export function sharedDenial(view: ZoneView, encloser: readonly Label[]): Shared
   const work = noWork();
   const links = sharedProof(view, encloser.slice(0, encloser.length - view.labels.length), work);
   if (links === undefined) return undefined;
-  const asked = { view, type: undefined, signed: true, work };
-  const proofs = links.flatMap((link) => signedLink(asked, link));
-  return { authority: negative(asked, "no-name", proofs).authority, nodes: links.map(({ node }) => node) };
+  const query = { view, type: undefined, signed: true, work };
+  const proofs = links.flatMap((link) => signedLink(query, link));
+  return { authority: negative(query, "no-name", proofs).authority, nodes: links.map(({ node }) => node) };
 }
 
 export type SharedDenial = { readonly authority: readonly AnswerSet[]; readonly nodes: readonly ZoneNode[] };
 
-const signedLink = (asked: AnswerQuery, { name, set, node }: DenialSet): readonly AnswerSet[] =>
-  withSignatures(asked, node, { name, ttl: set.ttl, set });
+const signedLink = (query: AnswerQuery, { name, set, node }: DenialSet): readonly AnswerSet[] =>
+  withSignatures(query, node, { name, ttl: set.ttl, set });
 
 /** RFC 6672 section 3.1: the DNAME itself, and for clients that do not know it a CNAME for the queried name. */
-function redirection(asked: AnswerQuery, name: readonly Label[], above: number, { node, set, target }: Redirect): Step {
+function redirection(query: AnswerQuery, name: readonly Label[], above: number, { node, set, target }: Redirect): Step {
   const { ttl } = set;
-  const rule = withSignatures(asked, node, { name: name.slice(above), ttl, set });
+  const rule = withSignatures(query, node, { name: name.slice(above), ttl, set });
   const rest = { authority: [], additional: [], open: false };
   const to = redirected(name.slice(0, above), target);
   if (to === undefined) return { kind: "too-long", answer: rule, ...rest };
   const answer = [...rule, { name, ttl, set: aliasTo(to, ttl) }];
-  const isEnd = asked.type === "CNAME" || asked.type === "ANY";
+  const isEnd = query.type === "CNAME" || query.type === "ANY";
   return { kind: isEnd ? "found" : "alias", answer, ...rest, target: to };
 }
 
@@ -285,39 +285,39 @@ const oneOf = (node: ZoneNode): AnswerSet["set"] | undefined =>
 
 const firstSet = (node: ZoneNode): ViewSet | undefined => node.sets.values().next().value;
 
-function negative(asked: AnswerQuery, kind: "no-data" | "no-name", proofs: readonly AnswerSet[]): Step {
-  const { apex, labels, name } = asked.view;
+function negative(query: AnswerQuery, kind: "no-data" | "no-name", proofs: readonly AnswerSet[]): Step {
+  const { apex, labels, name } = query.view;
   const set = setAt(apex, "SOA");
   if (set === undefined) throw new Error(`the zone ${name} has no SOA record`);
   // RFC 2308 section 3: the answer may be cached for the lesser of the SOA's TTL and its minimum.
   const minimum = Number(rdataOf(set)[0]?.fields.minimum ?? 0);
-  const soa = withSignatures(asked, apex, { name: labels, ttl: Math.min(set.ttl, minimum), set });
+  const soa = withSignatures(query, apex, { name: labels, ttl: Math.min(set.ttl, minimum), set });
   return { kind, answer: [], authority: [...soa, ...proofs], additional: [], open: false };
 }
 
 /** With the DS set, or the proof that there is none (RFC 4035 section 3.1.4). */
-function referral(asked: AnswerQuery, { name, relative }: InZone, node: ZoneNode): Step {
+function referral(query: AnswerQuery, { name, relative }: InZone, node: ZoneNode): Step {
   const set = setAt(node, "NS");
   if (set === undefined) throw new Error("a cut without nameservers");
-  const ds = asked.signed ? setAt(node, "DS") : undefined;
+  const ds = query.signed ? setAt(node, "DS") : undefined;
   const security = ds
-    ? withSignatures(asked, node, { name, ttl: ds.ttl, set: ds })
-    : proof(asked, "no-data", { relative, existing: relative.length });
+    ? withSignatures(query, node, { name, ttl: ds.ttl, set: ds })
+    : proof(query, "no-data", { relative, existing: relative.length });
   const authority = [{ name, ttl: set.ttl, set }, ...security];
-  return { kind: "referral", answer: [], authority, additional: addressesFor(asked, set).sets, open: true };
+  return { kind: "referral", answer: [], authority, additional: addressesFor(query, set).sets, open: true };
 }
 
-type Addresses = { readonly asked: boolean; readonly sets: readonly AnswerSet[] };
+type Addresses = { readonly lookedUp: boolean; readonly sets: readonly AnswerSet[] };
 
 /**
  * The zone's addresses of the hosts that a set points to; below a cut they are glue. Only of the first hosts, if there
  * are many.
  */
-function addressesFor(asked: AnswerQuery, set: ViewSet | PackedSet): Addresses {
+function addressesFor(query: AnswerQuery, set: ViewSet | PackedSet): Addresses {
   // A large set leaves little room for more; only a referral needs it.
   const isLarge = set.type !== "NS" && !isPacked(set) && set.values.length > answerLimits.hosts;
-  if (isPacked(set) || isLarge || !withAddresses.has(set.type)) return { asked: false, sets: [] };
-  const { view, work } = asked;
+  if (isPacked(set) || isLarge || !withAddresses.has(set.type)) return { lookedUp: false, sets: [] };
+  const { view, work } = query;
   const sets: AnswerSet[] = [];
   for (const name of targetsOf(set)) {
     work.labels += Math.max(name.length - view.labels.length, 0);
@@ -325,10 +325,10 @@ function addressesFor(asked: AnswerQuery, set: ViewSet | PackedSet): Addresses {
     const node = nodeOf(view, name);
     for (const type of ["A", "AAAA"] as const) {
       const addresses = node && setAt(node, type);
-      if (addresses) sets.push(...withSignatures(asked, node, { name, ttl: addresses.ttl, set: addresses }));
+      if (addresses) sets.push(...withSignatures(query, node, { name, ttl: addresses.ttl, set: addresses }));
     }
   }
-  return { asked: true, sets: [...sets.filter((each) => !isSignature(each)), ...sets.filter(isSignature)] };
+  return { lookedUp: true, sets: [...sets.filter((each) => !isSignature(each)), ...sets.filter(isSignature)] };
 }
 
 const withAddresses: ReadonlySet<RecordType> = new Set<RecordType>(["NS", "MX", "SRV"]);

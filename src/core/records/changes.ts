@@ -111,10 +111,10 @@ const haveSame = (a: RRset, b: RRset): boolean =>
 
 /** The ids of records that exist before and after, but in another set or with other content. */
 function movedIds(before: ReadonlyMap<string, RRset>, after: ReadonlyMap<string, RRset>): ReadonlySet<string> {
-  const saidIn = (sets: ReadonlyMap<string, RRset>) =>
+  const textsById = (sets: ReadonlyMap<string, RRset>) =>
     [...sets].flatMap(([key, set]) => set.records.map((record) => [record.id, `${key} ${content(record)}`] as const));
-  const said = new Map(saidIn(before));
-  const moved = saidIn(after).filter(([id, text]) => said.has(id) && said.get(id) !== text);
+  const textById = new Map(textsById(before));
+  const moved = textsById(after).filter(([id, text]) => textById.has(id) && textById.get(id) !== text);
   return new Set(moved.map(([id]) => id));
 }
 

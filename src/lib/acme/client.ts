@@ -98,8 +98,8 @@ const headerOf = ({ headers }: AcmeAnswer, name: string): string | undefined => 
 /** A 5xx answer, or one from a proxy in front of the authority, says nothing about our request. */
 function refusal(status: number, problem: Problem, retryAfter: number | undefined): AcmeFailure {
   const ours = status < 500 && problem.type !== undefined;
-  const said = problem.type === undefined ? `it answered with status ${status}` : describeProblem(problem);
-  return new AcmeFailure(ours ? "refused" : "unavailable", `the authority refused the request: ${said}`, {
+  const reason = problem.type === undefined ? `it answered with status ${status}` : describeProblem(problem);
+  return new AcmeFailure(ours ? "refused" : "unavailable", `the authority refused the request: ${reason}`, {
     retryAfter,
     problem: problemKind(problem),
   });

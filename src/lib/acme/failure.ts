@@ -41,9 +41,9 @@ export function describeProblem(problem: Problem): string {
   const parts = (problem.subproblems ?? []).map(
     ({ identifier, detail = "" }) => `${identifier?.value ?? "a name"}: ${detail}`,
   );
-  const said = printable([problem.detail ?? kind, ...parts].join("; ").slice(0, longest));
+  const reason = printable([problem.detail ?? kind, ...parts].join("; ").slice(0, longest));
   const todo = todos[kind];
-  return todo === undefined ? said : `${said}; ${todo}`;
+  return todo === undefined ? reason : `${reason}; ${todo}`;
 }
 
 const longest = 1_000;

@@ -31,11 +31,11 @@ function describe(
   code: string,
   { url, serverName }: Endpoint,
   { timeoutMs, maxBytes }: HttpLimits,
-  said: Pick<RequestPeer, "message" | "seen">,
+  details: Pick<RequestPeer, "message" | "seen">,
 ): TransportFault {
   const limits = { seconds: timeoutMs / 1000, mebibytes: maxBytes / 1024 / 1024 };
   const place = { host: url.hostname, serverName, address: url.host, ...limits };
-  const [because, todo] = (words[code] ?? words[family(code)] ?? other)({ ...place, ...said });
+  const [because, todo] = (words[code] ?? words[family(code)] ?? other)({ ...place, ...details });
   return { because, todo };
 }
 

@@ -32,13 +32,13 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   if (url === undefined) {
     return fault("is not a URL such as postgres://moor@db.example.org/moor");
   }
-  const said = decoded(url);
-  if (said === undefined) return fault("has a % that is not part of an escape: write %25");
+  const parts = decoded(url);
+  if (parts === undefined) return fault("has a % that is not part of an escape: write %25");
   const unknown = [...url.searchParams.keys()].filter((key) => !parameters.has(key));
   if (unknown.length > 0) return fault(`has a parameter that moor does not know; remove it: ${unknown.join(", ")}`);
   const { env } = sources;
   const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
-  const hosts = readHosts({ url, listed, host: said.host, env });
+  const hosts = readHosts({ url, listed, host: parts.host, env });
   if (!hosts.ok) return hosts;
   const session = asked("target_session_attrs", "PGTARGETSESSIONATTRS") ?? "any";
   if (!isSessionKind(session)) {
@@ -48,8 +48,8 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
       where,
     );
   }
-  const user = said.user || env.PGUSER || env.USER || "postgres";
-  const database = said.database || env.PGDATABASE || user;
+  const user = parts.user || env.PGUSER || env.USER || "postgres";
+  const database = parts.database || env.PGDATABASE || user;
   const configs: ClientConfig[] = [];
   for (const { host, port } of hosts.value) {
     const ssl = readTls(host, url, env);
@@ -63,7 +63,7 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
       ssl: ssl.value,
       ...(options !== undefined && { options }),
       application_name: asked("application_name", "PGAPPNAME") ?? "moor",
-      password: passwordFor(said.password, sources, { host, port, database, user }),
+      password: passwordFor(parts.password, sources, { host, port, database, user }),
     });
   }
   const [config = {}, ...others] = configs;

@@ -28,7 +28,7 @@ function rig(answer: (sent: Sent, count: number) => Promise<void> | void, option
     },
     now: Date.now,
     log,
-    limits: { tries: [20, 20, 20], apart: 30, atOnce: 2 },
+    limits: { tries: [20, 20, 20], interval: 30, atOnce: 2 },
     ...options,
   });
   return { notifier, sent, said: () => said };
@@ -44,7 +44,7 @@ it("notifies every target immediately", async () => {
 
 it("sends two messages for a burst of changes: one for the first and one for the rest", async () => {
   const apart = 1_000;
-  const { notifier, sent } = rig(() => {}, { limits: { tries: [20], apart, atOnce: 2 } });
+  const { notifier, sent } = rig(() => {}, { limits: { tries: [20], interval: apart, atOnce: 2 } });
   const begun = performance.now();
   for (let i = 0; i < 100; i++) {
     notifier.changed("a.example");
@@ -94,7 +94,7 @@ it("sends messages about many zones a few at a time", async () => {
       await nextTurn();
       open -= 1;
     },
-    { limits: { tries: [100], apart: 0, atOnce: 3 } },
+    { limits: { tries: [100], interval: 0, atOnce: 3 } },
   );
   for (let i = 0; i < 50; i++) notifier.changed(`z${i}.example`);
   await expect.poll(() => sent.length).toBe(50);

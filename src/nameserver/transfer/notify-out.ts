@@ -27,12 +27,12 @@ export type NotifyLimits = {
   /** Milliseconds to wait for an answer, per try. */
   readonly tries: readonly number[];
   /** Milliseconds between two messages about one zone: the second covers all changes in between. */
-  readonly apart: number;
+  readonly interval: number;
   /** Zones that one target is notified of at the same time. */
   readonly atOnce: number;
 };
 
-const defaultLimits: NotifyLimits = { tries: [1_000, 2_000, 4_000, 8_000, 16_000], apart: 10, atOnce: 64 };
+const defaultLimits: NotifyLimits = { tries: [1_000, 2_000, 4_000, 8_000, 16_000], interval: 10, atOnce: 64 };
 
 export function createNotifier(options: NotifierOptions): Notifier {
   const stop = new AbortController();
@@ -86,7 +86,7 @@ class TargetQueue {
   async #run(zone: string): Promise<void> {
     const signal = this.#signal;
     try {
-      await Promise.all([this.#notify(zone), sleep(this.#limits.apart, undefined, { signal })]);
+      await Promise.all([this.#notify(zone), sleep(this.#limits.interval, undefined, { signal })]);
     } catch (error) {
       if (!signal.aborted) this.#options.log.error({ err: error, zone }, "a NOTIFY message could not be sent");
     } finally {

@@ -10,7 +10,7 @@ import type { ServiceFault } from "./service-fault.ts";
 export type ServiceAnswer<T> = { readonly kind: "ok"; readonly value: T } | Absent | ServiceFault;
 
 /** `said` is the service's own text, empty if there is none. */
-export type Absent = { readonly kind: "absent"; readonly said: string };
+export type Absent = { readonly kind: "absent"; readonly message: string };
 
 export type JsonBody = Readonly<Record<string, unknown>>;
 
@@ -69,13 +69,13 @@ export type ServiceError = {
 export function errorIn(status: number, body: JsonBody | undefined): ServiceError {
   const { error, message } = body ?? {};
   const detail = isObject(error) ? error : {};
-  const said = [detail.message, error, message].find((text) => typeof text === "string" && text !== "");
+  const errorText = [detail.message, error, message].find((text) => typeof text === "string" && text !== "");
   const { code } = detail;
   const inside = status === 200 && typeof code === "number" && code >= 400 ? code : status;
   return {
     status: inside,
     code: typeof code === "string" ? code : "",
-    message: printable(typeof said === "string" ? said : ""),
+    message: printable(typeof errorText === "string" ? errorText : ""),
     ...(inside === status ? {} : { outside: status }),
   };
 }
@@ -110,8 +110,8 @@ function faultFor(
   { service, renew }: ApiDialect,
 ): ServiceAnswer<never> {
   const number = outside === undefined ? String(status) : `${outside} with the error ${status}`;
-  const said = message ? `${number}: ${message}` : number;
-  if (status === 404) return { kind: "absent", said: message };
+  const errorText = message ? `${number}: ${message}` : number;
+  if (status === 404) return { kind: "absent", message };
   // The original v1 service reported conflicting writes as a 422 whose text starts with 409.
   const clash = (status === 409 && code !== "uniqueness_error") || message.startsWith("409");
   const isOpen = status < 300 || status >= 500 || openStatuses.includes(status);
@@ -122,7 +122,7 @@ function faultFor(
         : "no action needed: moor retries; see the service's log if this goes on";
     const todo = retryAfter ? waitingUntil(now + retryAfter) : unasked;
     return {
-      ...later(`${service} answered ${said}`, todo),
+      ...later(`${service} answered ${errorText}`, todo),
       ...(retryAfter ? { retryAfter } : {}),
       ...(status === 429 && !retryAfter ? { throttled: true } : {}),
       ...(status === 429 || status >= 500 ? { ofService: true } : {}),
@@ -131,7 +131,7 @@ function faultFor(
   if (status === 401 || (status === 403 && !aboutNoToken.includes(code))) {
     return {
       kind: "unauthorised",
-      because: `${service} denied access (${said})`,
+      because: `${service} denied access (${errorText})`,
       todo: renew,
       ...(status === 401 ? { ofService: true } : {}),
     };
@@ -145,7 +145,7 @@ function faultFor(
   }
   return {
     kind: "refused",
-    because: `${service} refused: ${said}`,
+    because: `${service} refused: ${errorText}`,
     todo:
       code === "protected"
         ? "remove the protection of the record in the console, or remove the name from the config"
@@ -176,9 +176,9 @@ export function itemIn<T>(
   return isItem(item) ? { kind: "ok", value: item } : unexpected(`no ${key}`);
 }
 
-export const unknownCall = ({ said }: Absent, service = ours.service): ServiceFault => ({
+export const unknownCall = ({ message }: Absent, service = ours.service): ServiceFault => ({
   kind: "refused",
-  because: `${service} does not offer this call (404${said ? `: ${said}` : ""})`,
+  because: `${service} does not offer this call (404${message ? `: ${message}` : ""})`,
   todo: "check that the URL is that of a record service, and that `api:` is the API it offers",
 });
 

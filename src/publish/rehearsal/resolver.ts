@@ -71,14 +71,14 @@ async function startUnbound(program: string, place: ResolverPlace): Promise<Reso
     }),
   );
   const child = spawn(program, ["-d", "-p", "-c", config], { stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
+  let output = "";
   const started = new Promise<void>((resolve, reject) => {
     child.stderr.setEncoding("utf8").on("data", (more: string) => {
-      said = `${said}${more}`.slice(-4_000);
-      if (said.includes("start of service")) resolve();
+      output = `${output}${more}`.slice(-4_000);
+      if (output.includes("start of service")) resolve();
     });
     child.once("error", reject);
-    child.once("exit", () => reject(new Error(`unbound ended: ${said.trim()}`)));
+    child.once("exit", () => reject(new Error(`unbound ended: ${output.trim()}`)));
   });
   const close = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;

@@ -38,6 +38,6 @@ const stubAddress = (server: number): string => `  stub-addr: 127.0.0.1@${server
 export async function tellUnbound(folder: string, command: string): Promise<void> {
   const connection = connect(join(folder, "control"));
   connection.end(`UBCT1 ${command}\n`);
-  const said = await text(connection);
-  if (!said.startsWith("ok")) throw new Error(`unbound refused "${command}": ${said.trim()}`);
+  const reply = await text(connection);
+  if (!reply.startsWith("ok")) throw new Error(`unbound refused "${command}": ${reply.trim()}`);
 }

@@ -19,8 +19,11 @@ import { checkWhen, ruleFields } from "./rules.ts";
  * Every setting of the config file. The checks (`read.ts`) and the types are derived from it.
  * `scripts/describe-config.ts` generates the schema for editors and the reference page from it.
  */
-export function configSettings(known: ConfigReferences, checkKept: (named: KeptNames, place: SettingPlace) => void) {
-  const entry = entrySettings(known);
+export function configSettings(
+  references: ConfigReferences,
+  checkKept: (named: KeptNames, place: SettingPlace) => void,
+) {
+  const entry = entrySettings(references);
   return mapping(
     {
       state: path("The file that stores the last written addresses. Default: next to the config.", "moor-state.json"),
@@ -30,12 +33,12 @@ export function configSettings(known: ConfigReferences, checkKept: (named: KeptN
       ),
       interval: usually(duration("How often to poll a source that does not push its changes.", "1m"), "30s"),
       sources: named(
-        known.kinds.sources.settings,
+        references.kinds.sources.settings,
         (name) => `source ${name}`,
         "Where to read addresses. You choose the names.",
       ),
       targets: named(
-        known.kinds.targets.settings,
+        references.kinds.targets.settings,
         (name) => `target ${name}`,
         "Where to write records. You choose the names.",
       ),

@@ -36,8 +36,8 @@ export type NameConfig = {
 };
 
 /** What the entries of `names:` and `hosts:` have in common. */
-export function entrySettings(known: ConfigReferences) {
-  const [sources, targets] = [[...known.sources.keys()], [...known.targets.keys()]];
+export function entrySettings(references: ConfigReferences) {
+  const [sources, targets] = [[...references.sources.keys()], [...references.targets.keys()]];
   const onlySource = sources.length === 1 ? sources[0] : undefined;
   const usualSource: Sources | undefined = onlySource === undefined ? undefined : { names: [onlySource] };
   const onlyTarget = targets.length === 1 ? targets[0] : undefined;
@@ -50,7 +50,7 @@ export function entrySettings(known: ConfigReferences) {
       checkWhen(right, place);
       if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
       if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
-      checkAbilities(right, given, known, right.target ?? onlyTarget ?? "", place);
+      checkAbilities(right, given, references, right.target ?? onlyTarget ?? "", place);
     },
     checkFamily(
       family: Family,
@@ -59,7 +59,7 @@ export function entrySettings(known: ConfigReferences) {
       place: SettingPlace,
       key?: string,
     ): void {
-      checkDevices(family, config, known, source ?? usualSource, place, key);
+      checkDevices(family, config, references, source ?? usualSource, place, key);
     },
     /** Call it after all checks. */
     nameOf(
@@ -73,7 +73,7 @@ export function entrySettings(known: ConfigReferences) {
       const families = new Map<Family, FamilyConfig>();
       for (const [family, config] of wanted) {
         if (!config) continue;
-        families.set(family, withSources(family, config, known, source));
+        families.set(family, withSources(family, config, references, source));
         refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
       }
       const own = {
@@ -197,12 +197,12 @@ function ownerOf(written: string, zone: string): Result<string> {
 function checkAbilities(
   { create, ttl, removeOnStop }: Pick<Partial<NameConfig>, "create" | "ttl"> & { readonly removeOnStop?: boolean },
   given: readonly Family[],
-  known: ConfigReferences,
+  references: ConfigReferences,
   target: string,
   { fault }: SettingPlace,
 ): void {
-  const api = known.targets.get(target);
-  const can = known.kinds.targets.facts[api ?? ""]?.can;
+  const api = references.targets.get(target);
+  const can = references.kinds.targets.facts[api ?? ""]?.can;
   if (create && can?.create === false) {
     const message = `\`moor update\` does not create records with the API ${api}, so this one must exist`;
     fault({ code: "cannot-create", message, todo: "create it at the service, and remove `create:`" }, "create");

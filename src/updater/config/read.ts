@@ -54,7 +54,7 @@ function readRoot(
   path: string,
   files: UpdaterConfig["files"],
 ): Omit<UpdaterConfig, "files" | "warnings"> | undefined {
-  const settings = configSettings(knownIn(kinds, reading), (named, place) =>
+  const settings = configSettings(referencesIn(kinds, reading), (named, place) =>
     checkKeptFiles(keptFiles(named, path, reading.resolve), [...files.keys()], place),
   );
   const read = settings.read(reading.root, "the config", reading);
@@ -93,7 +93,7 @@ function readRoot(
 }
 
 /** Collected before anything is checked: a name may refer to an entry with faults. */
-function knownIn(kinds: ConfigKinds, reading: Reading): ConfigReferences {
+function referencesIn(kinds: ConfigKinds, reading: Reading): ConfigReferences {
   const below = (at: Reading["root"] | undefined) => (at && reading.pairs(at)) ?? [];
   const entries = (key: string) => below(below(reading.root).find(({ name }) => name === key)?.value);
   const tagsOf = (key: string, tag: string, usual: string) =>

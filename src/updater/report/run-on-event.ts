@@ -39,8 +39,8 @@ function faultOf(end: ProgramEnd, timeout: number): string | undefined {
   switch (end.kind) {
     case "exited": {
       if (end.code === 0) return undefined;
-      const said = printable(`${end.stdout.slice(-longestText)}${end.stderr.slice(-longestText)}`.trim());
-      return `failed with code ${end.code}${said && `: ${said}`}`;
+      const output = printable(`${end.stdout.slice(-longestText)}${end.stderr.slice(-longestText)}`.trim());
+      return `failed with code ${end.code}${output && `: ${output}`}`;
     }
     case "not-started":
       return `cannot be started (${end.code})`;

@@ -38,7 +38,7 @@ const events = {
   turn: { kind: "turn" },
   held: { kind: "held", wait: backOff },
   stopped: { kind: "stopped" },
-  apart: { kind: "apart" },
+  apart: { kind: "write-alone" },
   "ended: done": { kind: "ended", result: result({ kind: "done", recordId: "1", ttl: 60 }) },
   "ended: same": { kind: "ended", result: result({ kind: "same" }) },
   "ended: refused": { kind: "ended", result: result({ kind: "refused", fault }) },

@@ -36,7 +36,7 @@ export type NameEvent =
   | { readonly kind: "held"; readonly wait: ServiceWait; readonly fault?: TargetFault }
   | { readonly kind: "stopped" }
   /** The service refused to write it together with others, perhaps because of one of those. */
-  | { readonly kind: "apart" }
+  | { readonly kind: "write-alone" }
   /** The service answered, or timed out. */
   | { readonly kind: "ended"; readonly result: UpdateResult };
 
@@ -64,8 +64,8 @@ export function nextState(state: NameState, event: NameEvent): Next {
         : { state };
     case "stopped":
       return state.kind === "queued" ? { state: { kind: "idle", latest: state.latest } } : { state };
-    case "apart":
-      return apart(state);
+    case "write-alone":
+      return writeAlone(state);
     case "ended":
       return ended(state, event.result);
     default:
@@ -97,7 +97,7 @@ function aloneIn(state: Exclude<NameState, { kind: "writing" }>): Pick<typeof st
   return state.alone || isRefused ? { alone: true } : {};
 }
 
-function apart(state: NameState): Next {
+function writeAlone(state: NameState): Next {
   if (state.kind !== "writing") return { state };
   const { latest, outdated } = state;
   if (outdated) return { state: { kind: "idle", latest }, action: "look-again" };

@@ -17,7 +17,7 @@ export type Subject = {
   /** `home.example.org A` */
   readonly title: string;
   /** The key of the same name's other family, if moor updates that too. */
-  readonly besideKey?: string;
+  readonly otherFamilyKey?: string;
   readonly family: Family;
   readonly source: string;
   /** What messages call the source. */
@@ -72,7 +72,7 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
   const other = [...entry.families.keys()].find((each) => each !== family);
   return {
     key: keyOf(family),
-    ...(other && { besideKey: keyOf(other) }),
+    ...(other && { otherFamilyKey: keyOf(other) }),
     title: `${absoluteName(name, zone)} ${type}`,
     family,
     source,

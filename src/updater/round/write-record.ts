@@ -43,8 +43,8 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
     return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
   }
   const doubt = await markDoubt(subject.key, state, next);
-  const beside = subject.besideKey === undefined ? undefined : state.get(subject.besideKey)?.address;
-  const order = { ...subject.order, value, beside };
+  const otherAddress = subject.otherFamilyKey === undefined ? undefined : state.get(subject.otherFamilyKey)?.address;
+  const order = { ...subject.order, value, otherAddress };
   const outcome = await target.replace(order, signal);
   if (outcome.kind === "refused") await doubt.takeBack();
   return noted({ ...update, ...(found ? { found } : {}) }, outcome, doubt, tools);

@@ -47,9 +47,9 @@ function readingOf({ file }: Program, end: ProgramEnd, timeout: number): SourceR
     case "killed":
       return failed(...killed[end.because](timeout));
     case "exited": {
-      const said = printable(end.stderr);
+      const output = printable(end.stderr);
       if (end.code === 0) return addressesIn(end.stdout, failed);
-      return failed(`failed with code ${end.code}${said && `: ${said}`}`, "run it by hand to see why");
+      return failed(`failed with code ${end.code}${output && `: ${output}`}`, "run it by hand to see why");
     }
     default:
       return end satisfies never;

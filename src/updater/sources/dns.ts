@@ -139,7 +139,7 @@ function testimonyIn(found: readonly string[]): Testimony {
   const [only] = texts;
   if (only === undefined) return { kind: "failed", because: "has no such record" };
   return texts.length === 1
-    ? { kind: "said", text: only }
+    ? { kind: "answered", text: only }
     : { kind: "failed", because: `answered with ${texts.length} records` };
 }
 

@@ -116,5 +116,5 @@ function testimonyIn(outcome: HttpOutcome): Testimony {
   if (outcome.status !== 200) return { kind: "failed", because: `answered ${outcome.status}` };
   const text = outcome.body.trim();
   if (text === "") return { kind: "failed", because: "answered with an empty body" };
-  return { kind: "said", text: /^\s*ip=(.*)$/m.exec(text)?.[1]?.trim() ?? text };
+  return { kind: "answered", text: /^\s*ip=(.*)$/m.exec(text)?.[1]?.trim() ?? text };
 }

@@ -9,7 +9,9 @@ function hearing(answers: readonly (string | Error)[], agree = 2, ipv6: readonly
     name: "abcdef"[at] ?? "",
     async ask(): Promise<Testimony> {
       asked.push("abcdef"[at] ?? "");
-      return typeof answer === "string" ? { kind: "said", text: answer } : { kind: "failed", because: answer.message };
+      return typeof answer === "string"
+        ? { kind: "answered", text: answer }
+        : { kind: "failed", because: answer.message };
     },
   });
   const witnesses = { ipv4: answers.map(witnessOf), ipv6: ipv6.map((answer) => witnessOf(answer, 5)) };

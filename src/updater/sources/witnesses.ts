@@ -9,7 +9,7 @@ import { type SourceReading, unavailable, type WhyUnknown } from "./source.ts";
 export type Witness = { readonly name: string; ask(signal: AbortSignal): Promise<Testimony> };
 
 export type Testimony =
-  | { readonly kind: "said"; readonly text: string }
+  | { readonly kind: "answered"; readonly text: string }
   | { readonly kind: "failed"; readonly because: string };
 
 /** A host that is listed twice. Its ports are one witness, except on this machine: there, each may lead elsewhere. */
@@ -93,7 +93,7 @@ async function question(witness: Witness, family: Family, signal: AbortSignal): 
   const testimony = await witness.ask(signal);
   if (testimony.kind === "failed") return { name, ...testimony };
   const address = parseAddress(testimony.text);
-  if (address?.family === family) return { name, kind: "said", text: address.text };
+  if (address?.family === family) return { name, kind: "answered", text: address.text };
   const what = `"${printable(testimony.text).slice(0, longestQuoted)}", which is not an ${wordOf[family]} address`;
   return { name, kind: "failed", because: `answered ${what}` };
 }
@@ -103,7 +103,7 @@ const wordOf: Readonly<Record<Family, string>> = { ipv4: "IPv4", ipv6: "IPv6" };
 
 /** Undefined also if two different addresses have enough witnesses. */
 function agreedBy(heard: readonly Heard[], agree: number): string | undefined {
-  const votes = Map.groupBy(heard, (each) => (each.kind === "said" ? each.text : undefined));
+  const votes = Map.groupBy(heard, (each) => (each.kind === "answered" ? each.text : undefined));
   const enough = [...votes].filter(([text, those]) => text !== undefined && those.length >= agree);
   return enough.length === 1 ? enough[0]?.[0] : undefined;
 }
@@ -111,6 +111,6 @@ function agreedBy(heard: readonly Heard[], agree: number): string | undefined {
 function disagreement(heard: readonly Heard[], family: Family, agree: number): string {
   if (heard.length < agree)
     return `fewer than ${agree} servers that can report an ${wordOf[family]} address are listed`;
-  const words = heard.map((each) => `${each.name} ${each.kind === "said" ? `said ${each.text}` : each.because}`);
+  const words = heard.map((each) => `${each.name} ${each.kind === "answered" ? `said ${each.text}` : each.because}`);
   return `${agree} of ${heard.length} must agree on one ${wordOf[family]} address: ${firstFew(words).slice(0, 600)}`;
 }

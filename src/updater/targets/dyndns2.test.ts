@@ -238,7 +238,7 @@ async function requestTo(service: string, more: Partial<ReplaceOrder> = {}): Pro
   return config.url.pathname + sent;
 }
 
-const ipv6 = { family: "ipv6", value: "2001:db8::9", beside: "9.9.9.9" } as const;
+const ipv6 = { family: "ipv6", value: "2001:db8::9", otherAddress: "9.9.9.9" } as const;
 
 test.each<[string, Partial<ReplaceOrder>, string]>([
   ["noip", {}, "/nic/update?hostname=home.example.org&myip=9.9.9.9"],

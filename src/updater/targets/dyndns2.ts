@@ -24,7 +24,8 @@ function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () 
     async replace(order, signal) {
       const host = absoluteName(order.name, order.zone);
       const parameter = order.family === "ipv6" ? config.ipv6 : config.ipv4;
-      const addresses = config.together && order.beside !== undefined ? [order.value, order.beside] : [order.value];
+      const addresses =
+        config.together && order.otherAddress !== undefined ? [order.value, order.otherAddress] : [order.value];
       const name = `${config.host}=${encodeURIComponent(host)}`;
       const keep = config.keep ? `&${config.keep[order.family]}` : "";
       const query = `?${config.query && `${config.query}&`}${name}&${parameter}=${addresses.join(",")}${keep}`;
@@ -50,7 +51,7 @@ const dialect: ApiDialect = {
 };
 
 function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now: number): WriteOutcome {
-  const [word = "", said = ""] = outcome.kind === "answer" ? outcome.body.trim().split(/\s+/) : [];
+  const [word = "", stored = ""] = outcome.kind === "answer" ? outcome.body.trim().split(/\s+/) : [];
   // With 429, the word is "abuse", but Retry-After says when it is over.
   const refusal = outcome.kind === "answer" && outcome.status !== 429 ? refusals[word]?.(host) : undefined;
   if (refusal && outcome.kind === "answer") {
@@ -60,33 +61,33 @@ function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now:
     return { kind: fault.kind === "later" || outcome.resent ? "unknown" : "refused", fault };
   }
   const isDone = outcome.kind === "answer" && outcome.status === 200 && (word === "good" || word === "nochg");
-  if (isDone) return confirmed(order, host, said, word === "nochg");
+  if (isDone) return confirmed(order, host, stored, word === "nochg");
   const written = readWritten(outcome, [200], now, dialect);
   if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
   if (written.kind === "accepted") return { kind: "unknown", fault: unclear };
   const { because } = written;
-  return { kind: "refused", fault: because.kind === "absent" ? noPage(because.said) : because };
+  return { kind: "refused", fault: because.kind === "absent" ? noPage(because.message) : because };
 }
 
 /** Both words mean that the record holds the address. Some services omit the address in the answer. */
-function confirmed(order: ReplaceOrder, host: string, said: string, already: boolean): WriteOutcome {
-  const address = parseAddress(said.split(",").find((part) => parseAddress(part)?.family === order.family) ?? said);
-  if (said === "" || address?.text === order.value) {
+function confirmed(order: ReplaceOrder, host: string, stored: string, already: boolean): WriteOutcome {
+  const address = parseAddress(stored.split(",").find((part) => parseAddress(part)?.family === order.family) ?? stored);
+  if (stored === "" || address?.text === order.value) {
     return { kind: "done", recordId: host, ttl: null, ...(already ? { already } : {}) };
   }
   // `good 127.0.0.1`, as Dyn documents it (there is no RFC): the update was ignored, because the client misbehaved.
   const because =
     address?.text === "127.0.0.1"
       ? "the service ignored the update (good 127.0.0.1)"
-      : `the service stored ${printable(said)} instead of ${order.value}`;
+      : `the service stored ${printable(stored)} instead of ${order.value}`;
   return { kind: "unknown", fault: later(because, "see the service's web pages") };
 }
 
 const unclear = later("the answer of the service is not a dyndns2 return code", "check `url:`");
 
-const noPage = (said: string): TargetFault => ({
+const noPage = (message: string): TargetFault => ({
   kind: "refused",
-  because: `the service has no such page (404${said && `: ${said}`})`,
+  because: `the service has no such page (404${message && `: ${message}`})`,
   todo: "correct `url:`; most services use /nic/update",
 });
 

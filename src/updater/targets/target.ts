@@ -46,7 +46,7 @@ export type ReplaceOrder = {
   readonly family: Family;
   readonly value: string;
   /** The address of the name's other family, for services that take both in one call. Absent if it is not known. */
-  readonly beside?: string | undefined;
+  readonly otherAddress?: string | undefined;
   /** Without it, the record keeps its TTL. */
   readonly ttl?: number | undefined;
   /** Without it, the record is found by zone, name and type. */

@@ -47,8 +47,8 @@ function tokensIn(text: string): readonly Token[] | InadynFault {
     const found = lexemes.exec(text);
     if (found === null) return { line, message: "a quote or a comment is never closed" };
     const { double, single, sign, word } = found.groups ?? {};
-    const said = double ?? single ?? word;
-    if (said !== undefined) tokens.push({ text: said.replaceAll(/\\([\s\S])/g, "$1"), isText: true, line });
+    const value = double ?? single ?? word;
+    if (value !== undefined) tokens.push({ text: value.replaceAll(/\\([\s\S])/g, "$1"), isText: true, line });
     if (sign !== undefined) tokens.push({ text: sign, isText: false, line });
     line += found[0].split("\n").length - 1;
   }

@@ -28,7 +28,7 @@ export function importInadyn(text: string, notes: Notes): Imported | InadynFault
   const names = sections.flatMap((section) => namesIn(section, forAll, notes));
   const period = Number(textOf(forAll, "period"));
   return {
-    names: apart(names, notes),
+    names: joinFamilies(names, notes),
     onlyPublic: textOf(forAll, "verify-address") !== "false",
     creates: (api) => ["cloudflare", "desec", "porkbun"].includes(api),
     ...(period > 0 ? { period } : {}),
@@ -73,7 +73,7 @@ function namesIn(section: Section, forAll: Settings, notes: Notes): readonly Imp
 }
 
 /** A provider section of inadyn has one address, so a name with both families has two sections. */
-function apart(names: readonly ImportedName[], notes: Notes): readonly ImportedName[] {
+function joinFamilies(names: readonly ImportedName[], notes: Notes): readonly ImportedName[] {
   const byName = Map.groupBy(names, ({ host, target }) => `${host} ${JSON.stringify(target)}`);
   return [...byName.values()].flatMap(([first, second]) => {
     if (first === undefined) return [];

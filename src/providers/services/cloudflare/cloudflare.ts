@@ -33,8 +33,8 @@ const dialect: ApiDialect = {
     const { code, message } = isObject(first) ? first : {};
     const inside = status === 400 && isNumber(code) && tokenCodes.includes(code) ? 401 : status;
     const failed = body?.success === false && isText(message);
-    const said = failed ? [...(isNumber(code) ? [code] : []), message].join(" ") : "";
-    return { status: inside, code: "", message: printable(said) };
+    const errorText = failed ? [...(isNumber(code) ? [code] : []), message].join(" ") : "";
+    return { status: inside, code: "", message: printable(errorText) };
   },
 };
 

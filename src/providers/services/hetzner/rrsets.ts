@@ -108,7 +108,7 @@ const lookupOf = <T, U = never>(
 ): Lookup<T> | U =>
   answer.kind === "ok" ? { kind: "found", value: answer.value } : answer.kind === "absent" ? absent(answer) : answer;
 
-const isNoZone = ({ said }: Absent): boolean => /^zone not found/i.test(said);
+const isNoZone = ({ message }: Absent): boolean => /^zone not found/i.test(message);
 
 async function readSet(
   { http, service }: Tools,

@@ -59,7 +59,7 @@ export function v1Calls(
       const answer = await http.zones(undefined, signal);
       if (answer.kind === "ok") return { kind: "found", value: answer.value.map(zoneFromWire) };
       if (answer.kind !== "absent") return answer;
-      return /zone/i.test(answer.said) ? { kind: "found", value: [] } : unknownCall(answer, service);
+      return /zone/i.test(answer.message) ? { kind: "found", value: [] } : unknownCall(answer, service);
     },
     async sets(zone, signal) {
       return mapFound(await records(zone, signal), (all) => {
@@ -107,7 +107,7 @@ const zoneFromWire = ({ id, name, ttl }: { id: string; name: string; ttl?: numbe
 
 async function findZone(http: V1Http, service: string, zone: string, signal: AbortSignal): Promise<Lookup<string>> {
   const answer = await http.zones(zone, signal);
-  if (answer.kind === "absent") return answer.said === "" ? unknownCall(answer, service) : noZone(zone, service);
+  if (answer.kind === "absent") return answer.message === "" ? unknownCall(answer, service) : noZone(zone, service);
   if (answer.kind !== "ok") return answer;
   const found = answer.value.find(({ name }) => name.toLowerCase().replace(/\.$/, "") === zone);
   return found ? { kind: "found", value: found.id } : noZone(zone, service);

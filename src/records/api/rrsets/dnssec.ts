@@ -13,7 +13,7 @@ import { isDsWanted, mayBeInParent, signingOf } from "../../signing/signing-of.t
 import { apexValue, dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../signing/signing-texts.ts";
 import { act, type ReadKeys, sendError, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { flagAt, type Keys, said } from "./input.ts";
+import { flagAt, isGiven, type Keys } from "./input.ts";
 import { timeText } from "./wire.ts";
 
 const tags = ["dnssec"];
@@ -34,7 +34,7 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
     read: (keys, faults) => ({
       algorithm: choiceAt(keys, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
       denial: choiceAt(keys, "denial", denials, faults) ?? "nsec",
-      others: said(keys.also_publish) ? dnskeysAt(keys, "also_publish", faults) : [],
+      others: isGiven(keys.also_publish) ? dnskeysAt(keys, "also_publish", faults) : [],
     }),
     run: service.signZone,
   });
@@ -44,7 +44,7 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
   });
   action("change_denial", "Change between NSEC and NSEC3; the zone stays signed", bodies.changeDenial, {
     read: (keys, faults) => {
-      if (!said(keys.denial)) faults.push(badInput("denial", "is missing"));
+      if (!isGiven(keys.denial)) faults.push(badInput("denial", "is missing"));
       return choiceAt(keys, "denial", denials, faults) ?? "nsec";
     },
     run: service.changeDenial,
@@ -54,11 +54,11 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
     run: service.publishKeys,
   });
   action("withdraw_keys", "Stop publishing keys of another server", bodies.withdrawKeys, {
-    read: (keys, faults) => (said(keys.key_tags) ? tagsAt(keys, "key_tags", faults) : []),
+    read: (keys, faults) => (isGiven(keys.key_tags) ? tagsAt(keys, "key_tags", faults) : []),
     run: service.withdrawKeys,
   });
   action("unsign", "Ask the parent to remove the DS record, and then unsign the zone", bodies.unsign, {
-    read: (keys, faults) => said(keys.immediately) && flagAt(keys, "immediately", faults),
+    read: (keys, faults) => isGiven(keys.immediately) && flagAt(keys, "immediately", faults),
     run: service.unsignZone,
   });
   action("keep_signed", "Cancel the unsigning of a zone that still waits for the parent", bodies.keepSigned, {
@@ -106,7 +106,7 @@ const denials = { nsec: "nsec", nsec3: "nsec3" } as const;
 
 function choiceAt<T>(keys: Keys, key: string, choices: Readonly<Record<string, T>>, faults: Fault[]): T | undefined {
   const value = keys[key];
-  if (!said(value)) return undefined;
+  if (!isGiven(value)) return undefined;
   const found = typeof value === "string" && Object.hasOwn(choices, value) ? choices[value] : undefined;
   if (found === undefined) faults.push(badInput(key, `must be one of ${Object.keys(choices).join(", ")}`));
   return found;
@@ -129,7 +129,7 @@ const tagsAt = (keys: Keys, key: string, faults: Fault[]): readonly number[] =>
 function listAt<T>(keys: Keys, key: string, isOne: (each: unknown) => each is T, faults: Fault[]): readonly T[] {
   const given = keys[key];
   if (Array.isArray(given) && given.length > 0 && given.every(isOne)) return given;
-  faults.push(badInput(key, said(given) ? "must be a list of DNSKEY records or key tags" : "is missing"));
+  faults.push(badInput(key, isGiven(given) ? "must be a list of DNSKEY records or key tags" : "is missing"));
   return [];
 }
 

@@ -9,7 +9,7 @@ import type { RecordService } from "../../service.ts";
 import { act, readNothing, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo, type ErrorAnswer, errorAnswer } from "./errors.ts";
 import { previewToWire, providerToWire, publicationToWire, setStateToWire } from "./front-wire.ts";
-import { type Keys, said, textAt } from "./input.ts";
+import { isGiven, type Keys, textAt } from "./input.ts";
 import { oneTextAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 
 const tags = ["providers"];
@@ -35,8 +35,8 @@ export function rrsetsProviderRoutes(api: FastifyInstance, service: RecordServic
           name: textAt(keys, "name", faults),
           kind: textAt(keys, "kind", faults),
           token: textAt(keys, "token", faults),
-          url: said(keys.url) ? textAt(keys, "url", faults) : undefined,
-          ca: said(keys.ca) ? textAt(keys, "ca", faults) : undefined,
+          url: isGiven(keys.url) ? textAt(keys, "url", faults) : undefined,
+          ca: isGiven(keys.ca) ? textAt(keys, "ca", faults) : undefined,
         }),
         run: (draft) => service.addProvider(request.actor, draft),
         answerOf: ({ provider }) => ({ provider: providerToWire(provider) }),
@@ -217,7 +217,7 @@ const driftAt = (keys: Keys, faults: Fault[]): DriftRule | undefined =>
 
 function choiceAt<T extends string>(keys: Keys, key: string, choices: readonly T[], faults: Fault[]): T | undefined {
   const value = keys[key];
-  if (!said(value)) return undefined;
+  if (!isGiven(value)) return undefined;
   const found = choices.find((choice) => choice === value);
   if (found === undefined) faults.push(badInput(key, `must be one of ${choices.join(", ")}`));
   return found;
@@ -228,7 +228,7 @@ const shortestReads = 60;
 const longestReads = 604_800;
 
 function secondsAt({ read_every: value }: Keys, faults: Fault[]): number | undefined {
-  if (!said(value)) return undefined;
+  if (!isGiven(value)) return undefined;
   if (Number.isInteger(value) && (value === 0 || (Number(value) >= shortestReads && Number(value) <= longestReads)))
     return Number(value);
   faults.push(badInput("read_every", `must be 0, or a number of seconds from ${shortestReads} to ${longestReads}`));

@@ -33,9 +33,9 @@ export function readBody<T>(body: unknown, read: (keys: Keys, faults: Fault[]) =
 export function zoneFromKeys(keys: Keys, faults: Fault[]): NewZoneDraft {
   const mode = keys.mode === "secondary" ? "secondary" : "primary";
   if (keys.mode !== mode)
-    faults.push(badInput("mode", said(keys.mode) ? "must be primary or secondary" : "is missing"));
-  const file = mode === "primary" && said(keys.zonefile) ? textAt(keys, "zonefile", faults) : "";
-  const sets = mode === "primary" && said(keys.rrsets) ? setsAt(keys, "rrsets", faults) : [];
+    faults.push(badInput("mode", isGiven(keys.mode) ? "must be primary or secondary" : "is missing"));
+  const file = mode === "primary" && isGiven(keys.zonefile) ? textAt(keys, "zonefile", faults) : "";
+  const sets = mode === "primary" && isGiven(keys.rrsets) ? setsAt(keys, "rrsets", faults) : [];
   if (file !== "" && sets.length > 0) faults.push(badInput("zonefile", "cannot be given together with rrsets"));
   return {
     name: textAt(keys, "name", faults),
@@ -43,7 +43,7 @@ export function zoneFromKeys(keys: Keys, faults: Fault[]): NewZoneDraft {
     ttl: ttlAt(keys, faults) ?? undefined,
     labels: labelsAt(keys, faults) ?? {},
     locked: lockAt(keys, "delete"),
-    primaries: mode === "secondary" && said(keys.primary_nameservers) ? primariesAt(keys, faults) : [],
+    primaries: mode === "secondary" && isGiven(keys.primary_nameservers) ? primariesAt(keys, faults) : [],
     content: file === "" ? { kind: "sets", sets } : { kind: "file", text: file },
   };
 }
@@ -62,7 +62,7 @@ export const setFromKeys = (keys: Keys, faults: Fault[], where = "") => {
 
 export const changesFromKeys = (keys: Keys, faults: Fault[]) => {
   const { expected_serial: expected } = keys;
-  if (said(expected) && !Number.isInteger(expected)) faults.push(badInput("expected_serial", "must be an integer"));
+  if (isGiven(expected) && !Number.isInteger(expected)) faults.push(badInput("expected_serial", "must be an integer"));
   const changes = listAt(keys, "changes", faults, { least: 1, most: mostChanges }).map((each, i): SetChange => {
     const where = `changes[${i}].`;
     const entry = isObject(each) ? each : {};
@@ -70,7 +70,7 @@ export const changesFromKeys = (keys: Keys, faults: Fault[]) => {
       const { name, type, ...to } = setFromKeys(entry, faults, where);
       return { name, type, to };
     }
-    if (said(entry.records)) faults.push(badInput(`${where}records`, "cannot be given together with delete"));
+    if (isGiven(entry.records)) faults.push(badInput(`${where}records`, "cannot be given together with delete"));
     return { name: textAt(entry, "name", faults, where), type: typeAt(entry, faults, where), to: "gone" };
   });
   return { changes, expectedSerial: Number.isInteger(expected) ? Number(expected) : undefined };
@@ -85,7 +85,7 @@ export function recordsAt(
   return listAt(keys, "records", faults, { least: 1, most: mostRecords, where }).map((each, i) => {
     const place = `${where}records[${i}].`;
     const record = isObject(each) ? each : {};
-    const comment = said(record.comment) || comments === "required" ? textAt(record, "comment", faults, place) : "";
+    const comment = isGiven(record.comment) || comments === "required" ? textAt(record, "comment", faults, place) : "";
     if (Buffer.byteLength(comment) > longestComment) {
       faults.push(badInput(`${place}comment`, `is longer than ${longestComment} bytes`));
     }
@@ -112,7 +112,7 @@ export function ttlAt(keys: Keys, faults: Fault[], where = ""): SetDraft["ttl"] 
 }
 
 export function labelsAt(keys: Keys, faults: Fault[], where = ""): Labels | undefined {
-  if (!said(keys.labels)) return undefined;
+  if (!isGiven(keys.labels)) return undefined;
   const labels = readLabels(keys.labels, `${where}labels`);
   if (labels.ok) return labels.value;
   faults.push(...labels.faults);
@@ -122,14 +122,14 @@ export function labelsAt(keys: Keys, faults: Fault[], where = ""): Labels | unde
 export function textAt(keys: Keys, key: string, faults: Fault[], where = ""): string {
   const value = keys[key];
   if (typeof value === "string") return value;
-  faults.push(badInput(`${where}${key}`, said(value) ? "must be a string" : "is missing"));
+  faults.push(badInput(`${where}${key}`, isGiven(value) ? "must be a string" : "is missing"));
   return "";
 }
 
 export function flagAt(keys: Keys, key: string, faults: Fault[]): boolean {
   const value = keys[key];
   if (typeof value === "boolean") return value;
-  faults.push(badInput(key, said(value) ? "must be a boolean" : "is missing"));
+  faults.push(badInput(key, isGiven(value) ? "must be a boolean" : "is missing"));
   return false;
 }
 
@@ -140,7 +140,7 @@ export function primariesAt(keys: Keys, faults: Fault[]): readonly ServerDraft[]
     const address = textAt(server, "address", faults, where);
     const isAddress = typeof server.address !== "string" || parseAddress(address) !== undefined;
     if (!isAddress) faults.push(badInput(`${where}address`, "is not an IP address"));
-    const port = said(server.port) ? portOf(server.port) : 53;
+    const port = isGiven(server.port) ? portOf(server.port) : 53;
     if (port === undefined) faults.push(badInput(`${where}port`, "is not a port"));
     const tsig = tsigAt(server, faults, where);
     return { address: parseAddress(address)?.text ?? address, port: port ?? 0, ...(tsig && { tsig }) };
@@ -158,7 +158,7 @@ const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 function tsigAt(keys: Keys, faults: Fault[], where: string): ServerDraft["tsig"] {
   const { tsig_algorithm: algorithm, tsig_key: key } = keys;
-  if (!said(algorithm) && !said(key)) return undefined;
+  if (!isGiven(algorithm) && !isGiven(key)) return undefined;
   if (!tsigAlgorithms.includes(algorithm)) {
     faults.push(badInput(`${where}tsig_algorithm`, `must be one of ${tsigAlgorithms.join(", ")}`));
   }
@@ -190,7 +190,7 @@ function listAt(
 ): readonly unknown[] {
   const list = keys[key];
   if (!Array.isArray(list)) {
-    faults.push(badInput(`${where}${key}`, said(list) ? "must be an array" : "is missing"));
+    faults.push(badInput(`${where}${key}`, isGiven(list) ? "must be an array" : "is missing"));
     return [];
   }
   if (list.length < least) faults.push(badInput(`${where}${key}`, "must not be empty"));
@@ -198,4 +198,4 @@ function listAt(
   return list.slice(0, most);
 }
 
-export const said = (value: unknown): boolean => value !== undefined && value !== null;
+export const isGiven = (value: unknown): boolean => value !== undefined && value !== null;

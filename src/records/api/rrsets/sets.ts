@@ -7,7 +7,7 @@ import { refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { act, type ReadKeys, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { draftAt, flagAt, labelsAt, recordsAt, said, setFromKeys, ttlAt } from "./input.ts";
+import { draftAt, flagAt, isGiven, labelsAt, recordsAt, setFromKeys, ttlAt } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 import { setToWire } from "./wire.ts";
@@ -78,7 +78,7 @@ function writingRoutes(api: FastifyInstance, service: RecordService): void {
   };
   api.put(one, { schema: labelSchema }, (request, reply) =>
     act(request, reply, {
-      read: (keys, faults) => ({ labels: labelsAt(keys, faults), hasRecords: said(keys.records) }),
+      read: (keys, faults) => ({ labels: labelsAt(keys, faults), hasRecords: isGiven(keys.records) }),
       run: async ({ labels, hasRecords }) =>
         hasRecords
           ? refused([recordsHere])

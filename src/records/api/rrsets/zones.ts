@@ -11,7 +11,7 @@ import { holdFor } from "../shared/admit-body.ts";
 import { sendParts } from "../shared/send-parts.ts";
 import { act, type ReadKeys, readNothing, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { flagAt, labelsAt, primariesAt, said, textAt, ttlAt, zoneFromKeys } from "./input.ts";
+import { flagAt, isGiven, labelsAt, primariesAt, textAt, ttlAt, zoneFromKeys } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type QueryFields } from "./paging.ts";
 import { zoneToWire } from "./wire.ts";
@@ -142,13 +142,13 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   api.post(
     `${path}/change_protection`,
     { schema: schema("Protect a zone", bodies.zoneProtection) },
-    handler((keys, faults) => (said(keys.delete) ? flagAt(keys, "delete", faults) : undefined), service.lockZone),
+    handler((keys, faults) => (isGiven(keys.delete) ? flagAt(keys, "delete", faults) : undefined), service.lockZone),
   );
   api.post(
     `${path}/change_ttl`,
     { schema: schema("Change a zone's TTL", bodies.zoneTtl) },
     handler((keys, faults) => {
-      if (!said(keys.ttl)) faults.push(badInput("ttl", "is missing"));
+      if (!isGiven(keys.ttl)) faults.push(badInput("ttl", "is missing"));
       return ttlAt(keys, faults) ?? 0;
     }, service.changeZoneTtl),
   );
@@ -158,7 +158,7 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
     handler(
       (keys, faults) => ({
         text: textAt(keys, "zonefile", faults),
-        otherServers: said(keys.other_nameservers) && flagAt(keys, "other_nameservers", faults),
+        otherServers: isGiven(keys.other_nameservers) && flagAt(keys, "other_nameservers", faults),
       }),
       service.importFile,
     ),

@@ -164,7 +164,7 @@ class StoreFile {
   readonly #access = createChangeFeed();
   readonly #thread: WriterThread | undefined;
   readonly #queue: WriteQueue;
-  readonly #beside: DatabaseSync | undefined;
+  readonly #secondConnection: DatabaseSync | undefined;
   readonly #large: LargeWrites;
   readonly #room: RoomForRecords | undefined;
   readonly #planner: ReturnType<typeof createPlanner>;
@@ -185,8 +185,8 @@ class StoreFile {
     this.#thread = writerThread && new WriterThread(writerThread.start, this.accessChanged);
     this.#queue = this.#openQueue(writerThread?.together);
     this.sql = sqliteSql(database, this.commit);
-    this.#beside = path === ":memory:" ? undefined : openBeside(path);
-    this.signedZones = createSqlSignedZones(this.#beside ? sqliteSql(this.#beside) : this.sql);
+    this.#secondConnection = path === ":memory:" ? undefined : openSecondConnection(path);
+    this.signedZones = createSqlSignedZones(this.#secondConnection ? sqliteSql(this.#secondConnection) : this.sql);
     const open = path === ":memory:" ? undefined : () => openWriteSide(path, limits?.set);
     this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, ...this.#signingAhead(signer) });
     this.#room = limits && new RoomForRecords(limits, this.sql);
@@ -234,7 +234,7 @@ class StoreFile {
     this.#large.close();
     this.#queue.flush();
     this.#disk.close();
-    this.#beside?.close();
+    this.#secondConnection?.close();
     this.main.database.close();
   }
 
@@ -256,9 +256,15 @@ class StoreFile {
   }
 
   #signingAhead(signer: Signer | undefined): Pick<LargeWritesOptions, "signAhead"> {
-    const [main, beside, { commit, signedZones }] = [this.main, this.#beside, this];
-    if (beside === undefined || signer === undefined) return {};
-    const store = createAheadStore({ main, beside, commit, wrote: (count) => this.#wrote(count), signedZones });
+    const [main, secondConnection, { commit, signedZones }] = [this.main, this.#secondConnection, this];
+    if (secondConnection === undefined || signer === undefined) return {};
+    const store = createAheadStore({
+      main,
+      secondConnection,
+      commit,
+      wrote: (count) => this.#wrote(count),
+      signedZones,
+    });
     return { signAhead: (need, before, ways) => signAhead({ store, signer, ...ways }, need, before) };
   }
 
@@ -289,7 +295,7 @@ const lookEvery = 250;
  * For the rows of signed names, which are large: the nameserver reads those of a whole zone once, and in the cache of
  * the main connection they would take the place of everything else.
  */
-function openBeside(path: string): DatabaseSync {
+function openSecondConnection(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
   database.exec("PRAGMA busy_timeout = 5000; PRAGMA cache_size = -512");
   return database;

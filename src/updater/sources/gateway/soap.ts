@@ -48,6 +48,6 @@ function refusalIn(root: XmlElement): SoapAnswer | undefined {
   const error = findElement(root, "UPnPError");
   const code = Number(error && textOf(error, "errorCode"));
   if (!error || !Number.isInteger(code)) return undefined;
-  const said = printable(textOf(error, "errorDescription") ?? "");
-  return { kind: "refused", code, because: `${code}${said === "" ? "" : ` ${said}`}` };
+  const description = printable(textOf(error, "errorDescription") ?? "");
+  return { kind: "refused", code, because: `${code}${description === "" ? "" : ` ${description}`}` };
 }

@@ -85,12 +85,12 @@ function saidIn(text: string): string {
 const faultOf = (
   { service }: HttpCall,
   { name, zone }: ReplaceOrder,
-  because: TargetFault | { readonly kind: "absent"; readonly said: string },
+  because: TargetFault | { readonly kind: "absent"; readonly message: string },
 ): TargetFault =>
   because.kind === "absent"
     ? {
         kind: "missing",
-        because: `${service} has no record ${absoluteName(name, zone)} (${because.said})`,
+        because: `${service} has no record ${absoluteName(name, zone)} (${because.message})`,
         todo: `create it at ${service}, with any address, or correct \`name:\` and \`zone:\``,
       }
     : because;

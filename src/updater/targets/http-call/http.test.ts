@@ -43,7 +43,7 @@ describe("the request", () => {
 
   it("leaves out the parameter of an address that is not sent", async () => {
     const url = 'url: "URL/u?a={ipv4}&aaaa={ipv6}&n={name}"';
-    await replace(url, { beside: "2001:db8::1" });
+    await replace(url, { otherAddress: "2001:db8::1" });
     await replace(url, { family: "ipv6", value: "2001:db8::2" });
     expect(sent().map(([, path]) => path)).toEqual([
       "/u?a=9.9.9.9&n=home.example.org",
@@ -53,7 +53,7 @@ describe("the request", () => {
 
   it("has both addresses if the service takes them together, and one if the other is not known", async () => {
     const url = 'url: "URL/u?a={ipv4}&aaaa={ipv6}&all={addresses}", families: together';
-    await replace(url, { beside: "2001:db8::1" });
+    await replace(url, { otherAddress: "2001:db8::1" });
     await replace(url);
     expect(sent().map(([, path]) => path)).toEqual([
       "/u?a=9.9.9.9&aaaa=2001:db8::1&all=9.9.9.9,2001:db8::1",

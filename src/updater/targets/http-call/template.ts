@@ -16,7 +16,7 @@ export type Values = Readonly<Record<string, string | undefined>>;
 /** `beside` is sent only to a service that takes both addresses in one call. */
 export function valuesOf(order: ReplaceOrder, together: boolean): Values {
   const { zone, name, family, value } = order;
-  const other = together ? order.beside : undefined;
+  const other = together ? order.otherAddress : undefined;
   const [ipv4, ipv6] = family === "ipv4" ? [value, other] : [other, value];
   return {
     name: absoluteName(name, zone),

@@ -62,8 +62,8 @@ const dialect: ApiDialect = {
   errorIn(status, body) {
     const { code, msg, reason } = body ?? {};
     if (!isNumber(code) || code < 2000) return { status, code: "", message: "" };
-    const said = printable([String(code), msg, reason].filter(isText).join(" "));
-    return { status: status === 200 ? statusOf(code) : status, code: "", message: said };
+    const errorText = printable([String(code), msg, reason].filter(isText).join(" "));
+    return { status: status === 200 ? statusOf(code) : status, code: "", message: errorText };
   },
 };
 

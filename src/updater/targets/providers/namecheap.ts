@@ -57,12 +57,13 @@ const dialect: ApiDialect = {
     const xml = xmlIn(body);
     const count = Number(textIn(xml, "ErrCount") ?? 0);
     if (count === 0) return { status, code: "", message: "" };
-    const said = printable(textIn(xml, "Err1") ?? "an error without a text");
-    return { status: status === 200 ? statusOf(said) : status, code: "", message: said };
+    const errorText = printable(textIn(xml, "Err1") ?? "an error without a text");
+    return { status: status === 200 ? statusOf(errorText) : status, code: "", message: errorText };
   },
 };
 
-const statusOf = (said: string): number => (/password/i.test(said) ? 401 : /not found/i.test(said) ? 404 : 422);
+const statusOf = (errorText: string): number =>
+  /password/i.test(errorText) ? 401 : /not found/i.test(errorText) ? 404 : 422;
 
 /** The API can only write, one address per request; reading is a DNS query. */
 function createNamecheapTarget(config: NamecheapTarget, client: HttpClient): RecordTarget {
@@ -80,7 +81,7 @@ function createNamecheapTarget(config: NamecheapTarget, client: HttpClient): Rec
       if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
       if (written.kind === "accepted") return confirmed(xmlIn(written.value), order);
       const { because } = written;
-      if (because.kind === "absent") return { kind: "refused", fault: stopped(noHost(order, because.said), true) };
+      if (because.kind === "absent") return { kind: "refused", fault: stopped(noHost(order, because.message), true) };
       return { kind: "refused", fault: because.kind === "unauthorised" ? stopped(because, false) : because };
     },
     ...readingByDns(config.dns, cannotList(service, notListed)),
@@ -111,11 +112,11 @@ const stopped = (fault: TargetFault, onlyName: boolean): TargetFault => ({
   onlyName,
 });
 
-const noHost = ({ zone, name }: ReplaceOrder, said: string): TargetFault =>
-  said === ""
-    ? unknownCall({ kind: "absent", said }, service)
+const noHost = ({ zone, name }: ReplaceOrder, errorText: string): TargetFault =>
+  errorText === ""
+    ? unknownCall({ kind: "absent", message: errorText }, service)
     : {
         kind: "missing",
-        because: `Namecheap has no A + Dynamic DNS record ${absoluteName(name, zone)} (${said})`,
+        because: `Namecheap has no A + Dynamic DNS record ${absoluteName(name, zone)} (${errorText})`,
         todo: "create it on the domain's page *Advanced DNS*, with any address, and switch on Dynamic DNS there",
       };

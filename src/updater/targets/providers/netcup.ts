@@ -58,18 +58,18 @@ const dialect: ApiDialect = {
   errorIn(status, body) {
     const { status: word, statuscode, shortmessage, longmessage } = body ?? {};
     if (word !== "error") return { status, code: "", message: "" };
-    const said = printable(
+    const errorText = printable(
       [isNumber(statuscode) ? String(statuscode) : "", shortmessage, longmessage].filter(isText).join(" ").trim(),
     );
-    return { status: status === 200 ? statusOf(said, body?.action) : status, code: "", message: said };
+    return { status: status === 200 ? statusOf(errorText, body?.action) : status, code: "", message: errorText };
   },
 };
 
 /** The codes are too coarse: 4013 stands for any value that is not accepted. */
-function statusOf(said: string, action: unknown): number {
-  if (/requests per minute|too many/i.test(said)) return 429;
-  if (/\bnot found|can not get dns/i.test(said)) return 404;
-  return action === "login" || /session|api ?key|password/i.test(said) ? 401 : 422;
+function statusOf(errorText: string, action: unknown): number {
+  if (/requests per minute|too many/i.test(errorText)) return 429;
+  if (/\bnot found|can not get dns/i.test(errorText)) return 404;
+  return action === "login" || /session|api ?key|password/i.test(errorText) ? 401 : 422;
 }
 
 function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<string> {

@@ -188,7 +188,7 @@ class Route53Zones {
     path: string,
     query: string,
     signal: AbortSignal,
-  ): Promise<Lookup<XmlElement> | { kind: "absent"; said: string }> {
+  ): Promise<Lookup<XmlElement> | { kind: "absent"; message: string }> {
     const answer = readAnswer(await this.#send("GET", version + path, query, "", signal), [200], Date.now(), dialect);
     return answer.kind === "ok" ? { kind: "found", value: xmlIn(answer.value) } : answer;
   }

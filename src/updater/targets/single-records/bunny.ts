@@ -40,8 +40,8 @@ const dialect: ApiDialect = {
   renew: "copy the API key from bunny.net's account settings to the file named in the config",
   parse: parseAny,
   errorIn: (status, body) => {
-    const said = body?.Message;
-    return { status, code: "", message: status >= 400 && isText(said) ? printable(said) : "" };
+    const errorText = body?.Message;
+    return { status, code: "", message: status >= 400 && isText(errorText) ? printable(errorText) : "" };
   },
 };
 

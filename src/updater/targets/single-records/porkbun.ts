@@ -40,10 +40,14 @@ const dialect: ApiDialect = {
   parse: parseAny,
   // Most errors have the status 400, whatever they are about; some have 200.
   errorIn(status, body) {
-    const said = body?.status === "ERROR" && isText(body.message) ? printable(body.message) : "";
+    const errorText = body?.status === "ERROR" && isText(body.message) ? printable(body.message) : "";
     const isPlain = status === 400 || (status === 200 && body?.status === "ERROR");
-    const about = /API key|not opted in/i.test(said) ? 401 : /invalid domain/i.test(said) ? 404 : Math.max(status, 400);
-    return { status: isPlain ? about : status, code: "", message: said };
+    const about = /API key|not opted in/i.test(errorText)
+      ? 401
+      : /invalid domain/i.test(errorText)
+        ? 404
+        : Math.max(status, 400);
+    return { status: isPlain ? about : status, code: "", message: errorText };
   },
 };
 

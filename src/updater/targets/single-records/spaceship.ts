@@ -42,8 +42,8 @@ const dialect: ApiDialect = {
     "create an API key with the permissions dnsrecords:read and dnsrecords:write, and put it in the files named in the config",
   parse: parseAny,
   errorIn: (status, body) => {
-    const said = body?.detail;
-    return { status, code: "", message: status >= 400 && isText(said) ? printable(said) : "" };
+    const errorText = body?.detail;
+    return { status, code: "", message: status >= 400 && isText(errorText) ? printable(errorText) : "" };
   },
 };
 

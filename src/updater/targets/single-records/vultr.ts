@@ -39,8 +39,8 @@ const dialect: ApiDialect = {
     "enable the API in Vultr's account settings, allow this address there, and put the key in the file named in the config",
   parse: parseAny,
   errorIn: (status, body) => {
-    const said = body?.error;
-    return { status, code: "", message: status >= 400 && isText(said) ? printable(said) : "" };
+    const errorText = body?.error;
+    return { status, code: "", message: status >= 400 && isText(errorText) ? printable(errorText) : "" };
   },
 };
 

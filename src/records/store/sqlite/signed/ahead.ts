@@ -12,15 +12,15 @@ import type { WriteSide } from "../write-side.ts";
 type AheadOptions = {
   readonly main: WriteSide;
   /** A connection with a small cache: each row of a large zone is needed once. */
-  readonly beside: DatabaseSync;
+  readonly secondConnection: DatabaseSync;
   readonly commit: Commit;
   /** Called with the number of names that were written. */
   readonly wrote: (count: number) => void;
   readonly signedZones: SignedZones;
 };
 
-export function createAheadStore({ main, beside, commit, wrote, signedZones }: AheadOptions): AheadStore {
-  const reads = sqliteSql(beside);
+export function createAheadStore({ main, secondConnection, commit, wrote, signedZones }: AheadOptions): AheadStore {
+  const reads = sqliteSql(secondConnection);
   const noZone: RecordStore["zoneBy"] = async () => undefined;
   const { signedNames } = main;
   return {
