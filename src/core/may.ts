@@ -14,6 +14,8 @@ export type Scope = {
   readonly expires?: Instant;
   /** Where requests may come from: `192.0.2.0/24`, `2001:db8::/32`, or one address. */
   readonly networks?: readonly string[];
+  /** A write is answered when the provider of a published zone has it. */
+  readonly confirm?: "provider";
 };
 
 export type SetRule = { readonly owner?: string; readonly types?: readonly RecordType[] };

@@ -41,6 +41,7 @@ import { sendNoRoute, v1Api } from "./api/v1/routes.ts";
 import { createUnknownPage, serveConsole } from "./console/http.ts";
 import type { KnownUpdater } from "./console/overview.ts";
 import { createConsoleSessions } from "./console/sessions.ts";
+import { confirming } from "./front/confirm.ts";
 import { publishZones } from "./front/publisher.ts";
 import { joinNodes } from "./node-membership.ts";
 import type { RecordsAcme } from "./open-acme.ts";
@@ -51,6 +52,7 @@ import { createRecordService } from "./service.ts";
 import { keepSigned } from "./signing/life/keep-signed.ts";
 import { checkKeyFile } from "./signing/life/signing-operations.ts";
 import { createSigningState, watchSigned } from "./signing/life/watch-signed.ts";
+import { createChangeFeed } from "./store/change-feed.ts";
 import type { RecordStore } from "./store/port.ts";
 import type { RecordLimits } from "./store/record-limits.ts";
 
@@ -199,15 +201,26 @@ async function openNode(options: RecordsOptions) {
   const stopRemoving = membership.duties.whenLeading(() => removeLeftovers({ store, now, log }));
   opened.push({ name: "deleted zones", close: stopRemoving });
   opened.push({ name: "state of signed zones", close: watchSigned({ store, now, log, state: signing }) });
+  const published = createChangeFeed();
   const stopPublishing = membership.duties.whenLeading(() =>
-    publishZones({ store, signer, now, random: Math.random, log, changed: () => undefined }),
+    publishZones({ store, signer, now, random: Math.random, log, changed: () => published.announce() }),
   );
   opened.push({ name: "zones at providers", close: stopPublishing });
   const health = createHealth();
   health.add("store", async () => void (await opening.look()));
   // Without the key file, signed zones are still served, and other zones can be changed.
   health.add("keys", () => checkKeyFile(store, signer), { isNeeded: false });
-  return { opening, opened, membership, signing, health, now, requests: createRequestCounters(), streams: { open: 0 } };
+  return {
+    opening,
+    opened,
+    membership,
+    signing,
+    published,
+    health,
+    now,
+    requests: createRequestCounters(),
+    streams: { open: 0 },
+  };
 }
 
 async function createServiceServer(options: RecordsOptions, { opening, health, opened, requests, now }: Node) {
@@ -225,7 +238,7 @@ async function createServiceServer(options: RecordsOptions, { opening, health, o
 /** Adds the pages and APIs to the server. Returns the sessions of the console. */
 async function serveAll(
   options: RecordsOptions,
-  { opening, membership, signing, health, streams, now }: Node,
+  { opening, membership, signing, published, health, streams, now }: Node,
   { server, caFile }: Awaited<ReturnType<typeof createServiceServer>>,
 ) {
   const { log, shared, services, updater, passwordCost, pages } = options;
@@ -241,7 +254,7 @@ async function serveAll(
     options.oidc && new IdentityProvider(options.oidc, (what, fields) => log.info(fields, `console: ${what}`));
   const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost, provider });
   const service = createRecordService({
-    store,
+    store: confirming(store, { onPublished: published.listen }),
     now,
     nameservers: options.nameservers,
     serviceNames: options.names,

@@ -121,3 +121,92 @@ describe("drift", () => {
     await published(zone, "www");
   });
 });
+
+describe("confirm: provider", () => {
+  const confirmedToken = (zone: string) =>
+    rig.front().newToken({ access: "write", zones: [zone], sets: [{ owner: "www" }], confirm: "provider" });
+
+  test("answers a write of such a token when the provider has it", async () => {
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    await rig.publish(zone);
+    const token = await confirmedToken(zone);
+    for (const value of ["192.0.2.2", "192.0.2.3"]) {
+      const path = `/zones/${zone}/rrsets/www/A/actions/set_records`;
+      await rig.front().ok("POST", path, { records: [{ value }] }, token);
+      expect(await rig.there().lines(zone)).toEqual([`www 300 A ${value}`]);
+    }
+  });
+
+  test("answers a request that asks for it with an error if the provider does not take it", async () => {
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    await rig.publish(zone);
+    await rig.there().put(zone, "www", "A", ["192.0.2.66"]);
+    const path = `/zones/${zone}/rrsets/www/A/actions/set_records?confirm=provider`;
+    const { status, json } = await rig.front().call("POST", path, { records: [{ value: "192.0.2.2" }] });
+    expect([status, json.error.message]).toEqual([422, expect.stringContaining("somebody changed this set")]);
+  });
+
+  test("by dyndns2, answers good when the provider has it", async () => {
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    await rig.publish(zone);
+    const authorization = `Basic ${Buffer.from(`x:${await confirmedToken(zone)}`).toString("base64")}`;
+    const url = `${rig.front().service.url}/nic/update?hostname=www.${zone}&myip=192.0.2.7`;
+    const answer = await fetch(url, { headers: { authorization } });
+    expect(await answer.text()).toBe("good 192.0.2.7\n");
+    expect(await rig.there().lines(zone)).toEqual(["www 300 A 192.0.2.7"]);
+  });
+});
+
+describe("at the door", () => {
+  test("what the provider would refuse is refused, and the message names it", async () => {
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    await rig.publish(zone, { provider: await rig.provider("hetzner-v1") });
+    const change = (name: string, type: string, values: readonly string[], ttl: number) =>
+      rig.front().call("POST", `/zones/${zone}/changes`, {
+        changes: [{ name, type, ttl, records: values.map((value) => ({ value })) }],
+      });
+    const ns = await change("@", "NS", ["ns1.example.com."], 300);
+    expect([ns.status, ns.json.error.message]).toEqual([422, expect.stringContaining("those of Hetzner")]);
+  });
+
+  test("undo works, and is published", async () => {
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    await rig.publish(zone);
+    await rig.front().put(zone, "www", "A", ["192.0.2.2"]);
+    await published(zone, "www");
+    const { serial } = (await rig.front().ok("GET", `/zones/${zone}`)).zone;
+    await rig.front().ok("POST", `/zones/${zone}/history/${serial}/undo`, {});
+    await expect.poll(() => rig.there().lines(zone)).toEqual(["www 300 A 192.0.2.1"]);
+  });
+});
+
+describe("the token of a provider", () => {
+  test("is not in any answer, nor readable in the store", async () => {
+    await rig.provider();
+    const { text } = await rig.front().call("GET", "/providers");
+    expect(text).not.toContain(rig.there().token);
+    const [provider] = await rig.front().service.store.providers();
+    expect(JSON.stringify(provider)).not.toContain(rig.there().token);
+  });
+
+  test("can be replaced while it does not work, without a restart", async () => {
+    const [front, there] = [rig.front(), rig.there()];
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    const token = await there.newToken({ access: "write" });
+    await front.ok("POST", "/providers", { name: "second", kind: "hetzner", url: there.service.url, token });
+    await rig.publish(zone, { provider: "second" });
+    const tokens = await there.service.store.tokens();
+    await there.service.store.revokeToken(tokens.at(-1)?.id ?? 0, Date.now());
+    const { action } = await front.put(zone, "www", "A", ["192.0.2.2"]);
+    await expect
+      .poll(async () => (await front.ok("GET", `/zones/${zone}/publication`)).publication.trouble?.text)
+      .toMatch(/token/);
+    expect(await front.state(zone, "www")).toMatchObject({ state: "waiting" });
+    expect((await front.action(action.id)).status).toBe("running");
+    await front.ok("POST", "/providers/second/actions/replace_token", {
+      token: await there.newToken({ access: "write" }),
+    });
+    await expect.poll(async () => (await front.action(action.id)).status).toBe("success");
+    expect((await front.ok("GET", `/zones/${zone}/publication`)).publication.trouble).toBe(null);
+  });
+});

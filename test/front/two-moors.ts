@@ -57,13 +57,7 @@ export class Moor {
 
   /** The sets of a zone without its NS and SOA, as lines. */
   async lines(zone: string): Promise<readonly string[]> {
-    const { rrsets } = await this.ok("GET", `/zones/${zone}/rrsets?per_page=100`);
-    return rrsets
-      .filter(({ name, type }: Json) => !(name === "@" && ["NS", "SOA"].includes(type)))
-      .flatMap(({ name, type, ttl, records }: Json) =>
-        records.map(({ value }: Json) => `${name} ${ttl ?? "-"} ${type} ${value}`),
-      )
-      .toSorted();
+    return linesOf((await this.ok("GET", `/zones/${zone}/rrsets?per_page=100`)).rrsets);
   }
 
   async state(zone: string, name: string, type = "A"): Promise<Json> {
@@ -75,6 +69,14 @@ export class Moor {
     return (await this.ok("GET", `/actions/${id}`)).action;
   }
 }
+
+export const linesOf = (rrsets: Json): readonly string[] =>
+  rrsets
+    .filter(({ name, type }: Json) => !(name === "@" && ["NS", "SOA"].includes(type)))
+    .flatMap(({ name, type, ttl, records }: Json) =>
+      records.map(({ value }: Json) => `${name} ${ttl ?? "-"} ${type} ${value}`),
+    )
+    .toSorted();
 
 async function newToken({ store }: RunningRecords, scope: Scope): Promise<string> {
   const secret = createToken(64);

@@ -28,6 +28,7 @@ export async function openLocalApi(options: ManageOptions, io: CommandIo): Promi
       prefix: "/v1",
     });
     return {
+      isLocal: true,
       async send(method, path, body) {
         const payload = body === undefined ? {} : { payload: JSON.stringify(body) };
         const headers = { "content-type": "application/json" };

@@ -59,11 +59,34 @@ export const recordRemove = (
 const quoted = (type: string, value: string): string =>
   type.toUpperCase() === "TXT" && !value.startsWith('"') ? `"${value.replaceAll(/["\\]/g, "\\$&")}"` : value;
 
-async function changeSet(
+/** `moor record take-theirs` and its siblings: ends a drift of a published zone, or sends a refused set again. */
+export const recordDecide = (name: string, type: string, verb: string, options: ManageOptions, io: CommandIo) =>
+  withSet({ name, type }, options, io, async (api, set) => {
+    await write(api, "POST", `${pathOf(set)}/actions/${verb.replaceAll("-", "_")}`, { body: {}, signal: io.signal });
+    io.out(options.json ? `${JSON.stringify({ name, type, changed: true })}\n` : `Done: ${name} ${type}\n`);
+  });
+
+const changeSet = (
   typed: { readonly name: string; readonly type: string; readonly values: readonly string[] },
   change: Change,
   options: RecordSettings,
   io: CommandIo,
+): Promise<number> =>
+  withSet(typed, options, io, async (api, set, name) => {
+    const { zone, type } = set;
+    const same = sameValue(type, zone);
+    const before = await contentOf(api, set);
+    const wanted = change(before?.values ?? [], same);
+    await bringTo(api, set, { before, wanted, ttl: options.ttl, same }, io.signal);
+    const after = await contentOf(api, set);
+    print({ name, type: typeName(type), before, after }, options, io);
+  });
+
+async function withSet(
+  typed: { readonly name: string; readonly type: string },
+  options: ManageOptions,
+  io: CommandIo,
+  work: (api: RecordsApi, set: SetPlace, name: string) => Promise<void>,
 ): Promise<number> {
   const name = parseTyped(parseName, typed.name, "NAME");
   if (!name.ok) {
@@ -78,13 +101,7 @@ async function changeSet(
       const add = `${io.program} zone add ${sameService(options)}`.trim();
       return refuse(1, `No zone of this service contains ${typed.name}; create it with: ${add} ZONE`, io);
     }
-    const set = { zone, owner: ownerOf(name.value, zone) ?? apex, type };
-    const same = sameValue(type, zone);
-    const before = await contentOf(api, set);
-    const wanted = change(before?.values ?? [], same);
-    await bringTo(api, set, { before, wanted, ttl: options.ttl, same }, io.signal);
-    const after = await contentOf(api, set);
-    print({ name: name.value, type: typeName(type), before, after }, options, io);
+    await work(api, { zone, owner: ownerOf(name.value, zone) ?? apex, type }, name.value);
     return 0;
   });
 }

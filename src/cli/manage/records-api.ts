@@ -25,6 +25,10 @@ export type RecordsApi = {
     body?: JsonFields,
   ): Promise<{ readonly status: number; readonly body: JsonFields }>;
   close(): Promise<void>;
+  /**
+   * The store of this machine: what an answered write leaves to do is done by the service, which may not be running.
+   */
+  readonly isLocal?: true;
 };
 
 /** The service refused a call; the message is its own. */
@@ -72,7 +76,7 @@ export async function write(
 ): Promise<{ readonly status: number; readonly body: JsonFields }> {
   const answer = await call(api, method, path, { body, expected });
   let action = actionIn(answer.body);
-  for (let pause = 100; action?.status === "running"; pause = Math.min(2 * pause, 5_000)) {
+  for (let pause = 100; action?.status === "running" && !api.isLocal; pause = Math.min(2 * pause, 5_000)) {
     await sleep(pause, undefined, { signal });
     action = actionIn((await call(api, "GET", `/actions/${action.id}`)).body);
   }
@@ -91,7 +95,7 @@ export async function* pagesOf(
   perPage: number,
 ): AsyncGenerator<readonly JsonFields[]> {
   for (let page: unknown = 1; typeof page === "number"; ) {
-    const { body } = await call(api, "GET", `${path}?page=${page}&per_page=${perPage}`);
+    const { body } = await call(api, "GET", `${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=${perPage}`);
     const listed = body[key];
     if (!Array.isArray(listed)) throw new Error(`the service sent no ${key}`);
     yield listed.filter(isObject);

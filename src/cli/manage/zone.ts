@@ -10,6 +10,7 @@ import { replaceFile } from "../../process/data-folder.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { printTable } from "../io/print-table.ts";
+import { type PublishOptions, publishZone } from "./publish.ts";
 import {
   call,
   type JsonFields,
@@ -21,13 +22,14 @@ import {
 } from "./records-api.ts";
 import { withApi } from "./with-api.ts";
 
-export type ZoneAdd = ManageOptions & { readonly ttl?: number };
+export type ZoneAdd = ManageOptions & PublishOptions & { readonly ttl?: number };
 
 /** `moor zone add`: nothing changes if the zone exists. */
 export function zoneAdd(typed: string, options: ZoneAdd, io: CommandIo): Promise<number> {
   return withZone(typed, options, io, async (api, zone) => {
     const body = { name: zone, mode: "primary", ttl: options.ttl };
     const created = await createZone(api, body, io);
+    if (options.publish !== undefined) return await publishZone(api, zone, options.publish, options, io);
     const shown = await readZone(api, zone);
     printOutcome({ zone: nameToUnicode(zone), changed: created }, created ? "Created" : "Exists already:", options, io);
     if (created && !options.json) io.out(delegation(shown));

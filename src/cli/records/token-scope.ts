@@ -16,6 +16,7 @@ export type TypedScope = {
   readonly type: readonly string[];
   readonly expires?: string;
   readonly from: readonly string[];
+  readonly confirm?: "provider";
 };
 
 /** Reports all faults together, each with its option. */
@@ -36,6 +37,7 @@ export function readTokenScope(typed: TypedScope, now: Instant): Result<Scope> {
     ...(rules.length > 0 && { sets: rules }),
     ...(expires.value !== undefined && { expires: expires.value }),
     ...(networks.value.length > 0 && { networks: networks.value }),
+    ...(typed.confirm && { confirm: typed.confirm }),
   });
 }
 

@@ -172,6 +172,11 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
     .option("--read-only", "allow reading only")
     .option(...onlyZones);
   scopeOptions(add, "allow")
+    .addOption(
+      new Option("--confirm <by>", "answer its writes when the provider of a published zone has them").choices([
+        "provider",
+      ]),
+    )
     .option(...newOption)
     .option("--long", "64 characters instead of 32, as some clients of the rrsets API expect")
     .option(...toFile)

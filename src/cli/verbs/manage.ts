@@ -10,6 +10,7 @@ const zone = ["<zone>", "the zone, such as example.org"] as const;
 export function addManageVerbs(program: Command, io: CommandIo, run: Run): void {
   const verb = (name: string, text: string) => program.command(name).description(text);
   addZoneVerbs(verb("zone", "Manages zones, at Hetzner or at moor records."), io, run);
+  addProviderVerbs(verb("provider", "Manages the tokens with which zones are published at providers."), io, run);
   addRecordVerbs(verb("record", "Changes records, at Hetzner or at moor records."), io, run);
 }
 
@@ -35,7 +36,26 @@ function addZoneVerbs(parent: Command, io: CommandIo, run: Run): void {
   manageVerb(parent, "add", "Creates a zone; if it exists already, nothing changes.")
     .argument(...zone)
     .option("--ttl <seconds>", "the TTL of records without their own", readTtl)
+    .addOption(new Option("--publish <service>", "publish the zone at a provider, where it exists").choices(publishers))
+    .option("--publish-token <file>", "with --publish: the file with the token of the account there", readPath)
+    .option("--publish-url <url>", "with --publish: the URL of the service (powerdns, moor and dns-update need it)")
+    .option("--publish-ca <file>", "with --publish: trust only the certificates in this file", readPath)
+    .option("--publish-name <name>", "with --publish: the name of the token here (default: that of the service)")
+    .addOption(
+      new Option("--fill <whose>", "with --publish: whose records the zone has at first")
+        .choices(["theirs", "ours"])
+        .default("theirs"),
+    )
+    .addOption(
+      new Option("--drift <rule>", "with --publish: what happens to a set that somebody changes there")
+        .choices(["ask", "ours", "theirs"])
+        .default("ask"),
+    )
+    .option("--yes", "with --publish: publish, instead of showing what would change")
     .action((name, options) => run(async () => (await load()).zoneAdd(name, options, io)));
+  manageVerb(parent, "state", "Shows how far a zone is published at its provider.")
+    .argument(...zone)
+    .action((name, options) => run(async () => (await import("../manage/publish.ts")).zoneState(name, options, io)));
   manageVerb(parent, "list", "Lists the zones.").action((options) =>
     run(async () => (await load()).zoneList(options, io)),
   );
@@ -48,6 +68,24 @@ function addZoneVerbs(parent: Command, io: CommandIo, run: Run): void {
     .argument(...zone)
     .option("--yes", "confirm that the zone and all its records are deleted")
     .action((name, options) => run(async () => (await load()).zoneDelete(name, options, io)));
+}
+
+const publishers = ["cloudflare", "desec", "dns-update", "hetzner", "hetzner-v1", "moor", "powerdns"] as const;
+
+/** The tokens with which zones are published. */
+function addProviderVerbs(parent: Command, io: CommandIo, run: Run): void {
+  const load = () => import("../manage/publish.ts");
+  const name = ["<name>", "its name in the list"] as const;
+  manageVerb(parent, "list", "Lists the providers, never their tokens.").action((options) =>
+    run(async () => (await load()).providerList(options, io)),
+  );
+  manageVerb(parent, "replace-token", "Replaces the token of a provider; the service need not be restarted.")
+    .argument(...name)
+    .argument("<file>", "the file with the new token")
+    .action((which, file, options) => run(async () => (await load()).providerReplaceToken(which, file, options, io)));
+  manageVerb(parent, "remove", "Removes a provider that no zone is published with.")
+    .argument(...name)
+    .action((which, options) => run(async () => (await load()).providerRemove(which, options, io)));
 }
 
 const froms = ["axfr", "cloudflare", "desec", "hetzner", "moor", "powerdns"] as const;
@@ -97,6 +135,19 @@ function addRecordVerbs(parent: Command, io: CommandIo, run: Run): void {
     .argument("[value...]", "the values (default: all of that type)")
     .action((name, type, values, options) =>
       run(async () => (await load()).recordRemove(name, type, values, options, io)),
+    );
+  addDecisionVerbs(recordVerb, io, run);
+}
+
+function addDecisionVerbs(recordVerb: (name: string, text: string) => Command, io: CommandIo, run: Run): void {
+  const load = () => import("../manage/record.ts");
+  for (const [verb, text] of [
+    ["take-theirs", "Takes what somebody wrote at the provider of a published zone."],
+    ["put-ours-back", "Replaces what somebody wrote at the provider of a published zone."],
+    ["publish-again", "Sends a set again that the provider of a published zone refused."],
+  ] as const)
+    recordVerb(verb, text).action((name, type, options) =>
+      run(async () => (await load()).recordDecide(name, type, verb, options, io)),
     );
 }
 

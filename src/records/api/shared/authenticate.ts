@@ -7,8 +7,8 @@ import type { Token } from "../../model.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordStore } from "../../store/port.ts";
 
-/** The client's address and connection. */
-export type Caller = { readonly ip: string; readonly socket: object };
+/** The client's address and connection, and the URL of the request. */
+export type Caller = { readonly ip: string; readonly socket: object; readonly url?: string };
 
 /** The actor of a token that is known, not revoked, not expired, and allowed from this address. Counts one use. */
 export function actorOf(
@@ -19,7 +19,8 @@ export function actorOf(
 ): MaybeLater<Actor | undefined> {
   return whenKnown(actorStill(store, secret, caller, now), (actor) => {
     if (actor?.token !== undefined) store.noteUse(actor.token, now);
-    return actor;
+    // For one request instead of all requests of the token.
+    return actor && caller.url?.includes("confirm=provider") ? confirmed(actor) : actor;
   });
 }
 
@@ -40,6 +41,8 @@ export function actorStill(
     return shown.actor;
   });
 }
+
+const confirmed = (actor: Actor): Actor => ({ ...actor, scope: { ...actor.scope, confirm: "provider" } });
 
 const actorWith = ({ account, scope, id, name }: Token, from: string): Actor => ({
   account,
