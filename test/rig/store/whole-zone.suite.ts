@@ -4,13 +4,16 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { headOfSignature, type SignedName } from "../../../src/core/dnssec/signed-name.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
-import { largeZone, plainSettings, type Zone } from "../../../src/records/model.ts";
+import { largeZone, plainSettings, type SigningKey, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/new-id.ts";
+import { continueLife } from "../../../src/records/signing/life/continue-life.ts";
 import { createSigner, type Signer } from "../../../src/records/signing/signer.ts";
+import { everyDsOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
 import { isLongRun } from "../long-run.ts";
-import { signZone, unsignNow } from "../records/sign.ts";
+import { parentWith } from "../records/parent-with.ts";
+import { rollKey, signZone, unsignNow } from "../records/sign.ts";
 import { actOn, createZoneIn, writeTo } from "./write.ts";
 
 const now = Date.now();
@@ -169,6 +172,40 @@ export function describeWholeZones(title: string, { open, faults }: WholeZoneRig
       expect(await clean()).toBeGreaterThan(size / 1_000);
       expect(await faults(store)).toEqual([]);
       expect(await everyName()).toHaveLength(size + 2);
+    });
+
+    it("gets a new key, stage by stage, while others write, also to it", async () => {
+      await sign();
+      let at = now;
+      const others: number[] = [];
+      /** The next stage, with the DS records of these keys at the parent. */
+      const nextStage = async (inParent: (keys: readonly SigningKey[]) => readonly SigningKey[]) => {
+        const { settings, ...rest } = await current();
+        const ds = inParent(settings.dnssec?.keys ?? []).flatMap((key) => everyDsOf(key, zone.name));
+        at += 3 * 86_400_000;
+        const moving = continueLife({ store, now: at }, { ...rest, settings }, parentWith(ds), 3_600);
+        await meanwhile(moving, async (i) => {
+          const start = performance.now();
+          await put(other, `h0 - A 192.0.2.${i % 250}`);
+          others.push(performance.now() - start);
+          if (i % 50 === 0) await put(zone, `new${i} - A 192.0.2.1`);
+        });
+        return (await current()).settings.dnssec?.stage;
+      };
+      const reach = async (stage: string, inParent: Parameters<typeof nextStage>[0]) => {
+        for (let i = 0; i < 4; i++) if ((await nextStage(inParent)) === stage) return;
+        throw new Error(`the stage ${stage} is not reached`);
+      };
+      await reach("new-parent", () => []);
+      await reach("secure", (keys) => keys);
+      expect(await rollKey({ store, now: at }, await current(), undefined, signer)).toMatchObject({ ok: true });
+      await reach("roll-parent", (keys) => keys.slice(0, 1));
+      await reach("roll-sign", (keys) => keys.slice(1));
+      await reach("secure", (keys) => keys.slice(-1));
+      expect((await current()).settings.dnssec?.keys).toHaveLength(1);
+      await clean(at);
+      expect(await faults(store)).toEqual([]);
+      if (isLongRun) console.log(`${title}: others waited at most ${Math.max(...others).toFixed(0)} ms`);
     });
 
     it("is unsigned in one short transaction, and its names are deleted in steps", async () => {
