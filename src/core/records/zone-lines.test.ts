@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
-import { setsAfterSteps, setsFromLines } from "./zone-lines.ts";
+import { finish } from "../steps.ts";
+import { applyingSteps, readingSets } from "./zone-lines.ts";
 
 const before = writtenSets("example.org", "www 300 A 192.0.2.1\nwww 300 A 192.0.2.2").map((set) => ({
   ...set,
@@ -11,7 +12,7 @@ const how = { now: 9, newId: () => "new" };
 const line = (rdata: string, ttl = 300) => ({ owner: "www", type: "A", ttl, rdata }) as const;
 
 it("ids, times and labels of what is still there are kept", () => {
-  const [set] = setsFromLines([line("192.0.2.2"), line("192.0.2.3")], before, how);
+  const [set] = finish(readingSets([line("192.0.2.2"), line("192.0.2.3")], before, how));
   expect(set?.labels).toEqual({ team: "web" });
   expect(set?.records.map(({ id, modified }) => [id, modified])).toEqual([
     ["old1", 0],
@@ -20,7 +21,7 @@ it("ids, times and labels of what is still there are kept", () => {
 });
 
 it("a set gets its shortest TTL, and each value once", () => {
-  const [set] = setsFromLines([line("192.0.2.2", 60), line("192.0.2.3"), line("192.0.2.3")], [], how);
+  const [set] = finish(readingSets([line("192.0.2.2", 60), line("192.0.2.3"), line("192.0.2.3")], [], how));
   expect(set).toMatchObject({ ttl: 60, records: [{ rdata: "192.0.2.2" }, { rdata: "192.0.2.3" }] });
 });
 
@@ -29,10 +30,12 @@ it("all steps are applied, or none if a record to remove does not exist", () => 
     { removed: [line("192.0.2.1")], added: [line("192.0.2.5")] },
     { removed: [line("192.0.2.5")], added: [line("192.0.2.6")] },
   ];
-  const values = setsAfterSteps(steps, before, 600, how)?.flatMap((set) => set.records.map((record) => record.rdata));
-  expect(values).toEqual(["192.0.2.2", "192.0.2.6"]);
-  expect(setsAfterSteps([{ removed: [line("192.0.2.9")], added: [] }], before, 600, how)).toBeUndefined();
-  expect(setsAfterSteps([{ removed: [line("192.0.2.1"), line("192.0.2.2")], added: [] }], before, 600, how)).toEqual(
-    [],
+  const values = finish(applyingSteps(steps, before, 600, how))?.flatMap((set) =>
+    set.records.map((record) => record.rdata),
   );
+  expect(values).toEqual(["192.0.2.2", "192.0.2.6"]);
+  expect(finish(applyingSteps([{ removed: [line("192.0.2.9")], added: [] }], before, 600, how))).toBeUndefined();
+  expect(
+    finish(applyingSteps([{ removed: [line("192.0.2.1"), line("192.0.2.2")], added: [] }], before, 600, how)),
+  ).toEqual([]);
 });

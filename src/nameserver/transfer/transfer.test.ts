@@ -4,8 +4,9 @@ import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import { type Change, diffSets } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { setsAfterSteps } from "../../core/records/zone-lines.ts";
+import { applyingSteps } from "../../core/records/zone-lines.ts";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
+import { finish } from "../../core/steps.ts";
 import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "../../lib/dns/message.ts";
 import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { createLoadedZones } from "../answer/loaded-zones.ts";
@@ -93,8 +94,8 @@ function received(records: readonly ResourceRecord[], since: number, before: rea
   const how = { now: 1, newId: () => "" };
   if (sorted === undefined) throw new Error("not whole");
   if (sorted.kind === "same") return before;
-  if (sorted.kind === "whole") return setsAfterSteps([{ removed: [], added: sorted.lines }], [], 600, how) ?? [];
-  const after = setsAfterSteps(sorted.steps, before, 600, how);
+  if (sorted.kind === "whole") return finish(applyingSteps([{ removed: [], added: sorted.lines }], [], 600, how)) ?? [];
+  const after = finish(applyingSteps(sorted.steps, before, 600, how));
   if (after === undefined) throw new Error("takes away what is not there");
   return after;
 }

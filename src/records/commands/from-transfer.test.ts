@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { nothingAround } from "../../core/records/dname.ts";
+import type { RRset } from "../../core/records/rrset.ts";
 import type { ZoneLine } from "../../core/records/zone-lines.ts";
+import { finish, inSteps } from "../../core/steps.ts";
 import { plainSettings, type Zone } from "../model.ts";
 import { type TransferredContent, transferRule } from "./from-transfer.ts";
 
@@ -21,14 +23,16 @@ const soa = (serial: number) => line("@", "SOA", `ns1.example. hostmaster.exampl
 const long = line([60, 60, 60, 57].map((count) => "a".repeat(count)).join("."), "A", "192.0.2.1");
 const parameters = line("@", "TYPE51", "\\# 5 0100000000");
 
-type Sets = Parameters<ReturnType<typeof transferRule>["decide"]>[0]["sets"];
+type Sets = readonly RRset[];
 
-const stored = (content: TransferredContent, sets: Sets = []) =>
-  transferRule({ kind: "transfer", account: 1, zone: "z", content, parts: 1, now: 5 }).decide({
-    zone,
-    sets,
-    around: nothingAround,
-  });
+const deciding = (content: TransferredContent, sets: Sets = []) => {
+  const { decide } = transferRule({ kind: "transfer", account: 1, zone: "z", content, parts: 1, now: 5 });
+  return inSteps(decide([{ zone, sets, around: nothingAround }]));
+};
+const stored = (content: TransferredContent, sets: Sets = []) => {
+  const { decisions, result } = finish(deciding(content, sets));
+  return { result, wanted: decisions[0]?.wanted };
+};
 const whole = (...lines: readonly ZoneLine[]): TransferredContent => ({
   kind: "whole",
   serial: 2,
@@ -61,4 +65,12 @@ it("passes on what makes other servers refuse only this zone", () => {
   const dname = line("old", "TYPE39", "\\# 3 016100");
   const odd = [dname, line("www.old", "A", "192.0.2.1"), line("ssh", "TYPE44", "\\# 0")];
   expect(stored(whole(...odd)).result).toEqual({ kind: "done" });
+});
+
+it("decides about a large transfer in steps, a few per set: between two of them, others get their turn", () => {
+  const lines = Array.from({ length: 3_000 }, (_, i) => line(`h${i}`, "A", "192.0.2.1"));
+  const steps = deciding(whole(...lines));
+  let count = 1;
+  while (!steps.next().done) count += 1;
+  expect(count).toBeGreaterThan(3 * lines.length);
 });

@@ -3,13 +3,14 @@ import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import { typeNamed } from "../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../core/instant.ts";
 import { apex } from "../../core/names/name.ts";
-import { checkZone } from "../../core/records/check-zone.ts";
+import { checkingZone } from "../../core/records/check-zone.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { setsAfterSteps, setsFromLines, type ZoneLine, type ZoneStep } from "../../core/records/zone-lines.ts";
+import { applyingSteps, readingSets, type ZoneLine, type ZoneStep } from "../../core/records/zone-lines.ts";
 import type { Fault } from "../../core/result.ts";
+import type { Steps } from "../../core/steps.ts";
 import { TooManyRecords, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
-import type { RecordStore, WriteRule } from "../store/port.ts";
+import type { RecordStore, WriteAllRule, WriteView } from "../store/port.ts";
 
 /** What a primary server sent for a secondary zone. */
 export type TransferredContent =
@@ -34,8 +35,7 @@ export async function storeTransfer(
 ): Promise<StoredTransfer> {
   const parts = content.kind === "whole" ? content.lines.length : linesIn(content.steps);
   try {
-    const stored = await store.run({ kind: "transfer", account, zone: id, content, parts, now }, transferRule);
-    return stored ?? { kind: "does-not-fit" };
+    return await store.run({ kind: "transfer", account, zone: id, content, parts, now }, transferRule);
   } catch (error) {
     if (!(error instanceof TooManyRecords)) throw error;
     return { kind: "refused", faults: [{ code: "too-many-records", where: "zone", message: error.message }] };
@@ -54,27 +54,36 @@ export type Transfer = {
 const linesIn = (steps: readonly ZoneStep[]): number =>
   steps.reduce((sum, { removed, added }) => sum + removed.length + added.length, 0);
 
-export function transferRule(command: Transfer): WriteRule<StoredTransfer> {
+/** In steps: a zone may be as large as its primary likes. */
+export function transferRule(command: Transfer): WriteAllRule<StoredTransfer> {
   const { account, zone: id, content, now } = command;
   const owners = content.kind === "whole" ? ("all" as const) : () => ownersIn(content.steps);
   const request = { account, at: { zone: id }, owners, actor: "transfer", now };
-  const decide: WriteRule<StoredTransfer>["decide"] = ({ zone, sets }) => {
-    const how = { now, newId: newRecordId };
-    const fits = zone.settings.mode === "secondary" && (content.kind === "whole" || zone.serial === content.since);
-    const wanted = !fits
-      ? undefined
-      : content.kind === "whole"
-        ? setsFromLines(content.lines, sets, how)
-        : setsAfterSteps(content.steps, sets, zone.settings.ttl, how);
-    if (wanted === undefined) return { wanted, result: { kind: "does-not-fit" } };
-    // Only a whole transfer shows all names of a zone that begins to use NSEC3.
-    if (content.kind === "steps" && usesNsec3(wanted) && !usesNsec3(sets))
-      return { wanted: undefined, result: { kind: "does-not-fit" } };
-    const faults = [...checkZone(wanted), ...(usesNsec3(wanted) ? newLongNames(zone.name, sets, wanted) : [])];
-    if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
-    return { wanted, serial: content.serial, result: { kind: "done" } };
+  const decide: WriteAllRule<StoredTransfer>["decide"] = function* ([view]) {
+    const taken = view ? yield* taking(view, content, now) : doesNotFit;
+    const { wanted, result } = taken;
+    return { decisions: [wanted ? { wanted, serial: content.serial } : { wanted }], result };
   };
-  return { kind: "write", request, decide };
+  return { kind: "write-all", requests: [request], decide };
+}
+
+type Taken = { readonly wanted: readonly RRset[] | undefined; readonly result: StoredTransfer };
+const doesNotFit: Taken = { wanted: undefined, result: { kind: "does-not-fit" } };
+
+function* taking({ zone, sets }: WriteView, content: TransferredContent, now: Instant): Steps<Taken> {
+  const how = { now, newId: newRecordId };
+  const { mode, ttl } = zone.settings;
+  if (mode !== "secondary" || (content.kind === "steps" && zone.serial !== content.since)) return doesNotFit;
+  const wanted =
+    content.kind === "whole"
+      ? yield* readingSets(content.lines, sets, how)
+      : yield* applyingSteps(content.steps, sets, ttl, how);
+  // Only a whole transfer shows all names of a zone that begins to use NSEC3.
+  if (wanted === undefined || (content.kind === "steps" && usesNsec3(wanted) && !usesNsec3(sets))) return doesNotFit;
+  const long = usesNsec3(wanted) ? newLongNames(zone.name, sets, wanted) : [];
+  const faults = [...(yield* checkingZone(wanted)), ...long];
+  if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
+  return { wanted, result: { kind: "done" } };
 }
 
 const usesNsec3 = (sets: readonly RRset[]): boolean =>
