@@ -193,6 +193,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   "src/records/console": ["make-sign-in-link.ts", "overview.ts"],
   "src/records/front": ["preview.ts", "provider-operations.ts", "state-operations.ts"],
   "src/records/queries": [
+    "flat-map-in-parts.ts",
     "all-zones.ts",
     "page-of-sets.ts",
     "read-zone.ts",

@@ -5,6 +5,7 @@ import { largeZone, type PlacedRecord, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { allZones } from "../queries/all-zones.ts";
+import { flatMapInParts } from "../queries/flat-map-in-parts.ts";
 import { type Actor, missing, type NotDone, type PermittedView } from "../queries/permitted-view.ts";
 import type { RecordStore } from "../store/port.ts";
 import { mapInParts } from "./edit/map-in-parts.ts";
@@ -29,11 +30,8 @@ export function recordOperations(
     records: async (actor: Actor, query: RecordsQuery) => {
       const zones = await zonesAsked(store, permittedView, actor, query.zone);
       if (zones === undefined) return missing("zone");
-      const found = await mapInParts(
-        zones,
-        (zone) => recordsOf(permittedView, actor, zone, query),
-        () => schedule.next(actor.account),
-      );
+      const pause = () => schedule.next(actor.account);
+      const found = await mapInParts(zones, (zone) => recordsOf(permittedView, actor, zone, query, pause), pause);
       return { kind: "done" as const, records: found.flat() };
     },
 
@@ -84,12 +82,15 @@ async function recordsOf(
   actor: Actor,
   zone: Zone,
   { name, type }: RecordsQuery,
+  pause: () => Promise<void>,
 ): Promise<readonly PlacedRecord[]> {
   if (type !== undefined && !isRecordType(type)) return [];
   const owner = name === undefined ? undefined : parseOwner(name, zone.name);
   if (owner && !owner.ok) return [];
   const sets = await permittedView.sets(actor, zone, { ...(owner && { owner: owner.value }), ...(type && { type }) });
-  return sets.flatMap((set) =>
-    set.records.map((record) => ({ zone, owner: set.owner, type: set.type, ttl: set.ttl, record })),
+  return await flatMapInParts(
+    sets,
+    (set) => set.records.map((record) => ({ zone, owner: set.owner, type: set.type, ttl: set.ttl, record })),
+    pause,
   );
 }

@@ -7,6 +7,7 @@ import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { isLarge, type PlacedRecord, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordStore, SetQuery } from "../store/port.ts";
 import { eachSetOfTypes } from "./page-of-sets.ts";
+import { flatMapInParts } from "./flat-map-in-parts.ts";
 import { readZone } from "./read-zone.ts";
 
 /** Who calls, from where, and what they may do. Plain data, because commands contain it. */
@@ -118,7 +119,12 @@ function visibleRecords(store: RecordStore, schedule: Pick<FairSchedule, "next">
       owners === undefined && query.owner === undefined
         ? await readZone(store, zone, () => schedule.next(actor.account))
         : await store.sets(zone, owners === undefined ? query : { ...query, owners });
-    return ofType(query.type, found).filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
+    const isSeen = (set: RRset) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) });
+    return await flatMapInParts(
+      ofType(query.type, found),
+      (set) => (isSeen(set) ? [set] : []),
+      () => schedule.next(actor.account),
+    );
   };
   /**
    * Calls `take` for each record that the actor may see. If only certain types are visible, no others are looked at.
