@@ -5,7 +5,7 @@ import { isIPv6 } from "node:net";
 import type { ListenAddress } from "../../lib/http/listen.ts";
 import { type Holder, KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 import { cutShort } from "../answer/reply.ts";
-import type { DnsReply, RespondTo } from "../answer/respond.ts";
+import type { DnsReply, Effort, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import { optionsIn, replyOptions, roomOf, type ServerIdentity, withOptions } from "../wire/edns-options.ts";
 import { Backlog } from "./backlog.ts";
@@ -40,13 +40,10 @@ const mostWaiting = { all: 1_000, network: 100 };
 export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
   const { respond, rateLimit, identity, counters = createDnsCounters() } = options;
   const { intake = createIntake({ ...defaultIntake, seed: randomInt(2 ** 32) }) } = options;
-  const socket = createSocket({
-    type: isIPv6(at.host) ? "udp6" : "udp4",
-    ipv6Only: isIPv6(at.host) && at.host !== "::",
-    reusePort: options.reusePort ?? false,
-    lookup: lookupOnce(),
-  });
+  const socket = openSocket(at, options.reusePort);
   const backlog = new Backlog();
+  const answered = (query: Buffer, client: string) =>
+    inTime(backlog, (effort = mayWait(client) ? "any" : "no-wait") => respond(query, "udp", client, effort));
   const waiting = new KeyedSemaphore(mostWaiting.all);
   const holdersOf = (client: string): readonly Holder[] => [{ name: networkOf(client), most: mostWaiting.network }];
   // Cheaper than looking up the network: while so few wait, no network can have used up its share.
@@ -81,15 +78,10 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     // Port 0 cannot be sent to; only forged packets come from there.
     if (client.port === 0) return;
     if (!intake(client.address, Date.now())) return countLimited(counters, "drop");
-    const { address } = client;
     backlog.arrived();
-    if (backlog.isLong()) {
-      const kept = respond(query, "udp", address, "kept");
-      if (kept !== undefined && !(kept instanceof Promise)) return send(kept, query, client);
-      if (!backlog.hasTime()) return countLimited(counters, "drop");
-    }
-    const reply = backlog.timed(() => respond(query, "udp", address, mayWait(address) ? "any" : "no-wait"));
-    if (reply instanceof Promise) void wait(reply, query, client);
+    const reply = answered(query, client.address);
+    if (reply === "too late") countLimited(counters, "drop");
+    else if (reply instanceof Promise) void wait(reply, query, client);
     else send(reply, query, client);
   });
 
@@ -106,11 +98,26 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   return { address: { host: at.host, port }, close };
 }
 
+/** While the backlog is long, an answer that is not at hand is made only if there is time. */
+function inTime(backlog: Backlog, answer: (effort?: Effort) => ReturnType<RespondTo>) {
+  const kept = backlog.isLong() ? answer("kept") : undefined;
+  if (kept !== undefined) return kept;
+  return backlog.isLong() && !backlog.hasTime() ? "too late" : backlog.timed(answer);
+}
+
 /** A reply that has no room for the options is truncated: the client retries over TCP. */
 function fitted(reply: Buffer, query: Buffer, options: Buffer): Buffer {
   const longer = withOptions(reply, options);
   return longer.length <= roomOf(query) ? longer : withOptions(cutShort(reply, query), options);
 }
+
+const openSocket = ({ host }: ListenAddress, reusePort = false): Socket =>
+  createSocket({
+    type: isIPv6(host) ? "udp6" : "udp4",
+    ipv6Only: isIPv6(host) && host !== "::",
+    reusePort,
+    lookup: lookupOnce(),
+  });
 
 function bind(socket: Socket, { host, port }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -6,8 +6,8 @@ import type { Fault } from "../../core/result.ts";
 import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { isLarge, type PlacedRecord, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordStore, SetQuery } from "../store/port.ts";
-import { eachSetOfTypes } from "./page-of-sets.ts";
 import { flatMapInParts } from "./flat-map-in-parts.ts";
+import { eachSetOfTypes } from "./page-of-sets.ts";
 import { readZone } from "./read-zone.ts";
 
 /** Who calls, from where, and what they may do. Plain data, because commands contain it. */
