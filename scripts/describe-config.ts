@@ -27,15 +27,6 @@ This page lists the settings of \`moor.yaml\`; those of each kind of source and 
 [moor.sample.yaml](../moor.sample.yaml) is a commented file to start from. \`moor update --check\` lists every mistake with its line.
 With \`moor.schema.json\`, editors check and complete the file: copy the first line of the sample.
 
-\`\`\`yaml
-sources:
-  home: { url: https://192.168.1.1, keyFile: secrets/firewall-key.txt, ca: secrets/firewall-ca.pem }
-targets:
-  dns: { url: https://dns.example.org, token: { file: secrets/dns-token } }
-names:
-  - { name: home, zone: example.org, ipv4: pppoe0, ipv6: igb0 }
-\`\`\`
-
 - A **path** is relative to the folder of the config.
 - A **duration** is a whole number of seconds, minutes or hours (\`30s\`, \`5m\`, \`1h\`), from \`1s\` to \`24h\`.
 - A **secret** is never written into the config itself. It is in a file that only you can read (\`chmod 600\`), \`{ file: PATH }\`, or in an
@@ -160,8 +151,8 @@ function typeOf(schema: Schema): string {
   if (title !== undefined) return linkTo(words(title));
   if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeOf))].join(" or ");
   if (type === "array") return `list of ${typeOf(items as Schema)}`;
-  if (type === "integer") return `number from ${words(schema.minimum)} to ${words(schema.maximum)}`;
-  if (type === "boolean") return "`true` or `false`";
+  if (type === "integer") return `${words(schema.minimum)} to ${words(schema.maximum)}`;
+  if (type === "boolean") return "boolean";
   return type === "object" ? `by name: ${typeOf(additionalProperties as Schema)}` : "text";
 }
 
