@@ -24,6 +24,12 @@ export const useServices = (): readonly ServiceLink[] => useKnown()?.services ??
 /** Whether users sign in only at another service. */
 export const useSignInElsewhere = (): boolean => useKnown()?.byPassword === false;
 
+/** The ways to sign in here besides the password and the link from the terminal. */
+export function useWays(): { readonly provider: string | undefined; readonly passkeys: boolean } {
+  const { provider, passkeys = false } = useKnown() ?? {};
+  return { provider, passkeys };
+}
+
 /** A switcher between this service and the others. */
 export function ServiceSwitch({ own, others }: { readonly own: ServiceName; readonly others: readonly ServiceLink[] }) {
   const hrefs = new Map<ServiceName, string>([

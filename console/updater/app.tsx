@@ -22,6 +22,7 @@ import { NameCard } from "./name-card.tsx";
 import { NewToken } from "./new-token.tsx";
 import { useShownConfig } from "./use-shown-config.ts";
 
+const AccountPage = lazyPart(() => import("../shared/session/account-page.tsx"));
 const ConfigView = lazyPart(() => import("./config-view.tsx"));
 const ChangeName = lazyPart(() => import("./change-name.tsx"));
 
@@ -42,11 +43,39 @@ export function App() {
         <Route path="/sign-in">
           <Redirect to="/" replace />
         </Route>
+        <Route path="/account">
+          <AccountFrame />
+        </Route>
         <Route>
           <NamesPage />
         </Route>
       </Switch>
     </SessionGate>
+  );
+}
+
+const places = [
+  { to: "/", name: "Names" },
+  { to: "/account", name: "Account" },
+] as const;
+
+/** Without a sign-in, there is no account. */
+const placesFor = ({ name }: { readonly name: string }) => (name === "" ? [] : places);
+
+function AccountFrame() {
+  const { session } = useSession();
+  if (session.name === "") return <Redirect to="/" replace />;
+  return (
+    <Shell
+      service="updater"
+      title={words.title}
+      places={placesFor(session)}
+      aside={<SignOutButton service="updater" />}
+    >
+      <Suspense fallback={<Waiting />}>
+        <AccountPage service="updater" />
+      </Suspense>
+    </Shell>
   );
 }
 
@@ -62,7 +91,7 @@ function NamesPage() {
     </>
   );
   return (
-    <Shell service="updater" title={words.title} places={[]} aside={aside}>
+    <Shell service="updater" title={words.title} places={placesFor(session)} aside={aside}>
       <Stack gap="md">
         <Actions
           state={state.data}

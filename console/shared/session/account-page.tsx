@@ -6,9 +6,10 @@ import { ListTable } from "../list-table.tsx";
 import { Problem } from "../live/problem.tsx";
 import { usePassingError } from "../live/use-passing-error.ts";
 import { Waiting } from "../live/waiting.tsx";
-import { inWords, useSharing } from "../services.tsx";
+import { inWords, useSharing, useWays } from "../services.tsx";
 import { When } from "../time/when.tsx";
 import { useEndSession } from "../use-end-session.ts";
+import { PasskeySection } from "./passkey-section.tsx";
 import { useSession } from "./session.tsx";
 
 export default function AccountPage({
@@ -16,35 +17,30 @@ export default function AccountPage({
   nameLabel,
 }: {
   readonly service: ServiceName;
-  readonly nameLabel: string;
+  /** Undefined if there is only one user. */
+  readonly nameLabel?: string;
 }) {
   const sharing = useSharing();
   const { session } = useSession();
-  const [done, setDone] = useState(false);
+  const { passkeys } = useWays();
   return (
     <Stack gap="xl">
       <div>
         <Title order={1}>Account</Title>
-        <Text size="sm" c="dimmed">
-          {nameLabel}: <b>{session.name}</b>
-        </Text>
-      </div>
-      <section aria-labelledby="password">
-        <Title order={2} id="password" mb="xs">
-          {session.hasPassword ? "Change password" : "Set a password"}
-        </Title>
-        <PasswordForm
-          key={String(session.hasPassword)}
-          hasPassword={session.hasPassword}
-          name={session.name}
-          onDone={() => setDone(true)}
-        />
-        {done && (
-          <p className="good" role="status">
-            Password set. All your other sessions were signed out.
-          </p>
+        {nameLabel !== undefined && (
+          <Text size="sm" c="dimmed">
+            {nameLabel}: <b>{session.name}</b>
+          </Text>
         )}
-      </section>
+      </div>
+      {session.provider !== undefined && (
+        <Text size="sm">
+          You signed in with {session.provider}, which decides how long you may stay: moor asks it every few minutes.
+          {session.readOnly && " You may look at everything here, but change nothing."}
+        </Text>
+      )}
+      {session.provider === undefined && service !== "updater" && <PasswordSection />}
+      {session.provider === undefined && passkeys && <PasskeySection />}
       <section aria-labelledby="sessions">
         <Title order={2} id="sessions" mb="xs">
           Sessions
@@ -59,6 +55,29 @@ export default function AccountPage({
         <SessionList />
       </section>
     </Stack>
+  );
+}
+
+function PasswordSection() {
+  const { session } = useSession();
+  const [done, setDone] = useState(false);
+  return (
+    <section aria-labelledby="password">
+      <Title order={2} id="password" mb="xs">
+        {session.hasPassword ? "Change password" : "Set a password"}
+      </Title>
+      <PasswordForm
+        key={String(session.hasPassword)}
+        hasPassword={session.hasPassword}
+        name={session.name}
+        onDone={() => setDone(true)}
+      />
+      {done && (
+        <p className="good" role="status">
+          Password set. All your other sessions were signed out.
+        </p>
+      )}
+    </section>
   );
 }
 

@@ -5,6 +5,7 @@ import { Problem } from "../live/problem.tsx";
 import { createRequest, type Request, RequestProblem } from "../live/request.ts";
 import { ServiceGone } from "../live/service-gone.tsx";
 import { useLongWait } from "../live/waiting.tsx";
+import { useProviderReturn } from "./provider-return.ts";
 import { forgetTheRest, sessionKey } from "./session-cache.ts";
 import { SignIn, type SignInWords } from "./sign-in.tsx";
 import { useSignInLink } from "./sign-in-link.ts";
@@ -27,6 +28,7 @@ export function useSession(): Signed {
 export function SessionGate({ words, children }: { readonly words: SignInWords; readonly children: ReactNode }) {
   const queries = useQueryClient();
   const link = useSignInLink();
+  const back = useProviderReturn();
   const [last, setLast] = useState<Signed>();
   const found = useQuery({
     queryKey: sessionKey,
@@ -45,7 +47,7 @@ export function SessionGate({ words, children }: { readonly words: SignInWords; 
     const onSignedOut = () => void queries.invalidateQueries({ queryKey: sessionKey });
     return { session, request: createRequest(session.csrf, onSignedOut) };
   }, [session, queries]);
-  const isIn = signed !== undefined && link.secret === "";
+  const isIn = signed !== undefined && link.secret === "" && back.query === "";
   const shown = isIn ? signed : last;
   if (isIn && last !== signed) setLast(signed);
   if (found.isPending && last !== undefined) setLast(undefined);
@@ -53,7 +55,7 @@ export function SessionGate({ words, children }: { readonly words: SignInWords; 
   if (session === undefined) return <Unknown error={found.error} retry={() => void found.refetch()} />;
   return (
     <>
-      {!isIn && <SignIn words={words} link={link} present={session?.name} kept={shown !== undefined} />}
+      {!isIn && <SignIn words={words} link={link} back={back} present={session?.name} kept={shown !== undefined} />}
       {shown && (
         <Activity mode={isIn ? "visible" : "hidden"}>
           <SessionContext key={shown.session.name} value={shown}>

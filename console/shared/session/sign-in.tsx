@@ -6,6 +6,8 @@ import { useHistoryState } from "wouter/use-browser-location";
 import { Problem } from "../live/problem.tsx";
 import { createRequest } from "../live/request.ts";
 import { ServiceLinks, useSharing, useSignInElsewhere } from "../services.tsx";
+import { ByProvider, OtherWays } from "./other-ways.tsx";
+import type { ProviderReturn } from "./provider-return.ts";
 import { sessionKey } from "./session-cache.ts";
 import type { SignInLink } from "./sign-in-link.ts";
 import { useStay, useWayBack, WayBackContext } from "./way-back.ts";
@@ -24,15 +26,20 @@ const ask = createRequest(undefined, () => undefined);
 type Props = {
   readonly words: SignInWords;
   readonly link: SignInLink;
+  readonly back: ProviderReturn;
   /** The user who is already signed in and opened a link. */
   readonly present?: string | undefined;
   /** A user was signed in on this page until now. */
   readonly kept: boolean;
 };
 
-/** By name and password, or by a link from the terminal, which has the secret after the `#`. */
-export function SignIn({ words, link, present, kept }: Props) {
+/**
+ * By name and password, by a link from the terminal, which has the secret after the `#`, by a passkey, or at an identity
+ * provider.
+ */
+export function SignIn({ words, link, back, present, kept }: Props) {
   useDocumentTitle(words.title);
+  const enter = useEnter();
   const isElsewhere = useSignInElsewhere();
   return (
     <main className="main" style={{ maxWidth: "26rem", paddingTop: "8vh" }}>
@@ -41,12 +48,15 @@ export function SignIn({ words, link, present, kept }: Props) {
           <Title order={1}>{words.title}</Title>
           {kept && present === undefined && <Kept />}
           {!kept && link.secret === "" && <SignedOut />}
-          {link.secret === "" ? (
-            !isElsewhere && <ByPassword words={words} />
-          ) : (
-            <ByLink key={link.secret} link={link} present={present} />
+          {back.query !== "" && <ByProvider back={back} onEntered={enter} />}
+          {back.query === "" && link.secret !== "" && <ByLink key={link.secret} link={link} present={present} />}
+          {back.query === "" && link.secret === "" && (
+            <>
+              {!isElsewhere && <ByPassword words={words} />}
+              <OtherWays onEntered={enter} />
+            </>
           )}
-          {present === undefined && <OneSignIn only={isElsewhere} />}
+          {present === undefined && back.query === "" && <OneSignIn only={isElsewhere} />}
         </Stack>
       </Paper>
     </main>

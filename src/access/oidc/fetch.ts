@@ -5,6 +5,7 @@ import { BoundedMap } from "../../lib/limits/bounded-map.ts";
 /** No answer came from the provider. */
 export class ProviderSilent extends Error {}
 
+/** Token requests have a form as their body, others none. */
 type Asked = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +33,7 @@ export function createOidcFetch({ trust, timeout = usualTimeout }: { trust: Http
       method: method as HttpRequest["method"],
       path: `${target.pathname}${target.search}`,
       headers,
-      ...(body !== undefined && body !== null && { body: String(body) }),
+      ...(body instanceof URLSearchParams && { body: body.toString() }),
       // Tokens are signed, and may contain the name of the client.
       verbatim: true as const,
     };

@@ -14,6 +14,9 @@ export type PasskeyPage = { readonly origin: string; readonly site: string };
 /** The library is loaded when the first passkey is used. */
 const library = () => import("@simplewebauthn/server");
 
+/** EdDSA, ES256 and RS256 (RFC 9053): what all devices can do. By default, the library also tries experimental ones. */
+const algorithms = [-8, -7, -257];
+
 /** What a device signs. Nobody else can know it, and another purpose has another one. */
 const challengeOf = (purpose: "register" | "sign-in", { secret }: Visit): string =>
   hashSecret(`passkey ${purpose}:${secret}`);
@@ -35,6 +38,7 @@ export async function creationOptions(
     userDisplayName: user.name,
     challenge: bytesOf(challengeOf("register", visit)),
     excludeCredentials: user.known.map(({ id }) => ({ id })),
+    supportedAlgorithmIDs: algorithms,
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
   });
 }
@@ -54,6 +58,7 @@ export async function readRegistration(
     expectedOrigin: origin,
     expectedRPID: site,
     requireUserVerification: true,
+    supportedAlgorithmIDs: algorithms,
   }).catch(() => undefined);
   if (!checked?.verified) return undefined;
   const { id, publicKey, counter } = checked.registrationInfo.credential;

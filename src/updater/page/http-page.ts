@@ -49,7 +49,7 @@ type Answers = Readonly<Record<string, (request: PlainRequest) => Promise<PageRe
 /** The page of the updater. Without a sign-in, it can change only the time of the next round. */
 export function createUpdaterPage(options: PageOptions): UpdaterPage {
   const { config } = options;
-  const isPage = (path: string) => path === "/" || path === "/sign-in";
+  const isPage = (path: string) => path === "/" || path === "/sign-in" || path === "/account";
   const pages = createStaticPages({ page: "updater", isPage, folder: options.pages });
   const [answers, changes] = [openAnswers(options), changeAnswers(options)];
   return async (request, asker) => {

@@ -94,4 +94,4 @@ function lazyPage(options: PageOptions): UpdaterPage {
   };
 }
 
-const forPage = /^\/(?:$|sign-in$|assets\/|page\/|console\/)/;
+const forPage = /^\/(?:$|sign-in$|account$|assets\/|page\/|console\/)/;
