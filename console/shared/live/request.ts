@@ -23,6 +23,9 @@ export type Request = <T>(method: Method, path: string, body?: unknown) => Promi
 
 const longest = 30_000;
 
+/** The record-set API answers this with 401, as the original does, though the session goes on. */
+const onlyReads = "token_readonly";
+
 /**
  * `csrf` proves that the request comes from the service's own page; `onSignedOut` is called when the session was ended
  * or replaced.
@@ -34,6 +37,8 @@ export function createRequest(csrf: string | undefined, onSignedOut: () => void)
     if (response.ok && response.status === 204) return undefined as T;
     if (response.ok) return (await response.json().catch(cutOff(silent))) as T;
     const problem = await problemOf(response, silent);
+    if (problem.code === onlyReads)
+      throw new RequestProblem(403, "You may look at everything here, but change nothing.");
     if (csrf === undefined || (problem.status !== 401 && problem.code !== "forged")) throw problem;
     onSignedOut();
     throw new RequestProblem(problem.status, signedOut(method), problem.code);
