@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { readFirewallConfig } from "../../src/cli/firewall/read-config.ts";
+import { readOidc } from "../../src/cli/io/oidc-option.ts";
 import { runMoor } from "../../src/cli/program.ts";
 import { issueAuthority } from "../../src/lib/tls/issue-certificate.ts";
 import { openTerminal } from "../rig/cli/terminal.ts";
@@ -94,6 +95,23 @@ it("configs of moor firewall in the docs are valid", () => {
   expect(configs.map(({ text }) => readFirewallConfig(text, "firewall.yaml").kind)).toEqual(
     configs.map(() => "config"),
   );
+});
+
+it("descriptions of identity providers in the docs are valid", async () => {
+  const files = examples.filter(({ title }) => title === "oidc.yaml");
+  expect(files.length).toBe(3);
+  const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
+  writeFileSync(join(folder, "oidc-secret"), "four-ships-in-a-quiet-harbour\n", { mode: 0o600 });
+  const { io, printed } = openTerminal(folder);
+  for (const { text } of files) {
+    writeFileSync(join(folder, "oidc.yaml"), text);
+    expect(await readOidc({ oidc: "oidc.yaml" }, io)).not.toBe("refused");
+  }
+  expect(printed.err).toBe("");
+  writeFileSync(join(folder, "oidc.yaml"), "issuer: http://auth.example.org\nclient: moor\nallow: [{ role: read }]\n");
+  expect(await readOidc({ oidc: "oidc.yaml" }, io)).toBe("refused");
+  for (const fault of ["no secret", "would send its secret unencrypted", "names no users"])
+    expect(printed.err).toContain(fault);
 });
 
 it("JSON in the docs is JSON", () => {

@@ -34,8 +34,8 @@ type Props = {
 };
 
 /**
- * By name and password, by a link from the terminal, which has the secret after the `#`, by a passkey, or at an identity
- * provider.
+ * By name and password, by a link from the terminal, which has the secret after the `#`, by a passkey, or at an
+ * identity provider.
  */
 export function SignIn({ words, link, back, present, kept }: Props) {
   useDocumentTitle(words.title);

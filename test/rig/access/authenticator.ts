@@ -1,8 +1,8 @@
 import { createSign, generateKeyPairSync, hash, type KeyObject, randomBytes } from "node:crypto";
 
 /**
- * A device with passkeys, in software (WebAuthn, section 6): it signs as a phone would, and, if the test says so, as one
- * that lies or does not check its user.
+ * A device with passkeys, in software (WebAuthn, section 6): it signs as a phone would, and, if the test says so, as
+ * one that lies or does not check its user.
  */
 export type Authenticator = {
   readonly create: (options: CreateOptions, how?: How) => object;
