@@ -224,6 +224,17 @@ describe("a session that began at an identity provider", () => {
     }
   });
 
+  it("goes on for an hour at most if the provider no longer sends the claim that let the user in", async () => {
+    const { there, signIn, session, clock, noted } = await rig();
+    const { cookie } = await signIn();
+    there.users.set("anna", {});
+    clock.now += 59 * minute;
+    expect((await session(cookie)).status).toBe(200);
+    clock.now += minute;
+    expect((await session(cookie)).status).toBe(401);
+    expect(noted.filter((line) => line.includes("ended"))).toEqual([]);
+  });
+
   it("goes on while the provider is down, for an hour at most", async () => {
     const { there, signIn, session, clock } = await rig();
     const { cookie } = await signIn();

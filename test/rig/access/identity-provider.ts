@@ -5,7 +5,12 @@ import type { AddressInfo } from "node:net";
 import { Provider } from "oidc-provider";
 import MemoryAdapter from "oidc-provider/lib/adapters/memory_adapter.js";
 
-export type ProviderUser = { readonly groups: readonly string[]; readonly email?: string; readonly verified?: boolean };
+/** Without groups, the claim is missing. */
+export type ProviderUser = {
+  readonly groups?: readonly string[];
+  readonly email?: string;
+  readonly verified?: boolean;
+};
 
 export const client = { id: "moor-at-home", secret: "a-secret-between-moor-and-the-provider" } as const;
 
@@ -115,7 +120,8 @@ type GrantContext = {
 };
 
 const claimsOf = (sub: string, { groups, email, verified }: ProviderUser) => ({
-  ...{ sub, preferred_username: sub, groups },
+  ...{ sub, preferred_username: sub },
+  ...(groups !== undefined && { groups }),
   ...(email !== undefined && { email, email_verified: verified ?? false }),
 });
 

@@ -9,17 +9,23 @@ import { describeHistory } from "../../../../test/rig/store/history.suite.ts";
 import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
 import { describeNeighbours } from "../../../../test/rig/store/neighbours.suite.ts";
 import { describeRecordIds } from "../../../../test/rig/store/record-ids.suite.ts";
+import { describeSignIn } from "../../../../test/rig/store/sign-in.suite.ts";
 import { describeSigning } from "../../../../test/rig/store/signing.suite.ts";
 import { describeStore } from "../../../../test/rig/store/store.suite.ts";
 import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
 import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { takeSole } from "../../../lib/sqlite/sole.ts";
+import { openConsoleStore } from "./console.ts";
 import { migrations } from "./schema.ts";
 import { openSqliteStore } from "./store.ts";
 
 describeStore("SQLite", async () => openSqliteStore(":memory:"));
 describeTokens("SQLite", async () => openSqliteStore(":memory:"));
+describeSignIn("SQLite", async () => {
+  const console = openConsoleStore(":memory:", migrations);
+  return { console, close: console.close };
+});
 describeNeighbours("SQLite", async () => openSqliteStore(":memory:"));
 describeTransferKeys("SQLite", async () => openSqliteStore(":memory:"));
 describeActions("SQLite", async () => openSqliteStore(":memory:"));
