@@ -31,7 +31,7 @@ it("people from an identity provider may look at the page, or also change names,
     const { body, cookie } = await ask("POST", "/console/oidc/begin");
     const query = await provider.walk(body.url);
     const entered = await ask("POST", "/console/oidc/finish", { cookie }, { query });
-    const { csrf, privileges } = (await ask("GET", "/console/session", entered)).body;
+    const { csrf, privileges } = (await ask("GET", "/console/session", { cookie: entered.cookie })).body;
     return { privileges, headers: { cookie: entered.cookie, "x-csrf-token": csrf } };
   };
   const page = createUpdaterPage({
