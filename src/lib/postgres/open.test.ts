@@ -49,6 +49,12 @@ it("a server that is stopped while it accepts a connection makes the store busy,
   await database.close();
 });
 
+it("work that comes after the end is refused with the reason", async () => {
+  const database = await databaseOn(() => undefined);
+  await database.close();
+  await expect(database.read({ text: "SELECT 1" })).rejects.toThrow("the database connection is closed");
+});
+
 const done = Buffer.concat([message("C", "SELECT 0\0"), message("Z", "I")]);
 
 it.each([

@@ -81,6 +81,7 @@ class PostgresPool implements Postgres {
   readonly #outages: Outages;
   readonly #mark = createCommitMarks();
   readonly #underWay = new Set<Promise<unknown>>();
+  #isEnded = false;
 
   constructor(address: PostgresAddress, log: Logger, limits: PostgresLimits) {
     this.#limits = limits;
@@ -112,6 +113,7 @@ class PostgresPool implements Postgres {
   readonly close = async (): Promise<void> => {
     // After its end, the pool forgets callers that still wait for a connection.
     await Promise.race([Promise.allSettled(this.#underWay), sleep(closePatience, undefined, { ref: false })]);
+    this.#isEnded = true;
     const ending = this.#pool.end();
     await Promise.race([ending, sleep(farewellPatience, undefined, { ref: false })]);
     this.#silence.close();
@@ -145,6 +147,7 @@ class PostgresPool implements Postgres {
   }
 
   readonly #withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    if (this.#isEnded) throw new Error("the database connection is closed");
     const client = await this.#pool.connect();
     let broken: Error | undefined;
     const note = (error: Error) => {
