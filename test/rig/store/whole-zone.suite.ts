@@ -21,13 +21,15 @@ const now = Date.now();
 const size = isLongRun ? 60_000 : largeZone + 100;
 
 export type WholeZoneRig = {
+  /** Both stores sign by the same rules: outside of long runs, each tries one kind of denial. */
+  readonly denial: "nsec" | "nsec3";
   readonly open: (signer: Signer) => Promise<RecordStore>;
   /** The faults of the store, as `moor store check` finds them. */
   readonly faults: (store: RecordStore) => Promise<readonly unknown[]>;
 };
 
 /** Work on a whole large zone is a series of short transactions, and nobody sees a part of it. */
-export function describeWholeZones(title: string, { open, faults }: WholeZoneRig): void {
+export function describeWholeZones(title: string, { open, faults, denial: tried }: WholeZoneRig): void {
   describe(`${title}: a zone of ${size} names`, () => {
     let [store, signer, folder, zone, other]: [RecordStore, Signer, string, Zone, Zone] = [] as never;
     beforeEach(async () => {
@@ -130,21 +132,24 @@ export function describeWholeZones(title: string, { open, faults }: WholeZoneRig
       );
     });
 
-    it.each(["nsec", "nsec3"] as const)("is signed with %s while others write, also to it", async (denial) => {
-      const count = await meanwhile(sign(denial), async (i) => {
-        await put(other, `h0 - A 192.0.2.${i % 250}`);
-        await put(zone, `new${i % 300} - TXT "${i}"`);
-        if (i % 3 === 0) await removeAt(zone, `h${i}`);
-      });
-      expect(count).toBeGreaterThan(5);
-      expect((await current()).settings.dnssec).toMatchObject({ denial });
-      expect(await faults(store)).toEqual([]);
-      await put(zone, 'after - TXT "1"');
-      await removeAt(zone, "h1");
-      // A try that was given up because of another write is removed later.
-      await clean();
-      expect(await faults(store)).toEqual([]);
-    });
+    it.each(isLongRun ? (["nsec", "nsec3"] as const) : [tried])(
+      "is signed with %s while others write, also to it",
+      async (denial) => {
+        const count = await meanwhile(sign(denial), async (i) => {
+          await put(other, `h0 - A 192.0.2.${i % 250}`);
+          await put(zone, `new${i % 300} - TXT "${i}"`);
+          if (i % 3 === 0) await removeAt(zone, `h${i}`);
+        });
+        expect(count).toBeGreaterThan(5);
+        expect((await current()).settings.dnssec).toMatchObject({ denial });
+        expect(await faults(store)).toEqual([]);
+        await put(zone, 'after - TXT "1"');
+        await removeAt(zone, "h1");
+        // A try that was given up because of another write is removed later.
+        await clean();
+        expect(await faults(store)).toEqual([]);
+      },
+    );
 
     it("gets a new TTL, visible at one moment, while others write", async () => {
       await sign();

@@ -16,6 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const path = () => join(folder, "records.sqlite");
 
 describeWholeZones("SQLite", {
+  denial: "nsec",
   open: async (signer) => openSqliteStore(path(), migrations, signer),
   faults: () => faultsIn(path()),
 });
