@@ -21,7 +21,7 @@ export type PostgresServer = {
   readonly openUrl: (database?: string, port?: number) => string;
   readonly env: Readonly<Record<"PGPASSWORD", string>>;
   readonly connect: (database?: string, port?: number) => Promise<pg.Client>;
-  readonly createDatabase: (name: string) => Promise<void>;
+  readonly createDatabase: (name: string, copyOf?: string) => Promise<void>;
   /** The pid of the postmaster. */
   readonly pid: () => number;
   /** `crash` stops all its processes with SIGQUIT: nothing is flushed, and it recovers from its WAL. */
@@ -56,7 +56,11 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
     openUrl,
     env: { PGPASSWORD: password },
     connect,
-    createDatabase: (name) => server.createDatabase(name),
+    createDatabase: async (name, copyOf = "template1") => {
+      const client = await connect();
+      await client.query(`CREATE DATABASE ${name} TEMPLATE ${copyOf}`);
+      await client.end();
+    },
     pid: () => postmasterIn(folder),
     restart: async (how) => {
       if (how === "crash") process.kill(postmasterIn(folder), "SIGQUIT");

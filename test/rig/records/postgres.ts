@@ -11,8 +11,8 @@ import { type PostgresServer, startPostgres } from "../postgres.ts";
 
 export type PostgresRig = {
   readonly server: PostgresServer;
-  /** A new, empty database for each call. */
-  readonly freshUrl: () => Promise<string>;
+  /** A new database for each call: empty, or a copy of one that nobody is connected to. */
+  readonly freshUrl: (copyOf?: string) => Promise<string>;
   /** Without a URL: on a database that was emptied first. */
   readonly open: (url?: string, options?: Partial<PostgresStoreOptions>) => Promise<PostgresStore>;
   readonly stop: () => Promise<void>;
@@ -31,17 +31,17 @@ export async function startPostgresRig(flags?: readonly string[]): Promise<Postg
     return shared;
   };
   const server = await (flags === undefined ? sharedServer() : startPostgres(flags));
-  const freshUrl = async () => {
+  const freshUrl = async (copyOf?: string) => {
     databases += 1;
     const name = `moor_${databases}`;
-    await server.createDatabase(name);
+    await server.createDatabase(name, copyOf === undefined ? undefined : databaseIn(copyOf));
     return server.url(name);
   };
   let swept: { readonly url: string; readonly client: pg.Client } | undefined;
   const sweptUrl = async () => {
     if (swept === undefined) {
       const url = await freshUrl();
-      swept = { url, client: await server.connect(new URL(url).pathname.slice(1)) };
+      swept = { url, client: await server.connect(databaseIn(url)) };
     } else await sweep(swept.client);
     return swept.url;
   };
@@ -76,6 +76,8 @@ async function sweep(client: pg.Client): Promise<void> {
     UPDATE log_head SET position = 0`,
   );
 }
+
+const databaseIn = (url: string): string => new URL(url).pathname.slice(1);
 
 const quiet = noLog;
 

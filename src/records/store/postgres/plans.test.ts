@@ -39,9 +39,21 @@ beforeAll(async () => {
 afterEach(() => client.end());
 afterAll(() => rig.stop());
 
+/** A filled database per shape, of which each test gets a copy. */
+const filled = new Map<string, Promise<string>>();
+
 /** This many zones, with this many sets per zone. */
 async function fill(zones: number, sets: number): Promise<void> {
-  const store = await rig.open(await rig.freshUrl());
+  const shape = `${zones} ${sets}`;
+  if (!filled.has(shape)) filled.set(shape, makeFilled(zones, sets));
+  const store = await rig.open(await rig.freshUrl(await filled.get(shape)));
+  client = await store.connect();
+  await store.close();
+}
+
+async function makeFilled(zones: number, sets: number): Promise<string> {
+  const url = await rig.freshUrl();
+  const store = await rig.open(url);
   await store.ensureAccount("main", 1);
   const zone = (z: number) => ({
     account,
@@ -53,8 +65,8 @@ async function fill(zones: number, sets: number): Promise<void> {
     sets: Array.from({ length: sets }, (_, i) => aSet(`h${i}`, `z${z}-h${i}`)),
   });
   await Promise.all(Array.from({ length: zones }, (_, z) => createZoneIn(store, zone(z), "tester")));
-  client = await store.connect();
   await store.close();
+  return url;
 }
 
 const aSet = (owner: string, id: string, value = "192.0.2.1"): RRset => ({
