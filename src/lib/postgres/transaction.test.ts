@@ -26,3 +26,58 @@ it("a transaction reports its first error, not those that follow from it", async
   });
   await expect(done).rejects.toMatchObject({ code: "25006" });
 });
+
+const fault = (code: string) => Object.assign(new Error(`fault ${code}`), { code });
+const textOf = (asked: string | { readonly text: string }) => (typeof asked === "string" ? asked : asked.text);
+
+/** The connection is lost during COMMIT. */
+const lostInCommit = {
+  query: async (asked: string | { readonly text: string }) => {
+    if (textOf(asked) === "COMMIT") throw fault("ECONNRESET");
+    return { rows: [{ xid: "7" }] };
+  },
+} as unknown as PoolClient;
+
+function lostCommit(lookUp: (text: string) => unknown) {
+  let [clients, works] = [0, 0];
+  const asking = {
+    query: async (asked: string | { readonly text: string }) => lookUp(textOf(asked)),
+  } as unknown as PoolClient;
+  const done = resultOf(
+    async () => {
+      works += 1;
+      return { result: "written", last: { text: "INSERT" } };
+    },
+    {
+      withClient: (work) => work(clients++ === 0 ? lostInCommit : asking),
+      limit: 20,
+      mark: () => ({ leave: { text: "leave" }, find: { text: "find" }, free: () => undefined }),
+    },
+  );
+  return { done, works: () => works };
+}
+
+it.each([
+  ["has committed", 1, "written"],
+  ["has not committed", 0, "ECONNRESET"],
+])("a transaction whose commit got no answer is looked up: it %s", async (_, rowCount, expected) => {
+  const { done } = lostCommit((text) => (text === "find" ? { rowCount } : { rows: [{ status: "committed" }] }));
+  const ended = await done.then(
+    ({ result }) => result,
+    ({ code }) => code,
+  );
+  expect(ended).toBe(expected);
+});
+
+it.each([
+  ["the connection is lost again", "ECONNRESET"],
+  ["the look-up takes too long", "57014"],
+  ["the look-up collides with another transaction", "40001"],
+  ["the server has no room", "53300"],
+])("a transaction whose commit got no answer is unknown, not refused or repeated, if %s", async (_, code) => {
+  const { done, works } = lostCommit(() => {
+    throw fault(code);
+  });
+  await expect(done).rejects.toThrow("the write may or may not have been saved");
+  expect(works()).toBe(1);
+});

@@ -90,6 +90,7 @@ async function commit(client: PoolClient, last: Statement, mark: CommitMark): Pr
   return rows.value;
 }
 
+/** Rejects with an error that says so if it cannot be found out in time. */
 async function hasCommitted({ xid, mark }: Doubt, { withClient, limit }: Connections): Promise<boolean> {
   const deadline = performance.now() + limit;
   let cause: unknown;
@@ -101,8 +102,7 @@ async function hasCommitted({ xid, mark }: Doubt, { withClient, limit }: Connect
       });
       if (found !== undefined) return found;
     } catch (error) {
-      const fault = faultOf(error);
-      if (fault !== "lost" && fault !== "refused") throw error;
+      // Whatever it is: its caller would take another error for a transaction that was not committed, and repeat it.
       cause = error;
     }
     await sleep(50);
