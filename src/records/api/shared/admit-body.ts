@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../../core/may.ts";
 import { type MaybeLater, whenKnown } from "../../../core/maybe-later.ts";
@@ -6,6 +7,7 @@ import { bodySize, smallBody, WholeRequest } from "../../../lib/http/schedule-re
 import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { slowToParse } from "./json-shape.ts";
+import { readLargeBody } from "./read-large-body.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -28,7 +30,9 @@ export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: numb
   const parse = async (request: FastifyRequest, body: Buffer) => read(request, body);
   api.removeAllContentTypeParsers();
   api.addContentTypeParser(ordinary, { parseAs: "buffer" }, parse);
-  api.addContentTypeParser(large, { parseAs: "buffer", bodyLimit: largest }, parse);
+  api.addContentTypeParser(large, async (request: FastifyRequest, payload: IncomingMessage) =>
+    read(request, await readLargeBody(payload, largest)),
+  );
 }
 
 /**
