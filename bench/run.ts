@@ -17,6 +17,7 @@ const benches: Readonly<Record<string, (only: readonly string[]) => Promise<read
   "dns-transfer": async () => (await import("./dns/transfer.ts")).benchTransfer(),
   console: async () => (await import("./console/console.ts")).benchConsole(),
   firewall: async () => (await import("./firewall/firewall.ts")).benchFirewall(),
+  front: async () => (await import("./front/front.ts")).benchFront(),
   size: async () => (await import("./size/size.ts")).benchSize(),
   updater: async () => (await import("./updater/updater.ts")).benchUpdater(),
 };

@@ -81,7 +81,6 @@ class Client {
   }
 
   async lines(): Promise<readonly string[]> {
-    const { rrsets } = await this.ok("GET", `/zones/${zone}/rrsets?per_page=100`);
-    return linesOf(rrsets);
+    return await linesOf((page) => this.ok("GET", `/zones/${zone}/rrsets?per_page=100&page=${page}`));
   }
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll } from "vitest";
 import { createToken, hashSecret } from "../../src/access/secret.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import { createLog } from "../../src/process/log.ts";
+import type { StorePlace } from "../../src/records/open-store.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests inspect answers that the service has no types for
@@ -19,12 +20,13 @@ export class Moor {
     [this.service, this.token] = [service, token];
   }
 
-  static async start(): Promise<Moor> {
+  static async start(database?: StorePlace): Promise<Moor> {
     const dataFolder = await mkdtemp(join(tmpdir(), "moor-front-"));
     const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
     const listen = { host: "127.0.0.1", port: 0 };
     const service = await startRecords({
       ...{ dataFolder, listen, names: [], nameservers: ["ns1.example.net"], log, plainHttp: true },
+      ...(database && { database }),
     });
     return new Moor(service, await newToken(service, wholeAccount));
   }
@@ -57,7 +59,7 @@ export class Moor {
 
   /** The sets of a zone without its NS and SOA, as lines. */
   async lines(zone: string): Promise<readonly string[]> {
-    return linesOf((await this.ok("GET", `/zones/${zone}/rrsets?per_page=100`)).rrsets);
+    return await linesOf((page) => this.ok("GET", `/zones/${zone}/rrsets?per_page=100&page=${page}`));
   }
 
   async state(zone: string, name: string, type = "A"): Promise<Json> {
@@ -70,13 +72,18 @@ export class Moor {
   }
 }
 
-export const linesOf = (rrsets: Json): readonly string[] =>
-  rrsets
-    .filter(({ name, type }: Json) => !(name === "@" && ["NS", "SOA"].includes(type)))
-    .flatMap(({ name, type, ttl, records }: Json) =>
-      records.map(({ value }: Json) => `${name} ${ttl ?? "-"} ${type} ${value}`),
-    )
-    .toSorted();
+/** All sets of a list, without the NS and SOA of the zone. */
+export async function linesOf(readPage: (page: number) => Promise<Json>): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (let page: number | null = 1; page !== null; ) {
+    const { rrsets, meta }: Json = await readPage(page);
+    for (const { name, type, ttl, records } of rrsets)
+      if (!(name === "@" && ["NS", "SOA"].includes(type)))
+        lines.push(...records.map(({ value }: Json) => `${name} ${ttl ?? "-"} ${type} ${value}`));
+    page = meta.pagination.next_page;
+  }
+  return lines.toSorted();
+}
 
 async function newToken({ store }: RunningRecords, scope: Scope): Promise<string> {
   const secret = createToken(64);

@@ -139,7 +139,8 @@ function undoneSettings(zone: Zone, { before, after }: SettingsChange, faults: F
     const { dnssec: _, historySince: __, published: ___, ...plain } = each;
     return JSON.stringify(plain);
   });
-  if (old === made) faults.push(whyItStays(before, after));
+  if (before.published?.provider !== after.published?.provider) faults.push(publicationStays);
+  else if (old === made) faults.push(whyItStays(before, after));
   else if (made !== current) faults.push(changedSince("the settings of the zone"));
   const { dnssec: _, historySince: __, published: ___, ...plain } = before;
   const { dnssec, historySince, published } = zone.settings;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseOwner } from "../../core/names/name.ts";
 import { parseType } from "../../core/rdata/table.ts";
 import { setKey } from "../../core/records/rrset.ts";
@@ -140,7 +141,7 @@ async function readThere(
   if (content.kind !== "found") return refused([unread(content.because)]);
   const { ttl, types, mostValues } = provider.rules;
   const rules = { lowestTtl: ttl.lowest, highestTtl: ttl.highest, types, mostValues };
-  const sets = await readZone(store, zone, async () => undefined);
+  const sets = await readZone(store, zone, nextTurn);
   const ttls = ttlsOf(zone, there.value);
   const preview = previewOf(zone, sets, content.value, { service: provider.service, rules, ttls });
   return { account, zone, content: content.value, there: there.value, preview, rules };
@@ -191,7 +192,7 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
       // the publisher looks
       // at it as soon as the settings have changed.
       if (!isTaken) await store.putPublishedSets(zone.number, [{ ...decided, at: now() }]);
-      const published = { ...found.published, asked: now() };
+      const published = isTaken ? undefined : { ...found.published, asked: now() };
       const take = isTaken ? [{ owner, type, content }] : [];
       return await run({ actor, at, action: decision, published, take, takesAll: false });
     },

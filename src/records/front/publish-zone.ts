@@ -1,21 +1,28 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import type { Logger } from "../../process/log.ts";
 import { isOfService, type ServiceFault } from "../../providers/answers/service-fault.ts";
-import type { ChangeOutcome } from "../../providers/provider.ts";
 import type { HeldContent, Publication, PublishedSet, PublishedZone, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
+import { isOfSet, rowAfter } from "./after-write.ts";
 import { afterRead, drifted, isReadableContent, planSet } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { publishZoneRule, type TakenSet } from "./publish-rule.ts";
 import { contentOf, type DefaultTtls, isProviders, ttlsOf } from "./set-state.ts";
-import { allRows, contentIn, keyOf, theirsIn, theirsOf, theirsOfSet } from "./theirs.ts";
+import { allRows, contentIn, keyOf, theirsIn, theirsOf } from "./theirs.ts";
 import { WaitingSerials } from "./waiting-serials.ts";
 
-/** Sets that are looked at together. */
-const mostSets = 1_000;
+/**
+ * Sets that are sent together. A provider without transactions gets few, so that a later change does not wait long;
+ * with them, the
+ * provider's zone is read once for all.
+ */
+const mostSent = { oneByOne: 200, together: 10_000 };
+/** Sets that are read from the store at a time. */
+const perRead = 500;
 /** For faults of the zone at the provider. */
 const backOff = { base: 500, cap: 300_000 };
 
@@ -80,10 +87,12 @@ export class PublishedZoneWork {
   /** Finds everything that differs from what the provider is known to hold, and the actions that wait for it. */
   async compare(zone: Zone): Promise<void> {
     const { store } = this.#options;
-    this.#note = (await store.publishedZone(this.number)) ?? this.#note;
+    const note = await store.publishedZone(this.number);
+    // A read that is due stays due.
+    if (note) this.#note = { ...note, readAt: Math.min(note.readAt, this.#note.readAt) };
     const ttls = ttlsOf(zone, this.#note.ttl);
     const rows = await allRows(store, this.number);
-    const sets = await readZone(store, zone, async () => undefined);
+    const sets = await readZone(store, zone, nextTurn);
     const here = new Map(sets.map((set) => [keyOf(set), set]));
     for (const place of [...here.values(), ...rows.values()]) {
       const key = keyOf(place);
@@ -115,7 +124,8 @@ export class PublishedZoneWork {
   }
 
   async #publishSome(round: Round): Promise<RoundEnd> {
-    const places = [...this.#pending.values()].slice(0, mostSets);
+    const { mostSets } = round.account.provider.rules;
+    const places = [...this.#pending.values()].slice(0, mostSets > 1 ? mostSent.together : mostSent.oneByOne);
     const works = await this.#worksAt(round, places);
     // From now on, a new change of the set is another one.
     for (const { key } of works) this.#pending.delete(key);
@@ -142,7 +152,16 @@ export class PublishedZoneWork {
     return { retry: sent?.retry ?? read?.retry };
   }
 
-  async #worksAt({ zone, ttls }: Round, places: readonly SetPlace[]): Promise<readonly Work[]> {
+  async #worksAt(round: Round, places: readonly SetPlace[]): Promise<readonly Work[]> {
+    const works: Work[] = [];
+    for (let from = 0; from < places.length; from += perRead) {
+      if (from > 0) await nextTurn();
+      works.push(...(await this.#someWorksAt(round, places.slice(from, from + perRead))));
+    }
+    return works;
+  }
+
+  async #someWorksAt({ zone, ttls }: Round, places: readonly SetPlace[]): Promise<readonly Work[]> {
     const { store, now } = this.#options;
     const owners = [...new Set(places.map(({ owner }) => owner))];
     // What waits is noted before the sets are read: a later change is not in what is sent.
@@ -307,7 +326,7 @@ export class PublishedZoneWork {
     const rows = await allRows(store, this.number);
     const places = [...rows.values(), ...theirs.places].filter((place) => !isProviders(place));
     const unseen = new Map(places.map((place) => [keyOf(place), place]));
-    const works = await this.#inParts([...unseen.values()], (some) => this.#worksAt(round, some));
+    const works = await this.#worksAt(round, [...unseen.values()]);
     const changed: PublishedSet[] = [];
     const drifts: Work[] = [];
     for (const work of works) {
@@ -325,13 +344,6 @@ export class PublishedZoneWork {
     await this.#drifted({ ...round, ttls: ttls.now }, drifts);
     await this.#endActions();
     return { retry: undefined };
-  }
-
-  async #inParts<T, U>(all: readonly T[], work: (some: readonly T[]) => Promise<readonly U[]>): Promise<readonly U[]> {
-    const done: U[] = [];
-    for (let from = 0; from < all.length; from += mostSets)
-      done.push(...(await work(all.slice(from, from + mostSets))));
-    return done;
   }
 
   async #save(rows: readonly PublishedSet[]): Promise<void> {
@@ -363,31 +375,6 @@ export class PublishedZoneWork {
     this.#note = { ...this.#note, ...note };
     await this.#options.store.notePublishedZone(this.number, note);
     this.#options.changed(this.number);
-  }
-}
-
-/** The provider refuses this set, not everything. */
-const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifted" }>): boolean =>
-  outcome.kind === "refused" &&
-  !isOfService(outcome.fault) &&
-  outcome.fault.kind !== "unauthorised" &&
-  outcome.fault.kind !== "missing";
-
-function rowAfter({ row, ours }: Work, outcome: ChangeOutcome): PublishedSet {
-  const known = { ...row, sent: undefined, refused: undefined };
-  switch (outcome.kind) {
-    case "done":
-      return { ...known, held: ours && { ttl: outcome.set ? outcome.set.ttl : ours.ttl, values: ours.values } };
-    case "drifted":
-      return { ...known, theirs: theirsOfSet(outcome.set) };
-    case "refused":
-      return isOfSet(outcome) ? { ...known, refused: { content: ours, words: outcome.fault.because } } : known;
-    case "waiting":
-      return known;
-    case "unknown":
-      return { ...row, refused: undefined, sent: ours };
-    default:
-      return outcome satisfies never;
   }
 }
 

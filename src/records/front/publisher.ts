@@ -112,7 +112,7 @@ class Publisher {
     const { store, now } = this.#options;
     this.#position = await store.lastChange();
     await store.endStrayPublishing(now(), noLonger);
-    for (const [zone] of await store.publishedZones()) if (zone.settings.published) await this.#begin(zone);
+    for (const [zone] of await store.publishedZones()) if (zone.settings.published) await this.#begin(zone, 0);
     this.#isOpen = true;
   }
 
@@ -150,9 +150,14 @@ class Publisher {
     });
   }
 
-  async #begin(zone: Zone): Promise<void> {
+  /**
+   * `readAt`: 0 to read the zone soon. The provider may have changed, or the store may have been restored, since the
+   * last run.
+   */
+  async #begin(zone: Zone, readAt?: Instant): Promise<void> {
     const { store } = this.#options;
-    const note = await store.publishedZone(zone.number);
+    const noted = await store.publishedZone(zone.number);
+    const note = noted && { ...noted, readAt: readAt ?? noted.readAt };
     if (note === undefined || this.#zones.has(zone.number) || this.#ended.signal.aborted) return;
     const options = { ...this.#options, position: () => this.#position };
     const work = new PublishedZoneWork(zone, note, options);

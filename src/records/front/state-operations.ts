@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
 import type { HeldContent, PublishedZone, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
@@ -26,7 +27,7 @@ export function stateOperations({ store }: RecordServiceOptions, sight: Permitte
   /** The state of each set that the actor may see. */
   const statesIn = async (actor: Actor, zone: Zone, note: PublishedZone): Promise<readonly SetStateView[]> => {
     const rows = await allRows(store, zone.number);
-    const sets = await readZone(store, zone, async () => undefined);
+    const sets = await readZone(store, zone, nextTurn);
     const here = new Map(sets.map((set) => [keyOf(set), set]));
     const places = new Map<string, SetPlace>([...here, ...rows]);
     const ttls = ttlsOf(zone, note.ttl);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { setKey } from "../../core/records/rrset.ts";
 import type { ServiceFault } from "../../providers/answers/service-fault.ts";
 import type { Provider, ProviderContent, ProviderSet, UnreadableSet } from "../../providers/provider.ts";
@@ -59,5 +60,6 @@ export async function allRows(
     for (const row of rows) all.set(keyOf(row), row);
     last = rows.at(-1);
     if (rows.length < perPage) return all;
+    await nextTurn();
   }
 }

@@ -1,7 +1,7 @@
 import { parseAddress } from "../../../core/addresses/address.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { parseZoneName } from "../../../core/names/name.ts";
-import type { Fault } from "../../../core/result.ts";
+import { badInput, type Fault } from "../../../core/result.ts";
 import type { PrimaryServer, Zone, ZoneKey, ZoneSettings } from "../../model.ts";
 import type { RecordServiceOptions } from "../../options.ts";
 import {
@@ -66,7 +66,7 @@ export function editSettingsRule({ actor, at, edit, now, action, once }: EditSet
     kind: "act",
     request: { ...writtenBy(actor, now), at, owners: () => [], ...(once && { once }) },
     decide: ({ zone }) => {
-      const settings = writeObstacle(permissions, actor, zone) ?? editedSettings(zone, edit, now);
+      const settings = writeObstacle(permissions, actor, zone) ?? publishable(zone, editedSettings(zone, edit, now));
       if ("kind" in settings) return noChange(settings);
       return { ...noChange({ kind: "done" }), settings, ...(action && { command: action }) };
     },
@@ -95,6 +95,23 @@ function editedSettings(zone: Zone, edit: SettingsEdit, now: Instant): ZoneSetti
     }
   }
 }
+
+/** A published zone has its own records, and a default TTL that its provider takes. */
+function publishable({ name, settings: { published } }: Zone, edited: ZoneSettings | NotDone): ZoneSettings | NotDone {
+  if (published === undefined || "kind" in edited) return edited;
+  const { service, rules } = published;
+  if (edited.mode === "secondary") return refused([publishedStaysPrimary(name, service)]);
+  if (edited.ttl >= rules.lowestTtl && edited.ttl <= rules.highestTtl) return edited;
+  const message = `must be from ${rules.lowestTtl} to ${rules.highestTtl}, because ${name} is published at ${service}`;
+  return refused([badInput("ttl", message)]);
+}
+
+const publishedStaysPrimary = (name: string, service: string): Fault => ({
+  code: "zone-is-published",
+  where: "zone",
+  message: `${name} is published at ${service}, so its records cannot come from a primary server`,
+  todo: "unpublish it first",
+});
 
 type ServerEdit = Extract<SettingsEdit, { readonly kind: "add-server" | "replace-server" | "delete-server" }>;
 

@@ -105,6 +105,10 @@ type Edited = {
 
 function editedSigning(view: WriteView, edit: SigningEdit, now: Instant): Result<Edited> {
   const { name, settings } = view.zone;
+  if (edit.kind === "sign" && settings.published)
+    return fail(
+      notNow(`the zone ${name} is published at ${settings.published.service}, which would serve it unsigned`),
+    );
   if (edit.kind === "sign") return firstSigning(view, edit, now);
   if (settings.dnssec === undefined) return fail(notNow(`the zone ${name} is not signed`));
   const before = settings.dnssec;

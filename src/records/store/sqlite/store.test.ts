@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { describeActions } from "../../../../test/rig/store/actions.suite.ts";
+import { describeFront } from "../../../../test/rig/store/front.suite.ts";
 import { describeHistory } from "../../../../test/rig/store/history.suite.ts";
 import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
 import { describeNeighbours } from "../../../../test/rig/store/neighbours.suite.ts";
@@ -28,6 +29,7 @@ describeSignIn("SQLite", async () => {
 });
 describeNeighbours("SQLite", async () => openSqliteStore(":memory:"));
 describeTransferKeys("SQLite", async () => openSqliteStore(":memory:"));
+describeFront("SQLite", async () => openSqliteStore(":memory:"));
 describeActions("SQLite", async () => openSqliteStore(":memory:"));
 // In memory there is only one connection, and large writes are done in another way.
 describeManyWrites("SQLite", async () =>

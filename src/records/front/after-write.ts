@@ -1,0 +1,33 @@
+import { isOfService } from "../../providers/answers/service-fault.ts";
+import type { ChangeOutcome } from "../../providers/provider.ts";
+import type { HeldContent, PublishedSet } from "../model.ts";
+import { theirsOfSet } from "./theirs.ts";
+
+/** The provider refuses this set, not everything. */
+export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifted" }>): boolean =>
+  outcome.kind === "refused" &&
+  !isOfService(outcome.fault) &&
+  outcome.fault.kind !== "unauthorised" &&
+  outcome.fault.kind !== "missing";
+
+/** What is known about a set after it was sent. */
+export function rowAfter(
+  { row, ours }: { readonly row: PublishedSet; readonly ours: HeldContent | null },
+  outcome: ChangeOutcome,
+): PublishedSet {
+  const known = { ...row, sent: undefined, refused: undefined };
+  switch (outcome.kind) {
+    case "done":
+      return { ...known, held: ours && { ttl: outcome.set ? outcome.set.ttl : ours.ttl, values: ours.values } };
+    case "drifted":
+      return { ...known, theirs: theirsOfSet(outcome.set) };
+    case "refused":
+      return isOfSet(outcome) ? { ...known, refused: { content: ours, words: outcome.fault.because } } : known;
+    case "waiting":
+      return known;
+    case "unknown":
+      return { ...row, refused: undefined, sent: ours };
+    default:
+      return outcome satisfies never;
+  }
+}
