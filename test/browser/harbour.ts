@@ -62,11 +62,16 @@ export async function fillHarbour(store: RecordStore, now: number): Promise<void
   await put(347, person, "backup", "A", ["198.51.100.25"]);
   await put(346, person, "_sip._tcp", "SRV", ["10 5 5060 sip.harbour.example."]);
   await put(346, person, "sip", "A", ["192.0.2.60", "192.0.2.61"]);
-  const moves = [330, 290, 241, 166, 120, 73, 31, 3];
-  for (const [i, hoursAgo] of moves.entries())
-    await put(hoursAgo, updater, "home", "A", [`203.0.113.${[17, 88, 141, 23, 17, 201, 64, 97][i]}`], "", 300);
-  for (const [i, hoursAgo] of [329, 120, 31].entries())
-    await put(hoursAgo, updater, "home", "AAAA", [`2001:db8:4d:${["1a", "7f", "c3"][i]}::1`], "", 300);
+  const ipv4 = [330, 290, 241, 166, 120, 73, 31, 3].map((hoursAgo, i) => {
+    const value = `203.0.113.${[17, 88, 141, 23, 17, 201, 64, 97][i]}`;
+    return { hoursAgo, type: "A", value } as const;
+  });
+  const ipv6 = [329, 120, 31].map((hoursAgo, i) => {
+    const value = `2001:db8:4d:${["1a", "7f", "c3"][i]}::1`;
+    return { hoursAgo, type: "AAAA", value } as const;
+  });
+  for (const { hoursAgo, type, value } of [...ipv4, ...ipv6].sort((a, b) => b.hoursAgo - a.hoursAgo))
+    await put(hoursAgo, updater, "home", type, [value], "", 300);
 }
 
 /** A zone with many sets. */

@@ -18,13 +18,9 @@ export function LatestWrites({ writes }: { readonly writes: readonly LatestWrite
       {writes.length === 0 ? (
         <Text>No changes are recorded yet.</Text>
       ) : (
-        <ListTable heads={["When", "Who", "Zone", "What"]}>
+        <ListTable className="list latest-writes" heads={["Zone", "What", "When"]}>
           {writes.map(({ zone, serial, at, by, sets, more }) => (
             <tr key={`${zone} ${serial}`}>
-              <td data-label="When">
-                <When at={at} />
-              </td>
-              <td data-label="Who">{by}</td>
               <td data-label="Zone" className="breaks">
                 <Link href={zoneAddress(zone, "history")}>
                   <NameText name={zone} />
@@ -37,6 +33,11 @@ export function LatestWrites({ writes }: { readonly writes: readonly LatestWrite
                   ))}
                   {more > 0 && <span className="quiet">and {counted(more, "more set")}</span>}
                 </Stack>
+              </td>
+              <td data-label="When">
+                <span>
+                  <When at={at} /> <span className="quiet">by {by}</span>
+                </span>
               </td>
             </tr>
           ))}

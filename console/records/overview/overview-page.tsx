@@ -33,7 +33,7 @@ export function OverviewPage() {
   const { data } = overview;
   if (data?.zones === 0) return <ZoneList />;
   return (
-    <Stack gap="xl">
+    <Stack gap="xl" className="overview">
       <Group justify="space-between">
         <Title order={1}>Overview</Title>
         {data && (
@@ -72,7 +72,7 @@ function MovingNames({ overview: { names, updater, since } }: { readonly overvie
       </Title>
       {names.length === 0 && <NoNames updater={updater} />}
       {names.length > 0 && (
-        <ListTable heads={["Name", "Address", state, "Last change"]}>
+        <ListTable className="list moving-names" heads={["Name", "Address", state, "Last change"]}>
           {shown.map((name) => (
             <tr key={`${name.name} ${name.type}`}>
               <td className="breaks">

@@ -5,6 +5,7 @@ import { nameToUnicode } from "../../../../src/core/names/unicode.ts";
 import { readableValue } from "../../../../src/core/rdata/rdata.ts";
 import { typeName } from "../../../../src/core/rdata/table.ts";
 import { shownValue } from "../shown-value.ts";
+import { useOf } from "../type-use.ts";
 import { InlineValue } from "./inline-value.tsx";
 import type { Editing, RowAct } from "./row-act.ts";
 
@@ -47,7 +48,7 @@ export const SetRow = memo(function SetRow({ set, index, start, size, isSelected
           {name}
         </Link>
       </div>
-      <div role="cell" className="set-type">
+      <div role="cell" className={`set-type use-${useOf(typeName(set.type))}`}>
         {typeName(set.type)}
       </div>
       <div role="cell" className="set-ttl quiet">
