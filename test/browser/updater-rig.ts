@@ -51,7 +51,7 @@ names:
 control: { listen: "127.0.0.1:${port}", token: { file: control-token }${signIn} }
 `;
   await writeFile(file("moor.yaml"), settings);
-  const reload = () => readConfig(file("moor.yaml"), {}, folder);
+  const reload = (instead?: string) => readConfig(file("moor.yaml"), {}, folder, instead);
   const config = reload();
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
   const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });

@@ -163,7 +163,7 @@ function readTtl(text: string, faults: Map<string, string>): number | null {
   if (text.trim() === "") return null;
   const ttl = typedTtl(text);
   if (ttl !== undefined) return ttl;
-  faults.set("ttl", `${typedTtlFault}; leave it empty to use the zone's default`);
+  faults.set("ttl", `${typedTtlFault(text)}; empty: the zone's default`);
   return null;
 }
 

@@ -7,12 +7,19 @@ const isTtl = (seconds: number): boolean => Number.isInteger(seconds) && seconds
 
 export const ttlFault = `whole seconds, from ${lowestTtl} to ${highestTtl}`;
 
-export const typedTtlFault = `write 300, 5m, 1h or 1d: at least ${lowestTtl} seconds, at most ${highestTtl}`;
+/** Why this is not a TTL: the limit if it is a time, otherwise how to write one. */
+export function typedTtlFault(text: string): string {
+  const seconds = secondsIn(text);
+  if (seconds === undefined) return "write 300, 5m, 1h or 1d";
+  return seconds < lowestTtl ? `too short: at least ${lowestTtl} seconds` : `too long: at most ${highestTtl} seconds`;
+}
+
+const secondsIn = (text: string): number | undefined => parseSeconds(text.replaceAll(/\s+/g, ""));
 
 /** A TTL as people type it: `300`, `5m`, `1h 30m`; null for `default`, the zone's TTL; undefined if it is not a TTL. */
 export function typedTtl(text: string): number | null | undefined {
   if (text.trim().toLowerCase() === "default") return null;
-  const seconds = parseSeconds(text.replaceAll(/\s+/g, ""));
+  const seconds = secondsIn(text);
   return seconds !== undefined && isTtl(seconds) ? seconds : undefined;
 }
 

@@ -43,7 +43,7 @@ export function TtlDialog({ zone, chosen, onClose, onDone }: Props) {
       <TtlField
         value={text}
         whenEmpty="how long resolvers cache it"
-        error={tried && ttl === undefined ? typedTtlFault : undefined}
+        error={tried && ttl === undefined ? typedTtlFault(text) : undefined}
         onChange={setText}
         isFirst
       />
