@@ -45,6 +45,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--mantine-color-dimmed": "#a8b0b6",
     "--mantine-color-error": "#ff9b91",
     "--mantine-color-red-light-color": "#ff9b91",
+    "--mantine-color-red-light-hover": "#4a1f1f",
     "--mantine-color-placeholder": "#98a1a8",
   },
 });

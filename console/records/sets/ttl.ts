@@ -9,7 +9,7 @@ export const ttlFault = `whole seconds, from ${lowestTtl} to ${highestTtl}`;
 
 /** Why this is not a TTL: the limit if it is a time, otherwise how to write one. */
 export function typedTtlFault(text: string): string {
-  const seconds = secondsIn(text);
+  const seconds = secondsIn(text) ?? (/^\d+$/.test(text.trim()) ? Number.POSITIVE_INFINITY : undefined);
   if (seconds === undefined) return "write 300, 5m, 1h or 1d";
   return seconds < lowestTtl ? `too short: at least ${lowestTtl} seconds` : `too long: at most ${highestTtl} seconds`;
 }
