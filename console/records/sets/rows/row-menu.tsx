@@ -39,7 +39,14 @@ export function RowMenu(props: {
         />
       </Menu.Target>
       <Menu.Dropdown aria-label={`Actions for ${setInWords(set)}`}>
-        <Menu.Item onClick={props.onEdit} rightSection={<Kbd aria-hidden>Enter</Kbd>}>
+        <Menu.Item
+          onClick={props.onEdit}
+          rightSection={
+            <Kbd aria-hidden className="key-hint">
+              Enter
+            </Kbd>
+          }
+        >
           {props.mayWrite ? "Edit" : "Show"}
         </Menu.Item>
         <Menu.Item onClick={props.onDuplicate} disabled={!props.mayWrite || set.type === "SOA"}>
@@ -51,7 +58,11 @@ export function RowMenu(props: {
         <Menu.Item
           onClick={props.onDelete}
           disabled={isKept}
-          rightSection={<Kbd aria-hidden>Del</Kbd>}
+          rightSection={
+            <Kbd aria-hidden className="key-hint">
+              Del
+            </Kbd>
+          }
           style={isKept ? {} : { color: "var(--mantine-color-error)" }}
         >
           Delete
