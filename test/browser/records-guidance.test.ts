@@ -128,7 +128,7 @@ describe("address changes", () => {
       await route.fulfill({ response, json: { history: [], meta: { next_before: 7, rest_of_write: 0 } } });
     });
     await open(`${harbour}/moving`);
-    await page.getByText("no address change in this period").waitFor();
+    await page.getByText("no address change in this zone in this period").waitFor();
     await page.getByText("older changes are not included").waitFor();
     expect(await page.locator("tbody tr").count()).toBe(0);
     await page.unroute(older);
