@@ -39,14 +39,7 @@ export function RowMenu(props: {
         />
       </Menu.Target>
       <Menu.Dropdown aria-label={`Actions for ${setInWords(set)}`}>
-        <Menu.Item
-          onClick={props.onEdit}
-          rightSection={
-            <Kbd aria-hidden className="key-hint">
-              Enter
-            </Kbd>
-          }
-        >
+        <Menu.Item onClick={props.onEdit} rightSection={hintOf("Enter")}>
           {props.mayWrite ? "Edit" : "Show"}
         </Menu.Item>
         <Menu.Item onClick={props.onDuplicate} disabled={!props.mayWrite || set.type === "SOA"}>
@@ -58,11 +51,7 @@ export function RowMenu(props: {
         <Menu.Item
           onClick={props.onDelete}
           disabled={isKept}
-          rightSection={
-            <Kbd aria-hidden className="key-hint">
-              Del
-            </Kbd>
-          }
+          rightSection={hintOf("Del")}
           style={isKept ? {} : { color: "var(--mantine-color-error)" }}
         >
           Delete
@@ -71,3 +60,9 @@ export function RowMenu(props: {
     </Menu>
   );
 }
+
+const hintOf = (key: string) => (
+  <Kbd aria-hidden className="key-hint">
+    {key}
+  </Kbd>
+);
