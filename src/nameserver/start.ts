@@ -9,7 +9,7 @@ import { defaultLoadLimits, type LoadedZones } from "./answer/loaded-zones.ts";
 import { createResponder, type RespondTo } from "./answer/respond.ts";
 import type { ZoneSource } from "./answer/zone-source.ts";
 import { createRateLimit, defaultRateLimit } from "./listen/rate-limit.ts";
-import { listenTcp, openTcpPlaces, type TcpOptions } from "./listen/tcp.ts";
+import { createTcpLimit, listenTcp, type TcpOptions } from "./listen/tcp.ts";
 import type { ServerTls } from "./listen/tls.ts";
 import { type Listening, listenUdp, type UdpOptions } from "./listen/udp.ts";
 import { startWorkers } from "./listen/workers.ts";
@@ -86,7 +86,7 @@ class RunningNameserver implements Nameserver {
     };
     const rateLimit = createRateLimit({ ...defaultRateLimit, ...this.#rateLimit });
     this.#udp = { respond, identity, rateLimit, counters, reusePort: workers > 0 };
-    this.#tcp = { respond, identity, stream, places: openTcpPlaces(), counters, log };
+    this.#tcp = { respond, identity, stream, limit: createTcpLimit(), counters, log };
     this.#closers = [unfollow, waiting.end];
   }
 

@@ -4,7 +4,7 @@ import { createFrameReader, framed } from "../../lib/dns/message.ts";
 import type { DnsReply, RespondTo, Stream } from "../answer/respond.ts";
 import { countReply } from "../metrics/metrics.ts";
 import { optionsIn, replyOptions, type ServerIdentity, withOptions } from "../wire/edns-options.ts";
-import type { TcpPlace } from "./tcp-places.ts";
+import type { TcpPermit } from "./tcp-limit.ts";
 
 export type TcpLimits = {
   /** Milliseconds without a complete query, or without reading the answers. */
@@ -32,7 +32,7 @@ export type ConnectionOptions = {
   readonly counts: Float64Array;
   readonly limits: TcpLimits;
   readonly identity?: ServerIdentity | undefined;
-  readonly place: Pick<TcpPlace, "asked" | "busy">;
+  readonly place: Pick<TcpPermit, "asked" | "busy">;
 };
 
 /**

@@ -8,7 +8,7 @@ import { createLog } from "../../process/log.ts";
 import type { RespondTo, Stream } from "../answer/respond.ts";
 import { defaultTcpLimits, listenTcp } from "./tcp.ts";
 import type { TcpLimits } from "./tcp-connection.ts";
-import { type PlaceLimits, TcpPlaces } from "./tcp-places.ts";
+import { type ConnectionLimits, TcpLimit } from "./tcp-limit.ts";
 import type { Listening } from "./udp.ts";
 
 const log = createLog({ format: "text", level: "silent", write: () => {} });
@@ -26,9 +26,13 @@ const echo: RespondTo = async (query) => {
   return Buffer.from(query);
 };
 
-async function listen(limits: Partial<TcpLimits & PlaceLimits> = {}, respond = echo, stream?: Stream): Promise<number> {
-  const places = new TcpPlaces({ all: 100, source: 100, ...limits });
-  const options = { respond, stream, log, places, limits: { ...defaultTcpLimits, idle: 600_000, ...limits } };
+async function listen(
+  limits: Partial<TcpLimits & ConnectionLimits> = {},
+  respond = echo,
+  stream?: Stream,
+): Promise<number> {
+  const limit = new TcpLimit({ all: 100, source: 100, ...limits });
+  const options = { respond, stream, log, limit, limits: { ...defaultTcpLimits, idle: 600_000, ...limits } };
   const listening = await listenTcp({ host: "127.0.0.1", port: 0 }, options);
   opened.push(listening);
   return listening.address.port;

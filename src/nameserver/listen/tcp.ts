@@ -7,7 +7,7 @@ import { createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import type { ServerIdentity } from "../wire/edns-options.ts";
 import { listenFailure } from "./failure.ts";
 import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
-import { TcpPlaces } from "./tcp-places.ts";
+import { TcpLimit } from "./tcp-limit.ts";
 import { createTlsWrap, type ServerTls } from "./tls.ts";
 import type { Listening } from "./udp.ts";
 
@@ -22,7 +22,7 @@ export type TcpOptions = {
   /** With it, clients speak TLS and agree on `dot` (RFC 7858, RFC 9103). */
   readonly tls?: ServerTls | undefined;
   /** Shared by all listening sockets. */
-  readonly places?: TcpPlaces;
+  readonly limit?: TcpLimit;
 };
 
 export const defaultTcpLimits: TcpLimits = {
@@ -34,18 +34,18 @@ export const defaultTcpLimits: TcpLimits = {
 };
 
 /** No source may take more than an eighth. */
-export function openTcpPlaces(): TcpPlaces {
+export function createTcpLimit(): TcpLimit {
   const all = partOfFiles(4, 1_000);
-  return new TcpPlaces({ all, source: Math.ceil(all / 8) });
+  return new TcpLimit({ all, source: Math.ceil(all / 8) });
 }
 
 export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise<Listening> {
   const { respond, stream, log, limits = defaultTcpLimits, counters = createDnsCounters() } = options;
-  const { places = openTcpPlaces() } = options;
+  const { limit = createTcpLimit() } = options;
   const wrap = options.tls && createTlsWrap(options.tls);
   const connections = new Set<Socket>();
   const server = createServer({ allowHalfOpen: !wrap, noDelay: true }, (socket) => {
-    const place = places.enter(socket.remoteAddress ?? "", () => socket.destroy());
+    const place = limit.enter(socket.remoteAddress ?? "", () => socket.destroy());
     if (place === undefined) return void socket.destroy();
     connections.add(socket);
     socket.on("close", () => {

@@ -42,7 +42,7 @@ function actDirectly<T>(
 ): { readonly result: Acted<T> | "no-zone" | "key-taken" } | undefined {
   const before = on.actions.known<T>(request);
   if (before !== undefined) return { result: before };
-  const zone = on.known.zoneBy(request.at);
+  const zone = on.rowCache.zoneBy(request.at);
   if (zone?.account !== request.account) return { result: "no-zone" };
   const view = directView(on, zone, request);
   const decided = view && decide(view);

@@ -230,12 +230,12 @@ export class LargeWrites {
    */
   #written<T>(account: number, side: WriteSide, command: Command, plans: () => Promise<ReadyPlan<T>>) {
     return this.#queue.apart(async () => {
-      const { database, known, writer } = side;
+      const { database, rowCache, writer } = side;
       const begun = process.threadCpuUsage();
       try {
         database.exec(`BEGIN IMMEDIATE; PRAGMA cache_size = -${cache}`);
         // What was read for the plan may be outdated.
-        known.forget();
+        rowCache.forget();
         side.expectAccess(command);
         const { plan, writes } = await plans();
         if (!isCurrent(plan, side)) return undefined;
@@ -246,7 +246,7 @@ export class LargeWrites {
         const { trouble } = this.#queue;
         if (trouble !== undefined) throw trouble;
         database.exec("COMMIT");
-        this.#main.known.forget();
+        this.#main.rowCache.forget();
         return { result: { result }, committed: writer.logged() };
       } finally {
         if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");

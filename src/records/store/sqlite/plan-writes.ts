@@ -88,7 +88,7 @@ const planningAct = <T>(
 ): Planning<Acted<T> | "no-zone" | "key-taken"> =>
   function* (on, ahead): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
     const before = on.actions.known<T>(request);
-    const zone = on.known.zoneBy(request.at);
+    const zone = on.rowCache.zoneBy(request.at);
     if (before !== undefined || zone?.account !== request.account)
       return { writes: [], finish: () => before ?? "no-zone" };
     const view = yield* inSteps(on.viewInto(zone, request));
@@ -181,7 +181,7 @@ function* planningWrite(
         return signed().log;
       },
       isCurrent: (side) => {
-        const now = side.known.zone(zone.id);
+        const now = side.rowCache.zone(zone.id);
         return now?.serial === zone.serial && now.modified === zone.modified;
       },
       ...signing,

@@ -108,35 +108,35 @@ export function openSqliteStore(
 /** Reads through the cache of rows, which is checked first. */
 class CachedReads {
   readonly #read: WriteSide["read"];
-  readonly #known: WriteSide["known"];
+  readonly #rowCache: WriteSide["rowCache"];
   readonly #foreign: ForeignCommits;
 
-  constructor({ read, known }: WriteSide, foreign: ForeignCommits) {
+  constructor({ read, rowCache }: WriteSide, foreign: ForeignCommits) {
     this.#read = read;
-    this.#known = known;
+    this.#rowCache = rowCache;
     this.#foreign = foreign;
   }
 
   readonly zone: RecordStore["zone"] = (account, id) => {
     this.#foreign.check();
-    return of(account, this.#known.zone(id));
+    return of(account, this.#rowCache.zone(id));
   };
 
   readonly zoneBy: RecordStore["zoneBy"] = (account, key) => {
     this.#foreign.check();
-    return of(account, this.#known.zoneBy(key));
+    return of(account, this.#rowCache.zoneBy(key));
   };
 
   readonly record: RecordStore["record"] = (account, id) => {
     this.#foreign.check();
-    const placed = this.#known.record(id);
+    const placed = this.#rowCache.record(id);
     return placed?.zone.account === account ? placed : undefined;
   };
 
   readonly sets: RecordStore["sets"] = async (zone, query) => {
     const { owner, owners, type } = query;
     this.#foreign.check();
-    const at = (each: string) => this.#known.setsAt(zone, each);
+    const at = (each: string) => this.#rowCache.setsAt(zone, each);
     const found = owners?.flatMap(at) ?? (owner === undefined ? undefined : at(owner));
     return found ? ofType(type, found) : this.#read.sets(zone, query);
   };
@@ -175,7 +175,7 @@ class StoreFile {
     const database = openSqlite(path, steps);
     this.foreign = watchForeignCommits(database);
     this.main = prepareWriteSide(database, limits?.set, signer);
-    this.foreign.onCommit(this.main.known.forget);
+    this.foreign.onCommit(this.main.rowCache.forget);
     this.#disk = openWalSync(database, path);
     this.#feed = createSqliteFeed({
       foreign: this.foreign,

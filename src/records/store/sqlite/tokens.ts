@@ -28,18 +28,18 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
     "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
       "WHERE tokens.hash = ?",
   );
-  const known = new Map<string, Token>();
-  foreign.onCommit(() => known.clear());
+  const cachedTokens = new Map<string, Token>();
+  foreign.onCommit(() => cachedTokens.clear());
   const byHash = (hash: string): Token | undefined => {
     foreign.check();
-    const kept = known.get(hash);
+    const kept = cachedTokens.get(hash);
     if (kept !== undefined) return kept;
     const row = selectByHash.get(hash) as TokenRow | undefined;
     if (row === undefined) return undefined;
     // Wrong tokens are not cached: a client could fill the memory with made-up ones.
-    if (known.size >= mostKept) known.clear();
+    if (cachedTokens.size >= mostKept) cachedTokens.clear();
     const token = tokenFromRow(row);
-    known.set(hash, token);
+    cachedTokens.set(hash, token);
     return token;
   };
 
@@ -59,7 +59,7 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
     tokens: async (of) => (await cold.tokens(of)).map((token) => withUses(token, uses.get(token.id))),
     revokeToken: async (id, now) => {
       const revoked = await cold.revokeToken(id, now);
-      known.clear();
+      cachedTokens.clear();
       accessChanged();
       return revoked;
     },

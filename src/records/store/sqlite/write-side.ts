@@ -9,9 +9,9 @@ import { AccessEnded, type Command, type NotCreated, type WriteRequest, type Wri
 import { serialAfter } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
 import type { ForeignCommits } from "./foreign-commits.ts";
-import { KnownRows } from "./known-rows.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { Reads } from "./read.ts";
+import { RowCache } from "./row-cache.ts";
 import { SignedNames } from "./signed/names.ts";
 import { SigningTogether } from "./signed/together.ts";
 import { prepareSetWriter, type SetWriter } from "./write.ts";
@@ -42,7 +42,7 @@ const prepare = (database: DatabaseSync) => ({
 export class WriteSide {
   readonly database: DatabaseSync;
   readonly read: Reads;
-  readonly known: KnownRows;
+  readonly rowCache: RowCache;
   readonly writer: SetWriter;
   readonly together: SigningTogether;
   readonly actions: ReturnType<typeof prepareActions>;
@@ -58,8 +58,8 @@ export class WriteSide {
     this.#sql = prepare(database);
     this.#neighboursOf = prepareNeighbours(database);
     this.read = new Reads(database);
-    this.known = new KnownRows(this.read, (zone, owner) => this.signedNames().at(zone, owner));
-    this.writer = prepareSetWriter(database, this.known, this.signedNames);
+    this.rowCache = new RowCache(this.read, (zone, owner) => this.signedNames().at(zone, owner));
+    this.writer = prepareSetWriter(database, this.rowCache, this.signedNames);
     this.together = new SigningTogether((zone) => this.signedReads(zone), this.writer, signer);
     this.actions = prepareActions(database);
   }
@@ -72,17 +72,17 @@ export class WriteSide {
 
   signedReads(zone: Zone): SignedReads {
     return {
-      names: { ...this.signedNames().chainOf(zone), at: (owner) => this.known.signedName(zone, owner) },
+      names: { ...this.signedNames().chainOf(zone), at: (owner) => this.rowCache.signedName(zone, owner) },
       everyName: () => this.signedNames().every(zone),
-      setsAt: (owner) => this.known.setsAt(zone, owner),
+      setsAt: (owner) => this.rowCache.setsAt(zone, owner),
       everyType: () => this.read.eachType(zone),
     };
   }
 
   view(request: WriteRequest): WriteView | Steps<WriteView> | undefined {
     const { at } = request;
-    const place = "record" in at ? this.known.place(at.record) : { zone: at.zone, owner: undefined };
-    const zone = place && this.known.zone(place.zone);
+    const place = "record" in at ? this.rowCache.place(at.record) : { zone: at.zone, owner: undefined };
+    const zone = place && this.rowCache.zone(place.zone);
     return zone?.account === request.account ? this.viewInto(zone, request, place?.owner) : undefined;
   }
 
@@ -97,11 +97,11 @@ export class WriteSide {
     const owners = new Set(request.owners(zone));
     if (owner !== undefined) owners.add(owner);
     for (const record of request.records ?? []) {
-      const other = this.known.place(record);
+      const other = this.rowCache.place(record);
       if (other?.zone === zone.id) owners.add(other.owner);
     }
     if (owners.size > fewOwners) return this.#viewingOwners(zone, [...owners]);
-    const sets = [...owners].flatMap((each) => this.known.setsAt(zone, each));
+    const sets = [...owners].flatMap((each) => this.rowCache.setsAt(zone, each));
     return this.#viewOf(zone, sets);
   }
 
@@ -132,7 +132,7 @@ export class WriteSide {
 
   /** In the transaction that creates it. */
   createdZone(id: string): Zone {
-    const made = this.known.zone(id);
+    const made = this.rowCache.zone(id);
     if (made === undefined) throw new Error("a zone that was just written cannot be read");
     return made;
   }
@@ -162,7 +162,7 @@ export class WriteSide {
   *#viewingOwners(zone: Zone, owners: readonly string[]): Steps<WriteView> {
     const sets: RRset[] = [];
     for (const owner of owners) {
-      sets.push(...this.known.setsAt(zone, owner));
+      sets.push(...this.rowCache.setsAt(zone, owner));
       yield;
     }
     return this.#viewOf(zone, sets);
@@ -171,7 +171,7 @@ export class WriteSide {
 
 /** What a transaction of this connection does to its rows in memory and its log. */
 export const edgesOf = (
-  { known, writer, together }: Pick<WriteSide, "known" | "writer" | "together">,
+  { rowCache, writer, together }: Pick<WriteSide, "rowCache" | "writer" | "together">,
   foreign: Pick<ForeignCommits, "checkNow">,
 ): Edges => ({
   begun: () => {
@@ -184,7 +184,7 @@ export const edgesOf = (
   },
   rolledBack: () => {
     together.forget();
-    known.forget();
+    rowCache.forget();
   },
   committed: writer.logged,
 });

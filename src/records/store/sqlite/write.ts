@@ -5,8 +5,8 @@ import { finish, type Steps } from "../../../core/steps.ts";
 import type { LoggedRow, Zone } from "../../model.ts";
 import { asAllRead, marksToText } from "../rows.ts";
 import { firstEffect, idsOnlyIn, type WriteEffect, type Writer } from "../write-effect.ts";
-import type { KnownRows } from "./known-rows.ts";
 import { type ManyRows, prepareManyRows } from "./many-rows.ts";
+import type { RowCache } from "./row-cache.ts";
 import type { SignedNames } from "./signed/names.ts";
 
 /** Turns the effect of a write into rows. Call it inside a transaction; the cache `known` is updated immediately. */
@@ -27,8 +27,8 @@ export type SetWriter = {
   readonly logged: () => readonly LoggedRow[];
 };
 
-export const prepareSetWriter = (database: DatabaseSync, known: KnownRows, signed: () => SignedNames): SetWriter =>
-  new SqliteSetWriter(database, known, signed);
+export const prepareSetWriter = (database: DatabaseSync, rowCache: RowCache, signed: () => SignedNames): SetWriter =>
+  new SqliteSetWriter(database, rowCache, signed);
 
 const prepare = (database: DatabaseSync) => ({
   updateZone: database.prepare("UPDATE zones SET serial = ?, modified = ?, record_count = ? WHERE number = ?"),
@@ -47,7 +47,7 @@ const prepare = (database: DatabaseSync) => ({
 
 class SqliteSetWriter implements SetWriter {
   readonly #database: DatabaseSync;
-  readonly #known: KnownRows;
+  readonly #rowCache: RowCache;
   readonly #signed: () => SignedNames;
   readonly #sql: ReturnType<typeof prepare>;
   #manyRows: ReturnType<typeof prepareManyRows> | undefined;
@@ -55,9 +55,9 @@ class SqliteSetWriter implements SetWriter {
   #logged: LoggedRow[] = [];
   readonly #changed = new Map<number, Zone>();
 
-  constructor(database: DatabaseSync, known: KnownRows, signed: () => SignedNames) {
+  constructor(database: DatabaseSync, rowCache: RowCache, signed: () => SignedNames) {
     this.#database = database;
-    this.#known = known;
+    this.#rowCache = rowCache;
     this.#signed = signed;
     this.#sql = prepare(database);
   }
@@ -72,7 +72,7 @@ class SqliteSetWriter implements SetWriter {
     this.#writeZone(effect);
     this.#writeRows(effect);
     finish(this.#writingNames(effect, planned.zone));
-    this.#known.wroteNames(effect.zone, effect.names ?? []);
+    this.#rowCache.wroteNames(effect.zone, effect.names ?? []);
     this.#updateKnown(effect.zone, effect.changes, existing);
   };
 
@@ -112,7 +112,7 @@ class SqliteSetWriter implements SetWriter {
     if (newSettings) this.#sql.updateSettings.run(JSON.stringify(zone.settings), zone.number);
     if (newSettings && names !== undefined) this.#signed().writeKeys(zone, keys);
     this.#changed.set(zone.number, zone);
-    this.#known.wroteZone(zone);
+    this.#rowCache.wroteZone(zone);
   }
 
   #writeRows({ zone, changes, log }: WriteEffect): void {
@@ -128,7 +128,7 @@ class SqliteSetWriter implements SetWriter {
 
   #removeId(id: string): void {
     this.#sql.deleteId.run(id);
-    this.#known.removedRecord(id);
+    this.#rowCache.removedRecord(id);
   }
 
   #writeSet(zone: Zone, { owner, type, after }: Change): void {
@@ -160,8 +160,8 @@ class SqliteSetWriter implements SetWriter {
 
   /** Zones changed in this transaction are not written to their rows yet, so they must stay cached. */
   #forgetRows(): void {
-    this.#known.forget();
-    for (const zone of this.#changed.values()) this.#known.wroteZone(zone);
+    this.#rowCache.forget();
+    for (const zone of this.#changed.values()) this.#rowCache.wroteZone(zone);
   }
 
   /** Sets that did not change keep their record ids, even if the caller passed new ones. */
@@ -169,7 +169,7 @@ class SqliteSetWriter implements SetWriter {
     const before = Map.groupBy(existing, (set) => set.owner);
     for (const [owner, own] of Map.groupBy(changes, (change) => change.owner)) {
       const kept = before.get(owner)?.filter((set) => !own.some((change) => change.type === set.type)) ?? [];
-      this.#known.wroteSets(zone, owner, asAllRead([...kept, ...own.flatMap((change) => change.after ?? [])]));
+      this.#rowCache.wroteSets(zone, owner, asAllRead([...kept, ...own.flatMap((change) => change.after ?? [])]));
     }
   }
 }

@@ -96,10 +96,10 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
   const database = openWriter(path);
   const foreign = watchForeignCommits(database);
   const side = prepareWriteSide(database, limits?.set, signer);
-  const { known } = side;
+  const { rowCache } = side;
   let isForeign = false;
   foreign.onCommit(() => {
-    known.forget();
+    rowCache.forget();
     isForeign = true;
   });
   const edges = edgesOf(side, foreign);

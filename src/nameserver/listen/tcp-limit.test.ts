@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type PlaceLimits, TcpPlaces } from "./tcp-places.ts";
+import { type ConnectionLimits, TcpLimit } from "./tcp-limit.ts";
 
-function lab(limits: PlaceLimits) {
-  const places = new TcpPlaces(limits);
+function lab(limits: ConnectionLimits) {
+  const limit = new TcpLimit(limits);
   const closed: string[] = [];
-  return { closed, enter: (name: string, from = name) => places.enter(from, () => closed.push(name)) };
+  return { closed, enter: (name: string, from = name) => limit.enter(from, () => closed.push(name)) };
 }
 
 describe("places of TCP connections", () => {
@@ -55,13 +55,13 @@ describe("places of TCP connections", () => {
     const act = fc.record({ from: fc.nat(3), what: fc.constantFrom("enter", "leave", "busy", "asked") });
     fc.assert(
       fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
-        const places = new TcpPlaces({ all: 5, source: 2 });
-        const open = new Map<object, { from: number; place: ReturnType<typeof places.enter> }>();
+        const limit = new TcpLimit({ all: 5, source: 2 });
+        const open = new Map<object, { from: number; place: ReturnType<typeof limit.enter> }>();
         for (const { from, what } of acts) {
           const [key, one] = [...open].find(([, each]) => each.from === from) ?? [];
           if (what === "enter") {
             const made = {};
-            const place = places.enter(`192.0.2.${from}`, () => open.delete(made));
+            const place = limit.enter(`192.0.2.${from}`, () => open.delete(made));
             if (place) open.set(made, { from, place });
           } else if (what === "busy") one?.place?.busy(true);
           else if (what === "asked") one?.place?.asked();

@@ -1,7 +1,7 @@
 import { householdOf } from "../../core/addresses/peer-address.ts";
 import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 
-export type TcpPlace = {
+export type TcpPermit = {
   /** It has sent a query: all others have been idle for longer. */
   readonly asked: () => void;
   /** A connection that is busy with a zone transfer keeps its place. */
@@ -9,7 +9,7 @@ export type TcpPlace = {
   readonly leave: () => void;
 };
 
-export type PlaceLimits = {
+export type ConnectionLimits = {
   readonly all: number;
   /** Per IPv4 address or IPv6 /64. */
   readonly source: number;
@@ -19,20 +19,20 @@ export type PlaceLimits = {
  * Limits TCP connections, on all listening addresses together. When it is full, a new connection replaces the one idle
  * longest; when its source has used up its share, the one idle longest from that source.
  */
-export class TcpPlaces {
+export class TcpLimit {
   readonly #permits: KeyedSemaphore;
   readonly #mostOfSource: number;
   /** In the order of their last queries. */
   readonly #idle = new Set<Connection>();
   readonly #idleFrom = new Map<string, Set<Connection>>();
 
-  constructor(limits: PlaceLimits) {
+  constructor(limits: ConnectionLimits) {
     this.#permits = new KeyedSemaphore(limits.all);
     this.#mostOfSource = limits.source;
   }
 
   /** Undefined when there is no room. `close` is called when another connection gets the place. */
-  enter(from: string, close: () => void): TcpPlace | undefined {
+  enter(from: string, close: () => void): TcpPermit | undefined {
     const source = householdOf(from);
     const release = this.#permitFor(source);
     if (release === undefined) return undefined;

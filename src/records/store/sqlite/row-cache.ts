@@ -14,7 +14,7 @@ const mostKept = 10_000;
  * A cache of rows that were recently read or written. It is valid until another connection commits. A write must
  * report what it wrote, and clear the cache if it is rolled back.
  */
-export class KnownRows {
+export class RowCache {
   readonly #read: RowReads;
   readonly #readSignedName: (zone: Zone, owner: string) => SignedName | undefined;
   readonly #zones = new Map<string, Zone>();
@@ -30,8 +30,8 @@ export class KnownRows {
   }
 
   zone(id: string): Zone | undefined {
-    const known = this.#zones.get(id);
-    if (known !== undefined) return known;
+    const cached = this.#zones.get(id);
+    if (cached !== undefined) return cached;
     const found = this.#read.zone(id);
     if (found !== undefined) this.wroteZone(found);
     return found;
@@ -46,9 +46,9 @@ export class KnownRows {
   }
 
   record(id: string): PlacedRecord | undefined {
-    const known = this.#records.get(id);
-    const home = known && this.zone(known.zone);
-    if (known !== undefined && home !== undefined) return { ...known, zone: home };
+    const cached = this.#records.get(id);
+    const home = cached && this.zone(cached.zone);
+    if (cached !== undefined && home !== undefined) return { ...cached, zone: home };
     const found = this.#read.record(id);
     if (found === undefined) return undefined;
     this.wroteZone(found.zone);
@@ -63,8 +63,8 @@ export class KnownRows {
 
   setsAt(at: Zone, owner: string): readonly RRset[] {
     const key = ownerKey(at, owner);
-    const known = this.#owners.get(key);
-    if (known !== undefined) return known.map((set) => atZoneSerial(set, at));
+    const cached = this.#owners.get(key);
+    if (cached !== undefined) return cached.map((set) => atZoneSerial(set, at));
     const found = this.#read.sets(at, { owner });
     keep(this.#owners, key, found);
     return found;

@@ -12,7 +12,7 @@ import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { plainSettings } from "../../model.ts";
 import { createSigner } from "../../signing/signer.ts";
 import type { RecordStore, WriteRequest } from "../port.ts";
-import { KnownRows } from "./known-rows.ts";
+import { RowCache } from "./row-cache.ts";
 import { migrations } from "./schema.ts";
 import { openSqliteStore } from "./store.ts";
 
@@ -110,7 +110,7 @@ describe("the rows a store caches", () => {
   it("are those in the file, no matter which store wrote them and what was refused", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        const path = join(mkdtempSync(join(tmpdir(), "moor-known-")), "records.sqlite");
+        const path = join(mkdtempSync(join(tmpdir(), "moor-rows-")), "records.sqlite");
         const stores = [openSqliteStore(path), openSqliteStore(path)] as const;
         await stores[0].ensureAccount("main", 1);
         await createZoneIn(stores[0], newZone(zoneId), "test");
@@ -132,7 +132,7 @@ describe("the rows a store caches", () => {
   });
 
   it("do not include the old zone after another store deleted it and created one of the same name", async () => {
-    const path = join(mkdtempSync(join(tmpdir(), "moor-known-")), "records.sqlite");
+    const path = join(mkdtempSync(join(tmpdir(), "moor-rows-")), "records.sqlite");
     const [store, other] = [openSqliteStore(path), openSqliteStore(path)];
     await store.ensureAccount("main", 1);
     await createZoneIn(store, newZone(zoneId), "test");
@@ -144,7 +144,7 @@ describe("the rows a store caches", () => {
   });
 
   it("include the signed names that another store wrote", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "moor-known-"));
+    const folder = mkdtempSync(join(tmpdir(), "moor-rows-"));
     const path = join(folder, "records.sqlite");
     const signer = createSigner(join(folder, "key"));
     const open = () => openSqliteStore(path, migrations, signer);
@@ -189,9 +189,9 @@ describe("the rows a store caches", () => {
       reads.push(id);
       return { id, number: Number(id), name: `${id}.test` };
     };
-    const known = new KnownRows({ zone } as unknown as ConstructorParameters<typeof KnownRows>[0], () => undefined);
+    const rowCache = new RowCache({ zone } as unknown as ConstructorParameters<typeof RowCache>[0], () => undefined);
     const readsFor = (...ids: readonly string[]) => {
-      for (const id of ids) known.zone(id);
+      for (const id of ids) rowCache.zone(id);
       return reads.splice(0);
     };
     expect(readsFor("0", "1", "0", "1")).toEqual(["0", "1"]);
