@@ -9,6 +9,7 @@ import { LiveMark } from "../shared/live/live-mark.tsx";
 import { Problem } from "../shared/live/problem.tsx";
 import { TypedAhead } from "../shared/live/typed-ahead.tsx";
 import { useLongWait, Waiting } from "../shared/live/waiting.tsx";
+import { OnlyReads } from "../shared/session/only-reads.tsx";
 import { SessionGate, useSession } from "../shared/session/session.tsx";
 import { SignOutButton } from "../shared/session/sign-out-button.tsx";
 import { Shell } from "../shared/shell.tsx";
@@ -72,6 +73,7 @@ function AccountFrame() {
       places={placesFor(session)}
       aside={<SignOutButton service="updater" />}
     >
+      <OnlyReads />
       <Suspense fallback={<Waiting />}>
         <AccountPage service="updater" />
       </Suspense>
@@ -92,6 +94,7 @@ function NamesPage() {
   );
   return (
     <Shell service="updater" title={words.title} places={placesFor(session)} aside={aside}>
+      <OnlyReads />
       <Stack gap="md">
         <Actions
           state={state.data}

@@ -88,7 +88,7 @@ const linkLifetime = 15 * minute;
  * A session that began at a provider is confirmed there while it is used. It ends if the provider says so, and an hour
  * after the last confirmation if the provider cannot be asked.
  */
-export const confirmation = { every: 5 * minute, retry: minute, longest: 60 * minute } as const;
+const confirmation = { every: 5 * minute, retry: minute, longest: 60 * minute } as const;
 
 export type Sessions = ReturnType<typeof createSessions>;
 

@@ -36,7 +36,6 @@ export default function AccountPage({
       {session.provider !== undefined && (
         <Text size="sm">
           You signed in with {session.provider}, which decides how long you may stay: moor asks it every few minutes.
-          {session.readOnly && " You may look at everything here, but change nothing."}
         </Text>
       )}
       {session.provider === undefined && service !== "updater" && <PasswordSection />}

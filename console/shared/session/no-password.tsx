@@ -1,11 +1,10 @@
 import { Link, useLocation } from "wouter";
 import { useSession } from "./session.tsx";
 
-/** What users should know on every page: that they may only look, or that they have no password yet. */
+/** A reminder on every page except the one where the password is set. */
 export function NoPassword() {
   const { session } = useSession();
   const [location] = useLocation();
-  if (session.readOnly) return <p className="note">You may look at everything here, but change nothing.</p>;
   if (session.canReturn || location === "/account") return null;
   return (
     <p className="note">

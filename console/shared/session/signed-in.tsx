@@ -7,6 +7,7 @@ import { Waiting } from "../live/waiting.tsx";
 import { NotFound } from "../not-found.tsx";
 import { type Place, Shell } from "../shell.tsx";
 import { NoPassword } from "./no-password.tsx";
+import { OnlyReads } from "./only-reads.tsx";
 import { SignOutButton } from "./sign-out-button.tsx";
 
 /** The frame around the pages of a signed-in user. */
@@ -29,6 +30,7 @@ export function SignedInFrame(props: {
   );
   return (
     <Shell service={props.service} title={props.title} places={props.places} subject={props.subject} aside={aside}>
+      <OnlyReads />
       <NoPassword />
       <Suspense fallback={<Waiting />}>
         <Switch>

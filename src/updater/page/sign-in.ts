@@ -79,7 +79,7 @@ export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: S
 }
 
 /** The privilege that the page looks for before it offers to change names. */
-export const mayChange = "change-names";
+const mayChange = "change-names";
 
 const elsewhere = problem(
   403,
