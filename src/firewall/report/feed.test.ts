@@ -12,9 +12,10 @@ function machine() {
   const logged: string[] = [];
   const stopping = new AbortController();
   const now = () => performance.now();
-  let [mtu, broken, watchers] = [1500, false, 0];
+  let [mtu, broken, watchers, reads] = [1500, false, 0, 0];
   let tell: (() => void) | undefined;
   const readNow = async () => {
+    reads += 1;
     if (broken) throw new Error("netlink is out of order");
     return takeSnapshot([{ ifname: "eth0", flags: ["UP"], mtu, addr_info: [] }], noConfig, now());
   };
@@ -46,6 +47,12 @@ function machine() {
       broken = value;
     },
     tell: () => tell?.(),
+    /** Reports a change, and waits until the kernel has been read again for it. */
+    tellAndRead: async () => {
+      const before = reads;
+      tell?.();
+      await expect.poll(() => reads).toBeGreaterThan(before);
+    },
   };
 }
 
@@ -59,12 +66,11 @@ describe("createReportFeed", () => {
   });
 
   it("reports a change once to every listener, and nothing if nothing changed", async () => {
-    const { feed, become, tell } = machine();
+    const { feed, become, tell, tellAndRead } = machine();
     await feed.current();
     const heard: FeedState[][] = [[], []];
     for (const list of heard) feed.follow((state) => list.push(state), nothing);
-    tell();
-    await realPause(30, "longer than two readings are apart");
+    for (let count = 0; count < 2; count++) await tellAndRead();
     expect(heard).toEqual([[], []]);
     become(1400);
     tell();
@@ -101,15 +107,12 @@ describe("createReportFeed", () => {
   });
 
   it("logs once that the kernel cannot be read, once that it can again, and reports nothing meanwhile", async () => {
-    const { feed, tell, logged, ...it } = machine();
+    const { feed, tell, tellAndRead, logged, ...it } = machine();
     await feed.current();
     const heard: FeedState[] = [];
     feed.follow((state) => heard.push(state), nothing);
     it.break(true);
-    for (let count = 0; count < 3; count++) {
-      tell();
-      await realPause(20, "longer than two readings are apart");
-    }
+    for (let count = 0; count < 3; count++) await tellAndRead();
     expect(heard).toEqual([]);
     it.break(false);
     it.become(1400);
