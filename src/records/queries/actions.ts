@@ -1,5 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import type { MaybeLater } from "../../core/maybe-later.ts";
+import { BoundedMap } from "../../lib/limits/bounded-map.ts";
 import type { Action } from "../model.ts";
 import type { ActionQuery, Page, RecordStore } from "../store/port.ts";
 import { type ObfuscatedIds, obfuscateIds, plainIds } from "./obfuscated-ids.ts";
@@ -10,13 +11,11 @@ import type { Actor } from "./permitted-view.ts";
  * sets it concerned, so an actor who may see only some sets sees only their own actions.
  */
 export function actionOperations({ store, now }: { readonly store: RecordStore; readonly now: () => Instant }) {
-  let known: Promise<string> | undefined;
-  const secret = (): Promise<string> => {
-    known ??= store.secret("positions").catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
-    return known;
+  const shownIds = new BoundedMap<number | undefined, ObfuscatedIds>(mostTokens);
+  const keep = (token: number | undefined, secret: string): ObfuscatedIds => {
+    const ids = obfuscateIds(secret, `token ${token}`);
+    shownIds.set(token, ids);
+    return ids;
   };
   return {
     /**
@@ -26,7 +25,7 @@ export function actionOperations({ store, now }: { readonly store: RecordStore; 
     shownIdsFor: ({ token, scope }: Actor): MaybeLater<ObfuscatedIds> =>
       scope.zones === undefined && scope.sets === undefined
         ? plainIds
-        : secret().then((text) => obfuscateIds(text, `token ${token}`)),
+        : (shownIds.get(token) ?? store.secret("positions").then((secret) => keep(token, secret))),
 
     actions: ({ account, label, scope }: Actor, query: Omit<ActionQuery, "now">): Promise<Page<Action>> =>
       store.actions(account, {
@@ -37,3 +36,6 @@ export function actionOperations({ store, now }: { readonly store: RecordStore; 
       }),
   };
 }
+
+/** Whose numbers are kept at hand. */
+const mostTokens = 1_000;
