@@ -166,42 +166,35 @@ function sendFault(response: ServerResponse, text: string): void {
 /** In bytes. Larger bodies, and those of unknown length, are streamed. */
 export const smallBody = 16 * 1024;
 
-const empty = Buffer.alloc(0);
-
 /**
- * A request whose small body is kept here, not streamed: `scheduleRequests` starts the request when the body
- * has arrived, and `takeBody` returns it. Streams are made for bodies of any length; for a short one, which mostly
- * arrives in one piece, and even for none, they are a tenth of the work of the whole request. A body that is not taken
- * can still be read as a stream.
+ * A request whose small body is kept here, not streamed: `scheduleRequests` starts the request when the body has
+ * arrived, and `takeBody` returns it. Streams are made for bodies of any length; for a short one, which mostly arrives
+ * in one piece, they are a tenth of the work of the whole request. A body that is not taken can be read as a stream.
  */
 export class WholeRequest extends IncomingMessage {
   /** What has arrived; undefined if the body is streamed. */
   #kept: Buffer[] | undefined;
+  #isTaken = false;
   #whenArrived: (() => void) | undefined;
-  /**
-   * Node sets it when the answer was sent and nobody has read the body. Not documented; without it, this costs more
-   * but does the same.
-   */
-  declare readonly _dumped?: boolean;
 
   /** Call it when the headers are known, and before the body arrives. */
   keepSmallBody(): void {
-    if (bodySize(this) <= smallBody) this.#kept = [];
+    const size = bodySize(this);
+    if (size > 0 && size <= smallBody) this.#kept = [];
   }
 
   /** Whether the request has to wait for its body; `arrived` is called then. */
   waitsForBody(arrived: () => void): boolean {
-    if (this.#kept === undefined || this.complete || bodySize(this) === 0) return false;
+    if (this.#kept === undefined || this.complete) return false;
     this.#whenArrived = arrived;
     return true;
   }
 
-  /** Undefined if the body is streamed. */
+  /** Undefined if there is none, or if it is streamed. */
   takeBody(): Buffer | undefined {
-    const kept = this.#kept;
-    if (kept === undefined) return undefined;
-    this.#kept = [];
-    return kept.length === 1 ? kept[0] : kept.length === 0 ? empty : Buffer.concat(kept);
+    if (this.#kept === undefined) return undefined;
+    this.#isTaken = true;
+    return this.#kept.length === 1 ? this.#kept[0] : Buffer.concat(this.#kept);
   }
 
   /** Node's parser calls it with each part of the body, and with null at the end. */
@@ -212,10 +205,10 @@ export class WholeRequest extends IncomingMessage {
     return true;
   }
 
-  /** Somebody reads the stream. */
+  /** Somebody reads the stream: at the latest Node, after the answer, to discard the body. */
   override _read(size: number): void {
-    const kept = this.#kept;
-    if (kept !== undefined && this._dumped !== true) {
+    if (this.#kept !== undefined && !this.#isTaken) {
+      const kept = this.#kept;
       this.#kept = undefined;
       for (const part of kept) super.push(part);
       if (this.complete) super.push(null);
