@@ -46,6 +46,18 @@ describe("a first fill", () => {
     await published(zone, "new");
   });
 
+  test("deletes the other sets of a name before it gets a CNAME", async () => {
+    const [front, there] = [rig.front(), rig.there()];
+    const zone = await rig.zone([
+      ["www", "A", "192.0.2.1"],
+      ["www", "TXT", '"x"'],
+    ]);
+    await front.put(zone, "www", "CNAME", ["example.net."]);
+    await rig.publish(zone, { fill: "ours" });
+    await expect.poll(() => there.lines(zone)).toEqual(["www 300 CNAME example.net."]);
+    await published(zone, "www", "CNAME");
+  });
+
   test("is refused if the provider's zone has changed since it was shown", async () => {
     const zone = await rig.zone();
     const provider = await rig.provider();

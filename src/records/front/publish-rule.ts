@@ -3,6 +3,7 @@ import { apex } from "../../core/names/name.ts";
 import { readableRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
+import type { Fault } from "../../core/result.ts";
 import type { Steps } from "../../core/steps.ts";
 import { checkingWrite } from "../commands/edit/check-write.ts";
 import type { Done } from "../commands/requests.ts";
@@ -27,6 +28,8 @@ export type PublishZone = {
   /** The default TTL of the zone. */
   readonly ttl?: number | undefined;
   readonly take: readonly TakenSet[];
+  /** The zone is not published yet. */
+  readonly isFirst?: boolean;
   /** The zone has nothing but what is taken. */
   readonly takesAll: boolean;
   readonly parts: number;
@@ -40,6 +43,9 @@ export function publishZoneRule(command: PublishZone): ActRule<Done | NotDone> {
   function* deciding(view: WriteView): Steps<ActDecision<Done | NotDone>> {
     const obstacle = writeObstacle(permissions, actor, view.zone);
     if (obstacle) return noChange(obstacle);
+    const { settings: before } = view.zone;
+    // Two requests at the same time: the other one was first.
+    if (command.isFirst && before.published) return noChange(refused([publishedAlready(view.zone.name)]));
     const wanted = takenSets(view.sets, command, newId);
     const faults = yield* checkingWrite({ ...view, zone: unpublished(view.zone) }, wanted);
     if (faults.length > 0) return noChange(refused(faults));
@@ -49,6 +55,13 @@ export function publishZoneRule(command: PublishZone): ActRule<Done | NotDone> {
   const owners = takesAll ? "all" : () => take.map(({ owner }) => owner);
   return { kind: "act", request: { ...writtenBy(actor, now), at, owners }, decide: deciding };
 }
+
+const publishedAlready = (name: string): Fault => ({
+  code: "not-publishable",
+  where: "zone",
+  message: `${name} is published already`,
+  todo: "unpublish it first",
+});
 
 /** What comes from the provider need not follow its rules for writes. */
 const unpublished = (zone: Zone): Zone => ({ ...zone, settings: withoutPublication(zone.settings) });

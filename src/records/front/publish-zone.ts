@@ -133,7 +133,7 @@ export class PublishedZoneWork {
       return await this.#publishWorks(round, works);
     } catch (error) {
       // The store cannot be used now.
-      for (const work of works) this.#again(work);
+      this.#putBack(works);
       throw error;
     }
   }
@@ -147,7 +147,7 @@ export class PublishedZoneWork {
     const toRead = plans.filter(({ plan }) => plan.kind === "read").map(({ work }) => work);
     const read = toRead.length === 0 ? undefined : await this.#readAgain(round, toRead);
     const toSend = plans.filter(({ plan }) => plan.kind === "send").map(({ work }) => work);
-    const sent = toSend.length === 0 ? undefined : await this.#send(round, toSend);
+    const sent = toSend.length === 0 ? undefined : await this.#send(round, deletionsFirst(toSend));
     await this.#endActions();
     return { retry: sent?.retry ?? read?.retry };
   }
@@ -210,6 +210,7 @@ export class PublishedZoneWork {
     const outcomes = await account.provider.write(zone.name, changes, signal);
     const rows: PublishedSet[] = [];
     const drifts: Work[] = [];
+    const unsent: Work[] = [];
     let fault: ServiceFault | undefined;
     let retry: number | undefined;
     for (const [at, work] of works.entries()) {
@@ -221,7 +222,7 @@ export class PublishedZoneWork {
       else if (outcome.kind === "drifted") drifts.push({ ...work, row });
       else if (isOfSet(outcome)) this.#serials.settle(work.key, work.serials, outcome.fault.because);
       else {
-        this.#again(work);
+        unsent.push(work);
         fault ??= outcome.fault;
         if (outcome.kind === "waiting") retry = Math.max(retry ?? 0, outcome.retryAfter);
       }
@@ -234,17 +235,25 @@ export class PublishedZoneWork {
       await this.#trouble(undefined);
       return { retry: undefined };
     }
-    return await this.#failed(round, [], fault, retry);
+    return await this.#failed(round, unsent, fault, retry);
   }
 
   /** The provider, its token or the zone there has a fault: these sets are tried again later. */
   async #failed({ account, zone }: Round, works: readonly Work[], fault: ServiceFault, retry = 0): Promise<RoundEnd> {
-    for (const work of works) this.#again(work);
+    this.#putBack(works);
     this.#failures += 1;
     // Other zones of the same token may work.
     if (isOfService(fault) || fault.kind === "unauthorised") account.failed();
     await this.#trouble(fault.because);
     return { retry: Math.max(retry, account.wait(zone.name), backOffDelay(this.#failures, 1, backOff)) };
+  }
+
+  /** Before everything that changed later. */
+  #putBack(works: readonly Work[]): void {
+    const later = [...this.#pending];
+    this.#pending.clear();
+    for (const { key, owner, type } of works) this.#pending.set(key, { owner, type });
+    for (const [key, place] of later) this.#pending.set(key, place);
   }
 
   /** To be looked at again, unless a newer change waits already. Its actions go on waiting. */
@@ -377,6 +386,13 @@ export class PublishedZoneWork {
     this.#options.changed(this.number);
   }
 }
+
+/** A name may have a CNAME only when its other sets are gone, and the other way round. */
+const deletionsFirst = (works: readonly Work[]): readonly Work[] =>
+  [...Map.groupBy(works, ({ owner }) => owner).values()].flatMap((same) => [
+    ...same.filter(({ ours }) => ours === null),
+    ...same.filter(({ ours }) => ours !== null),
+  ]);
 
 const sameRow = ({ at: _, ...a }: PublishedSet, { at: __, ...b }: PublishedSet): boolean =>
   JSON.stringify(a) === JSON.stringify(b);

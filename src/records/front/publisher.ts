@@ -112,7 +112,9 @@ class Publisher {
     const { store, now } = this.#options;
     this.#position = await store.lastChange();
     await store.endStrayPublishing(now(), noLonger);
-    for (const [zone] of await store.publishedZones()) if (zone.settings.published) await this.#begin(zone, 0);
+    // Publishing may have ended while no node was running.
+    for (const [zone] of await store.publishedZones())
+      await (zone.settings.published ? this.#begin(zone, 0) : this.#end(zone.number));
     this.#isOpen = true;
   }
 

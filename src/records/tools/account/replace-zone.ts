@@ -131,5 +131,9 @@ function settingsFrom(
     const key = tsig && { tsig: { algorithm: tsig.algorithm, key: "" } };
     return old ?? { id: serverIds[i] ?? newZoneId(), address, port, ...key, created: now, modified: now };
   });
-  return { ttl, mode, labels, locked, primaries, ...(before?.dnssec && { dnssec: before.dnssec }) };
+  return {
+    ...{ ttl, mode, labels, locked, primaries },
+    ...(before?.dnssec && { dnssec: before.dnssec }),
+    ...(before?.published && { published: before.published }),
+  };
 }
