@@ -22,7 +22,7 @@ const wanted = process.argv.slice(2);
 /** Pages that are also taken in dark, or on a phone. */
 const others: readonly { readonly picture: string; readonly of: string; readonly look: Look }[] = [
   { picture: "dns-moving-dark", of: "dns-moving", look: { size, scheme: "dark" } },
-  { picture: "firewall-phone", of: "firewall-interfaces", look: { size: phone } },
+  { picture: "firewall-phone", of: "firewall-interfaces", look: { size: phone, scheme: "light" } },
   { picture: "updater-phone", of: "updater", look: { size: phone, scheme: "dark" } },
 ];
 
@@ -37,7 +37,7 @@ try {
 }
 
 async function takeAll(services: ThreeServices, browser: Browser): Promise<void> {
-  const light = await openConsoles(services, browser, { size });
+  const light = await openConsoles(services, browser, { size, scheme: "light" });
   await setPassword(light.records, services.records.url);
   await setPassword(light.firewall, services.firewall.url);
   for (const address of ["203.0.113.23", "203.0.113.64", "203.0.113.97"]) {

@@ -1,5 +1,8 @@
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { patience } from "../rig/patience.ts";
+import { doNotReuse, type OpenBrowser, reuseContexts } from "./reused-contexts.ts";
+
+export type { OpenBrowser };
 
 /** Debian's Chromium as the faster headless shell; nothing is ever downloaded. */
 export const launchBrowser = ({
@@ -8,8 +11,6 @@ export const launchBrowser = ({
 }: Launch = {}): Promise<Browser> => chromium.launch({ executablePath: program, timeout: patience, args: [...args] });
 
 type Launch = { readonly program?: string; readonly args?: readonly string[] };
-
-export type OpenBrowser = Pick<Browser, "newContext" | "close">;
 
 let shared: Promise<Browser> | undefined;
 
@@ -21,22 +22,14 @@ export async function openBrowser(): Promise<OpenBrowser> {
   // A tab that shares its process with another tab of the same site needs a third less processor time for its first
   // page.
   if (!(await shared)?.isConnected()) shared = launchBrowser({ args: ["--process-per-site"] });
-  const browser = (await shared) as Browser;
-  const contexts: BrowserContext[] = [];
-  return {
-    newContext: async (options) => {
-      const context = await browser.newContext(options);
-      contexts.push(context);
-      return context;
-    },
-    close: async () => void (await Promise.all(contexts.map((context) => context.close()))),
-  };
+  return reuseContexts((await shared) as Browser);
 }
 
 export const wide = { width: 1280, height: 800 } as const;
 export const phone = { width: 390, height: 780 } as const;
 
 export type Look = {
+  /** Dark unless it is given: contrast fails there first. */
   readonly scheme?: "light" | "dark";
   readonly size?: { width: number; height: number };
   /** The user's time zone. */
@@ -45,7 +38,7 @@ export type Look = {
 
 export async function openContext(
   browser: OpenBrowser,
-  { scheme = "light", size = wide, clock = "UTC" }: Look = {},
+  { scheme = "dark", size = wide, clock = "UTC" }: Look = {},
 ): Promise<BrowserContext> {
   const context = await browser.newContext({
     ignoreHTTPSErrors: true,
@@ -102,6 +95,7 @@ export async function openBlankPage(context: BrowserContext, url: string): Promi
  * that many milliseconds had passed: on a slow machine, a hung request is still pending.
  */
 export async function holdTime(page: Page): Promise<{ readonly giveUp: (after: number) => Promise<unknown> }> {
+  doNotReuse(page.context());
   await page.clock.install();
   await page.addInitScript(`{
     const asked = [];

@@ -8,7 +8,7 @@ import { createLog } from "../../src/process/log.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
 import { builtPages } from "../rig/bundle.ts";
 import { cheapPasswords } from "../rig/cheap-passwords.ts";
-import { freePort } from "../rig/free-port.ts";
+import { freePort, isFree } from "../rig/free-port.ts";
 
 export type RecordsRig = {
   readonly folder: string;
@@ -20,11 +20,20 @@ export type RecordsRig = {
   readonly close: () => Promise<void>;
 };
 
+let port: number | undefined;
+
+/** The worker's port, so that the pages of the previous file are in the browser's cache, or another one if it is in use. */
+async function usualPort(): Promise<number> {
+  if (port !== undefined && (await isFree(port))) return port;
+  port = await freePort();
+  return port;
+}
+
 /** The record service with its pages, in a separate folder. */
 export async function startRecordsRig(now = Date.now, findDelegation?: FindDelegation): Promise<RecordsRig> {
   const folder = await mkdtemp(join(tmpdir(), "moor-console-"));
   const log = createLog({ format: "json", write: () => undefined });
-  const port = await freePort();
+  const port = await usualPort();
   const start = () =>
     startRecords({
       dataFolder: folder,

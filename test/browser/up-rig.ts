@@ -1,17 +1,17 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import { type Device, makeDevice } from "../rig/device.ts";
 import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
 import { openNamespace } from "../rig/namespace.ts";
 import { launchBrowser } from "./browser.ts";
+import { type OpenBrowser, reuseContexts } from "./reused-contexts.ts";
 
 export type UpRig = {
   readonly data: string;
   /** The interface that the updater follows. */
   readonly wan: Device;
-  readonly browser: Browser;
+  readonly browser: OpenBrowser;
   readonly urls: { readonly records: string; readonly firewall: string; readonly updater: string };
   /** From `moor sign-in`. */
   readonly signInLink: (...words: readonly string[]) => Promise<string>;
@@ -39,7 +39,7 @@ export async function startUpRig(): Promise<UpRig> {
   await chmod(program, 0o700);
   const browser = await launchBrowser({ program, args: ["--process-per-site"] });
   return {
-    ...{ data, wan, browser },
+    ...{ data, wan, browser: reuseContexts(browser) },
     urls: { records: "https://127.0.0.1:8053", firewall: "https://127.0.0.1:8443", updater: updaterUrl(up.out()) },
     signInLink: async (...words) => (await prepareWithMoor(inside, ["sign-in", "--data", data, ...words])).out.trim(),
     moor: async (...words) => (await runMoor(inside, words)).out,

@@ -15,10 +15,13 @@ export async function freePort(): Promise<number> {
   for (let tries = each; tries > 0; tries--) {
     const port = next;
     next = lowest + worker * each + ((next + 1 - lowest) % each);
-    if ((await isFreeOverTcp(port)) && (await isFreeOverUdp(port))) return port;
+    if (await isFree(port)) return port;
   }
   throw new Error(`there is no free port from ${lowest + worker * each} on`);
 }
+
+export const isFree = async (port: number): Promise<boolean> =>
+  (await isFreeOverTcp(port)) && (await isFreeOverUdp(port));
 
 const isFreeOverTcp = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
