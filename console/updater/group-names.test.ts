@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { groupNames, type NameState, stateOf, worstTone } from "../../console/updater/group-names.ts";
+import { groupNames, type NameState, stateOf, worstTone } from "./group-names.ts";
 
-/** The rules of the updater's page, tested without a browser. */
+/** The rules of the updater's page. */
 
 const record = (name: string, more: Partial<NameState> = {}): NameState => ({
   ...{ name, ok: true, wanted: "192.0.2.1", stored: "192.0.2.1", storedAt: null },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { familiesIn } from "../../console/records/sets/address-families.ts";
+import { familiesIn } from "./address-families.ts";
 
-/** Which addresses a record form takes for the other family, tested without a browser. */
+/** Which addresses a record form takes for the other family. */
 
 describe("addresses of the other family", () => {
   const draft = (type: "A" | "AAAA" | "TXT", ...texts: readonly string[]) => ({

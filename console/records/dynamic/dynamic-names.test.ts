@@ -1,15 +1,9 @@
 import { describe, expect, it } from "vitest";
-import {
-  deviceNames,
-  isLoopback,
-  type SetupWish,
-  setupFor,
-  typedOrigin,
-} from "../../console/records/dynamic/device-setups.ts";
-import { firstUpdate } from "../../console/records/dynamic/first-update.ts";
-import { ownerIn, zoneIn } from "../../console/records/dynamic/typed-name.ts";
+import { deviceNames, isLoopback, type SetupWish, setupFor, typedOrigin } from "./device-setups.ts";
+import { firstUpdate } from "./first-update.ts";
+import { ownerIn, zoneIn } from "./typed-name.ts";
 
-/** The rules of the page for a new dynamic name, tested without a browser. */
+/** The rules of the page for a new dynamic name. */
 
 const wish: SetupWish = {
   ...{ origin: "https://dns.example.org:8053", zone: "example.org", owner: "home" },
