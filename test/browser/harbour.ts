@@ -76,13 +76,18 @@ export async function fillHarbour(store: RecordStore, now: number): Promise<void
 
 /** A zone with many sets. */
 export async function fillLargeZone(store: RecordStore, name: string, count: number): Promise<void> {
-  const { id: account } = await store.ensureAccount("main", Date.now());
-  const actor: Actor = { account, label: "main (console)", scope: wholeAccount };
-  const service = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });
   const lines = Array.from(
     { length: count },
     (_, i) => `host${i} 300 IN A 10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`,
   );
+  await fillZone(store, name, lines.join("\n"));
+}
+
+/** A zone with these lines of a zone file. */
+export async function fillZone(store: RecordStore, name: string, lines: string): Promise<void> {
+  const { id: account } = await store.ensureAccount("main", Date.now());
+  const actor: Actor = { account, label: "main (console)", scope: wholeAccount };
+  const service = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });
   await service.createZone(actor, {
     name,
     mode: "primary",
@@ -90,6 +95,6 @@ export async function fillLargeZone(store: RecordStore, name: string, count: num
     labels: {},
     locked: false,
     primaries: [],
-    content: { kind: "file", text: `$ORIGIN ${name}.\n${lines.join("\n")}\n` },
+    content: { kind: "file", text: `$ORIGIN ${name}.\n${lines}\n` },
   });
 }

@@ -17,8 +17,27 @@ export const layoutFaults = `(() => {
   const dialog = document.querySelector("[role=dialog]");
   const areas = (dialog ? [dialog, ...dialog.querySelectorAll("*")] : [root, ...document.body.querySelectorAll("*")]).filter(scrolls);
   if (areas.length > 1) faults.push("scroll areas: " + areas.map(name).join(", "));
+  if (dialog && dialog.scrollWidth > dialog.clientWidth) faults.push("the dialog scrolls sideways");
   const rows = [...document.querySelectorAll(".set-row[aria-rowindex]")].map((row) => row.getBoundingClientRect());
   const isOver = ({ top }, i) => i > 0 && top < rows[i - 1].bottom - 2;
   if (rows.some(isOver)) faults.push("rows overlap");
   return faults;
 })()`;
+
+/** Of what can be pressed, without links in sentences (WCAG 2.5.8 exempts them), and of the label around a box. */
+export const smallTargets = `[...document.querySelectorAll("button, input, .list a, nav a, a.alone")]
+  .filter((each) => each.checkVisibility() && !each.closest(".unseen, .skip, [class*=Input-wrapper], [class*=Switch], [class*=Radio]"))
+  .map((each) => [each.getAttribute("aria-label") ?? each.textContent, (each.closest("label") ?? each).getBoundingClientRect()])
+  .filter(([, { width, height }]) => width > 0 && (width < 24 || height < 24))
+  .map(([name]) => name)`;
+
+/** Examples in empty fields that are wider than their fields. */
+export const cutExamples = `[...document.querySelectorAll("input[placeholder]")]
+  .filter((input) => {
+    const style = getComputedStyle(input);
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = style.font;
+    const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return room > 0 && input.placeholder && pen.measureText(input.placeholder).width > room;
+  })
+  .map((input) => input.placeholder)`;
