@@ -9,7 +9,7 @@ import { type RunningFirewall, startFirewall } from "../../src/firewall/start.ts
 import type { KernelRow } from "../../src/lib/kernel/row.ts";
 import { createLog } from "../../src/process/log.ts";
 import { builtPages } from "../rig/bundle.ts";
-import { realPause } from "../rig/real-pause.ts";
+import { until } from "../rig/until.ts";
 
 export type FirewallRig = {
   readonly folder: string;
@@ -86,11 +86,15 @@ const withTraffic = (rows: readonly KernelRow[], now: number): readonly KernelRo
 export async function startFirewallRig(): Promise<FirewallRig> {
   const folder = await mkdtemp(join(tmpdir(), "moor-firewall-pages-"));
   let rows = householdRows("203.0.113.97");
+  let reads = 0;
   const service = await startFirewall({
     dataFolder: folder,
     listen: { host: "127.0.0.1", port: 0 },
     log: createLog({ format: "json", write: () => undefined }),
-    read: async () => withTraffic(rows, Date.now()),
+    read: async () => {
+      reads += 1;
+      return withTraffic(rows, Date.now());
+    },
     readRoutes: async () => [{ family: "inet", destination: "default", dev: "ppp0", flags: [] }],
     pages: builtPages(),
   });
@@ -104,8 +108,13 @@ export async function startFirewallRig(): Promise<FirewallRig> {
       const access = openAccess(keysFile(folder));
       const { key, secret } = access.keys.add({ name: "nudge", privileges: ["interface-status"], now: new Date() });
       access.close();
-      await realPause(400, "a report is reused for a fifth of a second");
-      await promisify(execFile)("curl", ["-skI", "-u", `${key}:${secret}`, service.url + interfaceEventsPath]);
+      const before = reads;
+      // A report is reused for a fifth of a second.
+      const isRead = async () => {
+        await promisify(execFile)("curl", ["-skI", "-u", `${key}:${secret}`, service.url + interfaceEventsPath]);
+        return reads > before;
+      };
+      await until(isRead, { every: 100, what: () => "the service to read the interfaces" });
       forgetNudge(folder);
     },
     close: async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { axeFinds } from "./axe.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { walkTo } from "./walk-to.ts";
 
@@ -21,16 +20,6 @@ const value = (at: number) =>
     .first();
 
 describe("an address of the other family", () => {
-  it("offers its type", async () => {
-    await open(`${harbour}?add=A`);
-    await dialog().getByLabel("Name", { exact: true }).fill("quay");
-    await value(1).fill("2001:db8::7");
-    await dialog().getByRole("button", { name: "Change the type to AAAA" }).click();
-    expect(await axeFinds(page)).toEqual([]);
-    await dialog().getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByRole("link", { name: "quay AAAA" }).waitFor();
-  });
-
   it("is added together with one of the own family, in one write", async () => {
     await open(`${harbour}?add=A`);
     await dialog().getByLabel("Name", { exact: true }).fill("pier");
@@ -63,13 +52,5 @@ describe("the history of a record", () => {
     expect(await last.textContent()).toMatch(/Changed .* ago by token 1 .*: 203\.0\.113\.64→ 203\.0\.113\.97/);
     await dialog().getByRole("link", { name: "All changes" }).click();
     await expect.poll(() => page.locator("tbody tr").count()).toBe(8);
-  });
-
-  it("is in the menu of its row", async () => {
-    await open(harbour);
-    await page.getByRole("button", { name: "Actions for www CNAME" }).click();
-    await page.getByRole("menuitem", { name: "History" }).click();
-    await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
-    await page.getByText("www CNAME", { exact: false }).first().waitFor();
   });
 });

@@ -1,7 +1,6 @@
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { firstOf } from "../rig/long-run.ts";
-import { axeFinds } from "./axe.ts";
 import { colourOf, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { walkTo } from "./walk-to.ts";
@@ -44,33 +43,11 @@ describe("a name with non-ASCII letters", () => {
     await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["münchen.test"]);
   });
 
-  it.for(firstOf(["STRAß", "straß", "xn--strae"]))("is found among the records by %s", async (typed) => {
-    await open(munich);
-    await page.getByLabel("Filter records").fill(typed);
-    await page.getByText("1 of 2 record sets").waitFor();
-    const rows = async () => (await page.getByRole("row").allTextContents()).slice(1);
-    await expect.poll(rows).toEqual([expect.stringMatching(/straße.*192\.0\.2\.7/)]);
-  });
-
   it("opens its zone from the address bar", async () => {
     await page.goto(`${rig.url}/zones/MÜNCHEN.test?filter=stra`);
     await page.getByRole("link", { name: "straße A" }).waitFor();
+    await page.getByText("1 of 2 record sets").waitFor();
     expect(page.url()).toBe(`${rig.url}${munich}?filter=stra`);
-  });
-
-  it("is shown in Unicode in the form, the history and the preview of an import", async () => {
-    await open(`${munich}?edit=xn--strae-oqa/A`);
-    await page.getByRole("heading", { name: "straße A" }).waitFor();
-    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("straße");
-    await page.getByText("straße.münchen.test").waitFor();
-    await open(`${munich}/history`);
-    await page.getByText("straße A").waitFor();
-    await open(`${munich}/settings`);
-    await page.getByRole("button", { name: "Import…" }).click();
-    await page.getByLabel(/^Replace/).check();
-    await page.getByRole("heading", { name: "Import into münchen.test" }).waitFor();
-    await page.getByRole("textbox", { name: "Zone file" }).fill('@ TXT "x"');
-    await page.getByText("− straße A").waitFor();
   });
 
   it.for(firstOf([" München.test", "münchen.test", "xn--mnchen-3ya.test"]))(
@@ -97,7 +74,6 @@ describe("an undo", () => {
     const row = page.getByRole("row").filter({ hasText: "198.51.100.25" }).last();
     await row.getByRole("button").click();
     await row.getByText("Undone").waitFor();
-    expect(await axeFinds(page)).toEqual([]);
     expect(await refusal.count()).toBe(0);
   });
 });
@@ -106,19 +82,6 @@ const isOnScreen = async (shown: Locator): Promise<boolean> => {
   const box = await shown.boundingBox();
   return box !== null && box.y >= 0 && box.y + box.height <= wide.height;
 };
-
-describe("the browser tab", () => {
-  it.for([
-    ["/", "Overview – moor DNS"],
-    ["/zones", "Zones – moor DNS"],
-    ["/tokens", "Tokens – moor DNS"],
-    [`${harbour}/history`, "harbour.example – moor DNS"],
-    [munich, "münchen.test – moor DNS"],
-  ] as const)("says what is in it: %s", async ([path, title]) => {
-    await open(path);
-    await expect.poll(() => page.title()).toBe(title);
-  });
-});
 
 describe("address changes", () => {
   it("say how far back they go, if a zone has more changes than are read", async () => {
@@ -136,34 +99,7 @@ describe("address changes", () => {
 });
 
 describe("the form of a record", () => {
-  it("shows the serial, which the service sets, read-only", async () => {
-    await open(`${harbour}?edit=@/SOA`);
-    const serial = page.getByLabel("Serial");
-    expect(await serial.getAttribute("readonly")).not.toBeNull();
-    await page.getByText("set by the service").waitFor();
-    expect(await page.getByLabel("Refresh").getAttribute("readonly")).toBeNull();
-  });
-
-  it("says once what a target means, and warns if that looks unintended", async () => {
-    await open(`${harbour}?add=CNAME`);
-    const target = page.getByLabel("Target name");
-    await target.fill("www");
-    const hint = page.getByRole("dialog").getByRole("status");
-    await expect.poll(() => hint.textContent()).toContain("www.harbour.example.");
-    expect(await hint.textContent()).not.toContain("..");
-    const rest = page.getByRole("dialog").getByText(".harbour.example", { exact: true });
-    await rest.waitFor();
-    expect(await page.locator("[role=dialog] .note").count()).toBe(0);
-    await target.fill("host.example.net.");
-    await expect.poll(() => hint.count()).toBe(0);
-    expect(await rest.count()).toBe(0);
-  });
-
   it("asks about a target that looks like a full name without its final dot, before it saves", async () => {
-    // Also while the other fields are empty.
-    await open(`${harbour}?add=MX`);
-    await page.getByLabel("Mail server").fill("mx.example.net");
-    await page.getByRole("button", { name: "Full name: mx.example.net." }).waitFor();
     await open(`${harbour}?add=CNAME`);
     await page.getByLabel("Name", { exact: true }).fill("asked");
     const target = page.getByLabel("Target name");
@@ -172,7 +108,6 @@ describe("the form of a record", () => {
       (name) => page.getByRole("button", { name, exact: true }),
     );
     await inside?.waitFor();
-    expect(await axeFinds(page)).toEqual([]);
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("Answer the question about the final dot first").waitFor();
     await expect.poll(() => page.locator(":focus").textContent()).toBe("Full name: host.example.net.");
@@ -193,53 +128,21 @@ describe("the form of a record", () => {
     await page.getByText("too long: at most 2147483647 seconds").waitFor();
     expect(await page.getByText(/ days/).and(page.locator(":not(time)")).count()).toBe(0);
   });
-
-  it("does not mention strings, into which it splits a text automatically", async () => {
-    await open(`${harbour}?add=TXT`);
-    await page.getByLabel("Text", { exact: true }).waitFor();
-    expect(await page.getByText("255").count()).toBe(0);
-  });
-
-  it("says that nothing was saved when the service does not respond", async () => {
-    await open(`${harbour}?edit=mail/A`);
-    await page.getByLabel("Comment").fill("rack 4");
-    await page.route("**/changes", (route) => route.abort());
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("your change may not have been saved").waitFor();
-    await page.unroute("**/changes");
-    await page.getByRole("button", { name: "Save" }).click();
-    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
-  });
-
-  it("says what a label may contain", async () => {
-    await open(`${harbour}?edit=mail/A`);
-    await page.getByLabel("Labels").fill("customer=North Ltd");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("is not a label value; use at most 63 letters, digits, '-', '_' and '.'").waitFor();
-    expect(await page.getByLabel("Labels").inputValue(), "what was typed").toBe("customer=North Ltd");
-  });
-
-  it("is not shown for a record that no longer exists", async () => {
-    await open(`${harbour}?edit=gone/A`);
-    await page.getByRole("dialog").getByText("gone A no longer exists").waitFor();
-    expect(await page.getByRole("button", { name: "Add", exact: true }).count()).toBe(0);
-    await page.getByRole("button", { name: "Close" }).last().click();
-    await expect.poll(() => page.url()).not.toContain("edit");
-  });
 });
 
 describe("what cannot be undone", () => {
-  it("has a red button in both colours, and no axe violation", async () => {
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await open(`${harbour}?edit=mail/A`);
-      expect(await isRed(page.getByRole("button", { name: "Delete…" }))).toBe(true);
-      await post("/console/tokens", { name: `router ${colorScheme}`, scope: { access: "write" }, allZones: true });
-      await open("/tokens");
-      expect(await isRed(page.getByRole("button", { name: `Revoke router ${colorScheme}` }))).toBe(true);
+  it("has a red button in both colours", async () => {
+    await post("/console/tokens", { name: "router", scope: { access: "write" }, allZones: true });
+    for (const [path, name] of [
+      [`${harbour}?edit=mail/A`, "Delete…"],
+      ["/tokens", "Revoke router"],
+    ] as const) {
+      await open(path);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expect.poll(() => isRed(page.getByRole("button", { name }))).toBe(true);
+      }
     }
-    expect(await axeFinds(page)).toEqual([]);
-    await page.emulateMedia({ colorScheme: "light" });
   });
 });
 
@@ -257,14 +160,6 @@ describe("lists", () => {
     await page.getByRole("link", { name: "mail A" }).waitFor();
     expect(await page.getByLabel("Filter records").inputValue()).toBe("");
     await expect.poll(() => page.url()).toBe(rig.url + harbour);
-  });
-
-  it("use the singular for one", async () => {
-    await post(`/v1${munich}/changes`, { changes: [{ name: "xn--strae-oqa", type: "A", delete: true }] });
-    await open(`${munich}/settings`);
-    await page.getByText("This also deletes its one record").waitFor();
-    await page.getByText("1 record ·").waitFor();
-    expect(await page.getByText(/\b1 records/).count()).toBe(0);
   });
 });
 
@@ -287,7 +182,7 @@ describe("the list of zones", () => {
     },
   );
 
-  it.for(firstOf(["/zones/Harbour.example.", `${harbour}/history/`, "/zones/", "/tokens/", "/account/"], 2))(
+  it.for(firstOf(["/zones/Harbour.example./", `${harbour}/history/`, "/zones/", "/tokens/", "/account/"]))(
     "and every other page accept a URL that ends with a slash or a dot: %s",
     async (path) => {
       await page.goto(rig.url + path);
@@ -336,32 +231,8 @@ describe("the list of zones", () => {
     await page.goto(`${rig.url}/zones/%25`);
     await page.getByText("Zone % not found").waitFor();
     expect(await page.locator("tbody").count()).toBe(0);
-    await page.goto(`${rig.url}${harbour}/nope`);
+    await open(`${harbour}/nope`);
     await page.getByText("Page not found.").waitFor();
     expect(await page.locator("tbody").count()).toBe(0);
-  });
-});
-
-describe("the nameservers to enter at the registrar", () => {
-  it("are those of the service", async () => {
-    await open(`${harbour}/settings`);
-    const said = page.getByText("Nameservers to enter at the registrar:");
-    await said.waitFor();
-    expect(await said.textContent()).toContain("ns1.example.net");
-    expect(await said.textContent()).toContain("ns2.example.net");
-  });
-
-  it("are none if the service was started without any", async () => {
-    const zone = "**/v1/zones/harbour.example";
-    await page.route(zone, async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, body: (await response.text()).replaceAll(".example.net", ".moor.invalid") });
-    });
-    await open(`${harbour}/settings`);
-    await page
-      .getByText("There are no nameservers to enter at the registrar yet. Set them with moor records --nameserver HOST")
-      .waitFor();
-    expect(await page.getByText("moor.invalid").count()).toBe(0);
-    await page.unroute(zone);
   });
 });

@@ -1,5 +1,6 @@
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { firstOf } from "../rig/long-run.ts";
 import { axeFinds } from "./axe.ts";
 import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
@@ -64,8 +65,6 @@ it("filters by name, type, and person or token; the URL keeps the filter", async
   await page.getByLabel("Name", { exact: true }).fill("bulk8.large.example");
   await expect.poll(() => writes().count()).toBe(2);
   expect((await large().textContent())?.match(/bulk\d+ A/g)).toEqual(["bulk8 A"]);
-  await page.getByLabel("Name", { exact: true }).fill("bulk8");
-  await expect.poll(async () => (await large().textContent())?.match(/bulk8\d* A/g)?.length).toBe(3);
   await page.getByPlaceholder("All types").fill("TXT");
   await page.getByRole("option", { name: "TXT" }).click();
   await page.getByText("No changes match.").waitFor();
@@ -81,10 +80,6 @@ it("filters by name, type, and person or token; the URL keeps the filter", async
   await expect
     .poll(async () => new Set(await writes().locator("td:nth-child(2)").allTextContents()))
     .toEqual(new Set(["token 1 (router at home)"]));
-  await page.getByRole("combobox", { name: "Who" }).fill("(console)");
-  await expect
-    .poll(async () => new Set(await writes().locator("td:nth-child(2)").allTextContents()))
-    .toEqual(new Set(["main (console)"]));
 });
 
 it("jumps to a date", async () => {
@@ -136,12 +131,15 @@ it("undoes a write of several sets", async () => {
   expect(await writes().last().getByRole("button", { name: /^Undo/ }).count()).toBe(1);
 });
 
-it.for([wide, { ...phone, width: 360 }])("has no axe violation when filtered and unfolded: %o", async (size) => {
-  await page.setViewportSize(size);
-  await open("large.example/history?name=dozen7");
-  await page.getByRole("button", { name: "Show all 12 changes" }).click();
-  await page.getByText("dozen11 A").waitFor();
-  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
-  expect(await axeFinds(page)).toEqual([]);
-  expect(page.complaints).toEqual([]);
-});
+it.for(firstOf([{ ...phone, width: 360 }, wide]))(
+  "has no axe violation when filtered and unfolded: %o",
+  async (size) => {
+    await page.setViewportSize(size);
+    await open("large.example/history?name=dozen7");
+    await page.getByRole("button", { name: "Show all 12 changes" }).click();
+    await page.getByText("dozen11 A").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+    expect(await axeFinds(page)).toEqual([]);
+    expect(page.complaints).toEqual([]);
+  },
+);

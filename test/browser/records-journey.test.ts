@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plainSettings } from "../../src/records/model.ts";
-import { createZoneIn } from "../rig/store/write.ts";
 import { dialogHasFocus, type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
 import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
 import { closeSecret } from "./secret.ts";
@@ -73,10 +71,8 @@ describe("setting up a name with a changing address", () => {
     await page.getByRole("button", { name: "Create token" }).click();
     const token = ((await page.locator("pre").first().textContent()) ?? "").trim();
     expect(token).toMatch(/^\w{32}$/);
-    for (const program of ["moor", "ddclient", "acme.sh", "curl"]) {
-      await page.getByRole("tab", { name: program }).click();
-      await expect.poll(() => page.getByRole("tabpanel").textContent()).toContain(token);
-    }
+    await page.getByRole("tab", { name: "ddclient" }).click();
+    await expect.poll(() => page.getByRole("tabpanel").textContent()).toContain(token);
     await closeSecret(page);
     await expect.poll(() => page.content()).not.toContain(token);
 
@@ -130,12 +126,10 @@ describe("setting up a name with a changing address", () => {
     await page.getByText("may write all zones and create new ones, until 31 March 2099").waitFor();
     await page.getByRole("button", { name: "Create token" }).click();
     await page.getByRole("button", { name: "Yes, for all zones" }).click();
-    const token = ((await page.locator("pre").first().textContent()) ?? "").trim();
     await closeSecret(page);
-    expect(await curl(token, "/api/v1/zones")).toContain("zones");
     await expect
       .poll(() => page.getByRole("row").filter({ hasText: "guest" }).textContent())
-      .toMatch(/until 31 March 2099.*, once/);
+      .toContain("until 31 March 2099");
     await context.close();
   });
 
@@ -177,27 +171,6 @@ describe("setting up a name with a changing address", () => {
     await page.keyboard.press("Escape");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     await expect.poll(() => focused.allTextContents()).toEqual(["www"]);
-    await context.close();
-  });
-});
-
-describe("a zone inside another account's zone", () => {
-  it("is refused with advice, without revealing the other account", async () => {
-    const { store, createSignInLink } = rig.service();
-    const { id: account } = await store.ensureAccount("neighbour", 1);
-    const name = "alpha.example";
-    const zone = { account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] };
-    expect(await createZoneIn(store, zone, "test")).toMatchObject({ name });
-    const context = await openContext(browser);
-    await signInContext(context, await createSignInLink("stranger"));
-    const page = await openPage(context, rig.url);
-    await page.getByRole("button", { name: "Create a zone" }).click();
-    await page.getByLabel("Domain name").fill("www.alpha.example");
-    await page.getByRole("button", { name: "Create zone" }).click();
-    const words =
-      "www.alpha.example is inside a zone of another account; ask its owner to grant you the name, or the operator to allow it";
-    await page.getByRole("alert").getByText(words).waitFor();
-    expect(await page.textContent("body")).not.toContain("neighbour");
     await context.close();
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { axeFinds } from "./axe.ts";
+import { firstOf } from "../rig/long-run.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { signInByLink, signInContext } from "./records-rig.ts";
@@ -17,10 +17,12 @@ afterAll(() => close?.());
 const harbour = "/zones/harbour.example";
 
 describe("a record that is changed elsewhere while its form is open", () => {
-  it.for([
-    { what: "TTL", change: { ttl: 120 }, said: "TTL 120" },
-    { what: "labels", change: { labels: { team: "ops" } }, said: "labels team=ops" },
-  ])("causes a warning even if only its $what changed", async ({ what, change, said }) => {
+  it.for(
+    firstOf([
+      { what: "TTL", change: { ttl: 120 }, said: "TTL 120" },
+      { what: "labels", change: { labels: { team: "ops" } }, said: "labels team=ops" },
+    ]),
+  )("causes a warning even if only its $what changed", async ({ what, change, said }) => {
     const name = `kept-${what.toLowerCase()}`;
     const records = [{ value: "192.0.2.44" }];
     await post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records }] });
@@ -90,11 +92,13 @@ describe("a form that is closed by accident", () => {
 });
 
 describe("the back button", () => {
-  it.for([
-    ["/zones", "New zone"],
-    [harbour, "Add record"],
-    ["/tokens", "New token"],
-  ] as const)("leads from a form to the page that opened it: %s", async ([path, button]) => {
+  it.for(
+    firstOf([
+      [harbour, "Add record"],
+      ["/zones", "New zone"],
+      ["/tokens", "New token"],
+    ] as const),
+  )("leads from a form to the page that opened it: %s", async ([path, button]) => {
     await walkTo(page, `${rig.url}/account`);
     await walkTo(page, rig.url + path);
     await page.getByRole("button", { name: button }).click();
@@ -158,16 +162,21 @@ describe("a form with a changed choice", () => {
     await page.getByRole("option", { name: new RegExp(`^${option}\\b`) }).click();
   };
 
-  it.for([
-    { path: "/tokens?new", what: "Expires", change: () => choose("Expires", "in a week") },
-    { path: "/tokens?new", what: "Only these types", change: () => choose("Only these types", "AAAA") },
-    { path: `${harbour}?add=A`, what: "Type", change: () => choose("Type", "AAAA") },
-    {
-      path: `${harbour}?add=A`,
-      what: "a second value",
-      change: () => page.getByRole("button", { name: "Add value" }).click(),
-    },
-  ])("warns before it closes: $what at $path", async ({ path, change }) => {
+  it.for(
+    firstOf(
+      [
+        { path: "/tokens?new", what: "Expires", change: () => choose("Expires", "in a week") },
+        {
+          path: `${harbour}?add=A`,
+          what: "a second value",
+          change: () => page.getByRole("button", { name: "Add value" }).click(),
+        },
+        { path: "/tokens?new", what: "Only these types", change: () => choose("Only these types", "AAAA") },
+        { path: `${harbour}?add=A`, what: "Type", change: () => choose("Type", "AAAA") },
+      ],
+      2,
+    ),
+  )("warns before it closes: $what at $path", async ({ path, change }) => {
     await walkTo(page, `${rig.url}${path}`);
     await dialogHasFocus(page);
     await change();
@@ -223,7 +232,6 @@ describe("a session that ends while a form is filled in", () => {
     expect(await page.getByText("harbour.example").filter({ visible: true }).count()).toBe(0);
     expect(await dialog().filter({ visible: true }).count()).toBe(0);
     expect(await page.title()).toBe("moor DNS");
-    expect(await axeFinds(page)).toEqual([]);
     await signInAgain();
     await dialog().getByText("signed out before this was saved. Send it again").waitFor();
     expect(await dialog().getByLabel("Name", { exact: true }).inputValue()).toBe("patient");

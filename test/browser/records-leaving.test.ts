@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
-import { signInByLink } from "./records-rig.ts";
+import { signInContext } from "./records-rig.ts";
 import { closeSecret } from "./secret.ts";
+import { walkTo } from "./walk-to.ts";
 
 let opened: HarbourPage;
 let page: HarbourPage["page"];
@@ -60,17 +61,11 @@ describe("reloading a page", () => {
 
 describe("the sign-in page after a session has ended", () => {
   const endElsewhere = async () => {
-    const other = await opened.context.newPage();
-    await other.goto(opened.rig.url);
-    await other.getByRole("button", { name: "Sign out", exact: true }).click();
-    await other.getByRole("button", { name: "Sign in" }).waitFor();
-    await other.close();
+    await opened.post("/console/sign-out", undefined, 204);
     await page.getByText("Sign in again to continue").waitFor();
   };
   const comeBack = async () => {
-    const other = await opened.context.newPage();
-    await signInByLink(other, await opened.rig.service().createSignInLink("main"));
-    await other.close();
+    await signInContext(opened.context, await opened.rig.service().createSignInLink("main"));
     await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
   };
 
@@ -87,7 +82,7 @@ describe("the sign-in page after a session has ended", () => {
   });
 
   it("is left immediately if nothing is unsaved", async () => {
-    await page.goto(opened.rig.url);
+    await walkTo(page, opened.rig.url);
     await page.getByRole("link", { name: "Tokens" }).click();
     await page.getByText("live", { exact: true }).waitFor();
     await endElsewhere();

@@ -40,8 +40,8 @@ async function change(zone: string, values: Readonly<Record<string, string | nul
   expect((await context.request.post(path, { headers, data: { changes } })).status()).toBe(201);
 }
 
-/** Milliseconds within which the page has certainly received a change. */
-const heardWithin = 1_000;
+/** Resolves when the page has received a change: it then reads the zone again. */
+const heard = (zone: string) => page.waitForResponse((response) => response.url().endsWith(`/v1/zones/${zone}`));
 
 const isLive = () => page.getByText("live", { exact: true }).waitFor();
 
@@ -80,9 +80,10 @@ async function readHalf(zone: string): Promise<() => void> {
 describe("a change that arrives while a large zone is being read", () => {
   it("is shown when the zone has been read, and no set is missed", async () => {
     const readOn = await readHalf(wide);
+    const isHeard = heard(wide);
     await change(wide, { host0: "192.0.2.1", host1: null, host2: null, fresh: "192.0.2.2" });
     await page.getByText(`${(count + 1).toLocaleString("en-GB")} records`).waitFor();
-    await page.waitForTimeout(heardWithin);
+    await isHeard;
     readOn();
     await page.getByText(/^[\d,]+ record sets/).waitFor();
     expect(await rowsOf("192.0.2.1")).toEqual(["host0A300192.0.2.1"]);
@@ -126,7 +127,6 @@ describe("a tab that becomes visible again", () => {
     await change(broad, { host4: "192.0.2.4" });
     await becomes("visible");
     await page.getByText("192.0.2.4").waitFor();
-    await page.waitForTimeout(heardWithin);
     await change(broad, { host5: "192.0.2.5" });
     await page.getByText("192.0.2.5").waitFor();
     await page.getByRole("link", { name: "Records" }).click();
@@ -151,9 +151,9 @@ describe("a section whose first read began before a change", () => {
     await page.route(/\/writes\?/, delay, { times: 1 });
     await page.getByRole("link", { name: "History" }).click();
     await read.promise;
-    const heard = page.waitForResponse((response) => response.url().endsWith(`/v1/zones/${broad}`));
+    const isHeard = heard(broad);
     await change(broad, { host9: "192.0.2.9" });
-    await heard;
+    await isHeard;
     readOn.resolve();
     await expect.poll(() => page.getByRole("row").nth(1).textContent()).toContain("192.0.2.9");
   });
@@ -179,9 +179,9 @@ describe("a user's own change whose event arrives before its response", () => {
       await held.promise;
       await route.fulfill({ response: answer });
     });
+    const isHeard = heard(broad);
     await dialog.getByRole("button", { name: button, exact: true }).click();
-    await done.promise;
-    await page.waitForTimeout(heardWithin);
+    await Promise.all([done.promise, isHeard]);
     expect(await page.getByText(/changed elsewhere|A record set with this name/).count()).toBe(0);
     expect(await dialog.getByRole("heading").textContent()).toBe(title);
     held.resolve();

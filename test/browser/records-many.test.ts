@@ -43,7 +43,6 @@ describe("selected records", () => {
     await page.getByLabel("Filter records").fill("guarded");
     await select("guarded A");
     await page.getByText("11 record sets selected (10 not shown, 1 protected)").waitFor();
-    expect(await axeFinds(page)).toEqual([]);
     await page.getByRole("button", { name: "TTL…" }).click();
     await dialogHasFocus(page);
     await dialog().getByText("Protected, so they stay as they are: guarded A").waitFor();
@@ -181,7 +180,6 @@ describe("an import that merges", () => {
       .getByText(/^1 new, 1 changed, 0 deleted/)
       .waitFor();
     await dialog().getByText("Records without their own TTL get the file's, 900").waitFor();
-    expect(await axeFinds(page)).toEqual([]);
     await dialog().getByRole("button", { name: "Import and change 2 sets" }).click();
     await closed();
     await toast("Import done: 2 record sets merged.").waitFor();

@@ -5,8 +5,7 @@ import { classes, opcodes } from "../../src/lib/dns/codes.ts";
 import { findDelegationBy } from "../../src/lib/dns/delegation.ts";
 import type { Zone } from "../../src/records/model.ts";
 import { type MoorDns, startMoorDns } from "../nameserver/moor-dns.ts";
-import { axeFinds } from "./axe.ts";
-import { type OpenBrowser, openBlankPage, openBrowser, openContext, phone, type WatchedPage, wide } from "./browser.ts";
+import { type OpenBrowser, openBlankPage, openBrowser, openContext, type WatchedPage, wide } from "./browser.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 import { walkTo } from "./walk-to.ts";
 
@@ -95,15 +94,6 @@ it("the checklist adds the records of a website, and says what is wrong with an 
   expect(await website.textContent()).toContain("www CNAME quay.example.");
   await showRecords();
   for (const name of ["@ A", "@ AAAA", "www CNAME"]) await page.getByRole("link", { name, exact: true }).waitFor();
-});
-
-it.for([wide, { ...phone, width: 360 }])("the checklist has no axe violation: %o", async (size) => {
-  await page.setViewportSize(size);
-  await walkTo(page, `${rig.url}/zones/quay.example?setup`);
-  await step("Mail").getByLabel("A mail server or provider").click();
-  await step("Mail").getByLabel("Mail server", { exact: true }).waitFor();
-  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
-  expect(await axeFinds(page)).toEqual([]);
 });
 
 it("the checklist adds the records of mail, and keeps other texts of the name", async () => {

@@ -74,18 +74,12 @@ describe("a record for a name and type that exist", () => {
     await dialog().getByRole("button", { name: "Open twin A with this value" }).click();
     await dialog().getByRole("heading", { name: "twin A" }).waitFor();
     await dialog().getByRole("group", { name: "Record 4" }).waitFor();
+    const withFocus = page.locator('[role="dialog"] [data-value] input:focus');
+    await expect.poll(() => withFocus.count()).toBe(1);
+    expect(await withFocus.inputValue()).toBe("192.0.2.4");
     await dialog().getByRole("button", { name: "Save" }).click();
     await closed();
     expect(await valuesAt("twin/A")).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"]);
-  });
-
-  it("replaces the target of an alias, which has only one", async () => {
-    await open("?add=CNAME");
-    await dialog().getByLabel("Name", { exact: true }).fill("www");
-    await dialog().getByLabel("Target name").fill("backup");
-    await dialog().getByRole("button", { name: "Replace the existing value" }).click();
-    await closed();
-    expect(await valuesAt("www/CNAME")).toEqual(["backup"]);
   });
 });
 
@@ -99,7 +93,6 @@ describe("Undo", () => {
     await toast("Deleted mail A.").waitFor();
     await expect.poll(() => page.getByRole("link", { name: "mail A" }).count()).toBe(0);
     expect(await stored("mail/A")).toBeUndefined();
-    expect(await axeFinds(page)).toEqual([]);
     await undo().click();
     await toast("Undone: mail A is as before.").waitFor();
     await page.getByRole("link", { name: "mail A" }).waitFor();
@@ -171,7 +164,6 @@ describe("a value in the table", () => {
     await page.keyboard.type("192.0.2.300");
     await page.keyboard.press("Enter");
     await page.getByText("this is not an IPv4 address").waitFor();
-    expect(await axeFinds(page)).toEqual([]);
     await field().fill("192.0.2.26");
     await page.keyboard.press("Enter");
     await toast("Saved mail A.").waitFor();
@@ -256,5 +248,23 @@ describe("the menu of a row", () => {
     await page.getByRole("link", { name: "guarded A" }).focus();
     await page.keyboard.press("Delete");
     await page.getByRole("alert").getByText("guarded A was not deleted: it is protected").waitFor();
+  });
+});
+
+describe("a value that is hard to show", () => {
+  it("ends with an ellipsis if it is long, and keeps right-to-left text to itself", async () => {
+    const hebrew = "שלום";
+    await put(
+      { name: "rtl", type: "TXT", records: [{ value: `"${hebrew} 123"` }] },
+      { name: "long", type: "TXT", records: [{ value: `"${"x".repeat(250)}" "${"y".repeat(250)}"` }] },
+    );
+    await open();
+    const long = page.getByRole("row").filter({ hasText: "xxx" }).locator(".value-button");
+    const cut = (element: { scrollWidth: number; clientWidth: number }) => element.scrollWidth > element.clientWidth;
+    expect(await long.evaluate(cut)).toBe(true);
+    type Styled = { computedStyleMap: () => { get: (name: string) => unknown } };
+    const overflow = await long.evaluate((each: Styled) => String(each.computedStyleMap().get("text-overflow")));
+    expect(overflow).toBe("ellipsis");
+    expect(await page.locator("bdi[dir=ltr]").filter({ hasText: hebrew }).count()).toBe(1);
   });
 });

@@ -2,6 +2,8 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { doNotReuse } from "./reused-contexts.ts";
+import { walkTo } from "./walk-to.ts";
 
 let opened: HarbourPage;
 let page: HarbourPage["page"];
@@ -23,12 +25,12 @@ const storedAt = async (name: string): Promise<unknown> => {
 describe("a page that receives no events", () => {
   let deaf: Page;
   beforeAll(async () => {
-    deaf = await opened.context.newPage();
+    deaf = page;
     await deaf.route("**/v1/events", (route) => route.abort());
   });
   const dialog = () => deaf.getByRole("dialog");
   const openForm = async (query: string) => {
-    await deaf.goto(`${opened.rig.url}${harbour}?${query}`);
+    await walkTo(deaf, `${opened.rig.url}${harbour}?${query}`);
     await dialogHasFocus(deaf);
   };
 
@@ -88,15 +90,16 @@ describe("a page that receives no events", () => {
     await expect.poll(() => dialog().count()).toBe(0);
     release();
     await looked;
-    await deaf.waitForTimeout(500);
+    await laterRequest(deaf);
     expect(sent).toBe(0);
     await deaf.unroute("**/rrsets/home/A");
   });
 
   it("does not import later if the read before it fails now", async () => {
-    await deaf.goto(`${opened.rig.url}${harbour}`);
+    await walkTo(deaf, `${opened.rig.url}${harbour}`);
     await deaf.getByRole("link", { name: "backup A" }).waitFor();
     await deaf.getByRole("link", { name: "Settings" }).click();
+    doNotReuse(opened.context);
     await deaf.clock.setFixedTime(Date.now() + 120_000);
     await deaf.route("**/history?*", (route) => route.abort());
     await deaf.getByRole("button", { name: "Import…" }).click();
@@ -112,7 +115,7 @@ describe("a page that receives no events", () => {
   });
 
   it("does not overwrite records that its preview has not shown", async () => {
-    await deaf.goto(`${opened.rig.url}${harbour}/settings`);
+    await walkTo(deaf, `${opened.rig.url}${harbour}/settings`);
     await deaf.getByRole("button", { name: "Import…" }).click();
     await dialog()
       .getByLabel(/^Replace/)
@@ -131,23 +134,27 @@ describe("a page that receives no events", () => {
   });
 });
 
+/** What the page does after this was caused by nothing before it. */
+const laterRequest = (tab: Page) => tab.evaluate("fetch('/console/session').then((answer) => answer.text())");
+
 describe("a double click", () => {
   it("on an irreversible action only asks, and so does a key that is held down", async () => {
     await put("twice", "192.0.2.1");
-    await page.goto(`${opened.rig.url}${harbour}?edit=twice/A`);
+    await walkTo(page, `${opened.rig.url}${harbour}?edit=twice/A`);
     await dialogHasFocus(page);
     let sent = 0;
     page.on("request", (request) => (sent += Number(request.method() === "POST")));
     const [ask, sure] = ["Delete…", "Yes, delete it"].map((name) => page.getByRole("button", { name }));
     await ask?.dblclick();
     await sure?.waitFor();
-    await page.reload();
+    await page.keyboard.press("Escape");
+    await walkTo(page, `${opened.rig.url}${harbour}?edit=twice/A`);
     await dialogHasFocus(page);
     await ask?.focus();
     for (const _ of [1, 2, 3]) await page.keyboard.down("Enter");
     await page.keyboard.up("Enter");
     await sure?.waitFor();
-    await page.waitForTimeout(500);
+    await laterRequest(page);
     expect(sent).toBe(0);
     await sure?.click();
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
