@@ -22,7 +22,7 @@ export type RecordsRig = {
 
 let port: number | undefined;
 
-/** The worker's port, so that the pages of the previous file are in the browser's cache, or another one if it is in use. */
+/** The worker's port, so that the browser has the pages in its cache already; another one while that is in use. */
 async function usualPort(): Promise<number> {
   if (port !== undefined && (await isFree(port))) return port;
   port = await freePort();
