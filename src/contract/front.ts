@@ -3,13 +3,23 @@ import { WireAction } from "./rrsets.ts";
 
 /** The wire format of what is about providers, and about zones that are published there. Part of the record-set API. */
 
+export const providerKinds = [
+  "cloudflare",
+  "desec",
+  "dns-update",
+  "hetzner",
+  "hetzner-v1",
+  "moor",
+  "powerdns",
+] as const;
+
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
 
 export const WireProvider = Type.Object(
   {
     id: Type.Integer(),
     name: Type.String(),
-    kind: Type.String({ description: "cloudflare, desec, dns-update, hetzner, hetzner-v1, moor or powerdns" }),
+    kind: Type.String({ description: `one of ${providerKinds.join(", ")}` }),
     service: Type.String({ description: "its name in messages" }),
     url: Type.String(),
     created: Type.String(),

@@ -1,6 +1,6 @@
 import { Badge, Group, Skeleton, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Suspense } from "react";
+import { Suspense, useMemo } from "react";
 import { Link } from "wouter";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
@@ -12,6 +12,14 @@ import { Waiting } from "../../shared/live/waiting.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { readZone } from "../api.ts";
+import { publicationInWords } from "../publication/publication-words.ts";
+import {
+  notPublished,
+  SetStates,
+  statesByKey,
+  usePublication,
+  useUnpublishedSets,
+} from "../publication/read-publication.ts";
 import { SetTable } from "../sets/set-table.tsx";
 import { closeSetup, offersSetup } from "./setup-closed.ts";
 import { zoneAddress } from "./zone-address.ts";
@@ -19,6 +27,7 @@ import { zoneAddress } from "./zone-address.ts";
 const HistoryPart = lazyPart(() => import("../history/history-part.tsx"));
 const MovingPart = lazyPart(() => import("../history/moving-part.tsx"));
 const DnssecPart = lazyPart(() => import("./dnssec-part.tsx"));
+const PublicationPart = lazyPart(() => import("../publication/publication-part.tsx"));
 const SettingsPart = lazyPart(() => import("./settings-part.tsx"));
 const SetupChecklist = lazyPart(() => import("./setup-checklist.tsx"));
 
@@ -27,6 +36,7 @@ const parts = [
   { part: "history", path: "history", name: "History" },
   { part: "moving", path: "moving", name: "Address changes" },
   { part: "dnssec", path: "dnssec", name: "DNSSEC" },
+  { part: "provider", path: "provider", name: "Provider" },
   { part: "settings", path: "settings", name: "Settings" },
 ] as const;
 
@@ -70,10 +80,11 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
             />
           )}
           {/* Not below the checklist: two scroll areas are hard to use on a phone. */}
-          {part === "records" && !setsUp && <SetTable zone={zone} />}
+          {part === "records" && !setsUp && <Records zone={zone} />}
           {part === "history" && <HistoryPart zone={zone} />}
           {part === "moving" && <MovingPart zone={zone} />}
           {part === "dnssec" && <SignedZone zone={zone} />}
+          {part === "provider" && <PublicationPart zone={zone} />}
           {part === "settings" && <SettingsPart zone={zone} />}
           {!parts.some((each) => each.part === part) && (
             <p>
@@ -103,6 +114,21 @@ const Tabs = ({ name, part }: { readonly name: string; readonly part: string }) 
     </ul>
   </nav>
 );
+
+/** The table of the zone, in which each set that its provider does not hold is marked. */
+function Records({ zone }: { readonly zone: RrsetsZone }) {
+  const publication = usePublication(zone.name).data;
+  const sets = useUnpublishedSets(zone.name, publication).data;
+  const states = useMemo(
+    () => statesByKey(publication && notPublished(publication) > 0 && sets ? sets : []),
+    [publication, sets],
+  );
+  return (
+    <SetStates value={states}>
+      <SetTable zone={zone} />
+    </SetStates>
+  );
+}
 
 /** The records of a secondary zone come signed, or not, from its primary servers. */
 function SignedZone({ zone }: { readonly zone: RrsetsZone }) {
@@ -136,7 +162,24 @@ function Facts({ zone }: { readonly zone: RrsetsZone }) {
           secondary
         </Badge>
       )}
+      {zone.mode === "primary" && <PublicationFact zone={zone.name} />}
     </>
+  );
+}
+
+function PublicationFact({ zone }: { readonly zone: string }) {
+  const publication = usePublication(zone).data;
+  if (!publication) return null;
+  const isWell = publication.trouble === null && notPublished(publication) === 0;
+  return (
+    <Link
+      href={zoneAddress(zone, "provider")}
+      className={isWell ? "good" : "warn"}
+      style={{ fontSize: "0.8125rem" }}
+      aria-live="polite"
+    >
+      {publicationInWords(publication)}
+    </Link>
   );
 }
 

@@ -6,17 +6,7 @@ import type { Provider } from "../../providers/provider.ts";
 import type { StoredProvider } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
 
-export const providerKinds = [
-  "cloudflare",
-  "desec",
-  "dns-update",
-  "hetzner",
-  "hetzner-v1",
-  "moor",
-  "powerdns",
-] as const satisfies readonly ProviderConfig["kind"][];
-
-export type ProviderKind = (typeof providerKinds)[number];
+export type ProviderKind = ProviderConfig["kind"];
 
 /** Where a kind is, if there is only one such service. */
 export const usualUrls: Readonly<Partial<Record<ProviderKind, string>>> = {

@@ -1,17 +1,10 @@
+import { providerKinds } from "../../contract/front.ts";
 import { badInput, type Fault } from "../../core/result.ts";
 import { operatorAccount, type StoredProvider, type Zone } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
 import type { Signer } from "../signing/signer.ts";
-import {
-  accountFault,
-  openAccount,
-  type ProviderKind,
-  providerKinds,
-  sealedFor,
-  tokenOf,
-  usualUrls,
-} from "./open-accounts.ts";
+import { accountFault, openAccount, type ProviderKind, sealedFor, tokenOf, usualUrls } from "./open-accounts.ts";
 
 export type ProviderDraft = {
   readonly name: string;

@@ -1,9 +1,10 @@
-import { memo } from "react";
+import { memo, use } from "react";
 import { Link } from "wouter";
 import type { Rrset } from "../../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../../src/core/names/unicode.ts";
 import { readableValue } from "../../../../src/core/rdata/rdata.ts";
 import { typeName } from "../../../../src/core/rdata/table.ts";
+import { SetStates } from "../../publication/read-publication.ts";
 import { shownValue } from "../shown-value.ts";
 import { useOf } from "../type-use.ts";
 import { InlineValue } from "./inline-value.tsx";
@@ -131,6 +132,7 @@ function Value(
 }
 
 function Marks({ set }: { readonly set: Rrset }) {
+  const state = use(SetStates).get(`${set.name}/${set.type}`);
   const labels = Object.entries(set.labels).map(([key, value]) => (value === "" ? key : `${key}=${value}`));
   return (
     <>
@@ -140,6 +142,19 @@ function Marks({ set }: { readonly set: Rrset }) {
         </span>
       ))}
       {set.protection.change && <span className="set-mark">protected</span>}
+      {state && (
+        <span className={`set-mark set-${state.state}`} title={state.because ?? undefined}>
+          {stateMarks[state.state]}
+        </span>
+      )}
     </>
   );
 }
+
+/** What the provider of the zone does not hold as it is here. */
+const stateMarks = {
+  published: "published",
+  waiting: "on the way to the provider",
+  refused: "refused by the provider",
+  drifted: "changed at the provider",
+} as const;
