@@ -10,6 +10,7 @@ import { usePassingError } from "../../shared/live/use-passing-error.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { SureButton } from "../../shared/sure-button.tsx";
 import { When } from "../../shared/time/when.tsx";
+import { durationInWords } from "../../shared/time/words-of-time.ts";
 import { setPath, zonePath } from "../api.ts";
 import { contentInWords, stateInWords } from "./publication-words.ts";
 import { notPublished, useUnpublishedSets } from "./read-publication.ts";
@@ -37,7 +38,8 @@ export function Published({ zone, publication }: Props) {
       )}
       {left > 0 && <UnpublishedSets zone={zone} publication={publication} />}
       <Text size="sm" className="quiet">
-        {service} was last read <When at={publication.read_at} />. Its nameservers (NS) and SOA stay its own.
+        Last read from {service} <When at={publication.read_at} />. The nameservers (NS) and the SOA of the zone stay
+        the provider’s.
       </Text>
       <PublicationSettings zone={zone} publication={publication} />
     </>
@@ -128,6 +130,20 @@ const driftRules = [
   { value: "theirs", label: "Take theirs" },
 ];
 
+const usualIntervals = [
+  { value: "60", label: "every minute" },
+  { value: "900", label: "every 15 minutes" },
+  { value: "3600", label: "every hour" },
+  { value: "86400", label: "every day" },
+  { value: "0", label: "never: changes there are not noticed" },
+];
+
+/** Another program may have set one that is not in the list. */
+const readIntervals = (current: number) =>
+  usualIntervals.some(({ value }) => value === String(current))
+    ? usualIntervals
+    : [{ value: String(current), label: `every ${durationInWords(current * 1_000)}` }, ...usualIntervals];
+
 function PublicationSettings({ zone, publication }: Props) {
   const { request } = useSession();
   const queries = useQueryClient();
@@ -150,6 +166,14 @@ function PublicationSettings({ zone, publication }: Props) {
         value={publication.drift}
         allowDeselect={false}
         onChange={(drift) => drift && act("change_publication", { drift })}
+        style={{ maxWidth: "24rem" }}
+      />
+      <Select
+        label={`Read the zone at ${publication.service}`}
+        data={readIntervals(publication.read_every)}
+        value={String(publication.read_every)}
+        allowDeselect={false}
+        onChange={(seconds) => seconds && act("change_publication", { read_every: Number(seconds) })}
         style={{ maxWidth: "24rem" }}
       />
       <details>
