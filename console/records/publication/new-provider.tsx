@@ -14,19 +14,15 @@ export function NewProvider(props: {
 }) {
   const { request } = useSession();
   const queries = useQueryClient();
-  const [kind, setKind] = useState<ProviderKind>(providerKinds[0]);
-  const [name, setName] = useState("");
-  const [token, setToken] = useState("");
-  const [url, setUrl] = useState("");
-  const [ca, setCa] = useState("");
-  const isOwnServer = kind.url?.startsWith("https:") === true;
-  const usedName = name.trim() || freeName(kind.kind, props.taken);
+  const [draft, setDraft] = useState<Draft>({ kind: providerKinds[0], name: "", token: "", url: "", ca: "" });
+  const { kind } = draft;
+  const usedName = draft.name.trim() || freeName(kind.kind, props.taken);
   const make = useMutation({
     mutationFn: () =>
       request<{ provider: WireProvider }>("POST", "/v1/providers", {
-        ...{ name: usedName, kind: kind.kind, token: token.trim() },
-        ...(kind.url !== undefined && { url: url.trim() }),
-        ...(isOwnServer && ca.trim() !== "" && { ca: ca.trim() }),
+        ...{ name: usedName, kind: kind.kind, token: draft.token.trim() },
+        ...(kind.url !== undefined && { url: draft.url.trim() }),
+        ...(isOwnServer(kind) && draft.ca.trim() !== "" && { ca: draft.ca.trim() }),
       }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ["providers"] });
@@ -36,37 +32,58 @@ export function NewProvider(props: {
   return (
     <FormDialog
       title="Add a provider"
-      holds={{ kind: kind.kind, name, token, url, ca }}
+      holds={draft}
       submit="Add and compare"
-      cannot={token.trim() === "" || (kind.url !== undefined && url.trim() === "")}
+      cannot={draft.token.trim() === "" || (kind.url !== undefined && draft.url.trim() === "")}
       sending={make}
       onClose={props.onClose}
       onSubmit={() => make.mutate()}
     >
+      <Fields draft={draft} change={(changed) => setDraft({ ...draft, ...changed })} taken={props.taken} />
+      <Text size="sm" className="quiet">
+        The token is stored encrypted and never shown again. Comparing writes nothing.
+      </Text>
+    </FormDialog>
+  );
+}
+
+type Draft = Readonly<Record<"name" | "token" | "url" | "ca", string>> & { readonly kind: ProviderKind };
+
+const isOwnServer = ({ url }: ProviderKind): boolean => url?.startsWith("https:") === true;
+
+function Fields(props: {
+  readonly draft: Draft;
+  readonly change: (changed: Partial<Draft>) => void;
+  readonly taken: readonly string[];
+}) {
+  const { draft, change, taken } = props;
+  const { kind } = draft;
+  return (
+    <>
       <Select
         label="Provider"
         data={providerKinds.map((each) => ({ value: each.kind, label: each.name }))}
         value={kind.kind}
         allowDeselect={false}
-        onChange={(value) => setKind(providerKinds.find((each) => each.kind === value) ?? kind)}
+        onChange={(value) => change({ kind: providerKinds.find((each) => each.kind === value) ?? kind })}
         data-autofocus
       />
       {kind.url !== undefined && (
         <TextInput
           label="URL"
           placeholder={kind.url}
-          value={url}
-          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+          value={draft.url}
+          onChange={({ currentTarget }) => change({ url: currentTarget.value })}
         />
       )}
       <PasswordInput
         label="Token"
         description={kind.token}
         autoComplete="off"
-        value={token}
-        onChange={({ currentTarget }) => setToken(currentTarget.value)}
+        value={draft.token}
+        onChange={({ currentTarget }) => change({ token: currentTarget.value })}
       />
-      {isOwnServer && (
+      {isOwnServer(kind) && (
         <Textarea
           label="Certificate to trust"
           description="Only if its certificate is from a private authority, such as moor’s own: the text of its ca.pem"
@@ -74,21 +91,18 @@ export function NewProvider(props: {
           autosize
           minRows={2}
           maxRows={6}
-          value={ca}
-          onChange={({ currentTarget }) => setCa(currentTarget.value)}
+          value={draft.ca}
+          onChange={({ currentTarget }) => change({ ca: currentTarget.value })}
         />
       )}
       <TextInput
         label="Name"
         description="How this token is called here"
-        placeholder={freeName(kind.kind, props.taken)}
-        value={name}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        placeholder={freeName(kind.kind, taken)}
+        value={draft.name}
+        onChange={({ currentTarget }) => change({ name: currentTarget.value })}
       />
-      <Text size="sm" className="quiet">
-        The token is stored encrypted and never shown again. Comparing writes nothing.
-      </Text>
-    </FormDialog>
+    </>
   );
 }
 

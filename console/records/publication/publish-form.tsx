@@ -15,10 +15,7 @@ export function PublishForm({ zone }: { readonly zone: string }) {
   const { request } = useSession();
   const [chosen, setChosen] = useState<string | null>(null);
   const [adds, setAdds] = useState(false);
-  const providers = useQuery({
-    queryKey: ["providers"],
-    queryFn: async () => (await request<{ providers: readonly WireProvider[] }>("GET", "/v1/providers")).providers,
-  });
+  const providers = useProviders();
   const known = providers.data ?? [];
   const provider = chosen ?? known[0]?.name ?? null;
   const compare = usePassingError(
@@ -38,22 +35,17 @@ export function PublishForm({ zone }: { readonly zone: string }) {
       <Problem error={providers.error} retry={() => void providers.refetch()} />
       {providers.isPending && <Waiting />}
       <Group align="flex-end">
-        {known.length > 0 && (
-          <Select
-            label="Provider"
-            data={known.map(({ name, service }) => ({ value: name, label: `${service} (${name})` }))}
-            value={provider}
-            allowDeselect={false}
-            onChange={(name) => {
+        {provider !== null && (
+          <Chosen
+            provider={provider}
+            known={known}
+            busy={compare.isPending}
+            onCompare={() => compare.mutate(provider)}
+            onChoose={(name) => {
               setChosen(name);
               compare.reset();
             }}
           />
-        )}
-        {provider !== null && (
-          <Button loading={compare.isPending} onClick={() => compare.mutate(provider)}>
-            Compare
-          </Button>
         )}
         {providers.data && (
           <Button variant={known.length > 0 ? "default" : "filled"} onClick={() => setAdds(true)}>
@@ -74,6 +66,37 @@ export function PublishForm({ zone }: { readonly zone: string }) {
           }}
         />
       )}
+    </>
+  );
+}
+
+function useProviders() {
+  const { request } = useSession();
+  return useQuery({
+    queryKey: ["providers"],
+    queryFn: async () => (await request<{ providers: readonly WireProvider[] }>("GET", "/v1/providers")).providers,
+  });
+}
+
+function Chosen(props: {
+  readonly provider: string;
+  readonly known: readonly WireProvider[];
+  readonly busy: boolean;
+  readonly onCompare: () => void;
+  readonly onChoose: (name: string | null) => void;
+}) {
+  return (
+    <>
+      <Select
+        label="Provider"
+        data={props.known.map(({ name, service }) => ({ value: name, label: `${service} (${name})` }))}
+        value={props.provider}
+        allowDeselect={false}
+        onChange={props.onChoose}
+      />
+      <Button loading={props.busy} onClick={props.onCompare}>
+        Compare
+      </Button>
     </>
   );
 }

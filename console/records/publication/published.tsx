@@ -147,17 +147,15 @@ const readIntervals = (current: number) =>
 function PublicationSettings({ zone, publication }: Props) {
   const { request } = useSession();
   const queries = useQueryClient();
-  const [token, setToken] = useState("");
   const write = usePassingError(
     useMutation({
       mutationFn: ({ path, body }: { readonly path: string; readonly body: object }) => request("POST", path, body),
-      onSuccess: () => {
-        setToken("");
-        return queries.invalidateQueries({ queryKey: ["zone", zone, "publication"] });
-      },
+      onSuccess: () => queries.invalidateQueries({ queryKey: ["zone", zone, "publication"] }),
     }),
   );
   const act = (action: string, body: object) => write.mutate({ path: `${zonePath(zone)}/actions/${action}`, body });
+  const account = `/v1/providers/${encodeURIComponent(publication.provider)}`;
+  const replaceToken = (token: string) => write.mutate({ path: `${account}/actions/replace_token`, body: { token } });
   return (
     <Stack gap="sm" mt="md">
       <Select
@@ -176,32 +174,7 @@ function PublicationSettings({ zone, publication }: Props) {
         onChange={(seconds) => seconds && act("change_publication", { read_every: Number(seconds) })}
         style={{ maxWidth: "24rem" }}
       />
-      <details>
-        <summary>Replace the token…</summary>
-        <Group align="flex-end" mt="xs">
-          <PasswordInput
-            label={`New token of ${publication.service}`}
-            description="It is stored encrypted, used immediately for all zones of this provider, and never shown."
-            autoComplete="off"
-            value={token}
-            onChange={({ currentTarget }) => setToken(currentTarget.value)}
-            style={{ flexGrow: 1, maxWidth: "24rem" }}
-          />
-          <Button
-            variant="default"
-            disabled={token.trim() === ""}
-            loading={write.isPending}
-            onClick={() =>
-              write.mutate({
-                path: `/v1/providers/${encodeURIComponent(publication.provider)}/actions/replace_token`,
-                body: { token: token.trim() },
-              })
-            }
-          >
-            Replace token
-          </Button>
-        </Group>
-      </details>
+      <ReplaceToken publication={publication} busy={write.isPending} onReplace={replaceToken} />
       <Group gap="xs">
         <SureButton
           ask="Stop publishing…"
@@ -212,5 +185,39 @@ function PublicationSettings({ zone, publication }: Props) {
       </Group>
       <Problem error={write.error} />
     </Stack>
+  );
+}
+
+function ReplaceToken(props: {
+  readonly publication: WirePublication;
+  readonly busy: boolean;
+  readonly onReplace: (token: string) => void;
+}) {
+  const [token, setToken] = useState("");
+  return (
+    <details>
+      <summary>Replace the token…</summary>
+      <Group align="flex-end" mt="xs">
+        <PasswordInput
+          label={`New token of ${props.publication.service}`}
+          description="It is stored encrypted, used immediately for all zones of this provider, and never shown."
+          autoComplete="off"
+          value={token}
+          onChange={({ currentTarget }) => setToken(currentTarget.value)}
+          style={{ flexGrow: 1, maxWidth: "24rem" }}
+        />
+        <Button
+          variant="default"
+          disabled={token.trim() === ""}
+          loading={props.busy}
+          onClick={() => {
+            props.onReplace(token.trim());
+            setToken("");
+          }}
+        >
+          Replace token
+        </Button>
+      </Group>
+    </details>
   );
 }
