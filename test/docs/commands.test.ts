@@ -90,7 +90,8 @@ describe("commands in the docs", () => {
 });
 
 /** These need a firewall, a record service or PostgreSQL; other tests start those, and run these commands. */
-const needsOthers = /^zone import .*--from |^(init|update|interfaces|zones|list|show|status|history|up)\b|postgres:/;
+const needsOthers =
+  /--publish |^zone state|(take-theirs|put-ours-back) |^zone import .*--from |^(init|update|interfaces|zones|list|show|status|history|up)\b|postgres:/;
 
 /** These are only checked against the help: in the folder of their page they would fail, for the given reason. */
 const onlyRead: ReadonlyMap<string, string> = new Map([
@@ -116,6 +117,7 @@ const onlyRead: ReadonlyMap<string, string> = new Map([
 /** Creates what a service that the page starts with systemd would have created. */
 const before: ReadonlyMap<string, readonly string[]> = new Map([
   ["docs/getting-started.md", ["firewall", "--data", "/var/lib/moor-firewall", "--listen", "127.0.0.1:0"]],
+  ["docs/keep-your-provider.md", ["token", "add", "--new", "--data", "/var/lib/moor-records"]],
   ["docs/operations.md", ["token", "add", "--new", "--data", "/var/lib/moor-records"]],
 ]);
 
