@@ -22,16 +22,14 @@ const intro = `# All settings of \`moor update\`
 
 <!-- Made by scripts/describe-config.ts from the settings in src/updater. Edit those, and run the script again. -->
 
-This page lists the settings of \`moor.yaml\`; those of each kind of source and target are at the end of
-[sources.md](sources.md#settings) and [targets.md](targets.md#settings). [updater.md](updater.md) explains what \`moor update\` does with them;
+The settings of \`moor.yaml\`, except those of [sources](sources.md#settings) and [targets](targets.md#settings). [updater.md](updater.md) explains them;
 [moor.sample.yaml](../moor.sample.yaml) is a commented file to start from. \`moor update --check\` lists every mistake with its line.
 With \`moor.schema.json\`, editors check and complete the file: copy the first line of the sample.
 
 - A **path** is relative to the folder of the config.
 - A **duration** is a whole number of seconds, minutes or hours (\`30s\`, \`5m\`, \`1h\`), from \`1s\` to \`24h\`.
-- A **secret** is never written into the config itself. It is in a file that only you can read (\`chmod 600\`), \`{ file: PATH }\`, or in an
-  environment variable, \`{ env: NAME }\`. The file holds the secret and nothing else.
-- A setting that is not *required* may be left out.
+- A **secret** is in a file that only you can read (\`chmod 600\`) and that holds nothing else, \`{ file: PATH }\`, or in an
+  environment variable, \`{ env: NAME }\`; never in the config itself.
 `;
 
 function printPage(root: Schema): string {
@@ -42,8 +40,10 @@ function printPage(root: Schema): string {
   const tables = Map.groupBy(shared, ([, schema]) => words(schema[sharedTable]));
   return [
     intro,
-    ...mappings.map((schema) => printMapping(schema === root ? "Top level" : words(schema.title), schema)),
-    ...[...tables].map(([title, settings]) => printTable(title, "", Object.entries(Object.fromEntries(settings)), [])),
+    ...mappings.map((schema, at) => printMapping(schema, schema === root, mappings.slice(0, at))),
+    ...[...tables].map(([title, settings]) =>
+      printTable(title, "", rowsOf(Object.entries(Object.fromEntries(settings)), [])),
+    ),
   ].join("\n");
 }
 
@@ -67,18 +67,31 @@ function printKinds(root: Schema, page: "sources" | "targets", key: "kind" | "ap
   const isCommon = ([name, { description }]: readonly [string, Schema]) =>
     optional.filter(([other, schema]) => other === name && schema.description === description).length >= common;
   const shared = [...new Map(optional.filter(isCommon)).entries()];
-  const rows = kinds.flatMap(({ word, own, required }) =>
-    own.filter((each) => !isCommon(each)).map(([name, schema]) => ({ word, row: shortRow(name, schema, required) })),
+  const cells = kinds.map(({ word, own, required }) => ({
+    word,
+    settings: own
+      .filter((each) => !isCommon(each))
+      .map(([name, schema]) => printSetting(name, schema, required))
+      .join("<br>"),
+  }));
+  const together = Map.groupBy(
+    cells.filter(({ settings }) => settings !== ""),
+    ({ settings }) => settings,
   );
-  const together = Map.groupBy(rows, ({ row }) => row.join("|")).values();
-  const besides = [...together].map((same) => [same.map(({ word }) => word).join(", "), ...(same[0]?.row ?? [])]);
+  const besides = [...together].map(([settings, same]) => [same.map(({ word }) => word).join(", "), settings]);
   const usual = shared.map(([name, schema]) =>
     shortRow(name, name === "url" ? { ...schema, default: undefined } : schema, []),
   );
   return [
     `Most kinds have these:\n\n${table(["setting", "default", "meaning"], usual)}`,
-    `Besides them:\n\n${table([`\`${key}\``, "setting", "default", "meaning"], besides)}`,
+    `Besides them (required, unless there is a default or it says *optional*):\n\n${table([`\`${key}\``, "settings"], besides)}`,
   ].join("\n");
+}
+
+function printSetting(name: string, schema: Schema, required: readonly string[]): string {
+  const [setting, fallback, meaning] = shortRow(name, schema, required);
+  const needed = required.includes(name) ? "" : fallback === "" ? " (*optional*)" : ` (default ${fallback})`;
+  return `${setting}${needed}: ${meaning}`;
 }
 
 const shortRow = (name: string, schema: Schema, required: readonly string[]): readonly string[] => [
@@ -117,29 +130,48 @@ const words = (value: unknown): string => (typeof value === "string" ? value : J
 const propertiesOf = ({ properties = {} }: Schema) => properties as Readonly<Record<string, Schema>>;
 const requiredIn = ({ required = [] }: Schema) => required as readonly string[];
 
-function printMapping(title: string, schema: Schema): string {
-  const settings = Object.entries(propertiesOf(schema));
-  const own = settings.filter(([, setting]) => setting[sharedTable] === undefined);
+/** `before`: the mappings further up. What several settings have in common with one of them is not printed again. */
+function printMapping(schema: Schema, isRoot: boolean, before: readonly Schema[]): string {
+  const title = isRoot ? "Top level" : words(schema.title);
   const others = new Set(
-    settings.flatMap(([, { [sharedTable]: table }]) => (table === undefined ? [] : [words(table)])),
+    Object.values(propertiesOf(schema)).flatMap(({ [sharedTable]: table }) =>
+      table === undefined ? [] : [words(table)],
+    ),
   );
-  const about = title === "Top level" ? "" : `${words(schema.description ?? "")}\n`;
-  const more = [...others].map((table) => `\nAnd the settings of ${linkTo(table)}.\n`).join("");
-  return printTable(title, about, own, requiredIn(schema)) + more;
+  const isAbove = (row: readonly string[]) =>
+    before.find((other) => ownRows(other).some((printed) => printed.join("|") === row.join("|")));
+  const rows = ownRows(schema);
+  const above = [...Map.groupBy(rows, isAbove)].filter(([other, same]) => other !== undefined && same.length > 1);
+  const own = rows.filter((row) => !above.some(([, same]) => same.includes(row)));
+  const described = before.some((other) =>
+    Object.values(propertiesOf(other)).some(({ description }) => description === schema.description),
+  );
+  const about = isRoot || described ? "" : `${words(schema.description ?? "")}\n`;
+  const more = [
+    ...above.map(([other, same]) => `${same.map(([name]) => name).join(", ")} as in ${linkTo(words(other?.title))}`),
+    ...[...others].map((table) => `the settings of ${linkTo(table)}`),
+  ];
+  return printTable(title, about, own) + (more.length > 0 ? `\nAnd ${more.join("; ")}.\n` : "");
 }
 
-function printTable(
-  title: string,
-  about: string,
-  settings: readonly (readonly [string, Schema])[],
-  required: readonly string[],
-) {
+const ownRows = (schema: Schema) =>
+  rowsOf(
+    Object.entries(propertiesOf(schema)).filter(([, setting]) => setting[sharedTable] === undefined),
+    requiredIn(schema),
+  );
+
+/** Settings that differ in nothing but their names share a row. */
+function rowsOf(settings: readonly (readonly [string, Schema])[], required: readonly string[]) {
   const rows = settings.map(([name, schema]) => {
     const [setting = "", ...rest] = shortRow(name, schema, required);
     return [setting, typeOf(schema), ...rest];
   });
-  return `## ${title}\n${about.trim() && `\n${about}`}\n${table(["setting", "type", "default", "meaning"], rows)}`;
+  const together = Map.groupBy(rows, ([, ...rest]) => rest.join("|")).values();
+  return [...together].map((same) => [same.map(([name]) => name).join(", "), ...(same[0]?.slice(1) ?? [])]);
 }
+
+const printTable = (title: string, about: string, rows: readonly (readonly string[])[]): string =>
+  `## ${title}\n${about.trim() && `\n${about}`}\n${table(["setting", "type", "default", "meaning"], rows)}`;
 
 function typeOf(schema: Schema): string {
   const { type, anyOf, items, title, additionalProperties } = schema;

@@ -51,7 +51,7 @@ export function hostsSettings(entry: EntrySettings) {
   });
   return listOf(
     site,
-    "Many machines of one site: each gets an AAAA record with the prefix of the interface and its own host part. A new prefix is written for all of them in one transaction, if the target supports that.",
+    "Many machines of one site: each gets an AAAA record with the prefix of the interface and its own host part.",
     "an entry in `hosts:`",
   );
 }

@@ -87,10 +87,7 @@ const notice = kindsOf(
 /**
  * `notify:`, a list of places that are notified when something fails, when it is over, or when a record was replaced.
  */
-export const notifySettings = listOf(
-  notice,
-  "Where to send a notice when a failure has lasted for a minute, and when it is over; or also when a record was replaced.",
-);
+export const notifySettings = listOf(notice, "Where to send notices of failures, of their end, and of changes.");
 
 export type NotifyConfig = SettingType<typeof notice>;
 export type MailConfig = SettingType<typeof mail>;

@@ -68,7 +68,7 @@ export const dns = {
   ...mapping(
     {
       questions: questions(
-        "The DNS servers, and the name to look up at each. A server with an IPv4 address sees the IPv4 address, and a server with an IPv6 address sees the IPv6 address. Default: OpenDNS, Google, Cloudflare and, for IPv4, Akamai.",
+        "The DNS servers, and the name to look up at each. A server with an IPv4 address sees the IPv4 address, one with an IPv6 address the IPv6 address. Default: OpenDNS, Google, Cloudflare and, for IPv4, Akamai.",
       ),
       agree: usually(integer({ from: 1, to: 10 }, "How many servers must report the same address.", 2), 2),
       every: usually(duration("How often to ask them.", "1m"), "5m"),

@@ -106,10 +106,7 @@ export const dyndns2Settings = mapping(
     user: needed(userName()),
     password: needed(secret("The password, or the key of this host.")),
     contact: mailAddress(),
-    dns: listOf(
-      dnsServer,
-      "DNS servers to ask what the record holds, instead of the zone's own: the protocol cannot read records.",
-    ),
+    dns: listOf(dnsServer, "DNS servers to ask what the record holds, instead of the zone's own."),
   },
   {
     title: "Target: dyndns2",

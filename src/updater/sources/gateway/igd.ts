@@ -24,7 +24,7 @@ export const igd = {
       protocol: choice(protocols, "Use only this protocol. Default: the first one that the router answers."),
       eventPort: integer(
         { from: 1, to: 65_535 },
-        "The TCP port of this machine to which the router sends its reports of changes. Default: any free one. If this machine has a firewall, choose a port here and open it in the firewall.",
+        "The TCP port of this machine to which the router sends its changes, to be opened in this machine's firewall. Default: any free one.",
         49_152,
       ),
       timeout: usually(duration("How long one request may take.", "10s"), "5s"),

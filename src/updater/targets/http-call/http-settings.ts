@@ -54,10 +54,7 @@ const answers = <T>(item: Setting<T>, description: string): Setting<readonly T[]
   return { ...list, schema: { ...list.schema, description, examples: [{ line: "OK" }] } };
 };
 
-export const dnsServers = listOf(
-  dnsServer,
-  "DNS servers to ask what the record holds, instead of the zone's own: the service cannot be asked.",
-);
+export const dnsServers = listOf(dnsServer, "DNS servers to ask what the record holds, instead of the zone's own.");
 
 export type HttpTarget = TargetConfig & Endpoint & { readonly call: HttpCall };
 
@@ -65,7 +62,7 @@ export const httpSettings = mapping(
   {
     url: needed(
       webAddress(
-        "The URL of the request, with placeholders: `{name}` (home.example.org), `{label}` (home), `{zone}`, `{address}`, `{family}` (ipv4 or ipv6), `{type}` (A or AAAA), `{ipv4}`, `{ipv6}`, `{addresses}` (both, with a comma), and the names of `secrets:`. A parameter with an address that is not known is left out.",
+        "The URL of the request, with placeholders such as `{name}`, `{address}`, `{ipv4}` and the names of `secrets:`.",
         "https://dns.example.org/update?host={name}&ip={address}",
         { mayHaveQuery: true },
       ),
@@ -89,18 +86,18 @@ export const httpSettings = mapping(
       "Secrets by the names that the placeholders use: `{ key: { file: secrets/key } }`.",
     ),
     done: needed(
-      answers(match, "The answers that mean that the address was stored, one or a list."),
+      answers(match, "Answers that mean that the address was stored."),
       "add `done: { line: OK }`, or another description of the answer to a successful request",
     ),
-    unchanged: answers(match, "The answers that mean that the service already stores the address, one or a list."),
+    unchanged: answers(match, "Answers that mean that the service already has the address."),
     refused: answers(
       refusal,
-      "The answers that mean that nothing was stored, one or a list. After any other answer, moor does not know, and sends the address again.",
+      "Answers that mean that nothing was stored. After any other answer, moor sends the address again.",
     ),
     families: usually(
       choice(
         ["each", "together"],
-        "Whether the addresses of both families are sent in one call (`{ipv4}` and `{ipv6}`, or `{addresses}`), or each on its own.",
+        "`together` sends the addresses of both families in one request, `each` one per family.",
       ),
       "each",
     ),
