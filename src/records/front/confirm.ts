@@ -18,7 +18,7 @@ const mostRows = 10_000;
  * The provider refused what was written, or somebody changed it there. It is stored here. Faces answer with the
  * message.
  */
-export class NotPublished extends Error {
+class NotPublished extends Error {
   readonly statusCode = 422;
 }
 

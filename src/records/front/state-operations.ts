@@ -18,7 +18,7 @@ export type SetStateView = SetPlace & {
   readonly theirs: Theirs | undefined;
 };
 
-export type StateCounts = Readonly<Record<SetState, number>>;
+type StateCounts = Readonly<Record<SetState, number>>;
 
 export type StateQuery = { readonly states?: readonly SetState[] | undefined; readonly owner?: string | undefined };
 

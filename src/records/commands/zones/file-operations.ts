@@ -70,24 +70,28 @@ export function zoneFileOperations(
       return importBy({ kind: "rrsets", nameservers: kept }, actor, key, text, asked);
     },
 
-    /** The part of a zone that the actor may see, as the parts of a zone file. */
-    exportZone: async (
-      actor: Actor,
-      key: AnyZoneKey,
-      layout: ZoneFileLayout,
-    ): Promise<{ kind: "done"; parts: readonly string[] } | NotDone> => {
-      const zone = await permittedView.openZone(actor, key);
-      if (zone === undefined) return missing("zone");
-      const sets = await permittedView.sets(actor, zone);
-      const printing = printingParts({ name: zone.name, ttl: zone.settings.ttl, sets }, layout);
-      return { kind: "done", parts: await schedule.run(actor.account, printing) };
-    },
+    exportZone: exportOperation(permittedView, schedule),
 
     /** The number of records in a file, or all its faults; independent of any zone. */
     validateZoneFile: (actor: Actor, text: string): Promise<Result<number>> =>
       schedule.run(actor.account, validatingZoneFile(text)),
   };
 }
+
+/** The part of a zone that the actor may see, as the parts of a zone file. */
+const exportOperation =
+  (permittedView: PermittedView, schedule: FairSchedule) =>
+  async (
+    actor: Actor,
+    key: AnyZoneKey,
+    layout: ZoneFileLayout,
+  ): Promise<{ kind: "done"; parts: readonly string[] } | NotDone> => {
+    const zone = await permittedView.openZone(actor, key);
+    if (zone === undefined) return missing("zone");
+    const sets = await permittedView.sets(actor, zone);
+    const printing = printingParts({ name: zone.name, ttl: zone.settings.ttl, sets }, layout);
+    return { kind: "done", parts: await schedule.run(actor.account, printing) };
+  };
 
 function* validatingZoneFile(text: string): Steps<Result<number>> {
   const name = yield* findingZoneName(text);

@@ -96,6 +96,7 @@ function partsOf(outcome: BatchOutcome): readonly InsertPart[] {
         `INSERT INTO departed_zones (name, serial) SELECT * FROM ${rows} ` +
         "ON CONFLICT (name) DO UPDATE SET serial = excluded.serial",
     },
+    ...preparedParts(outcome),
     ...signedParts(outcome),
     ...recordParts(outcome),
   ];
@@ -179,30 +180,27 @@ const idParts = (outcome: BatchOutcome): readonly InsertPart[] => [
   },
 ];
 
+/** What was prepared before a large write, and is used or left over now. */
+const preparedParts = ({ adopted, leftovers }: BatchOutcome): readonly InsertPart[] => [
+  {
+    tag: "ahead_used",
+    columns: { number: "bigint" },
+    rows: adopted.map((number) => ({ number })),
+    text: (rows) => `DELETE FROM leftovers USING ${rows} WHERE leftovers.number = n.number`,
+  },
+  {
+    tag: "left_over",
+    columns: { number: "bigint", kind: "text" },
+    rows: leftovers,
+    text: (rows) =>
+      `INSERT INTO leftovers (number, kind, since) SELECT n.number, n.kind, 0 FROM ${rows} ` +
+      "ON CONFLICT (number) DO UPDATE SET kind = excluded.kind",
+  },
+];
+
 /** The signed names of zones, and the keys that sign them. */
-function signedParts({
-  names,
-  goneNames,
-  signingKeys,
-  usedKeys,
-  adopted,
-  leftovers,
-}: BatchOutcome): readonly InsertPart[] {
+function signedParts({ names, goneNames, signingKeys, usedKeys }: BatchOutcome): readonly InsertPart[] {
   return [
-    {
-      tag: "ahead_used",
-      columns: { number: "bigint" },
-      rows: adopted.map((number) => ({ number })),
-      text: (rows) => `DELETE FROM leftovers USING ${rows} WHERE leftovers.number = n.number`,
-    },
-    {
-      tag: "left_over",
-      columns: { number: "bigint", kind: "text" },
-      rows: leftovers,
-      text: (rows) =>
-        `INSERT INTO leftovers (number, kind, since) SELECT n.number, n.kind, 0 FROM ${rows} ` +
-        "ON CONFLICT (number) DO UPDATE SET kind = excluded.kind",
-    },
     {
       tag: "names_signed",
       columns: {
