@@ -18,8 +18,6 @@ export type SetStateView = SetPlace & {
   readonly theirs: Theirs | undefined;
 };
 
-type StateCounts = Readonly<Record<SetState, number>>;
-
 export type StateQuery = { readonly states?: readonly SetState[] | undefined; readonly owner?: string | undefined };
 
 /** What a caller sees of the state of sets at their provider. */
