@@ -36,6 +36,7 @@ export async function serveDocs(server: FastifyInstance, pages: string | undefin
         { name: "changes", description: "The rrsets API: many changes in one transaction, and the history of changes" },
         { name: "grants", description: "The rrsets API: who else may create zones inside or above a zone" },
         { name: "dnssec", description: "The rrsets API: signing a zone, and its DS record" },
+        { name: "providers", description: "The rrsets API: zones that are published at a provider" },
         { name: "actions", description: "The rrsets API: writes and their outcome" },
       ],
     },
