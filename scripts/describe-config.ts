@@ -163,15 +163,15 @@ const ownRows = (schema: Schema) =>
 /** Settings that differ in nothing but their names share a row. */
 function rowsOf(settings: readonly (readonly [string, Schema])[], required: readonly string[]) {
   const rows = settings.map(([name, schema]) => {
-    const [setting = "", ...rest] = shortRow(name, schema, required);
-    return [setting, typeOf(schema), ...rest];
+    const [setting = "", fallback, meaning = ""] = shortRow(name, schema, required);
+    return [setting, [typeOf(schema), fallback].filter(Boolean).join("; "), meaning];
   });
   const together = Map.groupBy(rows, ([, ...rest]) => rest.join("|")).values();
   return [...together].map((same) => [same.map(([name]) => name).join(", "), ...(same[0]?.slice(1) ?? [])]);
 }
 
 const printTable = (title: string, about: string, rows: readonly (readonly string[])[]): string =>
-  `## ${title}\n${about.trim() && `\n${about}`}\n${table(["setting", "type", "default", "meaning"], rows)}`;
+  `## ${title}\n${about.trim() && `\n${about}`}\n${table(["setting", "type; default", "meaning"], rows)}`;
 
 function typeOf(schema: Schema): string {
   const { type, anyOf, items, title, additionalProperties } = schema;
