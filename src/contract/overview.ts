@@ -76,6 +76,19 @@ export type Attention =
       readonly written: string;
       readonly holds: readonly string[];
     }
+  /**
+   * Its provider does not hold what is stored here. `trouble`: why nothing can be sent; the numbers are of record sets,
+   * and `waiting` counts only those that have waited for more than a minute.
+   */
+  | {
+      readonly kind: "not-published";
+      readonly zone: string;
+      readonly service: string;
+      readonly refused: number;
+      readonly drifted: number;
+      readonly waiting: number;
+      readonly trouble: { readonly text: string; readonly since: string } | null;
+    }
   | { readonly kind: "zone-not-transferred"; readonly zone: string }
   | { readonly kind: "zone-expired"; readonly zone: string; readonly since: string }
   | { readonly kind: "zone-stale"; readonly zone: string; readonly checked: string; readonly expires: string }

@@ -9,6 +9,7 @@ import { durationInWords } from "../../shared/time/words-of-time.ts";
 import { WithCode } from "../../shared/with-code.tsx";
 import { zoneAddress } from "../zones/zone-address.ts";
 import { useShownFirst } from "./shown-first.tsx";
+import { type Unpublished, unpublishedInWords } from "./unpublished-words.ts";
 
 /** Problems that somebody should look at, each with a link. */
 export function AttentionList({ attention }: { readonly attention: readonly Attention[] }) {
@@ -45,6 +46,8 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
     case "source-down":
     case "record-differs":
       return <UpdaterWords of={of} />;
+    case "not-published":
+      return <ProviderWords of={of} />;
     case "zone-not-transferred":
     case "zone-expired":
     case "zone-stale":
@@ -94,6 +97,21 @@ function UpdaterWords({ of }: { readonly of: UpdaterAttention }): ReactNode {
     default:
       return of satisfies never;
   }
+}
+
+function ProviderWords({ of }: { readonly of: Unpublished }): ReactNode {
+  return (
+    <>
+      <Link href={zoneAddress(of.zone, "provider")}>{nameToUnicode(of.zone)}</Link>:{" "}
+      <WithCode text={unpublishedInWords(of)} />
+      {of.trouble && (
+        <>
+          {" "}
+          That began <When at={of.trouble.since} />.
+        </>
+      )}
+    </>
+  );
 }
 
 type ZoneAttention = Extract<Attention, { readonly kind: "zone-not-transferred" | "zone-expired" | "zone-stale" }>;

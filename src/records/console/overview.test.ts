@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { createZoneIn } from "../../../test/rig/store/write.ts";
 import type { Attention } from "../../contract/overview.ts";
 import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import { wholeAccount } from "../../core/may.ts";
+import { type Publication, type PublishedSet, type PublishedZone, plainSettings } from "../model.ts";
 import type { Actor } from "../queries/permitted-view.ts";
 import { createRecordService } from "../service.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
@@ -105,6 +107,45 @@ describe("the overview of an account", () => {
       { kind: "ds-missing", zone: "lost.test", text: "the parent has no DS record" },
       { kind: "parent-fault", zone: "silent.test", text: "ns2.parent.test does not answer" },
     ]);
+  });
+
+  it("says which zones of the account their provider does not hold, without reading their records", async () => {
+    const waits = { kind: "not-published", service: "Hetzner", refused: 0, drifted: 0, waiting: 0, trouble: null };
+    const published: Publication = {
+      ...{ provider: 1, name: "hetzner", service: "Hetzner", drift: "ask", readEvery: 900 },
+      rules: { lowestTtl: 60, highestTtl: 86_400, mostValues: 50 },
+    };
+    const row = { owner: "a", type: "A", held: null, at: start } as const;
+    const publish = async (zone: string, note: Partial<PublishedZone>, ...sets: readonly PublishedSet[]) => {
+      const settings = { ...plainSettings(60), published };
+      const wish = { account: actor.account, id: zone, name: zone, settings, serial: 1, created: clock, sets: [] };
+      const made = await createZoneIn(store, wish, "a");
+      if (typeof made === "string") throw new Error(made);
+      const { number } = made;
+      const first = { through: 0, waiting: 0, ttl: 60, readAt: start, trouble: undefined };
+      await store.beginPublishing(number, first);
+      await store.notePublishedZone(number, note);
+      await store.putPublishedSets(number, sets);
+    };
+    await publish("fine.test", {});
+    await publish("down.test", { waiting: 1, trouble: { text: "it does not answer", since: start } });
+    const refused = { content: null, words: "no" };
+    await publish("refused.test", {}, { ...row, refused }, { ...row, owner: "b", theirs: null });
+    await publish("slow.test", { waiting: 2 });
+    const urgent = [
+      { ...waits, zone: "down.test", trouble: { text: "it does not answer", since: iso(start) } },
+      { ...waits, zone: "refused.test", refused: 1, drifted: 1 },
+    ];
+    expect((await look()).attention).toEqual(urgent);
+    clock += minute + 1;
+    expect((await look()).attention).toEqual([
+      { ...urgent[0], waiting: 1 },
+      urgent[1],
+      { ...waits, zone: "slow.test", waiting: 2 },
+    ]);
+    expect((await createOverview({ store, now: () => clock, updater: () => undefined })(99, false)).attention).toEqual(
+      [],
+    );
   });
 
   it("has the names whose address changed, with their current address, the latest first", async () => {

@@ -45,6 +45,7 @@ const most = {
   names: 100,
   secondaries: 200,
   signed: 200,
+  published: 200,
   tokens: 1_000,
 } as const;
 
@@ -54,6 +55,8 @@ const day = 86_400_000;
  * creation.
  */
 const [soon, unused] = [14 * day, 7 * day];
+/** How long sets may wait for their provider before that needs attention, in milliseconds. */
+const waitsFor = 60_000;
 
 export const createOverview =
   ({ store, now, updater, signing }: OverviewTools) =>
@@ -79,6 +82,7 @@ export const createOverview =
       attention: [
         ...kept.attention,
         ...(signing ? await signingTroubles(store, account, signing) : []),
+        ...(await unpublished(store, account, now())),
         ...(await secondaryTroubles(store, secondaries.items, now())).map(ofZone),
         ...tokens.flatMap((token) => ofToken(token, now())),
       ],
@@ -109,6 +113,28 @@ async function signingTroubles(
 function attentionTo({ kind }: ParentFault): "ds-mismatch" | "ds-missing" | "parent-fault" {
   if (kind === "wrong-ds") return "ds-mismatch";
   return kind === "no-ds" ? "ds-missing" : "parent-fault";
+}
+
+/** The zones that their provider does not hold as they are stored here. */
+async function unpublished(store: RecordStore, account: number, now: Instant): Promise<readonly Attention[]> {
+  const writtenBefore = now - waitsFor;
+  const zones = await store.unsettledZones(account, writtenBefore, most.published);
+  if (zones.length === 0) return [];
+  const counts = new Map((await store.troubledSets(zones.map(([{ number }]) => number))).map((row) => [row.zone, row]));
+  return zones.flatMap(([{ name: zone, number, modified, settings }, { trouble, waiting }]): readonly Attention[] => {
+    if (settings.published === undefined) return [];
+    const { refused = 0, drifted = 0 } = counts.get(number) ?? {};
+    return [
+      {
+        kind: "not-published",
+        zone,
+        service: settings.published.service,
+        ...{ refused, drifted },
+        waiting: modified < writtenBefore ? waiting : 0,
+        trouble: trouble === undefined ? null : { text: trouble.text, since: iso(trouble.since) },
+      },
+    ];
+  });
 }
 
 async function readLatest(store: RecordStore, account: number) {

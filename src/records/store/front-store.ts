@@ -14,6 +14,15 @@ export type FrontStore = {
    * published.
    */
   readonly publishedZones: (account?: number) => Promise<readonly (readonly [Zone, PublishedZone])[]>;
+  /**
+   * Those of an account that need attention: nothing can be sent, a set is refused or was changed at the provider, or
+   * sets wait that were written before `writtenBefore`.
+   */
+  readonly unsettledZones: (
+    account: number,
+    writtenBefore: Instant,
+    limit: number,
+  ) => Promise<readonly (readonly [Zone, PublishedZone])[]>;
   readonly publishedZone: (zone: number) => Promise<PublishedZone | undefined>;
   /** Begins anew: sets that were known before are forgotten. */
   readonly beginPublishing: (zone: number, first: PublishedZone) => Promise<void>;

@@ -105,6 +105,27 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       expect([await store.publishedZone(zone.number), await store.publishedZones()]).toEqual([undefined, []]);
     });
 
+    it.for([
+      ["settled", {}, [], false],
+      ["with trouble", { trouble: { text: "down", since: 7 } }, [], true],
+      ["whose sets wait", { waiting: 1 }, [], true],
+      ["with an unknown outcome", {}, [row("a", { sent: null })], false],
+      ["with a refused set", {}, [row("a", { refused: { content, words: "no" } })], true],
+      ["with a set that was changed at the provider", {}, [row("a", { theirs: null })], true],
+    ] as const)("finds whether a zone needs attention: one %s", async ([, state, rows, isFound]) => {
+      const zone = await zoneWith({ ...plainSettings(60), published });
+      await store.beginPublishing(zone.number, note);
+      await store.notePublishedZone(zone.number, state);
+      await store.putPublishedSets(zone.number, rows);
+      expect(await store.unsettledZones(account, zone.modified + 1, 9)).toEqual(
+        isFound ? [[zone, { ...note, ...state }]] : [],
+      );
+      expect(await store.unsettledZones(account + 1, zone.modified + 1, 9)).toEqual([]);
+      // A set may wait for a moment.
+      const isPatient = await store.unsettledZones(account, zone.modified, 9);
+      expect(isPatient).toHaveLength(isFound && !("waiting" in state) ? 1 : 0);
+    });
+
     it("does not keep sets of a zone that is not published", async () => {
       const zone = await zoneWith();
       await store.putPublishedSets(zone.number, [row("a")]);

@@ -41,15 +41,25 @@ const providerFromRow = ({ ca, ...row }: ProviderRow): StoredProvider => ({ ...r
 
 type ZoneStore = Pick<
   FrontStore,
-  "publishedZones" | "publishedZone" | "beginPublishing" | "notePublishedZone" | "forgetPublished"
+  "publishedZones" | "unsettledZones" | "publishedZone" | "beginPublishing" | "notePublishedZone" | "forgetPublished"
 >;
+
+const notedZones = sql`SELECT zones.*, through, waiting, published_zones.ttl, read_at, trouble, trouble_since
+  FROM published_zones JOIN zones ON zones.number = published_zones.zone`;
 
 const zoneStore = ({ read, write }: Sql): ZoneStore => ({
   publishedZones: async (account) => {
     const its = account === undefined ? sql`` : sql`WHERE account = ${account}`;
+    const rows = await read<ZoneRow & NotedRow>(sql`${notedZones} ${its} ORDER BY zones.name`);
+    return rows.map((row) => [zoneFromRow(row), noteFromRow(row)]);
+  },
+  unsettledZones: async (account, writtenBefore, limit) => {
     const rows = await read<ZoneRow & NotedRow>(
-      sql`SELECT zones.*, through, waiting, published_zones.ttl, read_at, trouble, trouble_since
-          FROM published_zones JOIN zones ON zones.number = published_zones.zone ${its} ORDER BY zones.name`,
+      sql`${notedZones} WHERE account = ${account} AND (trouble IS NOT NULL
+          OR (waiting > 0 AND modified < ${writtenBefore})
+          OR EXISTS (SELECT 1 FROM published_sets WHERE published_sets.zone = published_zones.zone
+            AND (theirs IS NOT NULL OR refused IS NOT NULL)))
+          ORDER BY zones.name LIMIT ${limit}`,
     );
     return rows.map((row) => [zoneFromRow(row), noteFromRow(row)]);
   },
