@@ -47,6 +47,7 @@ const records: readonly Shown[] = [
     "dns-dnssec",
     "DNSSEC",
   ],
+  [`${zone}/provider`, (page) => page.getByRole("button", { name: "Add a provider…" }).waitFor()],
   [`${zone}/settings`, (page) => page.getByText("Nameservers to enter").waitFor(), "dns-settings"],
   [
     "/zones/lagoon.example",

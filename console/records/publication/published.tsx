@@ -60,12 +60,15 @@ function UnpublishedSets({ zone, publication }: Props) {
               <span className="mono">{nameToUnicode(set.name)}</span> {set.type}
             </td>
             <td data-label="State" className={set.state === "waiting" ? "quiet" : "warn"}>
-              {stateInWords(set, publication.service)}
-              {set.since !== null && (
-                <span className="quiet">
-                  , <When at={set.since} />
-                </span>
-              )}
+              {/* One element: on a phone, the parts of a cell are columns. */}
+              <span>
+                {stateInWords(set, publication.service)}
+                {set.since !== null && (
+                  <span className="quiet">
+                    , <When at={set.since} />
+                  </span>
+                )}
+              </span>
             </td>
             <td data-label="Here" className="mono">
               {contentInWords(set.ours)}

@@ -11,6 +11,7 @@ import { type Method, RequestProblem } from "../../shared/live/request.ts";
 import { usePassingError } from "../../shared/live/use-passing-error.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { writeZone, zonePath } from "../api.ts";
+import { usePublication } from "../publication/read-publication.ts";
 import { labelsText, readLabels } from "../sets/set-draft.ts";
 import { keptZone } from "../sets/shown-name.ts";
 import { ttlFault, ttlInWords } from "../sets/ttl.ts";
@@ -19,10 +20,12 @@ import { nameserversOf } from "./nameservers.ts";
 import { zoneAddress } from "./zone-address.ts";
 
 export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
+  // The nameservers of a zone that is published at a provider are the provider's.
+  const isSetUpHere = usePublication(zone.name).data === null && zone.mode === "primary";
   return (
     <Stack gap="xl" maw="46rem">
-      <General zone={zone} />
-      {zone.mode === "primary" && (
+      <General zone={zone} isSetUpHere={isSetUpHere} />
+      {isSetUpHere && (
         <Link href={`${zoneAddress(zone.name)}?setup`}>Set-up checklist: nameservers, website, mail</Link>
       )}
       <section aria-labelledby="file">
@@ -52,7 +55,7 @@ function useZoneWrite(zone: string) {
   return usePassingError(change);
 }
 
-function General({ zone }: { readonly zone: RrsetsZone }) {
+function General({ zone, isSetUpHere }: { readonly zone: RrsetsZone; readonly isSetUpHere: boolean }) {
   const write = useZoneWrite(zone.name);
   return (
     <section aria-labelledby="general">
@@ -84,7 +87,7 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
           }
         />
         <Problem error={write.error} />
-        <Nameservers names={nameserversOf(zone)} />
+        {isSetUpHere && <Nameservers names={nameserversOf(zone)} />}
       </Stack>
     </section>
   );

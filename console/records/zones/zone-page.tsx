@@ -34,7 +34,7 @@ const SetupChecklist = lazyPart(() => import("./setup-checklist.tsx"));
 const parts = [
   { part: "records", path: "", name: "Records" },
   { part: "history", path: "history", name: "History" },
-  { part: "moving", path: "moving", name: "Address changes" },
+  { part: "moving", path: "moving", name: "Address changes", short: "Addresses" },
   { part: "dnssec", path: "dnssec", name: "DNSSEC" },
   { part: "provider", path: "provider", name: "Provider" },
   { part: "settings", path: "settings", name: "Settings" },
@@ -54,11 +54,7 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
           {nameToUnicode(name)}
         </Title>
         {zone && <Facts zone={zone} />}
-        {zone && !setsUp && offersSetup(zone, Date.now()) && (
-          <Link href={`${zoneAddress(name)}?setup`} style={{ fontSize: "0.8125rem" }}>
-            Set-up checklist
-          </Link>
-        )}
+        {zone && !setsUp && offersSetup(zone, Date.now()) && <SetupLink zone={name} />}
       </Group>
       <Tabs name={name} part={part} />
       <Problem error={found.error} retry={() => void found.refetch()} />
@@ -97,6 +93,18 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
   );
 }
 
+/** Not for a zone that is published at a provider: its nameservers and its delegation are the provider's. */
+function SetupLink({ zone }: { readonly zone: string }) {
+  const publication = usePublication(zone).data;
+  return (
+    publication === null && (
+      <Link href={`${zoneAddress(zone)}?setup`} style={{ fontSize: "0.8125rem" }}>
+        Set-up checklist
+      </Link>
+    )
+  );
+}
+
 const Tabs = ({ name, part }: { readonly name: string; readonly part: string }) => (
   <nav aria-label={`Sections of ${nameToUnicode(name)}`}>
     <ul className="tabs">
@@ -107,12 +115,20 @@ const Tabs = ({ name, part }: { readonly name: string; readonly part: string }) 
             className="tab"
             aria-current={each.part === part ? "page" : undefined}
           >
-            {each.name}
+            {"short" in each ? <ShorterOnPhones {...each} /> : each.name}
           </Link>
         </li>
       ))}
     </ul>
   </nav>
+);
+
+/** All tabs fit one line of a phone. */
+const ShorterOnPhones = ({ name, short }: { readonly name: string; readonly short: string }) => (
+  <>
+    <span className="on-desks">{name}</span>
+    <span className="on-phones">{short}</span>
+  </>
 );
 
 /** The table of the zone, in which each set that its provider does not hold is marked. */
