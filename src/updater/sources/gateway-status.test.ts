@@ -55,9 +55,14 @@ it("counts for each family alone", () => {
   expect(chosen(statusOf(item("fe80::1%igb0", "down")), "ipv6")[1]).toBe("gateway-down");
 });
 
-it.each(["", "{}", "[]", '{"items": {}}', '{"items": [{"address": "192.0.2.1"}]}'])("%j is not a state", (body) =>
-  expect(readGatewayStatus(body)).toBeUndefined(),
-);
+it.each([
+  "",
+  "{}",
+  "[]",
+  '{"items": {}}',
+  '{"items": [{"address": "192.0.2.1"}]}',
+  '{"items": [], "status": "failed"}',
+])("%j is not a state", (body) => expect(readGatewayStatus(body)).toBeUndefined());
 
 const row = { device: "igb0", identifier: "wan", enabled: true, status: "up", addr4: "198.51.100.7/24", flags: ["up"] };
 const overview = JSON.stringify([

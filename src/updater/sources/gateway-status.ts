@@ -13,7 +13,9 @@ export type GatewayStatus = {
 /** Undefined if it is not such an answer. */
 export function readGatewayStatus(body: string): readonly GatewayStatus[] | undefined {
   const wire = parsed(body);
-  const items = isObject(wire) && Array.isArray(wire.items) ? wire.items : undefined;
+  // OPNsense answers `{items: [], status: "failed"}` if its backend does not report the gateways.
+  const isState = isObject(wire) && Array.isArray(wire.items) && wire.status !== "failed";
+  const items = isState ? (wire.items as readonly unknown[]) : undefined;
   if (!items?.every(isItem)) return undefined;
   return items.map(({ address, status }) => ({
     address: address === "~" || address === "" ? undefined : address,
