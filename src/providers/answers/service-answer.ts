@@ -60,6 +60,8 @@ export type ServiceError = {
   readonly message: string;
   /** The status of the answer, if an error in its body has another one. */
   readonly outside?: number;
+  /** The service did not send `status`: it stands for what the body means, and is not shown. */
+  readonly isMeaning?: true;
 };
 
 /**
@@ -104,12 +106,12 @@ const passingCodes = ["conflict", "locked", "maintenance", "unavailable", "timeo
 const aboutNoToken = ["resource_limit_exceeded"];
 
 function faultFor(
-  { status, code, message, outside }: ServiceError,
+  { status, code, message, outside, isMeaning }: ServiceError,
   retryAfter: number | undefined,
   now: number,
   { service, renew }: ApiDialect,
 ): ServiceAnswer<never> {
-  const number = outside === undefined ? String(status) : `${outside} with the error ${status}`;
+  const number = outside === undefined || isMeaning ? String(outside ?? status) : `${outside} with the error ${status}`;
   const errorText = message ? `${number}: ${message}` : number;
   if (status === 404) return { kind: "absent", message };
   // The original v1 service reported conflicting writes as a 422 whose text starts with 409.

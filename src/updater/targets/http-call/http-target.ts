@@ -50,14 +50,15 @@ async function readBack({ dns, service }: HttpCall, order: ReplaceOrder, signal:
 function dialectOf({ service, refused }: HttpCall, values: Values): ApiDialect {
   return {
     service,
-    renew: "correct the credentials of the target",
+    renew:
+      "correct the credentials of the target, or `name:` and `zone:`: some services answer the same for a name of another account",
     parse: (text) => ({ text }),
     errorIn(status, body) {
       const text = typeof body?.text === "string" ? body.text : "";
       const refusal = refused.find((each) => matches(each, { status, body: text }, values, () => true));
       if (!refusal) return { status, code: "", message: "" };
       const inside = statusOf(refusal, status);
-      return { status: inside, code: "", message: saidIn(text), ...(inside === status ? {} : { outside: status }) };
+      return { status: inside, code: "", message: saidIn(text), outside: status, isMeaning: true };
     },
   };
 }

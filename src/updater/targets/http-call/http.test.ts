@@ -94,7 +94,11 @@ describe("the answer", () => {
     ["done", { body: "OK\n" }, { kind: "done" }],
     ["already there", { body: "SAME" }, { kind: "done", already: true }],
     ["a refusal with an error status", { status: 422, body: { error: "bad" } }, { kind: "refused" }],
-    ["a wrong credential", { body: "KO" }, { kind: "refused", fault: { kind: "unauthorised" } }],
+    [
+      "a wrong credential",
+      { body: "KO" },
+      { kind: "refused", fault: { kind: "unauthorised", because: "127.0.0.1 denied access (200: KO)" } },
+    ],
     ["a missing name", { body: "no host" }, { kind: "refused", fault: { kind: "missing" } }],
     ["too many requests", { body: "slowly" }, { kind: "refused", fault: { kind: "later", throttled: true } }],
     ["another text", { body: "TOKEN" }, { kind: "unknown" }],
