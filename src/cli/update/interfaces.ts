@@ -9,7 +9,7 @@ import { type PlannedUpdate, planRound, publishedOf } from "../../updater/round/
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import { originsOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
 import { abilitiesInWords, type SourceReading } from "../../updater/sources/source.ts";
-import { calledOf, openSource, sourceKinds } from "../../updater/sources/sources.ts";
+import { abilitiesOf, calledOf, openSource } from "../../updater/sources/sources.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { loadConfig, pickOne } from "./load-config.ts";
@@ -58,9 +58,9 @@ function onlyFrom(subject: Subject, wanted: string): readonly Subject[] {
     .map(({ devices, ...origin }) => ({ ...rest, ...origin, policy: { ...subject.policy, devices } }));
 }
 
-function describeSource({ name, kind }: SourceConfig): string {
-  const can = sourceKinds[kind]?.can;
-  return can ? `${name} (${kind}) ${abilitiesInWords(can)}\n` : "";
+function describeSource(source: SourceConfig): string {
+  const can = abilitiesOf(source);
+  return can ? `${source.name} (${source.kind}) ${abilitiesInWords(can)}\n` : "";
 }
 
 type Stored = Pick<StateFile, "get">;
@@ -98,7 +98,7 @@ type Row = {
   readonly addresses: readonly { readonly family: Family; readonly address: string; readonly verdict: Verdict }[];
 };
 
-type Verdict = Considered["verdict"] | "not-asked-for";
+type Verdict = Considered["verdict"] | "not-asked-for" | "spare";
 
 function rowsOf(report: InterfaceReport, planned: readonly PlannedUpdate[], state: Stored): readonly Row[] {
   return [...report.values()].map(({ device, up }) => ({
@@ -129,7 +129,8 @@ function considered(
   const isTaken =
     planned.length === 0 || ofFamily.some((update) => update.device === device && "address" in update.plan);
   if (isTaken) return found;
-  return found.map(({ text, verdict }) => ({ text, verdict: verdict === "taken" ? "not-asked-for" : verdict }));
+  const unused = first ? "spare" : "not-asked-for";
+  return found.map(({ text, verdict }) => ({ text, verdict: verdict === "taken" ? unused : verdict }));
 }
 
 function printRows(rows: readonly Row[], called: string): string {
@@ -151,5 +152,6 @@ function printRows(rows: readonly Row[], called: string): string {
 function verdictWords(verdict: Verdict): string {
   if (verdict === "taken") return "would be used";
   if (verdict === "not-asked-for") return "usable, but no name in the config uses it";
+  if (verdict === "spare") return "usable, but its name uses another interface";
   return `no: ${refusalWords[verdict]}`;
 }

@@ -232,6 +232,15 @@ describe("moor interfaces", () => {
     expect(printed.err).toBe("home.example.org A: the firewall home has no interface eth9; its interfaces are wan0\n");
   });
 
+  it("says which interface is a spare one of a name with several", async () => {
+    await loop.close();
+    loop = await openLoop("  - { name: home, zone: example.org, ipv4: [wan0, wan1] }");
+    loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.9"], []), wan1: wanWith(["9.9.9.8"], []) } });
+    const { io, printed } = terminal();
+    expect(await interfaces({}, io)).toBe(0);
+    expect(printed.out).toContain("9.9.9.8  A     usable, but its name uses another interface\n");
+  });
+
   it("keeps the published address, as a round does, even if another one of the network lives longer", async () => {
     const renewed = (...seconds: readonly number[]) => {
       const { ipv6, ...wan0 } = wanWith(["9.9.9.9"], ["2a00::8", "2a00::9"]);

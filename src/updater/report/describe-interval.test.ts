@@ -8,6 +8,8 @@ const web = (every: number) => ({ name: "web", kind: "web", every });
 
 test.each<[string, readonly SourceConfig[], string]>([
   ["a source that pushes", [firewall], "checks immediately when the firewall pushes a change, otherwise every 30 s"],
+  ["a firewall whose gateways are read", [{ ...firewall, gateways: true } as SourceConfig], "checks every 30 s"],
+  ["a firewall whose overview is read", [{ ...firewall, report: "overview" } as SourceConfig], "checks every 30 s"],
   ["a source that is polled", [router], "checks every 30 s"],
   ["a source with its own interval", [web(300_000)], "checks every 300 s"],
   ["a source with its own interval, which is shorter", [web(10_000)], "checks every 10 s"],

@@ -63,8 +63,13 @@ export const firewall = {
   ),
   called: "firewall",
   can: { push: true, prefix: true, lifetimes: true },
+  canWith: (config: FirewallSource) => ({ push: isPushed(config), prefix: true, lifetimes: !isOverview(config) }),
   open: async (config: FirewallSource, connect) => createFirewallSource(config, await connect(config)),
 } satisfies SourceKind<FirewallSource>;
+
+const isOverview = ({ report }: FirewallSource) => report === "overview";
+/** The stream has only what `getinterfaceconfig` has. */
+const isPushed = (config: FirewallSource) => !config.gateways && !isOverview(config);
 
 const reportPaths = {
   interfaces: "/diagnostics/interface/getinterfaceconfig",
@@ -96,8 +101,7 @@ function createFirewallSource(config: FirewallSource, client: HttpClient): Addre
       return gateways === undefined || reading.kind !== "report" ? reading : withStatus(reading, answer, gateways);
     },
     async follow(onReading, signal): Promise<FollowEnd> {
-      // The stream has only what `getinterfaceconfig` has.
-      if (config.gateways || config.report === "overview") return { kind: "not-offered" };
+      if (!isPushed(config)) return { kind: "not-offered" };
       const reader = createEventStreamReader(longestReport);
       let offered = true;
       const listener = {

@@ -10,6 +10,8 @@ export const onlyDevice = "internet";
 /** A kind of source: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
 export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   readonly can: SourceAbilities;
+  /** What it can do with these settings, if that differs. */
+  canWith?(config: Config): SourceAbilities;
   /** The device name in its reports, if it knows only one connection. Its names need no device: `ipv4: true`. */
   readonly only?: typeof onlyDevice;
   /** The families that it can know; both if undefined. */

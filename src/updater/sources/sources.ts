@@ -10,7 +10,7 @@ import { ownInterfaces } from "./interface.ts";
 import { mikrotik } from "./routers/mikrotik.ts";
 import { openwrt } from "./routers/openwrt.ts";
 import { pfsense } from "./routers/pfsense.ts";
-import type { AddressSource, SourceKind } from "./source.ts";
+import type { AddressSource, SourceAbilities, SourceKind } from "./source.ts";
 import { web } from "./web.ts";
 
 /** All kinds of sources. */
@@ -36,6 +36,12 @@ export const sourceSettings = kindsOf("kind", sourceKinds, { description: "The k
 /** What messages call a source: "the firewall home", "the source home". */
 export const calledOf = (config: SourceConfig | undefined): string =>
   sourceKinds[config?.kind ?? ""]?.called ?? "source";
+
+export function abilitiesOf(config: SourceConfig): SourceAbilities | undefined {
+  const kind = sourceKinds[config.kind];
+  // The cast is safe: the settings were read by the same kind.
+  return kind?.canWith?.(config as never) ?? kind?.can;
+}
 
 export async function openSource(config: SourceConfig, wanted = families, interval?: number): Promise<AddressSource> {
   const kind = sourceKinds[config.kind];
