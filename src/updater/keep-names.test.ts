@@ -159,7 +159,7 @@ describe("a config that changes", () => {
   });
 
   it.each([
-    ["is bad", () => "names: 7\n", "start each entry with `- `"],
+    ["is bad", () => "names: 7\n", "write `[A, B]`, or start each entry with `- `"],
     [
       "names nothing",
       (text: string) => `${text.slice(0, text.indexOf("names:"))}names: []\n`,

@@ -36,7 +36,7 @@ const sourceOptions = (init: Command): Command =>
     )
     .option(
       "--source-set <setting=value>",
-      "a setting of the source, as in the config; for a secret, the path of a file that contains it (may be repeated)",
+      "a setting of the source, as in the config, a list as [A, B]; for a secret, the path of a file that contains it (may be repeated)",
       readEach,
       [],
     )
@@ -60,7 +60,7 @@ const targetOptions = (init: Command): Command =>
     )
     .option(
       "--target-set <setting=value>",
-      "a setting of the target, as in the config; for a secret, the path of a file that contains it (may be repeated)",
+      "a setting of the target, as in the config, a list as [A, B]; for a secret, the path of a file that contains it (may be repeated)",
       readEach,
       [],
     )

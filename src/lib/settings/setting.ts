@@ -173,7 +173,8 @@ export const listOf = <T>(item: Setting<T>, description: string, entry?: string)
   schema: { type: "array", description, items: item.schema },
   read(at, what, reading) {
     const items = reading.items(at);
-    if (!items) return reading.fault(at, wrongType(at, what, "a list", "start each entry with `- `"));
+    if (!items)
+      return reading.fault(at, wrongType(at, what, "a list", "write `[A, B]`, or start each entry with `- `"));
     const values = items.map((spot) => item.read(spot, entry ?? what, reading));
     return values.every((value) => value !== undefined) ? values : undefined;
   },
