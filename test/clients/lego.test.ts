@@ -67,7 +67,6 @@ describe("lego, as Debian packages it", () => {
       HETZNER_API_KEY: name.token,
       HETZNER_PROPAGATION_TIMEOUT: "120",
       HETZNER_POLLING_INTERVAL: "1",
-      LEGO_CA_CERTIFICATES: name.caFile,
       SSL_CERT_FILE: name.caFile,
     };
     const { code, out, err } = await name.run(["lego", ...words, ...dns, "run"], env);
@@ -78,7 +77,7 @@ describe("lego, as Debian packages it", () => {
 
   const authority = ["--server", "https://127.0.0.1:14000/dir", "--email", "a@example.org", "-a"];
   const resolvers = ["--dns.resolvers", "127.0.0.1:53"];
-  const trust = () => ({ LEGO_CA_CERTIFICATES: name.caFile, SSL_CERT_FILE: name.caFile });
+  const trust = () => ({ SSL_CERT_FILE: name.caFile });
   const textsLeft = async () => {
     const { records = [] } = await name.ask("GET", `/records?zone_id=${zone}`);
     return records.filter(({ type }) => type === "TXT");
