@@ -13,6 +13,7 @@ import { FormDialog } from "../shared/form-dialog.tsx";
 import { Problem } from "../shared/live/problem.tsx";
 import { Waiting } from "../shared/live/waiting.tsx";
 import { useSession } from "../shared/session/session.tsx";
+import { useFocusWhen } from "../shared/use-focus-when.ts";
 import { WithCode } from "../shared/with-code.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { type FieldErrors, NameForm } from "./name-form.tsx";
@@ -223,6 +224,8 @@ function Confirm({ known, kind, index, title, onClose, onSaved }: ConfirmProps) 
   });
   const words = confirmWords[kind];
   const faults = preview.data?.faults ?? [];
+  const canSend = preview.isSuccess && faults.length === 0;
+  const button = useFocusWhen(canSend);
   return (
     <Dialog title={`${words.title} ${title}`} onClose={onClose}>
       <Stack gap="sm">
@@ -232,15 +235,15 @@ function Confirm({ known, kind, index, title, onClose, onSaved }: ConfirmProps) 
         <Elsewhere faults={faults.map(({ field: _field, ...fault }) => fault)} />
         {preview.data && faults.length === 0 && <DiffView file={file} lines={preview.data.diff} />}
         <Group justify="end" gap="xs">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onClose} data-autofocus>
             Cancel
           </Button>
           <Button
             color={kind === "remove" ? "red" : "tide"}
-            disabled={!preview.isSuccess || faults.length > 0}
+            ref={button}
+            disabled={!canSend}
             loading={sending.isPending}
             onClick={() => sending.mutate()}
-            data-autofocus
           >
             {words.submit}
           </Button>

@@ -18,7 +18,13 @@ export function NameForm(props: Props) {
   return (
     <Stack gap="sm">
       <Group grow align="start">
-        <TextInput label="Name" description="@ for the zone itself" placeholder="home" {...textOf(props, "name")} />
+        <TextInput
+          label="Name"
+          description="@ for the zone itself"
+          placeholder="home"
+          data-autofocus
+          {...textOf(props, "name")}
+        />
         <ZoneInput {...props} />
       </Group>
       {(known.sources.length > 1 || fields.source !== "") && <SourceInput {...props} />}

@@ -104,6 +104,7 @@ it("restores one record of a large write, and asks before it undoes the whole", 
   await page.getByRole("button", { name: "Restore bulk8 A from before serial" }).click();
   await page.getByRole("dialog").getByText("Only this record set is changed").waitFor();
   await page.getByRole("dialog").getByText("192.0.2.46").waitFor();
+  await page.getByRole("button", { name: "Restore", exact: true }).and(page.locator(":focus")).waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await large().getByRole("button", { name: /^Undo/ }).click();
   const asked = page.getByRole("dialog", { name: "Undo all 450 changes?" });

@@ -6,6 +6,7 @@ import { Dialog } from "../../shared/dialog.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { Waiting } from "../../shared/live/waiting.tsx";
 import { useSession } from "../../shared/session/session.tsx";
+import { useFocusWhen } from "../../shared/use-focus-when.ts";
 import { readSet, setFromEvent } from "../api.ts";
 import { contentOf, setInWords } from "../sets/set-content.ts";
 import { changesOf, useSetWrite } from "../sets/write-set.ts";
@@ -27,9 +28,11 @@ export function RestoreDialog(props: {
     staleTime: 0,
     gcTime: 0,
   });
-  if (wanted === undefined) return null;
   const present = now.data?.set;
-  const isSame = present !== undefined && contentOf(present) === contentOf(wanted);
+  const isSame = present !== undefined && wanted !== undefined && contentOf(present) === contentOf(wanted);
+  const canRestore = now.data !== undefined && !isSame;
+  const restore = useFocusWhen(canRestore);
+  if (wanted === undefined) return null;
   return (
     <Dialog title={`Restore ${setInWords(wanted)}`} onClose={onClose} size="md">
       <Stack gap="sm">
@@ -45,12 +48,12 @@ export function RestoreDialog(props: {
         )}
         <Problem error={write.error} />
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onClose} data-autofocus>
             Cancel
           </Button>
           <Button
-            data-autofocus
-            disabled={now.data === undefined || isSame}
+            ref={restore}
+            disabled={!canRestore}
             loading={write.isPending}
             onClick={() =>
               write.mutate({
