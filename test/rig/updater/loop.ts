@@ -38,7 +38,12 @@ export type Loop = {
   close(): Promise<void>;
 };
 
-type Says = { firewall: (asked: Asked) => Reply | Promise<Reply>; service: (asked: Asked) => Reply | undefined };
+type Says = {
+  firewall: (asked: Asked) => Reply | Promise<Reply>;
+  service: (asked: Asked) => Reply | undefined;
+  /** Delays the answers of the service. */
+  held?: (asked: Asked) => Promise<void>;
+};
 
 export const goodFirewall = (): Reply => ({ body: { wan0: wanWith(["9.9.9.9"], ["2a00::9", "fe80::1"]) } });
 
@@ -75,10 +80,11 @@ export async function openLoop(names = oneName, random = () => 0, more: LoopSett
   const { api = "v1", settings = "" } = more;
   const serve = api === "v1" ? recordService : setService;
   const firewall = await startServer((asked) => says.firewall(asked), more.firewallTls);
-  const service = await startServer(
-    (asked) => serve(records, (question) => says.service(question))(asked),
-    more.serviceTls,
-  );
+  const answer = serve(records, (question) => says.service(question));
+  const service = await startServer(async (asked) => {
+    await says.held?.(asked);
+    return answer(asked);
+  }, more.serviceTls);
   writeFileSync(join(folder, "k"), "key=thekey\nsecret=thesecret\n", { mode: 0o600 });
   writeFileSync(join(folder, "t"), "t0ken\n", { mode: 0o600 });
   more.before?.(folder);
