@@ -302,6 +302,19 @@ describe("back-off", () => {
     expect(await loop.round()).toEqual(["done", "done"]);
   });
 
+  it("reads the firewall within the interval, however long it was away", async () => {
+    await loop.close();
+    loop = await openLoop(undefined, () => 0.999);
+    loop.says.firewall = () => ({ status: 500 });
+    for (let tries = 1; tries <= 12; tries++) {
+      expect(await loop.round()).toEqual(["failed", "failed"]);
+      expect(loop.firewall.asked.length).toBe(tries);
+      loop.clock.now += loop.config.interval;
+    }
+    loop.says.firewall = goodFirewall;
+    expect(await loop.round()).toEqual(["done", "done"]);
+  });
+
   it("does not wait longer than asked when the clock is set back", async () => {
     loop.says.service = ({ method }) =>
       method === "PUT" ? { status: 429, headers: { "retry-after": "600" } } : undefined;

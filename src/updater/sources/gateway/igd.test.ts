@@ -8,7 +8,9 @@ import {
   wanPpp,
 } from "../../../../test/rig/updater/sources/upnp-peer.ts";
 import { createHttpClient } from "../../../lib/http-client/client.ts";
+import { BackOffs } from "../../../lib/limits/failure-delay.ts";
 import type { AddressSource, SourceReading } from "../source.ts";
+import { SourceReader } from "../source-reader.ts";
 import { followEvents } from "./events.ts";
 import { igd } from "./igd.ts";
 
@@ -165,6 +167,45 @@ describe("events", () => {
     stop.abort();
     await following;
     expect(new Set(heard)).toEqual(new Set(["81.2.69.142", "81.2.69.143"]));
+  });
+
+  it("after a restart, the router is read within the interval, and its events are subscribed to again", async () => {
+    const stop = new AbortController();
+    const [interval, clock] = [30_000, { now: 1_000_000 }];
+    source = await igd.open({ url: new URL(`${peer.url}/rootDesc.xml`), timeout: 15_000 }, createHttpClient, [], 5);
+    const reader = new SourceReader("home", source, {
+      backOffs: new BackOffs(() => 0.999, interval),
+      now: () => clock.now,
+      random: () => 0,
+      pause: () => until(() => !isDown),
+    });
+    let isDown = false;
+    const following = reader.follow(() => undefined, stop.signal);
+    const latest = () => {
+      const reading = reader.latest();
+      return reading && said(reading);
+    };
+    await until(() => reader.isPushing());
+    isDown = true;
+    peer.subscribers.clear();
+    peer.fail({ status: 503 });
+    await until(() => !reader.isPushing());
+    for (let tries = 0; tries < 12; tries++) {
+      await reader.read(stop.signal);
+      const retryAt = reader.retryAt() ?? 0;
+      expect(retryAt - clock.now).toBeLessThanOrEqual(interval);
+      clock.now = retryAt;
+    }
+    expect(latest()).toContain("503");
+    peer.values.set("GetExternalIPAddress", external("81.2.69.143"));
+    await peer.recover();
+    await reader.read(stop.signal);
+    expect(latest()).toBe("81.2.69.143");
+    isDown = false;
+    await until(() => reader.isPushing() && peer.subscribers.size === 1);
+    stop.abort();
+    await following;
+    expect(peer.subscribers.size).toBe(0);
   });
 
   it("are subscribed to again if the router no longer knows the subscription", async () => {
