@@ -158,6 +158,8 @@ describe("the hosted services of ddclient", () => {
     ["protocol=namecheap, login=d.test, password=t", "namecheap", { token: "t" }, undefined],
     ["protocol=porkbun, root-domain=d.test, apikey=k, secretapikey=s", "porkbun", { key: "k", secret: "s" }, undefined],
     ["protocol=hetzner, zone=d.test, password=t", "hetzner", { token: "t" }, create],
+    // It sends PUT without reading first.
+    ["protocol=godaddy, zone=d.test, login=k, password=s", "godaddy", { key: "k", secret: "s" }, create],
   ])("%s", async ([line, api, secrets, creates]) => {
     const { config, secrets: kept, lost } = await importConfig(`use=if, if=eth0\n${line} a.b.d.test\n`);
     expect(lost).toEqual([]);

@@ -17,7 +17,7 @@ export function importDdclient(text: string, notes: Notes, readFile: (path: stri
     else names.push(...namesOn(line, new Map([...forAll, ...own]), notes, readFile));
   }
   const period = periodOf(forAll.get("daemon"), notes);
-  const creates = (api: string) => ["desec", "gandi", "hetzner", "rfc2136"].includes(api);
+  const creates = (api: string) => ["desec", "gandi", "godaddy", "hetzner", "rfc2136"].includes(api);
   return { names, onlyPublic: false, creates, period };
 }
 
