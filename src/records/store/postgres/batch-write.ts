@@ -20,14 +20,20 @@ type InsertPart = {
 /** Rows per statement: few enough to stay far below the statement timeout. */
 const mostRows = 5_000;
 
+/** Whether a log of this length is staged first, if this database permits it. */
+export const isStaged = ({ log }: Pick<BatchOutcome, "log">): boolean => log.length > mostRows;
+
 /**
  * Everything that a batch writes: nearly always one statement, several for a large zone, none if there is nothing to
  * write. The last one returns the end of the log and the link before it. A statement contains only the parts that have
- * rows, and is named after them.
+ * rows, and is named after them. `staged`: the rows of the log are sent to a temporary table first, and take their
+ * positions from there: all writers wait from the first position until the commit.
  */
-export function* writeStatements(outcome: BatchOutcome, link: number): Steps<readonly Statement[]> {
-  const all = packed(partsOf(outcome));
-  return yield* mapInSteps(all, (parts, i) => statementOf(parts, i === all.length - 1, link));
+export function* writeStatements(outcome: BatchOutcome, link: number, staged = false): Steps<readonly Statement[]> {
+  const moves = staged ? moveStatements(outcome.log.length, link) : [];
+  const all = packed([...partsOf(outcome), ...logParts(outcome, staged)]);
+  const inserts = yield* mapInSteps(all, (parts, i) => statementOf(parts, !staged && i === all.length - 1, link));
+  return staged ? [createStage, ...inserts, ...moves] : inserts;
 }
 
 function packed(parts: readonly InsertPart[]): readonly (readonly InsertPart[])[] {
@@ -65,12 +71,16 @@ function statementOf(parts: readonly InsertPart[], isLast: boolean, link: number
   const logged = parts.find(({ tag }) => tag === "log")?.rows.length;
   if (logged === undefined) return { name, text: `WITH ${texts.join(", ")} SELECT NULL AS "end"`, values };
   values.push(logged, link);
-  const [by, its] = [`$${values.length - 1}::bigint`, `$${values.length}::bigint`];
+  return { name, text: withHead(texts, `$${values.length - 1}::bigint`, `$${values.length}::bigint`, isLast), values };
+}
+
+/** The rows take the next positions of the log. From here until the commit, all other writers wait. */
+function withHead(texts: readonly string[], by: string, link: string, isLast: boolean): string {
   const head =
-    `head AS (UPDATE log_head SET position = position + ${by}, link = ${its}, before = link ` +
+    `head AS (UPDATE log_head SET position = position + ${by}, link = ${link}, before = link ` +
     `RETURNING position AS "end", position - ${by} AS start, link, before)`;
   const notify = isLast ? `, pg_notify('${changesChannel}', concat("end", ' ', link))` : "";
-  return { name, text: `WITH ${head}, ${texts.join(", ")} SELECT "end", before${notify} FROM head`, values };
+  return `WITH ${head}, ${texts.join(", ")} SELECT "end", before${notify} FROM head`;
 }
 
 /**
@@ -240,8 +250,8 @@ function signedParts({ names, goneNames, signingKeys, usedKeys }: BatchOutcome):
   ];
 }
 
-/** Actions, idempotency keys and the change log. */
-function recordParts({ log, actions, keys }: BatchOutcome): readonly InsertPart[] {
+/** Actions and idempotency keys. */
+function recordParts({ actions, keys }: BatchOutcome): readonly InsertPart[] {
   return [
     {
       tag: "actions_new",
@@ -271,25 +281,52 @@ function recordParts({ log, actions, keys }: BatchOutcome): readonly InsertPart[
         `INSERT INTO once_keys (actor, key, fingerprint, at, outcome) SELECT * FROM ${rows} ON CONFLICT (actor, key) ` +
         "DO UPDATE SET fingerprint = excluded.fingerprint, at = excluded.at, outcome = excluded.outcome",
     },
-    {
-      tag: "log",
-      columns: {
-        account: "bigint",
-        zone: "bigint",
-        zone_name: "text",
-        serial: "bigint",
-        at: "bigint",
-        actor: "text",
-        change: "text",
-      },
-      rows: log.map(({ zoneName, ...row }) => ({ ...row, zone_name: zoneName })),
-      column: { name: "change", of: ({ change }) => JSON.stringify(change) },
-      text: (rows) =>
-        "INSERT INTO changes (position, account, zone, zone_name, serial, at, actor, change, link) " +
-        "SELECT head.start + n.nth, n.account, n.zone, n.zone_name, n.serial, n.at, n.actor, n.change, head.link " +
-        `FROM head, ${rows}`,
-    },
   ];
+}
+
+const logColumns = {
+  account: "bigint",
+  zone: "bigint",
+  zone_name: "text",
+  serial: "bigint",
+  at: "bigint",
+  actor: "text",
+  change: "text",
+} as const;
+
+/** `rows`: what has these columns and `nth`, as `n`. */
+const logInsert = (rows: string, position: string) =>
+  `INSERT INTO changes (position, ${Object.keys(logColumns).join(", ")}, link) SELECT ${position}, ` +
+  `${Object.keys(logColumns)
+    .map((name) => `n.${name}`)
+    .join(", ")}, head.link FROM head, ${rows}`;
+
+function logParts({ log }: BatchOutcome, staged: boolean): readonly InsertPart[] {
+  const rows = log.map(({ zoneName, ...row }, i) => ({ ...row, zone_name: zoneName, nth: i + 1 }));
+  const column = { name: "change", of: ({ change }: Readonly<Record<string, unknown>>) => JSON.stringify(change) };
+  const stage = (from: string) => `INSERT INTO staged_changes SELECT * FROM ${from}`;
+  return staged
+    ? [{ tag: "log_staged", columns: { ...logColumns, nth: "bigint" }, rows, column, text: stage }]
+    : [{ tag: "log", columns: logColumns, rows, column, text: (from) => logInsert(from, "head.start + n.nth") }];
+}
+
+const createStage: Statement = {
+  text: `CREATE TEMPORARY TABLE staged_changes (${Object.entries({ ...logColumns, nth: "bigint" })
+    .map((column) => column.join(" "))
+    .join(", ")}) ON COMMIT DROP`,
+};
+
+/** Rows per statement that the server moves within itself. */
+const mostMoved = 25_000;
+
+function moveStatements(count: number, link: number): readonly Statement[] {
+  const starts = Array.from({ length: Math.ceil(count / mostMoved) }, (_, i) => i * mostMoved);
+  return starts.map((from) => {
+    const by = Math.min(mostMoved, count - from);
+    const rows = "staged_changes AS n WHERE n.nth > $3::bigint AND n.nth <= $3::bigint + $1::bigint";
+    const insert = `log AS (${logInsert(rows, "head.start + n.nth - $3::bigint")})`;
+    return { text: withHead([insert], "$1::bigint", "$2::bigint", from + by === count), values: [by, link, from] };
+  });
 }
 
 const zoneRow = ({ recordCount, settings, namesAt, ...zone }: BatchOutcome["zones"][number]) => ({

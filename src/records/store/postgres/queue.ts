@@ -4,7 +4,7 @@ import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { isLockTimeout } from "../../../lib/postgres/faults.ts";
 import type { Postgres } from "../../../lib/postgres/open.ts";
-import type { Statement } from "../../../lib/postgres/statement.ts";
+import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import { observe } from "../../../process/metrics.ts";
 import type { LoggedRow } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
@@ -13,7 +13,7 @@ import type { AddedPlaces } from "../port.ts";
 import { PostgresBatch, ReadWholeZone, RunAlone } from "./batch.ts";
 import { loadBatch, type Wish } from "./batch-read.ts";
 import { SpoiledBatch } from "./batch-sets.ts";
-import { writeStatements } from "./batch-write.ts";
+import { isStaged, writeStatements } from "./batch-write.ts";
 import { LockLanes } from "./lock-lanes.ts";
 import { busyFor, type LockBusy, type Locks, type LockWay, namesToLock } from "./locks.ts";
 import { mostLink, placeAt } from "./log.ts";
@@ -213,7 +213,7 @@ export class PostgresWriteQueue {
       await batch.signRest();
       const outcome = batch.outcome();
       const link = randomInt(mostLink);
-      const writing = writeStatements(outcome, link);
+      const writing = writeStatements(outcome, link, isStaged(outcome) && (await mayStage(run)));
       // All of them before the first one runs: those that write the log make all writers wait.
       const statements = alone ? await runSteps(writing) : finish(writing);
       const last = statements.at(-1);
@@ -270,6 +270,12 @@ const defaultMostWaiting = 5_000;
 
 /** What takes long is done in a lane: the next batch waits for what this one has locked. */
 const isAlone = (writes: readonly unknown[], { kind }: LockWay): boolean => kind === "wait" && writes.length === 1;
+
+/** Everybody may create temporary tables, unless an administrator has revoked it. */
+async function mayStage(run: (statement: Statement) => Promise<Rows>): Promise<boolean> {
+  const text = "SELECT has_database_privilege(current_database(), 'TEMPORARY') AS may";
+  return ((await run({ text })).rows as { readonly may: boolean }[])[0]?.may === true;
+}
 
 /** Called with the zones that are locked now. */
 type Locked = (zones: ReadonlySet<number>) => void;
