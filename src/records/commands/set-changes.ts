@@ -1,5 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
-import type { RRset } from "../../core/records/rrset.ts";
+import { type RRset, setKey } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Zone, ZoneKey } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
@@ -15,8 +15,8 @@ import {
 } from "../queries/permitted-view.ts";
 import type { ActRule, DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
-import { placed, setAt, withDraft } from "./edit/set.ts";
-import { readPlace } from "./edit/values.ts";
+import { withDraft } from "./edit/set.ts";
+import { readPlace, type SetKey } from "./edit/values.ts";
 import type { Done, OnceOption, SetChange, Written } from "./requests.ts";
 import { noChange, writtenBy, writtenIn } from "./write.ts";
 
@@ -78,7 +78,7 @@ function applied(
 ): readonly RRset[] | NotDone {
   const faults: Fault[] = [...zoneFaults(view.zone)];
   const seen = new Set<string>();
-  let sets = view.sets;
+  const setsAfter = new Map(view.sets.map((set) => [setKey(set.owner, set.type), set]));
   for (const [i, { name, type, to }] of changes.entries()) {
     const where = `changes[${i}].`;
     const place = readPlace(name, type, view.zone.name, where);
@@ -88,16 +88,20 @@ function applied(
     }
     const refusal = refuses(place.value.owner, place.value.type);
     if (refusal) return denied(refusal);
-    const key = `${place.value.owner}/${place.value.type}`;
-    if (seen.has(key)) faults.push(namedTwice(key, where));
+    const key = setKey(place.value.owner, place.value.type);
+    if (seen.has(key)) faults.push(namedTwice(place.value, where));
     seen.add(key);
     if (to === "gone" && place.value.type === "SOA") faults.push({ ...soaStays, where: `${where}type` });
-    const set = setAt(sets, place.value);
+    const set = setsAfter.get(key);
     const stamp = { now, newId: newIds[i] ?? newRecordIds() };
     const after = to === "gone" ? undefined : withDraft({ zone: view.zone, place: place.value, set, stamp }, to, where);
     if (after !== undefined && !after.ok) faults.push(...after.faults);
-    else sets = placed(sets, place.value, after?.value);
+    else {
+      setsAfter.delete(key);
+      if (after) setsAfter.set(key, after.value);
+    }
   }
+  const sets = [...setsAfter.values()];
   const all = faults.length > 0 ? faults : checkWrite(view, sets);
   return all.length > 0 ? refused(all) : sets;
 }
@@ -109,9 +113,9 @@ const serialMoved = (zone: Zone, expected: number): Fault => ({
   todo: "read the zone again before you retry",
 });
 
-const namedTwice = (key: string, where: string): Fault => ({
+const namedTwice = ({ owner, type }: SetKey, where: string): Fault => ({
   code: "named-twice",
   where: `${where}name`,
-  message: `the set ${key} is in the list twice`,
+  message: `the set ${owner}/${type} is in the list twice`,
   todo: "list each set only once",
 });
