@@ -39,7 +39,7 @@ async function createZone(name: string, count: number): Promise<void> {
   expect(await createZoneIn(store, wish, "test")).toMatchObject({ name });
 }
 
-type LogRow = { readonly position: number; readonly zone_name: string; readonly change: string; readonly link: number };
+type LogRow = { readonly position: number; readonly zone_name: string; readonly change: string; readonly link: string };
 
 const logRows = async (): Promise<readonly LogRow[]> =>
   (await other.query("SELECT position::int, zone_name, change, link::text FROM changes ORDER BY position")).rows;
@@ -61,11 +61,11 @@ it("all rows of a large write are at the server before it waits for the log, and
     query = await waiting();
     return query !== undefined;
   });
-  expect(query).toContain("UPDATE log_head");
-  expect(query).not.toContain("unnest");
   await holder.query("COMMIT");
   await holder.end();
   await made;
+  expect(query).toContain("UPDATE log_head");
+  expect(query).not.toContain("unnest");
   await createZone("next.example", 1);
   const rows = await logRows();
   expect(rows.map(({ position }) => position)).toEqual(rows.map((_, i) => i + 1));
