@@ -94,7 +94,8 @@ export class PublishedZoneWork {
     const rows = await allRows(store, this.number);
     const sets = await readZone(store, zone, nextTurn);
     const here = new Map(sets.map((set) => [keyOf(set), set]));
-    for (const place of [...here.values(), ...rows.values()]) {
+    // Sets that are gone here come first, as in every batch.
+    for (const place of [...[...rows.values()].filter((row) => !here.has(keyOf(row))), ...here.values()]) {
       const key = keyOf(place);
       if (isProviders(place) || this.#pending.has(key)) continue;
       const { kind } = planSet(contentOf(here.get(key), ttls), rows.get(key), ttls);
@@ -126,14 +127,13 @@ export class PublishedZoneWork {
   async #publishSome(round: Round): Promise<RoundEnd> {
     const { mostSets } = round.account.provider.rules;
     const places = [...this.#pending.values()].slice(0, mostSets > 1 ? mostSent.together : mostSent.oneByOne);
-    const works = await this.#worksAt(round, places);
-    // From now on, a new change of the set is another one.
-    for (const { key } of works) this.#pending.delete(key);
+    // Before the sets are read: a change that arrives from now on is another one.
+    for (const place of places) this.#pending.delete(keyOf(place));
     try {
-      return await this.#publishWorks(round, works);
+      return await this.#publishWorks(round, await this.#worksAt(round, places));
     } catch (error) {
       // The store cannot be used now.
-      this.#putBack(works);
+      this.#putBack(places);
       throw error;
     }
   }
@@ -249,10 +249,10 @@ export class PublishedZoneWork {
   }
 
   /** Before everything that changed later. */
-  #putBack(works: readonly Work[]): void {
+  #putBack(places: readonly SetPlace[]): void {
     const later = [...this.#pending];
     this.#pending.clear();
-    for (const { key, owner, type } of works) this.#pending.set(key, { owner, type });
+    for (const { owner, type } of places) this.#pending.set(keyOf({ owner, type }), { owner, type });
     for (const [key, place] of later) this.#pending.set(key, place);
   }
 
