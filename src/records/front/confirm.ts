@@ -52,14 +52,16 @@ async function confirm(store: RecordStore, actor: Actor, before: number, options
   const wanted = await writtenSince(store, actor, before);
   const { longest = longestWait } = options;
   const end = performance.now() + longest;
-  for (const [zone, places] of wanted)
-    while (!(await isPublished(store, actor, zone, places))) {
+  for (const [number, places] of wanted) {
+    if (!(await store.zoneBy(actor.account, { number }))?.settings.published) continue;
+    while (!(await isPublished(store, actor, number, places))) {
       if (performance.now() > end)
         throw new StoreBusy(`it is stored, but not at the provider after ${longest / 1_000} seconds`, {
           retryAfter: 10,
         });
       await news(options);
     }
+  }
 }
 
 async function news({ onPublished }: Options): Promise<void> {
@@ -102,8 +104,9 @@ async function isPublished(
   places: readonly SetPlace[] | undefined,
 ): Promise<boolean> {
   const zone = await store.zoneBy(actor.account, { number });
-  const note = zone?.settings.published && (await store.publishedZone(number));
-  if (zone === undefined || note === undefined) return true;
+  if (!zone?.settings.published) throw new NotPublished("stored, but the zone is no longer published at its provider");
+  const note = await store.publishedZone(number);
+  if (note === undefined) return false;
   const ttls = ttlsOf(zone, note.ttl);
   const looked = places ?? (await writablePlaces(store, actor, zone));
   const owners = [...new Set(looked.map(({ owner }) => owner))];

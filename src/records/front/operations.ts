@@ -108,7 +108,8 @@ function publishOperations({ options, zoneFor, run }: Tools, open: ProviderOpera
         return refused(notAllowed.map(({ owner, type, because }) => notTaken(setKey(owner, type), because)));
       const first = { through: await store.lastChange(), waiting: 0, ttl: there, readAt: now(), trouble: undefined };
       const own = ownSets(content);
-      await store.beginPublishing(zone.number, first);
+      // What the last provider still answers must not count for this one: its publication ends first.
+      if (!(await store.beginPublishing(zone.number, first))) return refused([notEnded(zone.name)]);
       await store.putPublishedSets(
         zone.number,
         own.map((set) => heldRow(set, now())),
@@ -248,6 +249,13 @@ const changedThere = (service: string): Fault => ({
 });
 
 const notTaken = (where: string, because: string): Fault => ({ code: "provider-rule", where, message: because });
+
+const notEnded = (zone: string): Fault => ({
+  code: "not-publishable",
+  where: "zone",
+  message: `${zone} is still being published or unpublished`,
+  todo: "try again in a minute",
+});
 
 const notPublished = (zone: string): Fault => ({
   code: "not-published",

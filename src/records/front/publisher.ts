@@ -22,6 +22,11 @@ const rowsAtOnce = 1_000;
 const readEvery = 5_000;
 /** How often a provider that fails is asked for with a new token. */
 const tokenEvery = 2_000;
+/**
+ * How often notes of zones that are not published are looked for: a crash during a first fill leaves one. A first fill
+ * takes less than that from its note to the settings.
+ */
+const strayEvery = 180_000;
 /** After the store could not be used. */
 const pause = 1_000;
 
@@ -66,6 +71,7 @@ class Publisher {
     this.#timers = [
       setInterval(() => this.#read(), readEvery).unref(),
       setInterval(() => void this.#lookForTokens(), tokenEvery).unref(),
+      setInterval(() => void this.#endStray().catch(() => undefined), strayEvery).unref(),
     ];
     this.#read();
   }
@@ -116,6 +122,7 @@ class Publisher {
     for (const [zone] of await store.publishedZones())
       await (zone.settings.published ? this.#begin(zone, 0) : this.#end(zone.number));
     this.#isOpen = true;
+    await this.#endStray();
   }
 
   #pass(rows: readonly LoggedRow[]): void {
@@ -186,7 +193,9 @@ class Publisher {
       .then(({ retry, due }) => {
         state.running = undefined;
         if (this.#ended.signal.aborted || !this.#zones.has(state.work.number)) return;
-        const wait = retry ?? (state.again ? 0 : due);
+        // A zone that was unpublished, or is published in another way, does not wait for the provider.
+        const isUrgent = state.again && state.needsComparing;
+        const wait = isUrgent ? 0 : (retry ?? (state.again ? 0 : due));
         if (wait === 0) this.#run(state);
         else if (wait !== undefined) state.timer = setTimeout(() => this.#run(state), Math.min(wait, longest)).unref();
       });
@@ -198,7 +207,7 @@ class Publisher {
     const { signal } = this.#ended;
     const zone = await store.zoneBy(work.account, { number: work.number });
     const published = zone?.settings.published;
-    if (zone === undefined || published === undefined) return await this.#end(work.number);
+    if (zone === undefined || published === undefined) return await this.#end(work.number, state);
     if (state.needsComparing) {
       state.needsComparing = false;
       await work.compare(zone).catch((error: unknown) => {
@@ -216,12 +225,20 @@ class Publisher {
     return { retry: read.retry, due: work.isIdle ? published.readEvery * 1_000 : 0 };
   }
 
-  async #end(number: number): Promise<NextRound> {
+  async #end(number: number, state?: ZoneState): Promise<NextRound> {
     const { store, now } = this.#options;
-    this.#zones.delete(number);
     await store.endPublishing(number, await store.publishingSerials(number), now(), noLonger);
     await store.forgetPublished(number);
+    this.#zones.delete(number);
+    // It may have been published again since.
+    if (state?.again) this.#settingsChanged(number);
     return {};
+  }
+
+  async #endStray(): Promise<void> {
+    const { store, now } = this.#options;
+    for (const [{ number, settings }, { readAt }] of await store.publishedZones())
+      if (!settings.published && !this.#zones.has(number) && readAt + strayEvery < now()) await this.#end(number);
   }
 
   async #lookForTokens(): Promise<void> {

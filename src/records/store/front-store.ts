@@ -24,8 +24,8 @@ export type FrontStore = {
     limit: number,
   ) => Promise<readonly (readonly [Zone, PublishedZone])[]>;
   readonly publishedZone: (zone: number) => Promise<PublishedZone | undefined>;
-  /** Begins anew: sets that were known before are forgotten. */
-  readonly beginPublishing: (zone: number, first: PublishedZone) => Promise<void>;
+  /** False if there is one already: the zone is being published, or its last publication has not ended yet. */
+  readonly beginPublishing: (zone: number, first: PublishedZone) => Promise<boolean>;
   readonly notePublishedZone: (zone: number, note: Partial<PublishedZone>) => Promise<void>;
   readonly forgetPublished: (zone: number) => Promise<void>;
 

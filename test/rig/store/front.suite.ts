@@ -61,9 +61,9 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       expect([await store.removeProvider(id), await store.removeProvider(id)]).toEqual([true, false]);
     });
 
-    it("keeps what is known about each set, and forgets it when publishing begins anew", async () => {
+    it("keeps what is known about each set, and forgets it with the zone", async () => {
       const zone = await zoneWith();
-      await store.beginPublishing(zone.number, note);
+      expect(await store.beginPublishing(zone.number, note)).toBe(true);
       const rows = [
         row("a"),
         row("b", { held: null, refused: { content, words: "no" } }),
@@ -78,7 +78,10 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       expect(await store.troubledSets([zone.number])).toEqual([{ zone: zone.number, refused: 1, drifted: 2 }]);
       await store.putPublishedSets(zone.number, [row("a", { held: null }), row("b")]);
       expect((await store.publishedSetsAfter(zone.number, undefined, 2)).map(({ owner }) => owner)).toEqual(["b", "c"]);
-      await store.beginPublishing(zone.number, note);
+      expect(await store.beginPublishing(zone.number, note)).toBe(false);
+      expect(await store.publishedSetsAfter(zone.number, undefined, 10)).not.toEqual([]);
+      await store.forgetPublished(zone.number);
+      expect(await store.beginPublishing(zone.number, note)).toBe(true);
       expect(await store.publishedSetsAfter(zone.number, undefined, 10)).toEqual([]);
     });
 

@@ -68,11 +68,11 @@ const zoneStore = ({ read, write }: Sql): ZoneStore => ({
     return row && noteFromRow(row);
   },
   beginPublishing: async (zone, { through, waiting, ttl = null, readAt }) => {
-    await write(sql`DELETE FROM published_zones WHERE zone = ${zone}`);
-    await write(
+    const begun = await write(
       sql`INSERT INTO published_zones (zone, through, waiting, ttl, read_at)
-          VALUES (${zone}, ${through}, ${waiting}, ${ttl}, ${readAt})`,
+          VALUES (${zone}, ${through}, ${waiting}, ${ttl}, ${readAt}) ON CONFLICT DO NOTHING RETURNING zone`,
     );
+    return begun.length === 1;
   },
   notePublishedZone: async (zone, note) => {
     const parts: SqlText[] = [];
