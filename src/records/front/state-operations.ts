@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import type { HeldContent, PublishedZone, Zone, ZoneKey } from "../model.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import type { HeldContent, PublishedSet, PublishedZone, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, placeOf } from "../queries/permitted-view.ts";
-import { readZone } from "../queries/read-zone.ts";
 import type { SetPlace } from "../store/port.ts";
 import { drifted, type Theirs } from "./plan-set.ts";
 import { contentOf, isProviders, type SetState, stateOf, ttlsOf } from "./set-state.ts";
-import { allRows, keyOf } from "./theirs.ts";
+import { keyOf } from "./theirs.ts";
 
 export type SetStateView = SetPlace & {
   readonly state: SetState;
@@ -20,24 +20,58 @@ export type SetStateView = SetPlace & {
 
 export type StateQuery = { readonly states?: readonly SetState[] | undefined; readonly owner?: string | undefined };
 
+/** Sets whose states are computed in one step of the event loop. */
+const perStep = 500;
+
 /** What a caller sees of the state of sets at their provider. */
 export function stateOperations({ store }: RecordServiceOptions, sight: PermittedView) {
-  /** The state of each set that the actor may see. */
-  const statesIn = async (actor: Actor, zone: Zone, note: PublishedZone): Promise<readonly SetStateView[]> => {
-    const rows = await allRows(store, zone.number);
-    const sets = await readZone(store, zone, nextTurn);
+  /** The states of these sets, as far as the actor may see them. */
+  const statesAt = (actor: Actor, { zone, note }: Noted, sets: readonly RRset[], rows: readonly PublishedSet[]) => {
+    const known = new Map(rows.map((row) => [keyOf(row), row]));
     const here = new Map(sets.map((set) => [keyOf(set), set]));
-    const places = new Map<string, SetPlace>([...here, ...rows]);
     const ttls = ttlsOf(zone, note.ttl);
-    return [...places].flatMap(([key, { owner, type }]) => {
+    return [...new Map<string, SetPlace>([...here, ...known])].flatMap(([key, { owner, type }]): SetStateView[] => {
       if (isProviders({ owner, type })) return [];
       if (!sight.allows(actor, { kind: "read-set", ...placeOf({ zone, owner, type }) })) return [];
-      const [row, ours] = [rows.get(key), contentOf(here.get(key), ttls)];
+      const [row, ours] = [known.get(key), contentOf(here.get(key), ttls)];
       const state = stateOf(ours, row, ttls);
       if (ours === null && state === "published") return [];
       const because = state === "drifted" ? drifted : state === "refused" ? row?.refused?.words : undefined;
       return [{ owner, type, state, since: row?.at, because, ours, theirs: row?.theirs }];
     });
+  };
+  /** In parts: those of the sets here, then those of sets that only the provider has. */
+  async function* statesIn(actor: Actor, found: Noted): AsyncGenerator<readonly SetStateView[]> {
+    const { zone } = found;
+    const here = new Set<string>();
+    for (let last: SetPlace | undefined, isEnd = false; !isEnd; await nextTurn()) {
+      const sets = await store.setsAfter(zone, last, perStep);
+      const keys = new Set(sets.map(keyOf));
+      const owners = [...new Set(sets.map(({ owner }) => owner))];
+      const rows = await store.publishedSetsAt(zone.number, owners);
+      // Other sets of the last owner may be in the next part.
+      yield statesAt(
+        actor,
+        found,
+        sets,
+        rows.filter((row) => keys.has(keyOf(row))),
+      );
+      for (const key of keys) here.add(key);
+      last = sets.at(-1);
+      isEnd = sets.length < perStep;
+    }
+    for (let last: PublishedSet | undefined, isEnd = false; !isEnd; await nextTurn()) {
+      const rows = await store.publishedSetsAfter(zone.number, last, perStep);
+      const onlyThere = rows.filter((row) => !here.has(keyOf(row)));
+      yield statesAt(actor, found, [], onlyThere);
+      last = rows.at(-1);
+      isEnd = rows.length < perStep;
+    }
+  }
+  /** Of one name. */
+  const statesOf = async (actor: Actor, found: Noted, owner: string): Promise<readonly SetStateView[]> => {
+    const sets = await store.sets(found.zone, { owners: [owner] });
+    return statesAt(actor, found, sets, await store.publishedSetsAt(found.zone.number, [owner]));
   };
   const open = async (actor: Actor, key: ZoneKey) => {
     const zone = await sight.openZone(actor, key);
@@ -55,7 +89,7 @@ export function stateOperations({ store }: RecordServiceOptions, sight: Permitte
       const { published } = zone.settings;
       if (published === undefined || note === undefined) return { kind: "done", publication: undefined } as const;
       const counts = { published: 0, waiting: 0, refused: 0, drifted: 0 };
-      for (const { state } of await statesIn(actor, zone, note)) counts[state] += 1;
+      for await (const part of statesIn(actor, { zone, note })) for (const { state } of part) counts[state] += 1;
       return { kind: "done", publication: { published, note, counts } } as const;
     },
 
@@ -67,14 +101,26 @@ export function stateOperations({ store }: RecordServiceOptions, sight: Permitte
     ): Promise<{ kind: "done"; sets: readonly SetStateView[] } | NotDone> => {
       const found = await open(actor, key);
       if (found === undefined) return missing("zone");
-      const all = found.note ? await statesIn(actor, found.zone, found.note) : [];
-      const wanted = all.filter(
-        (set) => (states?.includes(set.state) ?? true) && (owner === undefined || set.owner === owner),
-      );
-      return { kind: "done", sets: wanted.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) };
+      const { zone, note } = found;
+      if (note === undefined) return { kind: "done", sets: [] };
+      const isWanted = ({ state }: SetStateView) => states?.includes(state) ?? true;
+      if (owner !== undefined)
+        return {
+          kind: "done",
+          sets: (await statesOf(actor, { zone, note }, owner)).filter(isWanted).toSorted(byPlace),
+        };
+      const sets: SetStateView[] = [];
+      for await (const part of statesIn(actor, { zone, note })) sets.push(...part.filter(isWanted));
+      // Both lists are in this order already: that takes one comparison per set.
+      return { kind: "done", sets: sets.toSorted(byPlace) };
     },
   };
 }
+
+type Noted = { readonly zone: Zone; readonly note: PublishedZone };
+
+const byPlace = (a: SetPlace, b: SetPlace): number =>
+  a.owner === b.owner ? (a.type < b.type ? -1 : 1) : a.owner < b.owner ? -1 : 1;
 
 export type PublicationView = NonNullable<
   Extract<Awaited<ReturnType<ReturnType<typeof stateOperations>["publicationOf"]>>, { kind: "done" }>["publication"]
