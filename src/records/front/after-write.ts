@@ -10,6 +10,12 @@ export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifte
   outcome.fault.kind !== "unauthorised" &&
   outcome.fault.kind !== "missing";
 
+/** What was held may not be there any more: as after a request whose outcome is not known. */
+export const doubted = (rows: readonly PublishedSet[]): readonly PublishedSet[] =>
+  rows
+    .filter(({ sent, theirs }) => sent === undefined && theirs === undefined)
+    .map((row) => ({ ...row, sent: row.held }));
+
 /** What is known about a set after it was sent. */
 export function rowAfter(
   { row, ours }: { readonly row: PublishedSet; readonly ours: HeldContent | null },

@@ -7,7 +7,7 @@ import { isOfService, type ServiceFault } from "../../providers/answers/service-
 import type { HeldContent, Publication, PublishedSet, PublishedZone, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
-import { isOfSet, rowAfter } from "./after-write.ts";
+import { doubted, isOfSet, rowAfter } from "./after-write.ts";
 import { afterRead, drifted, isReadableContent, planSet } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { publishZoneRule, type TakenSet } from "./publish-rule.ts";
@@ -23,6 +23,8 @@ import { WaitingSerials } from "./waiting-serials.ts";
 const mostSent = { oneByOne: 200, together: 10_000 };
 /** Sets that are read from the store at a time. */
 const perRead = 500;
+/** Milliseconds until the zone is read after an outcome that was not known: the request may still be carried out. */
+const lateAfter = 60_000;
 /** For faults of the zone at the provider. */
 const backOff = { base: 500, cap: 300_000 };
 
@@ -64,6 +66,8 @@ export class PublishedZoneWork {
   readonly #serials = new WaitingSerials();
   #note: PublishedZone;
   #failures = 0;
+  /** When the whole zone is to be read, whatever the interval of the zone is. */
+  #readBy = Number.POSITIVE_INFINITY;
 
   constructor({ number, account }: Zone, note: PublishedZone, options: ZoneOptions) {
     [this.number, this.account, this.#note, this.#options] = [number, account, note, options];
@@ -73,8 +77,9 @@ export class PublishedZoneWork {
     return this.#pending.size === 0;
   }
 
-  get readAt(): Instant {
-    return this.#note.readAt;
+  /** When the whole zone is to be read; infinite if never. */
+  readDue({ readEvery }: Publication): Instant {
+    return Math.min(this.#readBy, readEvery === 0 ? this.#readBy : this.#note.readAt + readEvery * 1_000);
   }
 
   /** A write changed these sets. */
@@ -223,6 +228,7 @@ export class PublishedZoneWork {
       else if (isOfSet(outcome)) this.#serials.settle(work.key, work.serials, outcome.fault.because);
       else {
         unsent.push(work);
+        if (outcome.kind === "unknown") this.#readBy = now() + lateAfter;
         fault ??= outcome.fault;
         if (outcome.kind === "waiting") retry = Math.max(retry ?? 0, outcome.retryAfter);
       }
@@ -244,6 +250,7 @@ export class PublishedZoneWork {
     this.#failures += 1;
     // Other zones of the same token may work.
     if (isOfService(fault) || fault.kind === "unauthorised") account.failed();
+    if (fault.kind === "missing") await this.#doubtAll();
     await this.#trouble(fault.because);
     return { retry: Math.max(retry, account.wait(zone.name), backOffDelay(this.#failures, 1, backOff)) };
   }
@@ -254,6 +261,13 @@ export class PublishedZoneWork {
     this.#pending.clear();
     for (const { owner, type } of places) this.#pending.set(keyOf({ owner, type }), { owner, type });
     for (const [key, place] of later) this.#pending.set(key, place);
+  }
+
+  /** The provider has no such zone: what it holds is unknown until the zone is read. */
+  async #doubtAll(): Promise<void> {
+    const rows = [...(await allRows(this.#options.store, this.number)).values()];
+    await this.#save(doubted(rows));
+    this.#readBy = this.#options.now();
   }
 
   /** To be looked at again, unless a newer change waits already. Its actions go on waiting. */
@@ -348,6 +362,7 @@ export class PublishedZoneWork {
       else this.#again(work);
     }
     await this.#save(changed);
+    this.#readBy = Number.POSITIVE_INFINITY;
     this.#note = { ...this.#note, ttl: there.value, readAt: now(), trouble: undefined };
     await store.notePublishedZone(this.number, { ttl: there.value, readAt: now(), trouble: undefined });
     await this.#drifted({ ...round, ttls: ttls.now }, drifts);
