@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
-import type { Zone } from "../model.ts";
+import type { LoggedRow, Zone } from "../model.ts";
 import { type Actor, permissionsAt, placeOf } from "../queries/permitted-view.ts";
 import type { Command, RecordStore, SetPlace } from "../store/port.ts";
 import { planSet } from "./plan-set.ts";
@@ -11,8 +11,8 @@ import { allRows, keyOf } from "./theirs.ts";
 const longestWait = 30_000;
 /** How often the state is read, in milliseconds: another node may be the one that publishes. */
 const readEvery = 100;
-/** Rows of the log that are looked at after a write. */
-const mostRows = 10_000;
+/** Rows of the log per read. */
+const rowsAtOnce = 1_000;
 
 /**
  * The provider refused what was written, or somebody changed it there. It is stored here. Faces answer with the
@@ -82,9 +82,17 @@ async function writtenSince(
   { account, label, scope, from }: Actor,
   before: number,
 ): Promise<ReadonlyMap<number, readonly SetPlace[] | undefined>> {
-  const rows = (await store.changesAfter(before, mostRows, account)).filter(({ actor }) => actor === label);
+  const rows: LoggedRow[] = [];
+  for (let position = before, isEnd = false; !isEnd; ) {
+    const some = await store.changesAfter(position, rowsAtOnce, account);
+    rows.push(...some.filter(({ actor }) => actor === label));
+    position = some.at(-1)?.position ?? position;
+    isEnd = some.length < rowsAtOnce;
+  }
   const places = rows.flatMap(({ zone, change }) =>
-    change.kind === "settings" ? [] : [{ zone, owner: change.owner, type: change.type }],
+    change.kind === "settings" || change.kind === "signatures"
+      ? []
+      : [{ zone, owner: change.owner, type: change.type }],
   );
   if (rows.length > 0) return Map.groupBy(places, ({ zone }) => zone);
   const { allows } = permissionsAt(Date.now);
