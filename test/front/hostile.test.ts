@@ -47,17 +47,17 @@ async function look(zone: string, type: string): Promise<string> {
 }
 
 /** Tricks of a provider with a write, and the states that may follow while it goes on, and after it has ended. */
-const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp; readonly then: RegExp }> = {
+const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp; readonly after: RegExp }> = {
   "reports success and stores nothing": {
     trick: ({ method }) => (isWrite(method) ? { status: 201, body: action() } : undefined),
     meanwhile: /waiting/,
-    then: /published/,
+    after: /published/,
   },
   "leaves the action running": {
     trick: ({ method, path }) =>
       isWrite(method) || path.includes("/actions/7") ? { status: 201, body: action("running") } : undefined,
     meanwhile: /waiting/,
-    then: /published/,
+    after: /published/,
   },
   "ends the action in an error, and has stored it": {
     trick: ({ method, carryOut }) => {
@@ -66,13 +66,13 @@ const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp
       return { status: 201, body: action("error", { code: "action_failed", message: "no" }) };
     },
     meanwhile: /waiting|published/,
-    then: /published/,
+    after: /published/,
   },
   "ends the action in an error, and has not stored it": {
     trick: ({ method }) =>
       isWrite(method) ? { status: 201, body: action("error", { code: "action_failed", message: "no" }) } : undefined,
     meanwhile: /waiting/,
-    then: /published/,
+    after: /published/,
   },
   "answers 503 after storing it": {
     trick: ({ method, carryOut }) => {
@@ -81,7 +81,7 @@ const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp
       return { status: 503, body: fault("unavailable") };
     },
     meanwhile: /waiting|published/,
-    then: /published/,
+    after: /published/,
   },
   "answers 422 after storing it": {
     trick: ({ method, carryOut }) => {
@@ -90,7 +90,7 @@ const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp
       return { status: 422, body: fault("invalid_input") };
     },
     meanwhile: /waiting|refused|published/,
-    then: /refused|published|drifted/,
+    after: /refused|published|drifted/,
   },
   "cuts the connection after storing it": {
     trick: ({ method, carryOut }) => {
@@ -99,23 +99,23 @@ const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp
       return "cut";
     },
     meanwhile: /waiting|published/,
-    then: /published/,
+    after: /published/,
   },
   "cuts the connection before": {
     trick: ({ method }) => (isWrite(method) ? "cut" : undefined),
     meanwhile: /waiting/,
-    then: /published/,
+    after: /published/,
   },
   "answers with a web page": {
     trick: ({ method }) => (isWrite(method) ? { status: 200, body: "<html>" } : undefined),
     meanwhile: /waiting/,
-    then: /published/,
+    after: /published/,
   },
   "answers 429 with Retry-After": {
     trick: ({ method }) =>
       isWrite(method) ? { status: 429, body: fault("rate_limit_exceeded"), retryAfter: 1 } : undefined,
     meanwhile: /waiting/,
-    then: /published/,
+    after: /published/,
   },
   "refuses the token after storing it": {
     trick: (() => {
@@ -130,7 +130,7 @@ const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp
       };
     })(),
     meanwhile: /waiting/,
-    then: /published/,
+    after: /published/,
   },
   "stores another TTL": {
     trick: ({ method, carryOut, sets }) => {
@@ -140,7 +140,7 @@ const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp
       return { status: 201, body: action() };
     },
     meanwhile: /waiting|drifted/,
-    then: /drifted|published/,
+    after: /drifted|published/,
   },
   "stores another value": {
     trick: ({ method, carryOut, sets }) => {
@@ -151,7 +151,7 @@ const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp
       return { status: 201, body: action() };
     },
     meanwhile: /waiting|drifted/,
-    then: /drifted|published/,
+    after: /drifted|published/,
   },
   "has another client that writes after us": {
     trick: ({ method, carryOut, sets }) => {
@@ -161,13 +161,13 @@ const tricks: Record<string, { readonly trick: Trick; readonly meanwhile: RegExp
       return { status: 201, body: action() };
     },
     meanwhile: /waiting|drifted/,
-    then: /drifted|published/,
+    after: /drifted|published/,
   },
   "loses the zone": {
     trick: ({ path }) =>
       path.includes("/zones/") ? { status: 404, body: fault("not_found", "zone not found") } : undefined,
     meanwhile: /waiting/,
-    then: /published/,
+    after: /published/,
   },
 };
 
@@ -182,7 +182,7 @@ describe("moor never says published for what the provider does not hold, if it",
       .filter(([what]) => what === "a change" || /stores nothing|another value/.test(name))
       .map((change) => [name, ...change, trick] as const),
   );
-  test.each(cases)("%s: %s", async (_, __, type, first, values, { trick, meanwhile, then }) => {
+  test.each(cases)("%s: %s", async (_, __, type, first, values, { trick, meanwhile, after }) => {
     const zone = await publishedZone(type, first);
     hetzner.trick = trick;
     hetzner.requests = [];
@@ -195,7 +195,7 @@ describe("moor never says published for what the provider does not hold, if it",
       if (hetzner.zones.get(zone)?.size !== values.length) expect(said).toMatch(meanwhile);
     }
     hetzner.trick = () => undefined;
-    await expect.poll(() => look(zone, type)).toMatch(then);
+    await expect.poll(() => look(zone, type)).toMatch(after);
   });
 });
 

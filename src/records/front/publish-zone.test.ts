@@ -52,7 +52,7 @@ function rig() {
   const now = () => 1_000;
   const account = new OpenedAccount({ id: 1, name: "hetzner", replaced: 0 } as never, "", { now, random: () => 0 });
   account.provider = provider;
-  const log = createLog({ format: "text", level: "fatal", write: () => {} });
+  const log = createLog({ format: "text", level: "silent", write: () => {} });
   const note = { through: 0, waiting: 0, ttl: 300, readAt: 0, trouble: undefined };
   const work = new PublishedZoneWork(zone, note, { store, now, log, position: () => 0, changed: () => {} });
   return { rows, state, work, publish: () => work.publish(zone, published, account, new AbortController().signal) };

@@ -4,7 +4,7 @@ import type { RRset } from "../../core/records/rrset.ts";
 import type { HeldContent, PublishedSet, PublishedZone, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, placeOf } from "../queries/permitted-view.ts";
-import type { SetPlace } from "../store/port.ts";
+import type { RecordStore, SetPlace } from "../store/port.ts";
 import { drifted, type Theirs } from "./plan-set.ts";
 import { contentOf, isProviders, type SetState, stateOf, ttlsOf } from "./set-state.ts";
 import { keyOf } from "./theirs.ts";
@@ -23,8 +23,7 @@ export type StateQuery = { readonly states?: readonly SetState[] | undefined; re
 /** Sets whose states are computed in one step of the event loop. */
 const perStep = 500;
 
-/** What a caller sees of the state of sets at their provider. */
-export function stateOperations({ store }: RecordServiceOptions, sight: PermittedView) {
+function stateReads(store: RecordStore, sight: PermittedView) {
   /** The states of these sets, as far as the actor may see them. */
   const statesAt = (actor: Actor, { zone, note }: Noted, sets: readonly RRset[], rows: readonly PublishedSet[]) => {
     const known = new Map(rows.map((row) => [keyOf(row), row]));
@@ -73,6 +72,12 @@ export function stateOperations({ store }: RecordServiceOptions, sight: Permitte
     const sets = await store.sets(found.zone, { owners: [owner] });
     return statesAt(actor, found, sets, await store.publishedSetsAt(found.zone.number, [owner]));
   };
+  return { statesIn, statesOf };
+}
+
+/** What a caller sees of the state of sets at their provider. */
+export function stateOperations({ store }: RecordServiceOptions, sight: PermittedView) {
+  const { statesIn, statesOf } = stateReads(store, sight);
   const open = async (actor: Actor, key: ZoneKey) => {
     const zone = await sight.openZone(actor, key);
     if (zone === undefined) return undefined;
