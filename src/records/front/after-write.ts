@@ -37,3 +37,15 @@ export function rowAfter(
       return outcome satisfies never;
   }
 }
+
+/** A name may have a CNAME only when its other sets are gone, and the other way round. */
+export const deletionsFirst = <T extends { readonly owner: string; readonly ours: HeldContent | null }>(
+  works: readonly T[],
+): readonly T[] =>
+  [...Map.groupBy(works, ({ owner }) => owner).values()].flatMap((same) => [
+    ...same.filter(({ ours }) => ours === null),
+    ...same.filter(({ ours }) => ours !== null),
+  ]);
+
+export const sameRow = ({ at: _, ...a }: PublishedSet, { at: __, ...b }: PublishedSet): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);

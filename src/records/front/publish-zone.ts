@@ -7,7 +7,7 @@ import { isOfService, type ServiceFault } from "../../providers/answers/service-
 import type { HeldContent, Publication, PublishedSet, PublishedZone, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
-import { doubted, isOfSet, rowAfter } from "./after-write.ts";
+import { deletionsFirst, doubted, isOfSet, rowAfter, sameRow } from "./after-write.ts";
 import { afterRead, drifted, isReadableContent, planSet } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { publishZoneRule, type TakenSet } from "./publish-rule.ts";
@@ -17,8 +17,7 @@ import { WaitingSerials } from "./waiting-serials.ts";
 
 /**
  * Sets that are sent together. A provider without transactions gets few, so that a later change does not wait long;
- * with them, the
- * provider's zone is read once for all.
+ * with them, the provider's zone is read once for all.
  */
 const mostSent = { oneByOne: 200, together: 10_000 };
 /** Sets that are read from the store at a time. */
@@ -315,17 +314,8 @@ export class PublishedZoneWork {
       return { owner, type, content: content && { ...content, ttl: content.ttl ?? there ?? here } };
     });
     const actor = { account: zone.account, label: `provider ${provider}`, scope: wholeAccount };
-    const command = {
-      ...({
-        kind: "publish-zone",
-        actor,
-        at: { number: zone.number },
-        action: "take_theirs",
-        take,
-        takesAll: false,
-      } as const),
-      ...{ parts: take.length, now: now() },
-    };
+    const taking = { kind: "publish-zone", action: "take_theirs", takesAll: false } as const;
+    const command = { ...taking, actor, at: { number: zone.number }, take, parts: take.length, now: now() };
     const acted = await store.run(command, publishZoneRule);
     if (typeof acted !== "string" && acted.result.kind === "done") return true;
     log.warn({ zone: zone.name, provider }, "what the provider holds cannot be stored here; somebody has to decide");
@@ -401,13 +391,3 @@ export class PublishedZoneWork {
     this.#options.changed(this.number);
   }
 }
-
-/** A name may have a CNAME only when its other sets are gone, and the other way round. */
-const deletionsFirst = (works: readonly Work[]): readonly Work[] =>
-  [...Map.groupBy(works, ({ owner }) => owner).values()].flatMap((same) => [
-    ...same.filter(({ ours }) => ours === null),
-    ...same.filter(({ ours }) => ours !== null),
-  ]);
-
-const sameRow = ({ at: _, ...a }: PublishedSet, { at: __, ...b }: PublishedSet): boolean =>
-  JSON.stringify(a) === JSON.stringify(b);
