@@ -181,7 +181,10 @@ function typeOf(schema: Schema): string {
   const page = pageOf(schema);
   if (page !== undefined) return `[${page === "sources" ? "source" : "target"}](${page}.md#settings)`;
   if (title !== undefined) return linkTo(words(title));
-  if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeOf))].join(" or ");
+  if (Array.isArray(anyOf)) {
+    const types = [...new Set(anyOf.map(typeOf))];
+    return types.map((each) => (types.some((one) => each === `list of ${one}`) ? "a list" : each)).join(" or ");
+  }
   if (type === "array") return `list of ${typeOf(items as Schema)}`;
   if (type === "integer") return `${words(schema.minimum)} to ${words(schema.maximum)}`;
   if (type === "boolean") return "boolean";
