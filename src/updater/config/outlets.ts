@@ -25,7 +25,7 @@ export type OutletEvent = (typeof events)[number];
 const eventsSetting = (usual: string) =>
   listOf(
     choice(events, "A replaced record, a failure, or its end."),
-    `When: \`changed\` (a record was replaced), \`failing\` (a failure has lasted for a minute), \`over\` (its end). Default: ${usual}.`,
+    `When a record was replaced, a failure has lasted for a minute, or it is over. Default: ${usual}.`,
   );
 
 const onNotice = { on: eventsSetting("`[failing, over]`") };
@@ -104,8 +104,7 @@ const run = mapping(
   },
   {
     title: "Run",
-    description:
-      "Starts a program when a record was replaced. Its environment has MOOR_EVENT, MOOR_NAME, MOOR_TYPE, MOOR_OLD, MOOR_NEW, MOOR_MESSAGE and MOOR_BECAUSE.",
+    description: "Starts a program when a record was replaced; its environment says which.",
     transform: ({ on = onlyChanged, ...rest }) => ({ ...rest, on }),
   },
 );
