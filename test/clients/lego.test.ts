@@ -1,8 +1,15 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { builtInName, type HostedName, hostName, nameserver } from "../rig/hosted-name.ts";
+import {
+  authorityUrl,
+  builtInName,
+  type HostedName,
+  hostName,
+  nameserver,
+  startAuthority,
+} from "../rig/hosted-name.ts";
 import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { secretIn } from "../rig/services.ts";
@@ -24,35 +31,12 @@ describe("lego, as Debian packages it", () => {
     zone = (await name.ask("POST", "/zones", { name: "example.org", ttl: 60 })).zone?.id ?? "";
     await name.ask("POST", "/records", { zone_id: zone, type: "NS", name: "@", value: `${nameserver}.` });
     await name.ask("POST", "/records", { zone_id: zone, type: "A", name: "ns1", value: "127.0.0.1" });
-    await startAuthority();
+    await startAuthority(inside, folder);
   });
   afterAll(() => inside.close());
 
-  /** Pebble is Let's Encrypt's test authority for clients. */
-  const startAuthority = async () => {
-    const pebble = {
-      listenAddress: "127.0.0.1:14000",
-      managementListenAddress: "127.0.0.1:15000",
-      certificate: join(folder, "data", "server.pem"),
-      privateKey: join(folder, "data", "server.key"),
-    };
-    const config = join(folder, "pebble.json");
-    writeFileSync(config, JSON.stringify({ pebble }));
-    const env = { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "0" };
-    const process = inside.start(["pebble", "-config", config, "-dnsserver", "127.0.0.1:53"], { env });
-    await process.says(/ACME directory available/);
-  };
-
   it("gets a certificate with a wildcard, and leaves nothing behind in the zone", async () => {
-    const words = [
-      "--server",
-      "https://127.0.0.1:14000/dir",
-      "--email",
-      "a@example.org",
-      "-a",
-      "--path",
-      join(folder, "lego"),
-    ];
+    const words = ["--server", authorityUrl, "--email", "a@example.org", "-a", "--path", join(folder, "lego")];
     const dns = [
       "--dns",
       "hetzner",
@@ -75,7 +59,7 @@ describe("lego, as Debian packages it", () => {
     expect(records.filter(({ type }) => type === "TXT")).toEqual([]);
   });
 
-  const authority = ["--server", "https://127.0.0.1:14000/dir", "--email", "a@example.org", "-a"];
+  const authority = ["--server", authorityUrl, "--email", "a@example.org", "-a"];
   const resolvers = ["--dns.resolvers", "127.0.0.1:53"];
   const trust = () => ({ SSL_CERT_FILE: name.caFile });
   const textsLeft = async () => {

@@ -55,3 +55,20 @@ export async function hostName(inside: Namespace, folder: string): Promise<Hoste
     },
   };
 }
+
+export const authorityUrl = "https://127.0.0.1:14000/dir";
+
+/** Pebble, Let's Encrypt's test authority for clients, beside a hosted name: it asks the nameserver of that service. */
+export async function startAuthority(inside: Namespace, folder: string): Promise<void> {
+  const pebble = {
+    listenAddress: "127.0.0.1:14000",
+    managementListenAddress: "127.0.0.1:15000",
+    certificate: join(folder, "data", "server.pem"),
+    privateKey: join(folder, "data", "server.key"),
+  };
+  const config = join(folder, "pebble.json");
+  writeFileSync(config, JSON.stringify({ pebble }));
+  const env = { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "0" };
+  const process = inside.start(["pebble", "-config", config, "-dnsserver", "127.0.0.1:53"], { env });
+  await process.says(/ACME directory available/);
+}
