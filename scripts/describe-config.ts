@@ -79,11 +79,14 @@ function printKinds(root: Schema, page: "sources" | "targets", key: "kind" | "ap
     ({ settings }) => settings,
   );
   const besides = [...together].map(([settings, same]) => [same.map(({ word }) => word).join(", "), settings]);
-  const usual = shared.map(([name, schema]) =>
-    shortRow(name, name === "url" ? { ...schema, default: undefined } : schema, []),
+  const elsewhere = new Set(
+    shared.flatMap(([, { [sharedTable]: title }]) => (title === undefined ? [] : [words(title)])),
   );
+  const usual = shared
+    .filter(([, { [sharedTable]: title }]) => title === undefined)
+    .map(([name, schema]) => printSetting(name, name === "url" ? { ...schema, default: undefined } : schema, []));
   return [
-    `Most kinds have these:\n\n${table(["setting", "default", "meaning"], usual)}`,
+    `Most kinds have the settings of ${[...elsewhere].map((title) => linkTo(title, "config.md")).join(", ")}${usual.length > 0 ? `, and these:\n\n${list(usual)}` : ".\n"}`,
     `Besides them (required, unless there is a default or it says *optional*):\n\n${table([`\`${key}\``, "settings"], besides)}`,
   ].join("\n");
 }
@@ -104,6 +107,8 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
   return line(heads) + line(heads.map(() => "---")) + rows.map(line).join("");
 }
+
+const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}\n`).join("");
 
 /** The page with the part below its heading `Settings`, which is last, made anew. */
 function withSettings(page: "sources" | "targets", text: string): string {
@@ -170,8 +175,16 @@ function rowsOf(settings: readonly (readonly [string, Schema])[], required: read
   return [...together].map((same) => [same.map(([name]) => name).join(", "), ...(same[0]?.slice(1) ?? [])]);
 }
 
-const printTable = (title: string, about: string, rows: readonly (readonly string[])[]): string =>
-  `## ${title}\n${about.trim() && `\n${about}`}\n${table(["setting", "type; default", "meaning"], rows)}`;
+/** Up to this many settings are easier to read as a list than as a table. */
+const few = 5;
+
+function printTable(title: string, about: string, rows: readonly (readonly string[])[]): string {
+  const settings =
+    rows.length <= few
+      ? list(rows.map(([name, type, meaning]) => `${name} (${type}): ${meaning}`))
+      : table(["setting", "type; default", "meaning"], rows);
+  return `## ${title}\n${about.trim() && `\n${about}`}\n${settings}`;
+}
 
 function typeOf(schema: Schema): string {
   const { type, anyOf, items, title, additionalProperties } = schema;
@@ -192,8 +205,8 @@ function typeOf(schema: Schema): string {
 }
 
 /** A link to a heading, with the anchor that GitHub generates. */
-const linkTo = (title: string) =>
-  `[${title}](#${title
+const linkTo = (title: string, page = "") =>
+  `[${title}](${page}#${title
     .toLowerCase()
     .replaceAll(/[^\w -]/g, "")
     .replaceAll(" ", "-")})`;
