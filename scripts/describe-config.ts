@@ -26,6 +26,8 @@ The settings of \`moor.yaml\`, except those of [sources](sources.md#settings) an
 [moor.sample.yaml](../moor.sample.yaml) is a commented file to start from. \`moor update --check\` lists every mistake with its line.
 With \`moor.schema.json\`, editors check and complete the file: copy the first line of the sample.
 
+After each setting, in brackets: its type, and its default.
+
 - A **path** is relative to the folder of the config.
 - A **duration** is a whole number of seconds, minutes or hours (\`30s\`, \`5m\`, \`1h\`), from \`1s\` to \`24h\`.
 - A **secret** is in a file that only you can read (\`chmod 600\`) and that holds nothing else, \`{ file: PATH }\`, or in an
@@ -42,7 +44,7 @@ function printPage(root: Schema): string {
     intro,
     ...mappings.map((schema, at) => printMapping(schema, schema === root, mappings.slice(0, at))),
     ...[...tables].map(([title, settings]) =>
-      printTable(title, "", rowsOf(Object.entries(Object.fromEntries(settings)), [])),
+      printList(title, "", rowsOf(Object.entries(Object.fromEntries(settings)), [])),
     ),
   ].join("\n");
 }
@@ -156,7 +158,7 @@ function printMapping(schema: Schema, isRoot: boolean, before: readonly Schema[]
     ...above.map(([other, same]) => `${same.map(([name]) => name).join(", ")} as in ${linkTo(words(other?.title))}`),
     ...[...others].map((table) => `the settings of ${linkTo(table)}`),
   ];
-  return printTable(title, about, own) + (more.length > 0 ? `\nAnd ${more.join("; ")}.\n` : "");
+  return printList(title, about, own) + (more.length > 0 ? `\nAnd ${more.join("; ")}.\n` : "");
 }
 
 const ownRows = (schema: Schema) =>
@@ -165,7 +167,7 @@ const ownRows = (schema: Schema) =>
     requiredIn(schema),
   );
 
-/** Settings that differ in nothing but their names share a row. */
+/** Settings that differ in nothing but their names share a line. */
 function rowsOf(settings: readonly (readonly [string, Schema])[], required: readonly string[]) {
   const rows = settings.map(([name, schema]) => {
     const [setting = "", fallback, meaning = ""] = shortRow(name, schema, required);
@@ -175,16 +177,8 @@ function rowsOf(settings: readonly (readonly [string, Schema])[], required: read
   return [...together].map((same) => [same.map(([name]) => name).join(", "), ...(same[0]?.slice(1) ?? [])]);
 }
 
-/** Up to this many settings are easier to read as a list than as a table. */
-const few = 5;
-
-function printTable(title: string, about: string, rows: readonly (readonly string[])[]): string {
-  const settings =
-    rows.length <= few
-      ? list(rows.map(([name, type, meaning]) => `${name} (${type}): ${meaning}`))
-      : table(["setting", "type; default", "meaning"], rows);
-  return `## ${title}\n${about.trim() && `\n${about}`}\n${settings}`;
-}
+const printList = (title: string, about: string, rows: readonly (readonly string[])[]): string =>
+  `## ${title}\n${about.trim() && `\n${about}`}\n${list(rows.map(([name, type, meaning]) => `${name} (${type}): ${meaning}`))}`;
 
 function typeOf(schema: Schema): string {
   const { type, anyOf, items, title, additionalProperties } = schema;
