@@ -27,7 +27,10 @@ const kinds = {
     (await import("./services/hetzner/v1.ts")).v1Calls(account, client, { service: "Hetzner" }),
   /** Another moor: the same API, and transactions. */
   moor: async (account, client) =>
-    (await import("./services/hetzner/rrsets.ts")).rrsetsCalls(account, client, { together: true }),
+    (await import("./services/hetzner/rrsets.ts")).rrsetsCalls(account, client, {
+      service: "moor records",
+      together: true,
+    }),
   powerdns: async (account, client) => (await import("./services/powerdns.ts")).powerdnsCalls(account, client),
 } satisfies Record<string, OpenCalls>;
 

@@ -53,9 +53,9 @@ it("publishes a zone at a provider, shows what somebody changed there, and lets 
   await dialog.getByLabel("Token", { exact: true }).fill(there.token);
   expect(await axeFinds(page)).toEqual([]);
   await page.keyboard.press("Enter");
-  await page.getByRole("radio", { name: "Take what the record service has" }).waitFor();
+  await page.getByRole("radio", { name: "Take what moor records has" }).waitFor();
   await fits();
-  await page.getByRole("button", { name: "Publish at the record service" }).click();
+  await page.getByRole("button", { name: "Publish at moor records" }).click();
   await page.getByText("all 1 record set.").waitFor();
   expect(await page.getByRole("link", { name: "Set-up checklist" }).count()).toBe(0);
 
@@ -64,12 +64,12 @@ it("publishes a zone at a provider, shows what somebody changed there, and lets 
   await page.getByRole("link", { name: "www A" }).click();
   await dialog.getByLabel("Value").or(dialog.getByLabel("IPv4 address")).fill("192.0.2.77");
   await page.keyboard.press("Enter");
-  await page.getByText("1 record set changed at the record service").waitFor();
+  await page.getByText("1 record set changed at moor records").waitFor();
   await fits();
 
   await page.getByRole("link", { name: "Overview" }).click();
   const attention = page.getByRole("region", { name: "Needs attention" });
-  await attention.getByText("1 record set was changed at the record service.").waitFor();
+  await attention.getByText("1 record set was changed at moor records.").waitFor();
   await attention.getByRole("link", { name: "example.org" }).click();
   await page.getByRole("button", { name: "Take theirs: www A" }).waitFor();
   await fits();
