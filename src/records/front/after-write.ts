@@ -1,11 +1,12 @@
 import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
-import type { HeldContent, PublishedSet } from "../model.ts";
-import { theirsOfSet } from "./theirs.ts";
+import type { HeldContent, LoggedChange, PublishedSet } from "../model.ts";
+import type { RecordStore, SetPlace } from "../store/port.ts";
+import { keyOf, theirsOfSet } from "./theirs.ts";
 
-/** The provider refuses this set, not everything. */
+/** The provider refuses this set or a part of it, not everything. */
 export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifted" }>): boolean =>
-  outcome.kind === "refused" &&
+  (outcome.kind === "refused" || (outcome.kind === "unknown" && outcome.fault.kind === "refused")) &&
   !isOfService(outcome.fault) &&
   outcome.fault.kind !== "unauthorised" &&
   outcome.fault.kind !== "missing";
@@ -22,13 +23,14 @@ export function rowAfter(
   outcome: ChangeOutcome,
 ): PublishedSet {
   const known = { ...row, sent: undefined, refused: undefined };
+  if (outcome.kind !== "done" && outcome.kind !== "drifted" && isOfSet(outcome))
+    return { ...row, sent: ours, refused: { content: ours, words: outcome.fault.because } };
   switch (outcome.kind) {
     case "done":
       return { ...known, held: ours && { ttl: outcome.set ? outcome.set.ttl : ours.ttl, values: ours.values } };
     case "drifted":
       return { ...known, theirs: theirsOfSet(outcome.set) };
     case "refused":
-      return isOfSet(outcome) ? { ...known, refused: { content: ours, words: outcome.fault.because } } : known;
     case "waiting":
       return known;
     case "unknown":
@@ -49,3 +51,28 @@ export const deletionsFirst = <T extends { readonly owner: string; readonly ours
 
 export const sameRow = ({ at: _, ...a }: PublishedSet, { at: __, ...b }: PublishedSet): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
+
+/** The sets that a change is about. A new default TTL changes those that have no TTL of their own. */
+export function changedBy(change: LoggedChange["change"], withDefault: readonly SetPlace[]): readonly SetPlace[] {
+  if (change.kind !== "settings") return [change];
+  return change.before.ttl === change.after.ttl ? [] : withDefault;
+}
+
+const mayBeDecided = ({ theirs, refused }: PublishedSet): boolean => theirs !== undefined || refused !== undefined;
+
+/**
+ * Stores what a read has shown. Somebody may have decided about a refused or drifted set since its row was read: that
+ * is not undone. Returns the keys of those.
+ */
+export async function saveSeen(
+  store: Pick<RecordStore, "replacePublishedSet" | "putPublishedSets">,
+  zone: number,
+  seen: readonly (readonly [before: PublishedSet, after: PublishedSet])[],
+): Promise<ReadonlySet<string>> {
+  const decided = new Set<string>();
+  for (const [before, after] of seen)
+    if (mayBeDecided(before) && !(await store.replacePublishedSet(zone, before, after))) decided.add(keyOf(before));
+  const others = seen.flatMap(([before, after]) => (mayBeDecided(before) ? [] : [after]));
+  if (others.length > 0) await store.putPublishedSets(zone, others);
+  return decided;
+}

@@ -188,14 +188,14 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
       const owner = name.value;
       const row = (await store.publishedSetsAt(zone.number, [owner])).find((each) => each.type === type);
       const decided = row && decidedRow(row, decision);
-      if (decided === undefined) return refused([nothingToDecide(setKey(owner, type))]);
+      if (row === undefined || decided === undefined) return refused([nothingToDecide(setKey(owner, type))]);
       const isTaken = decision === "take_theirs";
       const there = isTaken ? (await store.publishedZone(zone.number))?.ttl : undefined;
       const content = decided.held && { ...decided.held, ttl: decided.held.ttl ?? there ?? zone.settings.ttl };
       // The publisher ends the drift of a set that is the same here and there. Otherwise the row is written first:
-      // the publisher looks
-      // at it as soon as the settings have changed.
-      if (!isTaken) await store.putPublishedSets(zone.number, [{ ...decided, at: now() }]);
+      // the publisher looks at it as soon as the settings have changed. It may have learnt more about the set since.
+      if (!isTaken && !(await store.replacePublishedSet(zone.number, row, { ...decided, at: now() })))
+        return refused([nothingToDecide(setKey(owner, type))]);
       const published = isTaken ? undefined : { ...found.published, asked: now() };
       const take = isTaken ? [{ owner, type, content }] : [];
       return await run({ actor, at, action: decision, published, take, takesAll: false });
@@ -206,7 +206,8 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
 export type SetDecision = "take_theirs" | "put_ours_back" | "publish_again";
 
 function decidedRow(row: PublishedSet, decision: SetDecision): PublishedSet | undefined {
-  if (decision === "publish_again") return row.refused && { ...row, refused: undefined };
+  if (decision === "publish_again")
+    return row.sent === undefined ? row.refused && { ...row, refused: undefined } : undefined;
   const { theirs } = row;
   if (theirs === undefined || !isReadableContent(theirs)) return undefined;
   return { ...row, held: theirs, theirs: undefined, sent: undefined, refused: undefined };
@@ -266,5 +267,5 @@ const notPublished = (zone: string): Fault => ({
 const nothingToDecide = (where: string): Fault => ({
   code: "nothing-to-decide",
   where,
-  message: "there is nothing to decide about this set; it may have been decided already",
+  message: "there is nothing to decide about this set; it may have been decided already, or has just changed",
 });

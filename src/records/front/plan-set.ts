@@ -53,10 +53,17 @@ export function afterRead(
   const isHeld =
     isSameContent(held, theirs, ttls.before) && isSameContent(held, theirs, ttls.now) && !ttlMoved(theirs, ttls);
   const isSent = sent !== undefined && isSameContent(sent, theirs, ttls.now);
-  const known = { ...row, held: theirs, sent: undefined, theirs: undefined, refused };
-  if (isHeld || isSent || isSameContent(ours, theirs, ttls.now)) return { kind: "known", row: known };
+  const isStored = refused !== undefined && isSameContent(refused.content, theirs, ttls.now);
+  const known = { ...row, held: theirs, sent: undefined, theirs: undefined, refused: isStored ? undefined : refused };
+  if (isHeld || isSent || isHalf(row, theirs, ttls.now) || isSameContent(ours, theirs, ttls.now))
+    return { kind: "known", row: known };
   return { kind: "drifted", row: { ...row, sent: undefined, theirs } };
 }
+
+/** A provider that takes values and TTL one after the other has refused the TTL. */
+const isHalf = ({ held, sent, refused }: PublishedSet, theirs: HeldContent | null, ttls: DefaultTtls): boolean =>
+  Boolean(refused && sent && held && theirs) &&
+  isSameContent(theirs, { ttl: held?.ttl ?? null, values: sent?.values ?? [] }, ttls);
 
 const ttlMoved = (
   theirs: HeldContent | null,

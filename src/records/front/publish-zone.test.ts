@@ -5,6 +5,7 @@ import { type Publication, type PublishedSet, plainSettings, type Zone } from ".
 import type { RecordStore } from "../store/port.ts";
 import { OpenedAccount } from "./provider-accounts.ts";
 import { PublishedZoneWork } from "./publish-zone.ts";
+import { stateOf } from "./set-state.ts";
 import { keyOf } from "./theirs.ts";
 
 const published: Publication = {
@@ -23,12 +24,19 @@ function rig() {
     /** What was written to the provider, in order. */
     sent: [] as string[],
     ended: [] as number[],
+    errors: [] as (string | undefined)[],
+    ttl: 300 as number | null,
+    /** Instead of what a provider usually does with a write. */
+    answer: undefined as ((change: ProviderChange) => ChangeOutcome) | undefined,
+    /** Whether the list of the whole zone leaves the set out. */
+    isHidden: false,
+    thereTtl: 300,
     /** Called after the sets were read from the store. */
     afterRead: () => {},
   };
   const store = {
     sets: async () => {
-      const read = [{ ...place, ttl: 300, records: [{ rdata: state.value }] }];
+      const read = [{ ...place, ttl: state.ttl, records: [{ rdata: state.value }] }];
       state.afterRead();
       return read;
     },
@@ -36,18 +44,39 @@ function rig() {
     putPublishedSets: async (_: number, given: readonly PublishedSet[]) => {
       for (const row of given) rows.set(keyOf(row), row);
     },
-    endPublishing: async (_: number, serials: readonly number[]) => void state.ended.push(...serials),
+    setsAfter: async () => await store.sets(zone, {}),
+    publishedSetsAfter: async () => [...rows.values()],
+    publishedZone: async () => undefined,
+    replacePublishedSet: async (_: number, before: PublishedSet, after: PublishedSet) => {
+      if (JSON.stringify(rows.get(keyOf(before))) !== JSON.stringify(before)) return false;
+      rows.set(keyOf(after), after);
+      return true;
+    },
+    historyOf: async () => [{ change: { kind: "settings", before: { ttl: 60 }, after: { ttl: 300 } } }],
+    endPublishing: async (_: number, serials: readonly number[], __: number, error?: string) => {
+      state.ended.push(...serials);
+      state.errors.push(error);
+    },
     notePublishedZone: async () => {},
   } as unknown as RecordStore;
+  const theirs = () => (state.there ? { ...place, ttl: state.thereTtl, values: [state.there] } : undefined);
   const provider = {
-    rules: { mostSets: 1 },
+    rules: { mostSets: 1, ttl: { zoneDefault: true } },
     wait: () => 0,
     write: async (_: string, changes: readonly ProviderChange[]) =>
-      changes.map(({ owner, type, content }): ChangeOutcome => {
+      changes.map((change): ChangeOutcome => {
+        const { owner, type, content } = change;
+        if (state.answer) return state.answer(change);
         state.there = content?.values[0];
         state.sent.push(`${type} ${state.there ?? "deleted"}`);
         return { kind: "done", set: content && { owner, type, ...content } };
       }),
+    set: async () => ({ kind: "found", value: theirs() }),
+    sets: async () => {
+      const set = state.isHidden ? undefined : theirs();
+      return { kind: "found", value: { sets: set ? [set] : [], unreadable: [] } };
+    },
+    zones: async () => ({ kind: "found", value: [{ id: "1", name: zone.name, ttl: 300 }] }),
   } as unknown as Provider;
   const now = () => 1_000;
   const account = new OpenedAccount({ id: 1, name: "hetzner", replaced: 0 } as never, "", { now, random: () => 0 });
@@ -55,7 +84,9 @@ function rig() {
   const log = createLog({ format: "text", level: "silent", write: () => {} });
   const note = { through: 0, waiting: 0, ttl: 300, readAt: 0, trouble: undefined };
   const work = new PublishedZoneWork(zone, note, { store, now, log, position: () => 0, changed: () => {} });
-  return { rows, state, work, publish: () => work.publish(zone, published, account, new AbortController().signal) };
+  const { signal } = new AbortController();
+  const publish = () => work.publish(zone, published, account, signal);
+  return { rows, state, store, work, publish, readAll: () => work.readAll(zone, published, account, signal) };
 }
 
 test("a change that arrives between the read of a set and its sending is sent too", async () => {
@@ -78,4 +109,78 @@ test("deletions are sent first: a name cannot have a CNAME and other sets", asyn
   work.add(1, [place, { owner: "www", type: "CNAME" }]);
   await publish();
   expect(state.sent).toEqual(["CNAME deleted", "A 192.0.2.1"]);
+});
+
+const held = { ttl: 300, values: ["192.0.2.1"] };
+const ttls = { here: 300, there: 300 };
+const refusal = { kind: "refused", because: "no such TTL", todo: "" } as never;
+
+test("a change of the default TTL ends when the sets that use it are published", async () => {
+  const { rows, state, work, publish } = rig();
+  rows.set("www A", { ...place, held: { ...held, ttl: 60 }, at: 0 });
+  state.ttl = null;
+  state.answer = () => ({ kind: "waiting", fault: { kind: "later", because: "busy" } as never, retryAfter: 1 });
+  await work.compare(zone, [5]);
+  await publish();
+  expect(state.ended).toEqual([]);
+  state.answer = undefined;
+  await publish();
+  expect(state.ended).toEqual([5]);
+});
+
+test("after a refusal, what the provider holds is read: it may have stored it", async () => {
+  const { rows, state, work, publish } = rig();
+  rows.set("www A", { ...place, held, at: 0 });
+  state.value = "192.0.2.2";
+  state.answer = ({ content }) => {
+    state.there = content?.values[0];
+    return { kind: "refused", fault: refusal };
+  };
+  work.add(1, [place]);
+  await publish();
+  const row = rows.get("www A");
+  expect([row?.held?.values, row?.refused]).toEqual([["192.0.2.2"], undefined]);
+  expect(stateOf(held, row, ttls)).toBe("waiting");
+});
+
+test("a set whose values were stored, but not its TTL, is refused with the provider's words", async () => {
+  const { rows, state, work, publish } = rig();
+  rows.set("www A", { ...place, held: { ...held, ttl: 60 }, at: 0 });
+  [state.value, state.thereTtl] = ["192.0.2.2", 60];
+  state.answer = ({ content }) => {
+    state.there = content?.values[0];
+    return { kind: "unknown", fault: refusal };
+  };
+  work.add(1, [place]);
+  await publish();
+  expect(stateOf({ ttl: 300, values: ["192.0.2.2"] }, rows.get("www A"), ttls)).toBe("refused");
+  expect(state.errors).toEqual(["no such TTL"]);
+});
+
+test("a set that is missing in the list of the zone is gone only if a second read says so", async () => {
+  const { rows, state, readAll } = rig();
+  rows.set("www A", { ...place, held, at: 0 });
+  [state.there, state.isHidden] = ["192.0.2.1", true];
+  await readAll();
+  expect(rows.get("www A")?.theirs).toBeUndefined();
+  state.there = undefined;
+  await readAll();
+  expect(rows.get("www A")?.theirs).toBeNull();
+});
+
+test("a decision that is made while the zone is read is kept", async () => {
+  const { rows, state, store, readAll } = rig();
+  const theirs = { ttl: 300, values: ["192.0.2.7"] };
+  rows.set("www A", { ...place, held, theirs, at: 0 });
+  state.there = "192.0.2.8";
+  const decided = { ...place, held: theirs, at: 1 };
+  const replace = store.replacePublishedSet;
+  Object.assign(store, {
+    replacePublishedSet: (...given: Parameters<typeof replace>) => {
+      rows.set("www A", decided);
+      return replace(...given);
+    },
+  });
+  await readAll();
+  expect(rows.get("www A")).toEqual(decided);
 });

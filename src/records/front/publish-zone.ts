@@ -7,12 +7,12 @@ import { isOfService, type ServiceFault } from "../../providers/answers/service-
 import type { HeldContent, Publication, PublishedSet, PublishedZone, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
-import { deletionsFirst, doubted, isOfSet, rowAfter, sameRow } from "./after-write.ts";
+import { changedBy, deletionsFirst, doubted, isOfSet, rowAfter, sameRow, saveSeen } from "./after-write.ts";
 import { afterRead, drifted, isReadableContent, planSet } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { publishZoneRule, type TakenSet } from "./publish-rule.ts";
 import { contentOf, type DefaultTtls, isProviders, ttlsOf } from "./set-state.ts";
-import { allRows, contentIn, keyOf, theirsIn, theirsOf } from "./theirs.ts";
+import { allRows, confirmGone, contentIn, keyOf, theirsIn, theirsOf } from "./theirs.ts";
 import { WaitingSerials } from "./waiting-serials.ts";
 
 /**
@@ -89,7 +89,7 @@ export class PublishedZoneWork {
   }
 
   /** Finds everything that differs from what the provider is known to hold, and the actions that wait for it. */
-  async compare(zone: Zone): Promise<void> {
+  async compare(zone: Zone, serials: readonly number[]): Promise<void> {
     const { store } = this.#options;
     const note = await store.publishedZone(this.number);
     // A read that is due stays due.
@@ -105,9 +105,10 @@ export class PublishedZoneWork {
       const { kind } = planSet(contentOf(here.get(key), ttls), rows.get(key), ttls);
       if (kind === "send" || kind === "read") this.#pending.set(key, { owner: place.owner, type: place.type });
     }
-    for (const serial of await store.publishingSerials(this.number)) {
+    const withDefault = sets.filter(({ ttl }) => ttl === null);
+    for (const serial of serials) {
       const changes = await store.historyOf(zone, { serial, limit: 100_000 });
-      const places = changes.flatMap(({ change }) => (change.kind === "settings" ? [] : [change]));
+      const places = changes.flatMap(({ change }) => changedBy(change, withDefault));
       this.add(serial, places);
     }
   }
@@ -224,7 +225,8 @@ export class PublishedZoneWork {
       rows.push(row);
       if (outcome.kind === "done") this.#serials.settle(work.key, work.serials);
       else if (outcome.kind === "drifted") drifts.push({ ...work, row });
-      else if (isOfSet(outcome)) this.#serials.settle(work.key, work.serials, outcome.fault.because);
+      // What it holds after a refusal is read, and not assumed: it may have stored all of it, or a part.
+      else if (isOfSet(outcome)) this.#again(work);
       else {
         unsent.push(work);
         if (outcome.kind === "unknown") this.#readBy = now() + lateAfter;
@@ -340,22 +342,27 @@ export class PublishedZoneWork {
     const places = [...rows.values(), ...theirs.places].filter((place) => !isProviders(place));
     const unseen = new Map(places.map((place) => [keyOf(place), place]));
     const works = await this.#worksAt(round, [...unseen.values()]);
-    const changed: PublishedSet[] = [];
+    const gone = works.filter(({ key, row }) => !theirs.by.has(key) && row.held !== null);
+    const fault = await confirmGone(account.provider, zone.name, gone, theirs.by, signal);
+    if (fault) return await this.#failed(round, [], fault);
+    const seen: [PublishedSet, PublishedSet][] = [];
     const drifts: Work[] = [];
     for (const work of works) {
       // It is being changed here: the next write finds out.
       if (this.#pending.has(work.key)) continue;
       const after = afterRead(work.row, theirs.by.get(work.key) ?? null, work.ours, ttls);
       if (sameRow(after.row, work.row)) continue;
-      changed.push({ ...after.row, at: now() });
+      seen.push([work.row, { ...after.row, at: now() }]);
       if (after.kind === "drifted") drifts.push({ ...work, row: after.row });
       else this.#again(work);
     }
-    await this.#save(changed);
+    const decided = await saveSeen(store, this.number, seen);
+    if (seen.length > 0) this.#options.changed(this.number);
     this.#readBy = Number.POSITIVE_INFINITY;
     this.#note = { ...this.#note, ttl: there.value, readAt: now(), trouble: undefined };
     await store.notePublishedZone(this.number, { ttl: there.value, readAt: now(), trouble: undefined });
-    await this.#drifted({ ...round, ttls: ttls.now }, drifts);
+    const undecided = drifts.filter(({ key }) => !decided.has(key));
+    await this.#drifted({ ...round, ttls: ttls.now }, undecided);
     await this.#endActions();
     return { retry: undefined };
   }

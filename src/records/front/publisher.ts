@@ -106,11 +106,18 @@ class Publisher {
   async #readLog(): Promise<void> {
     const { store } = this.#options;
     if (!this.#isOpen) await this.#open();
+    // The first rows of a write whose other rows come with the next read: its action must not end before them.
+    const begun: LoggedRow[] = [];
     while (this.#readAgain && !this.#ended.signal.aborted) {
       this.#readAgain = false;
-      const rows = await store.changesAfter(this.#position, rowsAtOnce);
-      if (rows.length === rowsAtOnce) this.#readAgain = true;
-      this.#pass(rows);
+      const rows = await store.changesAfter(begun.at(-1)?.position ?? this.#position, rowsAtOnce);
+      const isFull = rows.length === rowsAtOnce;
+      const last = rows.at(-1);
+      const isOther = ({ zone, serial }: LoggedRow) => zone !== last?.zone || serial !== last.serial;
+      const whole = isFull ? rows.findLastIndex(isOther) + 1 : rows.length;
+      if (isFull) this.#readAgain = true;
+      if (whole > 0 || !isFull) this.#pass([...begun.splice(0), ...rows.slice(0, whole)]);
+      begun.push(...rows.slice(whole));
     }
   }
 
@@ -134,7 +141,9 @@ class Publisher {
     for (const [zone, its] of this.#zones.size === 0 ? [] : Map.groupBy(rows, (row) => row.zone)) {
       const state = this.#zones.get(zone);
       if (state === undefined) continue;
-      for (const [serial, same] of Map.groupBy(its, (row) => row.serial)) state.work.add(serial, same.flatMap(placeIn));
+      // New settings may change every set: the comparison finds out which, and what its action waits for.
+      for (const [serial, same] of Map.groupBy(its, (row) => row.serial))
+        if (!same.some(({ change }) => change.kind === "settings")) state.work.add(serial, same.flatMap(placeIn));
       this.#run(state);
     }
     this.#position = rows.at(-1)?.position ?? this.#position;
@@ -205,12 +214,15 @@ class Publisher {
     const { store, now } = this.#options;
     const { work } = state;
     const { signal } = this.#ended;
+    // Before the zone is read: the settings of a later write are not compared yet.
+    const isComparing = state.needsComparing;
+    const serials = isComparing ? await store.publishingSerials(work.number) : [];
     const zone = await store.zoneBy(work.account, { number: work.number });
     const published = zone?.settings.published;
     if (zone === undefined || published === undefined) return await this.#end(work.number, state);
-    if (state.needsComparing) {
+    if (isComparing) {
       state.needsComparing = false;
-      await work.compare(zone).catch((error: unknown) => {
+      await work.compare(zone, serials).catch((error: unknown) => {
         state.needsComparing = true;
         throw error;
       });

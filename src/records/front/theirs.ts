@@ -29,10 +29,15 @@ export async function theirsOf(
   signal: AbortSignal,
 ): Promise<{ readonly theirs: readonly Theirs[] } | { readonly fault: ServiceFault }> {
   if (places.length > mostSingleReads) {
-    const content = await provider.sets(zone, signal);
-    if (content.kind !== "found") return { fault: content };
-    const { by } = theirsIn(content.value);
-    return { theirs: places.map((place) => by.get(keyOf(place)) ?? null) };
+    const first = await provider.sets(zone, signal);
+    if (first.kind !== "found") return { fault: first };
+    const { by } = theirsIn(first.value);
+    const isGone = (place: SetPlace) => !by.has(keyOf(place));
+    // The pages of a list may shift while it is read, and hide a set.
+    const second = places.some(isGone) ? await provider.sets(zone, signal) : first;
+    if (second.kind !== "found") return { fault: second };
+    const both = new Map([...theirsIn(second.value).by, ...by]);
+    return { theirs: places.map((place) => both.get(keyOf(place)) ?? null) };
   }
   const theirs: Theirs[] = [];
   for (const { owner, type } of places) {
@@ -42,6 +47,23 @@ export async function theirsOf(
     else theirs.push(theirsOfSet(found.value));
   }
   return { theirs };
+}
+
+/**
+ * Reads again what a list of the whole zone does not have, and notes it in `by`: its pages may have shifted while it
+ * was read, and hide a set.
+ */
+export async function confirmGone(
+  provider: Provider,
+  zone: string,
+  gone: readonly SetPlace[],
+  by: Map<string, Theirs>,
+  signal: AbortSignal,
+): Promise<ServiceFault | undefined> {
+  const found = await theirsOf(provider, zone, gone, signal);
+  if ("fault" in found) return found.fault;
+  for (const [at, place] of gone.entries()) by.set(keyOf(place), found.theirs[at] ?? null);
+  return undefined;
 }
 
 export function theirsIn({ sets, unreadable }: ProviderContent) {

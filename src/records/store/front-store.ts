@@ -39,6 +39,8 @@ export type FrontStore = {
   readonly publishedSetsAt: (zone: number, owners: readonly string[]) => Promise<readonly PublishedSet[]>;
   /** In one transaction. A set about which nothing is known that a missing row would not say as well is removed. */
   readonly putPublishedSets: (zone: number, sets: readonly PublishedSet[]) => Promise<void>;
+  /** Unless the row is no longer what it was `before`. Returns whether it was replaced. */
+  readonly replacePublishedSet: (zone: number, before: PublishedSet, after: PublishedSet) => Promise<boolean>;
   /** How many sets of each zone are refused, or were changed at the provider. */
   readonly troubledSets: (zones: readonly number[]) => Promise<readonly TroubledSets[]>;
 

@@ -85,6 +85,17 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       expect(await store.publishedSetsAfter(zone.number, undefined, 10)).toEqual([]);
     });
 
+    it("replaces the row of a set only if it is still the one that was seen", async () => {
+      const zone = await zoneWith();
+      await store.beginPublishing(zone.number, note);
+      const seen = row("a", { held: null, refused: { content, words: "no" } });
+      const [decided, learnt] = [row("a", { sent: content }), row("a", { theirs: null })];
+      await store.putPublishedSets(zone.number, [seen]);
+      expect(await store.replacePublishedSet(zone.number, seen, decided)).toBe(true);
+      expect(await store.replacePublishedSet(zone.number, seen, learnt)).toBe(false);
+      expect(await store.publishedSetsAt(zone.number, ["a"])).toEqual([decided]);
+    });
+
     it("writes many sets at a time", async () => {
       const zone = await zoneWith();
       await store.beginPublishing(zone.number, note);

@@ -108,7 +108,10 @@ const noteFromRow = ({ through, waiting, ttl, read_at, trouble, trouble_since }:
   trouble: trouble === null ? undefined : { text: trouble, since: trouble_since ?? 0 },
 });
 
-type SetStore = Pick<FrontStore, "publishedSetsAfter" | "publishedSetsAt" | "putPublishedSets" | "troubledSets">;
+type SetStore = Pick<
+  FrontStore,
+  "publishedSetsAfter" | "publishedSetsAt" | "putPublishedSets" | "replacePublishedSet" | "troubledSets"
+>;
 
 const setStore = ({ dialect: { anyOf, rowsIn }, read, write }: Sql): SetStore => ({
   publishedSetsAfter: async (zone, after, limit) => {
@@ -140,6 +143,19 @@ const setStore = ({ dialect: { anyOf, rowsIn }, read, write }: Sql): SetStore =>
         sql`DELETE FROM published_sets WHERE zone = ${zone} AND ${anyOf(sql`owner`, unneeded.slice(from, from + mostRows))}
             AND held = 'null' AND sent IS NULL AND theirs IS NULL AND refused IS NULL`,
       );
+  },
+  replacePublishedSet: async (zone, before, after) => {
+    const [was, is] = [setToRow(before), setToRow(after)];
+    const same = (column: SqlText, value: string | null) =>
+      value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`;
+    const replaced = await write(
+      sql`UPDATE published_sets SET held = ${is.held}, sent = ${is.sent}, theirs = ${is.theirs},
+          refused = ${is.refused}, words = ${is.words}, at = ${is.at}
+          WHERE zone = ${zone} AND owner = ${was.owner} AND type = ${was.type} AND held = ${was.held} AND at = ${was.at}
+          AND ${same(sql`sent`, was.sent)} AND ${same(sql`theirs`, was.theirs)} AND ${same(sql`refused`, was.refused)}
+          RETURNING zone`,
+    );
+    return replaced.length === 1;
   },
   troubledSets: async (zones) => {
     const rows = await read<TroubledSets>(
