@@ -37,7 +37,7 @@ export function createSqlLeftovers({ dialect: { anyOf }, read, write }: Sql): Le
       const { number, kind } = left;
       if (await removeNames(number)) return true;
       if (kind === "zone" && (await removeSets(number))) return true;
-      // If the zone itself was deleted meanwhile, its sets are left. The rows above may have been deleted by another node.
+      // If the zone itself was deleted meanwhile, its sets are left; another node may have deleted the rows above.
       const more = sql`SELECT 1 FROM signed_names WHERE zone = ${number}`;
       await write(sql`DELETE FROM leftovers WHERE number = ${number} AND kind = ${kind} AND NOT EXISTS (${more})`);
       return true;
