@@ -126,6 +126,13 @@ names:
     );
   });
 
+  it("--create at such a service: says that it has no effect", async () => {
+    const { io, printed } = openTerminal(folder);
+    const more = { api: "duckdns", targetSet: ["dns=[127.0.0.1:9]"], force: true, create: true };
+    await init(options(more), io);
+    expect(printed.err).toBe("--create has no effect here: moor cannot see which records exist at DuckDNS.\n");
+  });
+
   it.for<[string, InitOptions, string]>([
     [
       "a kind that does not exist",

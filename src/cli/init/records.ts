@@ -51,6 +51,8 @@ export async function askRecords(
   });
   try {
     const zone = await untilRight(asker, io, () => askZone(options, zones, asker));
+    if (zones === undefined && options.create)
+      io.err(`--create has no effect here: moor cannot see which records exist at ${targetName(config.api)}.\n`);
     const asking = { options, zone, config, target, asker, io, ...wanted };
     const name = await untilRight(asker, io, () => (zones === undefined ? typeName(asking) : askName(asking)));
     return { target: entry, zone: zone.name, name };
