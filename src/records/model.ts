@@ -92,6 +92,9 @@ export type PublishedSet = {
   readonly at: Instant;
 };
 
+/** `before` is undefined if there was no row. */
+export type PublishedSetChange = { readonly before: PublishedSet | undefined; readonly after: PublishedSet };
+
 /** How far the publisher is with a zone. */
 export type PublishedZone = {
   /** The position in the log up to which it knows all changes. */

@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Instant } from "../../core/instant.ts";
 import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
-import type { HeldContent, LoggedChange, PublishedSet } from "../model.ts";
+import type { HeldContent, LoggedChange, PublishedSet, Zone } from "../model.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
 import { keyOf, theirsOfSet } from "./theirs.ts";
 
@@ -11,11 +13,38 @@ export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifte
   outcome.fault.kind !== "unauthorised" &&
   outcome.fault.kind !== "missing";
 
+/** A set and what is known about it. */
+export type Known = SetPlace & {
+  readonly key: string;
+  /** Its row in the store; undefined if there is none. */
+  readonly stored: PublishedSet | undefined;
+  readonly row: PublishedSet;
+};
+
 /** What was held may not be there any more: as after a request whose outcome is not known. */
-export const doubted = (rows: readonly PublishedSet[]): readonly PublishedSet[] =>
+export const doubted = (rows: readonly PublishedSet[]): readonly Known[] =>
   rows
     .filter(({ sent, theirs }) => sent === undefined && theirs === undefined)
-    .map((row) => ({ ...row, sent: row.held }));
+    .map((stored) => {
+      const { owner, type, held } = stored;
+      return { owner, type, key: keyOf(stored), stored, row: { ...stored, sent: held } };
+    });
+
+/** Stores `row` of each set, unless its row is no longer `stored`: what somebody stored meanwhile is newer. */
+export async function saveRows<T extends Known>(
+  store: Pick<RecordStore, "replacePublishedSets">,
+  zone: number,
+  works: readonly T[],
+  now: Instant,
+): Promise<{ readonly saved: readonly T[]; readonly lost: readonly T[] }> {
+  const changed = works.map((work) => ({ ...work, row: { ...work.row, at: now } }));
+  const changes = changed.map(({ stored: before, row: after }) => ({ before, after }));
+  const replaced = new Set((await store.replacePublishedSets(zone, changes)).map(keyOf));
+  return {
+    saved: changed.filter(({ key }) => replaced.has(key)).map((work) => ({ ...work, stored: work.row })),
+    lost: works.filter(({ key }) => !replaced.has(key)),
+  };
+}
 
 /** What is known about a set after it was sent. */
 export function rowAfter(
@@ -52,27 +81,37 @@ export const deletionsFirst = <T extends { readonly owner: string; readonly ours
 export const sameRow = ({ at: _, ...a }: PublishedSet, { at: __, ...b }: PublishedSet): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
 
-/** The sets that a change is about. A new default TTL changes those that have no TTL of their own. */
-export function changedBy(change: LoggedChange["change"], withDefault: readonly SetPlace[]): readonly SetPlace[] {
-  if (change.kind !== "settings") return [change];
-  return change.before.ttl === change.after.ttl ? [] : withDefault;
-}
-
-const mayBeDecided = ({ theirs, refused }: PublishedSet): boolean => theirs !== undefined || refused !== undefined;
+/** Rows of the log per read. */
+const rowsAtOnce = 1_000;
 
 /**
- * Stores what a read has shown. Somebody may have decided about a refused or drifted set since its row was read: that
- * is not undone. Returns the keys of those.
+ * The sets that these writes have changed, by their serials. Reads the history once, back to the oldest of them; the
+ * rows of a write are contiguous in it.
  */
-export async function saveSeen(
-  store: Pick<RecordStore, "replacePublishedSet" | "putPublishedSets">,
-  zone: number,
-  seen: readonly (readonly [before: PublishedSet, after: PublishedSet])[],
-): Promise<ReadonlySet<string>> {
-  const decided = new Set<string>();
-  for (const [before, after] of seen)
-    if (mayBeDecided(before) && !(await store.replacePublishedSet(zone, before, after))) decided.add(keyOf(before));
-  const others = seen.flatMap(([before, after]) => (mayBeDecided(before) ? [] : [after]));
-  if (others.length > 0) await store.putPublishedSets(zone, others);
-  return decided;
+export async function changedIn(
+  store: Pick<RecordStore, "historyOf">,
+  zone: Zone,
+  serials: readonly number[],
+  withDefault: readonly SetPlace[],
+): Promise<ReadonlyMap<number, readonly SetPlace[]>> {
+  const found = new Map<number, Map<string, SetPlace>>();
+  const wanted = new Set(serials);
+  for (let before: number | undefined, isEnd = wanted.size === 0; !isEnd; await nextTurn()) {
+    const rows = await store.historyOf(zone, { before, limit: rowsAtOnce });
+    for (const { serial, change } of rows.filter((row) => wanted.has(row.serial))) {
+      const places = found.get(serial) ?? new Map<string, SetPlace>();
+      found.set(serial, places);
+      for (const { owner, type } of changedBy(change, withDefault)) places.set(keyOf({ owner, type }), { owner, type });
+    }
+    const last = rows.at(-1);
+    before = last?.position;
+    isEnd = rows.length < rowsAtOnce || (found.size === wanted.size && !wanted.has(last?.serial ?? 0));
+  }
+  return new Map([...found].map(([serial, places]) => [serial, [...places.values()]]));
+}
+
+/** The sets that a change is about. A new default TTL changes those that have no TTL of their own. */
+function changedBy(change: LoggedChange["change"], withDefault: readonly SetPlace[]): readonly SetPlace[] {
+  if (change.kind !== "settings") return [change];
+  return change.before.ttl === change.after.ttl ? [] : withDefault;
 }

@@ -194,7 +194,8 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
       const content = decided.held && { ...decided.held, ttl: decided.held.ttl ?? there ?? zone.settings.ttl };
       // The publisher ends the drift of a set that is the same here and there. Otherwise the row is written first:
       // the publisher looks at it as soon as the settings have changed. It may have learnt more about the set since.
-      if (!isTaken && !(await store.replacePublishedSet(zone.number, row, { ...decided, at: now() })))
+      const change = { before: row, after: { ...decided, at: now() } };
+      if (!isTaken && (await store.replacePublishedSets(zone.number, [change])).length === 0)
         return refused([nothingToDecide(setKey(owner, type))]);
       const published = isTaken ? undefined : { ...found.published, asked: now() };
       const take = isTaken ? [{ owner, type, content }] : [];

@@ -1,4 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
+import { wholeAccount } from "../../core/may.ts";
 import { apex } from "../../core/names/name.ts";
 import { readableRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
@@ -8,11 +9,12 @@ import type { Steps } from "../../core/steps.ts";
 import { checkingWrite } from "../commands/edit/check-write.ts";
 import type { Done } from "../commands/requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../commands/write.ts";
-import type { HeldContent, Publication, Zone, ZoneKey, ZoneSettings } from "../model.ts";
+import type { HeldContent, Publication, PublishedSet, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../queries/permitted-view.ts";
 import type { ActDecision, ActRule, WriteView } from "../store/port.ts";
-import { isProviders } from "./set-state.ts";
+import { type DefaultTtls, isProviders } from "./set-state.ts";
+import { contentIn } from "./theirs.ts";
 
 export type TakenSet = { readonly owner: string; readonly type: RecordType; readonly content: HeldContent | null };
 
@@ -35,6 +37,22 @@ export type PublishZone = {
   readonly parts: number;
   readonly now: Instant;
 };
+
+/** Takes what the provider holds by the drift rule of the zone, without anybody's decision. */
+export function takingByRule(
+  zone: Zone,
+  provider: string,
+  rows: readonly PublishedSet[],
+  { here, there }: DefaultTtls,
+): Omit<PublishZone, "now"> {
+  const take = rows.map(({ owner, type, theirs }): TakenSet => {
+    const content = contentIn(theirs);
+    return { owner, type, content: content && { ...content, ttl: content.ttl ?? there ?? here } };
+  });
+  const actor = { account: zone.account, label: `provider ${provider}`, scope: wholeAccount };
+  const taking = { kind: "publish-zone", action: "take_theirs", takesAll: false } as const;
+  return { ...taking, actor, at: { number: zone.number }, take, parts: take.length };
+}
 
 export function publishZoneRule(command: PublishZone): ActRule<Done | NotDone> {
   const { actor, at, action, take, takesAll, now } = command;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLog } from "../../process/log.ts";
 import type { ChangeOutcome, Provider, ProviderChange } from "../../providers/provider.ts";
-import { type Publication, type PublishedSet, plainSettings, type Zone } from "../model.ts";
+import { type Publication, type PublishedSet, type PublishedSetChange, plainSettings, type Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 import { OpenedAccount } from "./provider-accounts.ts";
 import { PublishedZoneWork } from "./publish-zone.ts";
@@ -33,6 +33,11 @@ function rig() {
     thereTtl: 300,
     /** Called after the sets were read from the store. */
     afterRead: () => {},
+    /** Called while the provider reads a set. */
+    whileRead: () => {},
+    /** Called before a row is stored. */
+    beforeSave: () => {},
+    now: 1_000,
   };
   const store = {
     sets: async () => {
@@ -41,18 +46,19 @@ function rig() {
       return read;
     },
     publishedSetsAt: async () => [...rows.values()],
-    putPublishedSets: async (_: number, given: readonly PublishedSet[]) => {
-      for (const row of given) rows.set(keyOf(row), row);
-    },
     setsAfter: async () => await store.sets(zone, {}),
     publishedSetsAfter: async () => [...rows.values()],
     publishedZone: async () => undefined,
-    replacePublishedSet: async (_: number, before: PublishedSet, after: PublishedSet) => {
-      if (JSON.stringify(rows.get(keyOf(before))) !== JSON.stringify(before)) return false;
-      rows.set(keyOf(after), after);
-      return true;
-    },
-    historyOf: async () => [{ change: { kind: "settings", before: { ttl: 60 }, after: { ttl: 300 } } }],
+    replacePublishedSets: async (_: number, changes: readonly PublishedSetChange[]) =>
+      changes.flatMap(({ before, after }) => {
+        state.beforeSave();
+        if (JSON.stringify(rows.get(keyOf(after))) !== JSON.stringify(before)) return [];
+        rows.set(keyOf(after), after);
+        return [after];
+      }),
+    historyOf: async () => [
+      { position: 1, serial: 5, change: { kind: "settings", before: { ttl: 60 }, after: { ttl: 300 } } },
+    ],
     endPublishing: async (_: number, serials: readonly number[], __: number, error?: string) => {
       state.ended.push(...serials);
       state.errors.push(error);
@@ -71,14 +77,18 @@ function rig() {
         state.sent.push(`${type} ${state.there ?? "deleted"}`);
         return { kind: "done", set: content && { owner, type, ...content } };
       }),
-    set: async () => ({ kind: "found", value: theirs() }),
+    set: async () => {
+      const value = theirs();
+      state.whileRead();
+      return { kind: "found", value };
+    },
     sets: async () => {
       const set = state.isHidden ? undefined : theirs();
       return { kind: "found", value: { sets: set ? [set] : [], unreadable: [] } };
     },
     zones: async () => ({ kind: "found", value: [{ id: "1", name: zone.name, ttl: 300 }] }),
   } as unknown as Provider;
-  const now = () => 1_000;
+  const now = () => state.now;
   const account = new OpenedAccount({ id: 1, name: "hetzner", replaced: 0 } as never, "", { now, random: () => 0 });
   account.provider = provider;
   const log = createLog({ format: "text", level: "silent", write: () => {} });
@@ -169,18 +179,105 @@ test("a set that is missing in the list of the zone is gone only if a second rea
 });
 
 test("a decision that is made while the zone is read is kept", async () => {
-  const { rows, state, store, readAll } = rig();
+  const { rows, state, readAll } = rig();
   const theirs = { ttl: 300, values: ["192.0.2.7"] };
   rows.set("www A", { ...place, held, theirs, at: 0 });
   state.there = "192.0.2.8";
   const decided = { ...place, held: theirs, at: 1 };
-  const replace = store.replacePublishedSet;
-  Object.assign(store, {
-    replacePublishedSet: (...given: Parameters<typeof replace>) => {
-      rows.set("www A", decided);
-      return replace(...given);
-    },
-  });
+  state.beforeSave = () => rows.set("www A", decided);
   await readAll();
   expect(rows.get("www A")).toEqual(decided);
+});
+
+const [second, third] = [
+  { ttl: 300, values: ["192.0.2.2"] },
+  { ttl: 300, values: ["192.0.2.3"] },
+];
+/** What another node has stored, which has begun to send something newer. */
+const newer = { ...place, held, sent: third, at: 5 };
+
+test("what is stored about a set while it is read at the provider is not overwritten", async () => {
+  const { rows, state, work, publish } = rig();
+  rows.set("www A", { ...place, held, sent: second, at: 0 });
+  [state.value, state.there] = ["192.0.2.2", "192.0.2.2"];
+  state.whileRead = () => {
+    state.whileRead = () => {};
+    rows.set("www A", newer);
+    state.there = "192.0.2.3";
+  };
+  work.add(1, [place]);
+  await publish();
+  expect([rows.get("www A"), state.ended]).toEqual([newer, []]);
+  await publish();
+  expect([state.there, state.ended]).toEqual(["192.0.2.2", [1]]);
+});
+
+test("what is stored about a set while it is sent is not overwritten: the outcome is not known any more", async () => {
+  const { rows, state, work, publish } = rig();
+  rows.set("www A", { ...place, held, at: 0 });
+  [state.value, state.there] = ["192.0.2.2", "192.0.2.1"];
+  state.answer = ({ owner, type, content }) => {
+    state.answer = undefined;
+    rows.set("www A", newer);
+    state.there = "192.0.2.3";
+    return { kind: "done", set: content && { owner, type, ...content } };
+  };
+  work.add(1, [place]);
+  await publish();
+  expect([rows.get("www A"), state.ended]).toEqual([newer, []]);
+  await publish();
+  expect([state.there, state.ended]).toEqual(["192.0.2.2", [1]]);
+});
+
+test("a set is not sent if something newer was stored about it since it was looked at", async () => {
+  const { rows, state, work, publish } = rig();
+  rows.set("www A", { ...place, held, at: 0 });
+  [state.value, state.there] = ["192.0.2.2", "192.0.2.1"];
+  state.beforeSave = () => rows.set("www A", newer);
+  work.add(1, [place]);
+  expect((await publish()).retry).toBeGreaterThan(0);
+  expect([state.sent, state.ended]).toEqual([[], []]);
+});
+
+test("after an outcome that is not known, an earlier read of the zone does not count as the late one", async () => {
+  const { rows, state, work, publish, readAll } = rig();
+  rows.set("www A", { ...place, held, at: 0 });
+  [state.value, state.there] = ["192.0.2.2", "192.0.2.1"];
+  state.answer = () => ({ kind: "unknown", fault: { kind: "later", because: "cut" } as never });
+  work.add(1, [place]);
+  await publish();
+  const due = () => work.readDue({ ...published, readEvery: 0 });
+  expect(due()).toBe(61_000);
+  state.now = 30_000;
+  await readAll();
+  expect(due()).toBe(61_000);
+  state.now = 61_000;
+  await readAll();
+  expect(due()).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("a zone whose last run ended in the middle of a request is read again a minute later", async () => {
+  const { rows, work } = rig();
+  rows.set("www A", { ...place, held, sent: second, at: 0 });
+  await work.compare(zone, []);
+  expect(work.readDue({ ...published, readEvery: 0 })).toBe(61_000);
+});
+
+test("the history is read once for all running actions, in parts, back to the oldest of them", async () => {
+  const { state, store, work, publish } = rig();
+  // Of 50 writes, 100 rows each.
+  const log = Array.from({ length: 5_000 }, (_, at) => ({
+    ...{ position: 5_000 - at, serial: Math.ceil((5_000 - at) / 100), change: { owner: `n${at % 100}`, type: "A" } },
+  }));
+  const limits: number[] = [];
+  Object.assign(store, {
+    historyOf: async (_: Zone, { before = 9_999, limit }: { before?: number; limit: number }) => {
+      limits.push(limit);
+      return log.filter(({ position }) => position < before).slice(0, limit);
+    },
+  });
+  await work.compare(zone, [35, 45, 49]);
+  expect(limits).toEqual([1_000, 1_000]);
+  await publish();
+  expect(state.ended.toSorted((a, b) => a - b)).toEqual([35, 45, 49]);
 });

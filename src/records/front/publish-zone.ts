@@ -1,19 +1,19 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import { wholeAccount } from "../../core/may.ts";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import type { Logger } from "../../process/log.ts";
 import { isOfService, type ServiceFault } from "../../providers/answers/service-fault.ts";
-import type { HeldContent, Publication, PublishedSet, PublishedZone, Zone } from "../model.ts";
+import type { HeldContent, Publication, PublishedZone, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
-import { changedBy, deletionsFirst, doubted, isOfSet, rowAfter, sameRow, saveSeen } from "./after-write.ts";
+import { changedIn, deletionsFirst, doubted, isOfSet, type Known, rowAfter, sameRow, saveRows } from "./after-write.ts";
 import { afterRead, drifted, isReadableContent, planSet } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
-import { publishZoneRule, type TakenSet } from "./publish-rule.ts";
+import { publishZoneRule, takingByRule } from "./publish-rule.ts";
 import { contentOf, type DefaultTtls, isProviders, ttlsOf } from "./set-state.ts";
 import { allRows, confirmGone, contentIn, keyOf, theirsIn, theirsOf } from "./theirs.ts";
 import { WaitingSerials } from "./waiting-serials.ts";
+import { ZoneNote } from "./zone-note.ts";
 
 /**
  * Sets that are sent together. A provider without transactions gets few, so that a later change does not wait long;
@@ -24,6 +24,8 @@ const mostSent = { oneByOne: 200, together: 10_000 };
 const perRead = 500;
 /** Milliseconds until the zone is read after an outcome that was not known: the request may still be carried out. */
 const lateAfter = 60_000;
+/** Milliseconds after somebody else stored something about a set while it was sent or read. */
+const afterLoss = 1_000;
 /** For faults of the zone at the provider. */
 const backOff = { base: 500, cap: 300_000 };
 
@@ -40,9 +42,7 @@ export type ZoneOptions = {
 /** How a round ended: `retry` has the milliseconds after which the rest can be tried. */
 export type RoundEnd = { readonly retry: number | undefined };
 
-type Work = SetPlace & {
-  readonly key: string;
-  readonly row: PublishedSet;
+type Work = Known & {
   readonly ours: HeldContent | null;
   readonly serials: readonly number[];
 };
@@ -63,13 +63,16 @@ export class PublishedZoneWork {
   /** What may have to be sent, in the order of the changes. */
   readonly #pending = new Map<string, SetPlace>();
   readonly #serials = new WaitingSerials();
-  #note: PublishedZone;
+  readonly #note: ZoneNote;
   #failures = 0;
   /** When the whole zone is to be read, whatever the interval of the zone is. */
   #readBy = Number.POSITIVE_INFINITY;
+  /** Something newer about a set was found in the store: the zone may have another leader, or be unpublished. */
+  #hasLost = false;
 
   constructor({ number, account }: Zone, note: PublishedZone, options: ZoneOptions) {
-    [this.number, this.account, this.#note, this.#options] = [number, account, note, options];
+    [this.number, this.account, this.#options] = [number, account, options];
+    this.#note = new ZoneNote(number, note, options);
   }
 
   get isIdle(): boolean {
@@ -92,8 +95,7 @@ export class PublishedZoneWork {
   async compare(zone: Zone, serials: readonly number[]): Promise<void> {
     const { store } = this.#options;
     const note = await store.publishedZone(this.number);
-    // A read that is due stays due.
-    if (note) this.#note = { ...note, readAt: Math.min(note.readAt, this.#note.readAt) };
+    if (note) this.#note.renew(note);
     const ttls = ttlsOf(zone, this.#note.ttl);
     const rows = await allRows(store, this.number);
     const sets = await readZone(store, zone, nextTurn);
@@ -105,12 +107,16 @@ export class PublishedZoneWork {
       const { kind } = planSet(contentOf(here.get(key), ttls), rows.get(key), ttls);
       if (kind === "send" || kind === "read") this.#pending.set(key, { owner: place.owner, type: place.type });
     }
+    // A request of the last run may still be carried out, as after every outcome that is not known.
+    if ([...rows.values()].some(({ sent }) => sent !== undefined)) this.#readLate();
     const withDefault = sets.filter(({ ttl }) => ttl === null);
-    for (const serial of serials) {
-      const changes = await store.historyOf(zone, { serial, limit: 100_000 });
-      const places = changes.flatMap(({ change }) => changedBy(change, withDefault));
-      this.add(serial, places);
-    }
+    const changed = await changedIn(store, zone, serials, withDefault);
+    // A write that the history does not have waits for everything: what it changed is unknown.
+    for (const serial of serials) this.add(serial, changed.get(serial) ?? [...this.#pending.values()]);
+  }
+
+  #readLate(): void {
+    this.#readBy = this.#options.now() + lateAfter;
   }
 
   /** Publishes what is pending, as far as the provider lets us. */
@@ -120,12 +126,12 @@ export class PublishedZoneWork {
       const wait = account.wait(zone.name);
       const end = wait > 0 ? { retry: wait } : await this.#publishSome(round);
       if (end.retry !== undefined) {
-        await this.#saveNote();
+        await this.#note.saveWaiting(this.#pending.size);
         return end;
       }
     }
     await this.#endActions();
-    await this.#saveNote();
+    await this.#note.saveWaiting(this.#pending.size);
     return { retry: undefined };
   }
 
@@ -134,8 +140,10 @@ export class PublishedZoneWork {
     const places = [...this.#pending.values()].slice(0, mostSets > 1 ? mostSent.together : mostSent.oneByOne);
     // Before the sets are read: a change that arrives from now on is another one.
     for (const place of places) this.#pending.delete(keyOf(place));
+    this.#hasLost = false;
     try {
-      return await this.#publishWorks(round, await this.#worksAt(round, places));
+      const { retry } = await this.#publishWorks(round, await this.#worksAt(round, places));
+      return { retry: retry ?? (this.#hasLost ? afterLoss : undefined) };
     } catch (error) {
       // The store cannot be used now.
       this.#putBack(places);
@@ -175,8 +183,9 @@ export class PublishedZoneWork {
     const rows = new Map((await store.publishedSetsAt(zone.number, owners)).map((row) => [keyOf(row), row]));
     return places.map(({ owner, type }, at) => {
       const key = keyOf({ owner, type });
-      const row = rows.get(key) ?? { owner, type, held: null, at: now() };
-      return { owner, type, key, row, ours: contentOf(sets.get(key), ttls), serials: serials[at] ?? [] };
+      const stored = rows.get(key);
+      const row = stored ?? { owner, type, held: null, at: now() };
+      return { owner, type, key, stored, row, ours: contentOf(sets.get(key), ttls), serials: serials[at] ?? [] };
     });
   }
 
@@ -186,26 +195,32 @@ export class PublishedZoneWork {
     const found = await theirsOf(account.provider, zone.name, works, signal);
     if ("fault" in found) return await this.#failed(round, works, found.fault);
     account.worked();
-    const drifts: Work[] = [];
-    const rows: PublishedSet[] = [];
-    for (const [at, work] of works.entries()) {
-      const theirs = found.theirs[at] ?? null;
-      const after = afterRead(work.row, theirs, work.ours, { before: ttls, now: ttls });
-      rows.push({ ...after.row, at: this.#options.now() });
-      if (after.kind === "drifted") drifts.push({ ...work, row: after.row });
-      // Now it can be compared and sent.
-      else this.#again(work);
-    }
-    await this.#save(rows);
-    await this.#drifted(round, drifts);
+    const read = works.map((work, at) => {
+      const after = afterRead(work.row, found.theirs[at] ?? null, work.ours, { before: ttls, now: ttls });
+      return { ...work, ...after };
+    });
+    await this.#learnt(round, read);
     return { retry: undefined };
   }
 
-  async #send(round: Round, works: readonly Work[]): Promise<RoundEnd> {
+  /** Stores what a read has shown. */
+  async #learnt(round: Round, read: readonly (Work & Pick<ReturnType<typeof afterRead>, "kind">)[]): Promise<void> {
+    const saved = await this.#save(read);
+    // Now it can be compared and sent.
+    for (const work of saved) if (work.kind === "known") this.#again(work);
+    await this.#drifted(
+      round,
+      saved.filter(({ kind }) => kind === "drifted"),
+    );
+  }
+
+  async #send(round: Round, all: readonly Work[]): Promise<RoundEnd> {
     const { account, zone, signal } = round;
-    const { now } = this.#options;
     // Before the request: if its answer is lost, what the provider holds is unknown.
-    await this.#save(works.map(({ row, ours }) => ({ ...row, refused: undefined, sent: ours, at: now() })));
+    const works = await this.#save(
+      all.map((work) => ({ ...work, row: { ...work.row, refused: undefined, sent: work.ours } })),
+    );
+    if (works.length === 0) return { retry: undefined };
     const changes = works.map(({ owner, type, ours, row: { held } }) => ({
       owner,
       type,
@@ -213,33 +228,32 @@ export class PublishedZoneWork {
       expected: held ?? ("missing" as const),
     }));
     const outcomes = await account.provider.write(zone.name, changes, signal);
-    const rows: PublishedSet[] = [];
+    const ended = works.flatMap((work, at) => {
+      const outcome = outcomes[at];
+      return outcome ? [{ ...work, row: rowAfter(work, outcome), outcome }] : [];
+    });
     const drifts: Work[] = [];
     const unsent: Work[] = [];
     let fault: ServiceFault | undefined;
     let retry: number | undefined;
-    for (const [at, work] of works.entries()) {
-      const outcome = outcomes[at];
-      if (outcome === undefined) continue;
-      const row = { ...rowAfter(work, outcome), at: now() };
-      rows.push(row);
+    for (const work of await this.#save(ended)) {
+      const { outcome } = work;
       if (outcome.kind === "done") this.#serials.settle(work.key, work.serials);
-      else if (outcome.kind === "drifted") drifts.push({ ...work, row });
+      else if (outcome.kind === "drifted") drifts.push(work);
       // What it holds after a refusal is read, and not assumed: it may have stored all of it, or a part.
       else if (isOfSet(outcome)) this.#again(work);
       else {
         unsent.push(work);
-        if (outcome.kind === "unknown") this.#readBy = now() + lateAfter;
+        if (outcome.kind === "unknown") this.#readLate();
         fault ??= outcome.fault;
         if (outcome.kind === "waiting") retry = Math.max(retry ?? 0, outcome.retryAfter);
       }
     }
-    await this.#save(rows);
     await this.#drifted(round, drifts);
     if (fault === undefined) {
       this.#failures = 0;
       account.worked();
-      await this.#trouble(undefined);
+      await this.#note.trouble(undefined);
       return { retry: undefined };
     }
     return await this.#failed(round, unsent, fault, retry);
@@ -252,7 +266,7 @@ export class PublishedZoneWork {
     // Other zones of the same token may work.
     if (isOfService(fault) || fault.kind === "unauthorised") account.failed();
     if (fault.kind === "missing") await this.#doubtAll();
-    await this.#trouble(fault.because);
+    await this.#note.trouble(fault.because);
     return { retry: Math.max(retry, account.wait(zone.name), backOffDelay(this.#failures, 1, backOff)) };
   }
 
@@ -272,14 +286,14 @@ export class PublishedZoneWork {
   }
 
   /** To be looked at again, unless a newer change waits already. Its actions go on waiting. */
-  #again({ key, owner, type }: Work): void {
+  #again({ key, owner, type }: Known): void {
     if (!this.#pending.has(key)) this.#pending.set(key, { owner, type });
   }
 
   /** Somebody else changed these sets at the provider; `row.theirs` says how. */
   async #drifted({ zone, published, account, ttls }: Round, works: readonly Work[]): Promise<void> {
     if (works.length === 0) return;
-    const { log, now } = this.#options;
+    const { log } = this.#options;
     const { drift } = published;
     const names = works.slice(0, 5).map(({ key }) => key);
     log.warn(
@@ -296,28 +310,21 @@ export class PublishedZoneWork {
       for (const { key, serials } of readable) this.#serials.settle(key, serials, drifted);
       return;
     }
-    await this.#save(
-      readable.map(({ row }) => ({
-        ...row,
-        held: contentIn(row.theirs),
-        theirs: undefined,
-        refused: undefined,
-        at: now(),
-      })),
-    );
-    for (const work of readable) this.#again(work);
+    const decidedRow = ({ row }: Work) => ({
+      ...row,
+      held: contentIn(row.theirs),
+      theirs: undefined,
+      refused: undefined,
+    });
+    const saved = await this.#save(readable.map((work) => ({ ...work, row: decidedRow(work) })));
+    for (const work of saved) this.#again(work);
   }
 
   /** Writes theirs here. Their sets may be impossible here: then somebody has to decide. */
-  async #take(zone: Zone, provider: string, works: readonly Work[], { here, there }: DefaultTtls): Promise<boolean> {
+  async #take(zone: Zone, provider: string, works: readonly Work[], ttls: DefaultTtls): Promise<boolean> {
     const { store, now, log } = this.#options;
-    const take = works.map(({ owner, type, row }): TakenSet => {
-      const content = contentIn(row.theirs);
-      return { owner, type, content: content && { ...content, ttl: content.ttl ?? there ?? here } };
-    });
-    const actor = { account: zone.account, label: `provider ${provider}`, scope: wholeAccount };
-    const taking = { kind: "publish-zone", action: "take_theirs", takesAll: false } as const;
-    const command = { ...taking, actor, at: { number: zone.number }, take, parts: take.length, now: now() };
+    const rows = works.map(({ row }) => row);
+    const command = { ...takingByRule(zone, provider, rows, ttls), now: now() };
     const acted = await store.run(command, publishZoneRule);
     if (typeof acted !== "string" && acted.result.kind === "done") return true;
     log.warn({ zone: zone.name, provider }, "what the provider holds cannot be stored here; somebody has to decide");
@@ -327,6 +334,7 @@ export class PublishedZoneWork {
   /** Reads the whole zone at the provider, to find what somebody else changed there. Nothing may be pending. */
   async readAll(zone: Zone, published: Publication, account: OpenedAccount, signal: AbortSignal): Promise<RoundEnd> {
     const { store, now } = this.#options;
+    const begun = now();
     const before = ttlsOf(zone, this.#note.ttl);
     const round = { zone, published, account, ttls: before, signal };
     const wait = account.wait(zone.name);
@@ -345,56 +353,35 @@ export class PublishedZoneWork {
     const gone = works.filter(({ key, row }) => !theirs.by.has(key) && row.held !== null);
     const fault = await confirmGone(account.provider, zone.name, gone, theirs.by, signal);
     if (fault) return await this.#failed(round, [], fault);
-    const seen: [PublishedSet, PublishedSet][] = [];
-    const drifts: Work[] = [];
-    for (const work of works) {
-      // It is being changed here: the next write finds out.
-      if (this.#pending.has(work.key)) continue;
-      const after = afterRead(work.row, theirs.by.get(work.key) ?? null, work.ours, ttls);
-      if (sameRow(after.row, work.row)) continue;
-      seen.push([work.row, { ...after.row, at: now() }]);
-      if (after.kind === "drifted") drifts.push({ ...work, row: after.row });
-      else this.#again(work);
-    }
-    const decided = await saveSeen(store, this.number, seen);
-    if (seen.length > 0) this.#options.changed(this.number);
-    this.#readBy = Number.POSITIVE_INFINITY;
-    this.#note = { ...this.#note, ttl: there.value, readAt: now(), trouble: undefined };
-    await store.notePublishedZone(this.number, { ttl: there.value, readAt: now(), trouble: undefined });
-    const undecided = drifts.filter(({ key }) => !decided.has(key));
-    await this.#drifted({ ...round, ttls: ttls.now }, undecided);
+    // What is being changed here is left out: its next write finds out.
+    const read = works
+      .filter(({ key }) => !this.#pending.has(key))
+      .map((work) => ({ ...work, ...afterRead(work.row, theirs.by.get(work.key) ?? null, work.ours, ttls) }))
+      .filter(({ row, stored }) => stored === undefined || !sameRow(row, stored));
+    // A read that is due later, because a request may still be carried out, stays due.
+    if (this.#readBy <= begun) this.#readBy = Number.POSITIVE_INFINITY;
+    await this.#note.save({ ttl: there.value, readAt: now(), trouble: undefined });
+    await this.#learnt({ ...round, ttls: ttls.now }, read);
     await this.#endActions();
     return { retry: undefined };
   }
 
-  async #save(rows: readonly PublishedSet[]): Promise<void> {
-    if (rows.length === 0) return;
-    await this.#options.store.putPublishedSets(this.number, rows);
+  /** Returns the sets about which nobody has stored something newer; the others are looked at again. */
+  async #save<T extends Known>(works: readonly T[]): Promise<readonly T[]> {
+    if (works.length === 0) return [];
+    const { saved, lost } = await saveRows(this.#options.store, this.number, works, this.#options.now());
     this.#options.changed(this.number);
+    for (const work of lost) this.#again(work);
+    if (lost.length > 0) {
+      this.#hasLost = true;
+      this.#readLate();
+    }
+    return saved;
   }
 
   async #endActions(): Promise<void> {
     const { store, now } = this.#options;
     for (const [error, serials] of this.#serials.takeEnded())
       await store.endPublishing(this.number, serials, now(), error);
-  }
-
-  async #trouble(text: string | undefined): Promise<void> {
-    const { trouble } = this.#note;
-    if (trouble?.text === text) return;
-    const { store, now, log } = this.#options;
-    const next = text === undefined ? undefined : { text, since: trouble?.since ?? now() };
-    this.#note = { ...this.#note, trouble: next };
-    await store.notePublishedZone(this.number, { trouble: next });
-    if (text !== undefined) log.warn({ zone: this.number, because: text }, "changes wait for the provider");
-    else log.info({ zone: this.number }, "the provider accepts changes again");
-  }
-
-  async #saveNote(): Promise<void> {
-    const note = { waiting: this.#pending.size, through: this.#options.position() };
-    if (note.waiting === this.#note.waiting && note.through === this.#note.through) return;
-    this.#note = { ...this.#note, ...note };
-    await this.#options.store.notePublishedZone(this.number, note);
-    this.#options.changed(this.number);
   }
 }

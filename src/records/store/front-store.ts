@@ -1,5 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
-import type { NewProvider, PublishedSet, PublishedZone, StoredProvider, Zone } from "../model.ts";
+import type { NewProvider, PublishedSet, PublishedSetChange, PublishedZone, StoredProvider, Zone } from "../model.ts";
 
 /** The part of a store that is about zones that are published at a provider. */
 export type FrontStore = {
@@ -39,8 +39,11 @@ export type FrontStore = {
   readonly publishedSetsAt: (zone: number, owners: readonly string[]) => Promise<readonly PublishedSet[]>;
   /** In one transaction. A set about which nothing is known that a missing row would not say as well is removed. */
   readonly putPublishedSets: (zone: number, sets: readonly PublishedSet[]) => Promise<void>;
-  /** Unless the row is no longer what it was `before`. Returns whether it was replaced. */
-  readonly replacePublishedSet: (zone: number, before: PublishedSet, after: PublishedSet) => Promise<boolean>;
+  /** Leaves out each row that is no longer what it was before. Returns the sets whose rows were replaced. */
+  readonly replacePublishedSets: (
+    zone: number,
+    changes: readonly PublishedSetChange[],
+  ) => Promise<readonly Pick<PublishedSet, "owner" | "type">[]>;
   /** How many sets of each zone are refused, or were changed at the provider. */
   readonly troubledSets: (zones: readonly number[]) => Promise<readonly TroubledSets[]>;
 

@@ -4,6 +4,7 @@ import {
   type HeldContent,
   type Publication,
   type PublishedSet,
+  type PublishedSetChange,
   plainSettings,
   type Zone,
 } from "../../../src/records/model.ts";
@@ -85,15 +86,24 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       expect(await store.publishedSetsAfter(zone.number, undefined, 10)).toEqual([]);
     });
 
-    it("replaces the row of a set only if it is still the one that was seen", async () => {
+    it("replaces the rows of sets only if they are still those that were seen", async () => {
       const zone = await zoneWith();
       await store.beginPublishing(zone.number, note);
       const seen = row("a", { held: null, refused: { content, words: "no" } });
       const [decided, learnt] = [row("a", { sent: content }), row("a", { theirs: null })];
-      await store.putPublishedSets(zone.number, [seen]);
-      expect(await store.replacePublishedSet(zone.number, seen, decided)).toBe(true);
-      expect(await store.replacePublishedSet(zone.number, seen, learnt)).toBe(false);
-      expect(await store.publishedSetsAt(zone.number, ["a"])).toEqual([decided]);
+      const replaced = async (...changes: readonly PublishedSetChange[]) =>
+        (await store.replacePublishedSets(zone.number, changes)).map(({ owner }) => owner);
+      expect(await replaced({ before: undefined, after: seen })).toEqual(["a"]);
+      expect(await replaced({ before: undefined, after: learnt })).toEqual([]);
+      expect(await replaced({ before: seen, after: decided })).toEqual(["a"]);
+      const other = { before: undefined, after: row("b") };
+      expect(await replaced({ before: seen, after: learnt }, other)).toEqual(["b"]);
+      expect(await store.publishedSetsAt(zone.number, ["a", "b"])).toEqual([decided, row("b")]);
+      expect(await replaced({ before: decided, after: row("a", { held: null }) })).toEqual(["a"]);
+      expect(await store.publishedSetsAt(zone.number, ["a"])).toEqual([]);
+      expect(await replaced({ before: decided, after: row("a") })).toEqual([]);
+      await store.forgetPublished(zone.number);
+      expect(await replaced({ before: undefined, after: row("a") })).toEqual([]);
     });
 
     it("writes many sets at a time", async () => {

@@ -1,8 +1,9 @@
 import { isObject } from "../../../core/is-object.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
-import type { HeldContent, PublishedSet, PublishedZone, StoredProvider } from "../../model.ts";
+import type { HeldContent, PublishedSet, PublishedSetChange, PublishedZone, StoredProvider } from "../../model.ts";
 import type { FrontStore, TroubledSets } from "../front-store.ts";
+import type { SetPlace } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 
 /** Rows per statement. */
@@ -110,10 +111,12 @@ const noteFromRow = ({ through, waiting, ttl, read_at, trouble, trouble_since }:
 
 type SetStore = Pick<
   FrontStore,
-  "publishedSetsAfter" | "publishedSetsAt" | "putPublishedSets" | "replacePublishedSet" | "troubledSets"
+  "publishedSetsAfter" | "publishedSetsAt" | "putPublishedSets" | "replacePublishedSets" | "troubledSets"
 >;
 
-const setStore = ({ dialect: { anyOf, rowsIn }, read, write }: Sql): SetStore => ({
+const setStore = (on: Sql): SetStore => ({ ...setReads(on), ...setWrites(on) });
+
+const setReads = ({ dialect: { anyOf }, read }: Sql): Omit<SetStore, keyof SetWrites> => ({
   publishedSetsAfter: async (zone, after, limit) => {
     const { owner = "", type = "" } = after ?? {};
     const rows = await read<PublishedRow>(
@@ -126,37 +129,6 @@ const setStore = ({ dialect: { anyOf, rowsIn }, read, write }: Sql): SetStore =>
     const rows = sql`SELECT * FROM published_sets WHERE zone = ${zone} AND ${anyOf(sql`owner`, owners)}`;
     return (await read<PublishedRow>(rows)).map(setFromRow);
   },
-  putPublishedSets: async (zone, sets) => {
-    for (let from = 0; from < sets.length; from += mostRows) {
-      const rows = rowsIn(sets.slice(from, from + mostRows).map(setToRow), columns);
-      await write(
-        sql`INSERT INTO published_sets (zone, owner, type, held, sent, theirs, refused, words, at)
-            SELECT cast(${zone} as bigint), owner, type, held, sent, theirs, refused, words, at FROM ${rows} AS given
-            WHERE EXISTS (SELECT 1 FROM published_zones WHERE zone = ${zone})
-            ON CONFLICT (zone, owner, type) DO UPDATE SET held = excluded.held, sent = excluded.sent,
-            theirs = excluded.theirs, refused = excluded.refused, words = excluded.words, at = excluded.at`,
-      );
-    }
-    const unneeded = sets.filter(isUnneeded).map(({ owner }) => owner);
-    for (let from = 0; from < unneeded.length; from += mostRows)
-      await write(
-        sql`DELETE FROM published_sets WHERE zone = ${zone} AND ${anyOf(sql`owner`, unneeded.slice(from, from + mostRows))}
-            AND held = 'null' AND sent IS NULL AND theirs IS NULL AND refused IS NULL`,
-      );
-  },
-  replacePublishedSet: async (zone, before, after) => {
-    const [was, is] = [setToRow(before), setToRow(after)];
-    const same = (column: SqlText, value: string | null) =>
-      value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`;
-    const replaced = await write(
-      sql`UPDATE published_sets SET held = ${is.held}, sent = ${is.sent}, theirs = ${is.theirs},
-          refused = ${is.refused}, words = ${is.words}, at = ${is.at}
-          WHERE zone = ${zone} AND owner = ${was.owner} AND type = ${was.type} AND held = ${was.held} AND at = ${was.at}
-          AND ${same(sql`sent`, was.sent)} AND ${same(sql`theirs`, was.theirs)} AND ${same(sql`refused`, was.refused)}
-          RETURNING zone`,
-    );
-    return replaced.length === 1;
-  },
   troubledSets: async (zones) => {
     const rows = await read<TroubledSets>(
       sql`SELECT zone, sum(CASE WHEN theirs IS NULL THEN 1 ELSE 0 END) AS refused,
@@ -166,6 +138,73 @@ const setStore = ({ dialect: { anyOf, rowsIn }, read, write }: Sql): SetStore =>
     return rows.map(({ zone, refused, drifted }) => ({ zone, refused: Number(refused), drifted: Number(drifted) }));
   },
 });
+
+type SetWrites = Pick<SetStore, "putPublishedSets" | "replacePublishedSets">;
+
+const setWrites = (on: Sql): SetWrites => {
+  const {
+    dialect: { rowsIn },
+    write,
+  } = on;
+  return {
+    putPublishedSets: async (zone, sets) => {
+      for (const some of partsOf(sets))
+        await write(
+          sql`${insertion(zone, rowsIn(some.map(setToRow), columns))}
+            ON CONFLICT (zone, owner, type) DO UPDATE SET held = excluded.held, sent = excluded.sent,
+            theirs = excluded.theirs, refused = excluded.refused, words = excluded.words, at = excluded.at`,
+        );
+      await removeUnneeded(on, zone, sets);
+    },
+    replacePublishedSets: async (zone, changes) => {
+      const replaced: SetPlace[] = [];
+      const fresh = changes.filter(({ before }) => before === undefined).map(({ after }) => after);
+      for (const some of partsOf(fresh)) {
+        const rows = rowsIn(some.map(setToRow), columns);
+        const created = sql`${insertion(zone, rows)} ON CONFLICT DO NOTHING RETURNING owner, type`;
+        replaced.push(...(await write<SetPlace>(created)));
+      }
+      for (const some of partsOf(changes.flatMap(changedRow))) {
+        // Materialized, so that SQLite looks up each row, instead of the given rows for each row of the zone.
+        const updated = sql`WITH given AS MATERIALIZED (SELECT * FROM ${rowsIn(some, changedColumns)} AS rows)
+            UPDATE published_sets SET held = given.held, sent = given.sent, theirs = given.theirs,
+          refused = given.refused, words = given.words, at = given.at FROM given
+          WHERE published_sets.zone = ${zone} AND published_sets.owner = given.owner
+          AND published_sets.type = given.type AND published_sets.held = given.was_held
+          AND published_sets.at = given.was_at AND published_sets.sent IS NOT DISTINCT FROM given.was_sent
+          AND published_sets.theirs IS NOT DISTINCT FROM given.was_theirs
+          AND published_sets.refused IS NOT DISTINCT FROM given.was_refused
+          RETURNING published_sets.owner, published_sets.type`;
+        replaced.push(...(await write<SetPlace>(updated)));
+      }
+      await removeUnneeded(
+        on,
+        zone,
+        changes.map(({ after }) => after),
+      );
+      return replaced;
+    },
+  };
+};
+
+/** Into a zone that is published. */
+const insertion = (zone: number, rows: SqlText): SqlText =>
+  sql`INSERT INTO published_sets (zone, owner, type, held, sent, theirs, refused, words, at)
+      SELECT cast(${zone} as bigint), owner, type, held, sent, theirs, refused, words, at FROM ${rows} AS given
+      WHERE EXISTS (SELECT 1 FROM published_zones WHERE zone = ${zone})`;
+
+/** Rows that say no more than a missing one would. */
+async function removeUnneeded({ dialect: { anyOf }, write }: Sql, zone: number, sets: readonly PublishedSet[]) {
+  for (const owners of partsOf(sets.filter(isUnneeded).map(({ owner }) => owner)))
+    await write(
+      sql`DELETE FROM published_sets WHERE zone = ${zone} AND ${anyOf(sql`owner`, owners)}
+          AND held = 'null' AND sent IS NULL AND theirs IS NULL AND refused IS NULL`,
+    );
+}
+
+function* partsOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += mostRows) yield all.slice(from, from + mostRows);
+}
 
 const isUnneeded = ({ held, sent, theirs, refused }: PublishedSet): boolean =>
   held === null && sent === undefined && theirs === undefined && refused === undefined;
@@ -180,6 +219,22 @@ const columns = {
   words: "text",
   at: "bigint",
 } as const;
+
+const changedColumns = {
+  ...columns,
+  was_held: "text",
+  was_sent: "text",
+  was_theirs: "text",
+  was_refused: "text",
+  was_at: "bigint",
+} as const;
+
+function changedRow({ before, after }: PublishedSetChange): readonly object[] {
+  if (before === undefined) return [];
+  const { held, sent, theirs, refused, at } = setToRow(before);
+  const was = { was_held: held, was_sent: sent, was_theirs: theirs, was_refused: refused, was_at: at };
+  return [{ ...setToRow(after), ...was }];
+}
 
 type PublishedRow = {
   readonly owner: string;

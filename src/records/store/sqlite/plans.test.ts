@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
 import { type LoggedChange, plainSettings, type Zone } from "../../model.ts";
+import { createSqlFront } from "../sql/front.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlTokens } from "../sql/tokens.ts";
 import { prepareNeighbours } from "./neighbours.ts";
@@ -45,7 +46,7 @@ async function waysOf(work: () => Promise<unknown>): Promise<readonly string[]> 
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[];
     return steps
       .map(({ detail }) => detail)
-      .filter((detail) => /\b(?:zones|rrsets|actions|changes|zone_grants|tokens)\b/.test(detail));
+      .filter((detail) => /\b(?:zones|rrsets|actions|changes|zone_grants|tokens|published_sets)\b/.test(detail));
   });
   return [...new Set(ways)];
 }
@@ -135,6 +136,14 @@ describe("SQLite uses an index", () => {
     expect(await waysOf(() => queries.restOfWrite(zone, change))).toEqual([
       "SEARCH changes USING COVERING INDEX changes_of_zone (zone=? AND position>? AND position<?)",
       "SEARCH changes USING COVERING INDEX changes_of_zone (zone=? AND position<?)",
+    ]);
+  });
+
+  it("for each row of a published set that is replaced", async () => {
+    const after = { owner: "www", type: "A", held: null, sent: null, at: 1 } as const;
+    const front = createSqlFront(sqliteSql(database));
+    expect(await waysOf(() => front.replacePublishedSets(1, [{ before: after, after }]))).toEqual([
+      "SEARCH published_sets USING PRIMARY KEY (zone=? AND owner=? AND type=?)",
     ]);
   });
 });
