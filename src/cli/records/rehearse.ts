@@ -24,7 +24,7 @@ export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: Comma
     if (zone.settings.mode !== "primary")
       return refuse(1, `The records of ${zone.name} come from another server; the zone is signed there.`, io);
     const { dnssec } = zone.settings;
-    const all = await readZone(store, zone, async () => undefined);
+    const all = await readZone(store, zone);
     const sets = [...all].sort((a, b) => Number(b.owner === "@") - Number(a.owner === "@")).slice(0, mostSets);
     if (sets.length < all.length) io.out(`Using ${sets.length} of ${all.length} record sets.\n`);
     if (sets.some(({ ttl }) => (ttl ?? zone.settings.ttl) > longestTtl))

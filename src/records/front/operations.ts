@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseOwner } from "../../core/names/name.ts";
 import { parseType } from "../../core/rdata/table.ts";
 import { setKey } from "../../core/records/rrset.ts";
@@ -145,7 +144,7 @@ async function readThere(
   if (content.kind !== "found") return refused([unread(content.because)]);
   const { ttl, types, mostValues } = provider.rules;
   const rules = { lowestTtl: ttl.lowest, highestTtl: ttl.highest, types, mostValues };
-  const sets = await readZone(store, zone, nextTurn);
+  const sets = await readZone(store, zone);
   const ttls = ttlsOf(zone, there.value);
   const preview = previewOf(zone, sets, content.value, { service: provider.service, rules, ttls });
   return { account, zone, content: content.value, there: there.value, preview, rules };

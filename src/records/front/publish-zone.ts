@@ -98,7 +98,7 @@ export class PublishedZoneWork {
     if (note) this.#note.renew(note);
     const ttls = ttlsOf(zone, this.#note.ttl);
     const rows = await allRows(store, this.number);
-    const sets = await readZone(store, zone, nextTurn);
+    const sets = await readZone(store, zone);
     const here = new Map(sets.map((set) => [keyOf(set), set]));
     // Sets that are gone here come first, as in every batch.
     for (const place of [...[...rows.values()].filter((row) => !here.has(keyOf(row))), ...here.values()]) {

@@ -46,6 +46,15 @@ describe("a large zone", () => {
     expect(pauses).toBeGreaterThan(5);
   });
 
+  it("is read in turn with other work, if nothing else is said", async () => {
+    let isOther = false;
+    setImmediate(() => {
+      isOther = true;
+    });
+    await readZone(store, zone);
+    expect(isOther).toBe(true);
+  });
+
   it("is consistent, whatever is written between the parts", async () => {
     const writes = [
       () => put("h0", aSet("h0", "198.51.100.1")),

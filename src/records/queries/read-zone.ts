@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { asChange, setOf } from "../../core/dnssec/made-changes.ts";
 import type { MadeSet } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
@@ -20,7 +21,11 @@ type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf"
  * All sets of a zone in one consistent state. A large zone is read in parts, with `pause` between them; writes in the
  * meantime are applied from the change log. Empty if the zone was deleted in the meantime.
  */
-export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly RRset[]> {
+export async function readZone(
+  store: ZoneReads,
+  zone: Zone,
+  pause: () => Promise<void> = nextTurn,
+): Promise<readonly RRset[]> {
   if (!isLarge(zone)) return await store.sets(zone, {});
   const sets = new Map<string, RRset>();
   const start = await store.lastChange();

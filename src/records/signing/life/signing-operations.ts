@@ -150,12 +150,12 @@ export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<
 /** A name that the zone must not have with NSEC3. */
 async function longNameIn(store: RecordStore, zone: Zone, denial: DenialKind): Promise<Fault | undefined> {
   if (denial !== "nsec3") return undefined;
-  const [owner] = longNames(zone.name, await readZone(store, zone, async () => undefined));
+  const [owner] = longNames(zone.name, await readZone(store, zone));
   return owner === undefined ? undefined : longNameFault(zone.name, owner);
 }
 
 export async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
-  const sets = await readZone(store, zone, async () => undefined);
+  const sets = await readZone(store, zone);
   return sets.reduce((most, { ttl }) => Math.max(most, ttl ?? 0), zone.settings.ttl);
 }
 
