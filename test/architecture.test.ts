@@ -92,11 +92,11 @@ const bad: [path: string, text: string, fault: RegExp][] = [
   ["src/updater/targets/a.ts", 'import { x } from "../round/plan.ts";', /targets may not import from round/],
   ["src/updater/sources/a.ts", 'import { x } from "../targets/target.ts";', /sources may not import from targets/],
   ["src/cli/io/a.ts", 'import { x } from "../records/records.ts";', /io may not import from records/],
-  ["src/publish/a.ts", 'import { x } from "../cli/program.ts";', /may not import from src\/cli/],
+  ["src/serving/a.ts", 'import { x } from "../cli/program.ts";', /may not import from src\/cli/],
   ["src/cli/a.ts", 'import { x } from "../records/store/sqlite/write.ts";', /is not a door of src\/records\/store;/],
   ["src/nameserver/a.ts", 'import { x } from "../lib/dns/read-name.ts";', /is not a door of src\/lib\/dns;/],
   ["src/updater/page/a.ts", 'import { x } from "../round/due.ts";', /is not a door of src\/updater\/round;/],
-  ["src/publish/a.test.ts", 'import { x } from "../records/store/rows-x.ts";', /is not a door of src\/records\/store;/],
+  ["src/serving/a.test.ts", 'import { x } from "../records/store/rows-x.ts";', /is not a door of src\/records\/store;/],
   ["test/e2e/a.ts", 'import { x } from "../../src/updater/round/due.ts";', /is not a door of src\/updater\/round;/],
   [
     "src/records/extras/a.ts",

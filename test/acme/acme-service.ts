@@ -7,10 +7,10 @@ import { wholeAccount } from "../../src/core/may.ts";
 import type { AcmeCertificate } from "../../src/lib/acme/keep-certificate.ts";
 import type { AcmeOptions } from "../../src/lib/acme/obtain-certificate.ts";
 import { createLog } from "../../src/process/log.ts";
-import { startDns } from "../../src/publish/start.ts";
 import { createRecordService } from "../../src/records/service.ts";
 import { type RecordsOptions, type RunningRecords, startRecords } from "../../src/records/start.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
+import { startDns } from "../../src/serving/start.ts";
 import type { Pebble } from "../rig/pebble.ts";
 import { until } from "../rig/until.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
-import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.ts";
-import { createParentZone, createRegistry } from "../../src/publish/rehearsal/registry.ts";
 import { continueLife } from "../../src/records/signing/life/continue-life.ts";
+import { createAsk } from "../../src/serving/rehearsal/ask-all.ts";
+import { createCachedAnswers } from "../../src/serving/rehearsal/cached-answers.ts";
+import { createParentZone, createRegistry } from "../../src/serving/rehearsal/registry.ts";
 import { parentWith } from "../rig/records/parent-with.ts";
 import { signZone, unsignNow } from "../rig/records/sign.ts";
 import { type MoorDns, startMoorDns } from "./moor-dns.ts";

@@ -170,7 +170,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "hetzner/v1.ts",
     "powerdns.ts",
   ],
-  "src/publish": [
+  "src/serving": [
     "await-secondaries.ts",
     "catalog.ts",
     "rehearsal/rehearse.ts",
@@ -283,16 +283,16 @@ export const mostDoors = 8;
  * doors.
  */
 const workshops: Readonly<Record<string, readonly string[]>> = {
-  "bench/dns": ["src/publish"],
+  "bench/dns": ["src/serving"],
   scripts: ["src/nameserver"],
   "test/docs": ["src/cli"],
-  "test/nameserver": ["src/nameserver", "src/publish", "src/records"],
-  "test/nodes": ["src/publish", "src/records"],
+  "test/nameserver": ["src/nameserver", "src/serving", "src/records"],
+  "test/nodes": ["src/serving", "src/records"],
   "test/rig/records": ["src/records"],
   "test/providers": ["src/providers"],
   "test/rig/providers": ["src/providers"],
   "test/rig/updater": ["src/updater"],
-  "test/store": ["src/publish", "src/records"],
+  "test/store": ["src/serving", "src/records"],
   "test/updater": ["src/updater", "src/cli"],
 };
 

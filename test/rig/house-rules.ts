@@ -49,15 +49,15 @@ const house: Readonly<Record<string, Room>> = {
   "src/records": { from: [...below, "src/providers"] },
   "src/updater": { from: [...below, "src/providers"] },
   // Feeds the nameserver from the store: the only place where two features meet.
-  "src/publish": { from: [...below, "src/providers", "src/records", "src/nameserver"] },
-  "src/cli": { from: [...below, "src/providers", ...features, "src/publish"] },
+  "src/serving": { from: [...below, "src/providers", "src/records", "src/nameserver"] },
+  "src/cli": { from: [...below, "src/providers", ...features, "src/serving"] },
   // moor itself, and the programs of its threads.
   bin: { from: ["src/cli", "src/process", "src/nameserver", "src/records"] },
   console: { from: ["src/core", "src/contract"], browser: true },
   // Benches start the same real processes as the tests.
-  bench: { from: [...below, "src/providers", ...features, "src/publish", "src/cli", "bin", "test"] },
-  scripts: { from: [...below, "src/providers", ...features, "src/publish", "src/cli", "bin", "test"] },
-  test: { from: [...below, "src/providers", ...features, "src/publish", "src/cli", "bin", "bench", "console", "."] },
+  bench: { from: [...below, "src/providers", ...features, "src/serving", "src/cli", "bin", "test"] },
+  scripts: { from: [...below, "src/providers", ...features, "src/serving", "src/cli", "bin", "test"] },
+  test: { from: [...below, "src/providers", ...features, "src/serving", "src/cli", "bin", "bench", "console", "."] },
   ".": { from: [] },
 };
 

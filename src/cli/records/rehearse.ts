@@ -1,8 +1,8 @@
 import { algorithmChoices, algorithms } from "../../core/dnssec/codes.ts";
-import { longestTtl, type Moment, rehearse, sinceText } from "../../publish/rehearsal/rehearse.ts";
-import type { ResolverName } from "../../publish/rehearsal/resolver.ts";
 import { readZone } from "../../records/queries/read-zone.ts";
 import { stageWords } from "../../records/signing/signing-texts.ts";
+import { longestTtl, type Moment, rehearse, sinceText } from "../../serving/rehearsal/rehearse.ts";
+import type { ResolverName } from "../../serving/rehearsal/resolver.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";

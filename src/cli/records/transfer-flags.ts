@@ -3,9 +3,9 @@ import { parseName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import type { NotifyTarget } from "../../nameserver/transfer/notify-out.ts";
-import { defaultCatalog } from "../../publish/catalog.ts";
-import type { TlsPrimary } from "../../publish/secondaries.ts";
-import type { TransferOptions } from "../../publish/start.ts";
+import { defaultCatalog } from "../../serving/catalog.ts";
+import type { TlsPrimary } from "../../serving/secondaries.ts";
+import type { TransferOptions } from "../../serving/start.ts";
 import { readListen } from "../io/options.ts";
 
 /** As on the command line of `moor records`. */

@@ -4,8 +4,8 @@ import { urlOf } from "../../lib/http/listen.ts";
 import { createHealth } from "../../process/health.ts";
 import { closeInReverse, type Opened } from "../../process/lifecycle.ts";
 import { noLog } from "../../process/log.ts";
-import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";
+import type { RunningDns } from "../../serving/start.ts";
 import { watchRecords } from "./watch.ts";
 
 const dnsAt = (state: Partial<RunningDns>): RunningDns =>

@@ -5,8 +5,8 @@ import type { Opened } from "../../process/lifecycle.ts";
 import { family, openProcessMetrics, type Sample } from "../../process/metrics.ts";
 import { version } from "../../process/shipped-files.ts";
 import { within } from "../../process/within.ts";
-import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";
+import type { RunningDns } from "../../serving/start.ts";
 import { counted } from "../store/words.ts";
 import { createLagMeter, type FollowerLag } from "./follower-lag.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { hashSecret } from "../../../src/access/secret.ts";
 import { wholeAccount } from "../../../src/core/may.ts";
 import { createLog } from "../../../src/process/log.ts";
-import { startDns } from "../../../src/publish/start.ts";
 import { startRecords } from "../../../src/records/start.ts";
+import { startDns } from "../../../src/serving/start.ts";
 import { forward } from "./configured-target.ts";
 import type { TargetPeer } from "./target-faults.ts";
 

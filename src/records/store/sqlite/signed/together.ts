@@ -12,7 +12,7 @@ import type { SetWriter } from "../write.ts";
 /** A write that changes more sets is planned and signed by itself: others would wait too long for its signatures. */
 const mostChanges = 20;
 /**
- * Followers rely on it (`publish/follow-log.ts`): a zone has no more rows in the log than this between two rows of
+ * Followers rely on it (`serving/follow-log.ts`): a zone has no more rows in the log than this between two rows of
  * signatures.
  */
 const mostUnsigned = 500;
