@@ -1,8 +1,8 @@
 import { type Fault, fail, ok, type Result } from "../result.ts";
 import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition } from "./fields/field.ts";
-import { bytesOfGeneric, genericData, isGenericMark } from "./fields/hex.ts";
+import { bytesOfGeneric, genericData } from "./fields/hex.ts";
 import { readBytes } from "./fields/text.ts";
-import { type TextToken, tokenize } from "./fields/tokens.ts";
+import { isGenericMark, type TextToken, tokenize } from "./fields/tokens.ts";
 import { printData } from "./layout/wire-layout.ts";
 import { definitionOf, isKnownType, isRecordType, type RecordType, typeCode } from "./table.ts";
 

@@ -1,5 +1,6 @@
 import type { FieldKind, TypeDefinition } from "./fields/field.ts";
-import { genericData, isGenericMark } from "./fields/hex.ts";
+import { genericData } from "./fields/hex.ts";
+import { isGenericMark } from "./fields/tokens.ts";
 import { layoutAdvice, layoutCodes, parseData } from "./layout/wire-layout.ts";
 import { a } from "./types/a.ts";
 import { aaaa } from "./types/aaaa.ts";

@@ -1,6 +1,5 @@
 import { ownerOf, parseOwner, parseTarget } from "../names/name.ts";
-import { isGenericMark } from "../rdata/fields/hex.ts";
-import type { TextToken } from "../rdata/fields/tokens.ts";
+import { isGenericMark, type TextToken } from "../rdata/fields/tokens.ts";
 import { type Rdata, rdataFromTokens } from "../rdata/rdata.ts";
 import { isKnownType, typeName } from "../rdata/table.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";

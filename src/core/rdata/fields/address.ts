@@ -7,7 +7,8 @@ import {
   parseIpv6,
 } from "../../addresses/address.ts";
 import { fail, ok } from "../../result.ts";
-import { type FieldKind, quotedFault } from "./field.ts";
+import type { FieldKind } from "./field.ts";
+import { quotedFault } from "./tokens.ts";
 
 export const ipv4 = address("ipv4", parseIpv4, "an IPv4 address", 4);
 export const ipv6 = address("ipv6", parseIpv6, "an IPv6 address", 16);

@@ -1,4 +1,4 @@
-import type { Fault, Result } from "../../result.ts";
+import type { Result } from "../../result.ts";
 import type { TextToken } from "./tokens.ts";
 
 /** Names with a trailing dot, strings as bytes (one character per byte), addresses in canonical text. */
@@ -39,9 +39,3 @@ export type TypeDefinition = {
   /** RFC 4034 section 6.2 does not list it, so its signatures cover upper case letters as they are. */
   readonly isSignedAsWritten?: true;
 };
-
-/** Only text may be quoted. */
-export function quotedFault(token: TextToken, where: string): Fault | undefined {
-  if (!token.quoted) return undefined;
-  return { code: "bad-quotes", where, message: "this field is not text: remove the quotes" };
-}

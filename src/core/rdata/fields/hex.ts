@@ -1,7 +1,7 @@
 import { type Fault, fail, ok } from "../../result.ts";
-import { type FieldKind, quotedFault } from "./field.ts";
+import type { FieldKind } from "./field.ts";
 import { readBytes, writeBytes } from "./text.ts";
-import type { TextToken } from "./tokens.ts";
+import { isGenericMark, quotedFault, type TextToken } from "./tokens.ts";
 
 /** Bytes in hexadecimal up to the end, in any number of words; at least one byte. */
 export const hexToEnd: FieldKind<string> = {
@@ -33,8 +33,6 @@ export const genericData: FieldKind<string> = {
   write: writeBytes,
   read: (wire) => readBytes(wire, wire.bytes.length - wire.at),
 };
-
-export const isGenericMark = (token: TextToken | undefined): boolean => token?.raw === "\\#" && !token.quoted;
 
 function readHex(tokens: readonly TextToken[]): string | undefined {
   if (tokens.some((token) => token.quoted)) return undefined;

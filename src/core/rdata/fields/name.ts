@@ -2,7 +2,8 @@ import { parseAddress } from "../../addresses/address.ts";
 import { parseTarget } from "../../names/name.ts";
 import { nameFromWire, writeName } from "../../names/wire.ts";
 import { type Fault, fail } from "../../result.ts";
-import { type FieldKind, quotedFault } from "./field.ts";
+import type { FieldKind } from "./field.ts";
+import { quotedFault } from "./tokens.ts";
 
 /** A host or any other name that a record points at. */
 export const hostName: FieldKind<string> = {

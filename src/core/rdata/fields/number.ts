@@ -1,6 +1,6 @@
 import { fail, ok } from "../../result.ts";
 import type { FieldKind, WireReader } from "./field.ts";
-import { quotedFault } from "./field.ts";
+import { quotedFault } from "./tokens.ts";
 
 export const u8 = unsigned(1, parseDecimal);
 export const u16 = unsigned(2, parseDecimal);

@@ -1,5 +1,5 @@
 import { type Fault, fail, ok } from "../../result.ts";
-import { type FieldKind, quotedFault, type WireReader } from "./field.ts";
+import type { FieldKind, WireReader } from "./field.ts";
 import {
   badParameter,
   mandatoryKeys,
@@ -10,6 +10,7 @@ import {
   svcKeys,
 } from "./svc-param.ts";
 import { readBytes, writeBytes } from "./text.ts";
+import { quotedFault } from "./tokens.ts";
 
 /** The parameters of an SVCB record, each in its canonical text, in the order of their numbers. There may be none. */
 export const svcParams: FieldKind<readonly string[]> = {

@@ -1,6 +1,6 @@
 import { type Fault, fail, ok, type Result } from "../../result.ts";
-import { type FieldKind, quotedFault, type WireReader } from "./field.ts";
-import { quote, type TextToken, tokenBytes } from "./tokens.ts";
+import type { FieldKind, WireReader } from "./field.ts";
+import { quote, quotedFault, type TextToken, tokenBytes } from "./tokens.ts";
 
 const maximumString = 255;
 

@@ -4,6 +4,15 @@ import { type Fault, fail, ok, type Result } from "../../result.ts";
 /** A piece of presentation text. Escapes are still in `raw`: a name and a string read them differently. */
 export type TextToken = { readonly raw: string; readonly quoted: boolean };
 
+/** Data in the format for unknown types follows (RFC 3597 section 5). */
+export const isGenericMark = (token: TextToken | undefined): boolean => token?.raw === "\\#" && !token.quoted;
+
+/** Only text may be quoted. */
+export function quotedFault(token: TextToken, where: string): Fault | undefined {
+  if (!token.quoted) return undefined;
+  return { code: "bad-quotes", where, message: "this field is not text: remove the quotes" };
+}
+
 const blanks = " \t";
 
 /** Splits text at blanks. Parentheses and comments have no meaning here, only in zone files. */

@@ -3,12 +3,12 @@ import { type Label, printLabels } from "../../names/label.ts";
 import { parseExactTarget } from "../../names/name.ts";
 import { nameFromWire } from "../../names/wire.ts";
 import { type Fault, fail, ok, type Result } from "../../result.ts";
-import { type FieldKind, type FieldPlace, type FieldValue, quotedFault } from "../fields/field.ts";
+import type { FieldKind, FieldPlace, FieldValue } from "../fields/field.ts";
 import { hexToEnd } from "../fields/hex.ts";
 import { addressForName } from "../fields/name.ts";
 import * as numbers from "../fields/number.ts";
 import { characterString, textToEnd } from "../fields/text.ts";
-import type { TextToken } from "../fields/tokens.ts";
+import { quotedFault, type TextToken } from "../fields/tokens.ts";
 import { algorithm as algorithmNumber } from "../types/ds.ts";
 
 /**
