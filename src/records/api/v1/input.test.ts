@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PrimaryServerInput, ZoneInput } from "../../../contract/records-v1.ts";
 import { parseRdata } from "../../../core/rdata/rdata.ts";
 import { bulkFromWire, changedRecordFromWire, echoOf, readFields, recordFromWire, subjectOf } from "./input.ts";
-import { readV1Value, shownV1Value } from "./text.ts";
+import { readV1Text, shownV1Text } from "./text.ts";
 
 const zoneFromWire = (body: unknown) => readFields(ZoneInput, body);
 const primaryServerFromWire = (body: unknown) => readFields(PrimaryServerInput, body);
@@ -88,7 +88,7 @@ describe("TXT values of the v1 API", () => {
     .string({ unit: "grapheme", minLength: 1, maxLength: 700 })
     .filter((value) => !/^\s*"|[\0\r\n]|[^ ]{255} /.test(value));
   const inQuotes = (value: string) => value.replaceAll(/["\\]/g, "\\$&");
-  const meaning = (value: string) => parseRdata("TXT", readV1Value("TXT", value), "example.org");
+  const meaning = (value: string) => parseRdata("TXT", readV1Text(value), "example.org");
   const bytesIn = (value: string): readonly Buffer[] => {
     const rdata = meaning(value);
     if (!rdata.ok) throw new Error(JSON.stringify(rdata.faults));
@@ -100,7 +100,7 @@ describe("TXT values of the v1 API", () => {
 
   const shown = (value: string): string => {
     const rdata = meaning(value);
-    return rdata.ok ? shownV1Value("TXT", { value, rdata: rdata.value.text }) : value;
+    return rdata.ok ? shownV1Text({ value, rdata: rdata.value.text }) : value;
   };
 
   it("without backslashes mean exactly the bytes that were sent, in strings of up to 255", () => {

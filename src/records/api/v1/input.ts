@@ -4,7 +4,7 @@ import { isKnownType } from "../../../core/rdata/table.ts";
 import { parseTtl } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { PlacedDraft } from "../../commands/requests.ts";
-import { readV1Value } from "./text.ts";
+import { readV1Text } from "./text.ts";
 
 /**
  * Reads bodies of the v1 API as leniently as its clients need: unknown keys are ignored, keys are case-insensitive, as
@@ -17,7 +17,8 @@ export function recordFromWire(body: unknown): Result<PlacedDraft> {
   const { zone_id: zoneId, type, name, value, ttl } = fields.value;
   // The SOA is created with its zone and cannot be created or edited through this API.
   if (!isKnownType(type) || type === "SOA") return fail(typeNotAllowed(type));
-  return ok({ zoneId, draft: { type, name, ttl: ttl ?? undefined, value, text: readV1Value(type, value) } });
+  const text = type === "TXT" ? readV1Text(value) : value;
+  return ok({ zoneId, draft: { type, name, ttl: ttl ?? undefined, value, text } });
 }
 
 /** A record, and the id of the record that it replaces. */

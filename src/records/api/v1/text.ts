@@ -1,14 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { quote, tokenBytes } from "../../../core/rdata/fields/tokens.ts";
-import type { RecordType } from "../../../core/rdata/table.ts";
 import type { ZoneRecord } from "../../../core/records/rrset.ts";
 
 /**
- * The meaning of a v1 value in zone-file syntax. Values are zone-file text, except TXT values that do not begin with a
- * quote: there, blanks, semicolons and lone quotes belong to the text, and escapes mean the same as inside quotes.
+ * The meaning of the value of a TXT record in zone-file syntax. Values of the v1 API are zone-file text, except TXT
+ * values that do not begin with a quote: there, blanks, semicolons and lone quotes belong to the text, and escapes mean
+ * the same as inside quotes.
  */
-export function readV1Value(type: RecordType, value: string): string {
-  if (type !== "TXT" || value === "" || isZoneFileText.test(value)) return value;
+export function readV1Text(value: string): string {
+  if (value === "" || isZoneFileText.test(value)) return value;
   const { words, rest } = fullWords(value);
   const decoded = [...words, ...(isZoneFileText.test(rest) ? [] : [rest])].map(bytesOf);
   // A bad escape or half a surrogate pair: the TXT parser rejects it.
@@ -19,13 +19,13 @@ export function readV1Value(type: RecordType, value: string): string {
 }
 
 /**
- * The value that this API shows: as it was sent, whichever API or file it came from. Some TXT values are printed again,
- * because clients could not read them. community.dns gives up on the whole zone at an escape other than `\"` and `\\`,
+ * The value of a TXT record that this API shows: as it was sent, whichever API or file it came from. Some are printed
+ * again, because clients could not read them. community.dns gives up on the whole zone at an escape other than `\"` and `\\`,
  * at a quote in unquoted text and at tabs between strings; its version 2 also reads `\DDD` as octal. octoDNS joins
  * strings only at `" "`, and removes the last character as the closing quote.
  */
-export function shownV1Value(type: RecordType, { value, rdata }: Pick<ZoneRecord, "value" | "rdata">): string {
-  if (type !== "TXT" || quotedStrings.test(value) || (bareText.test(value) && oneString.test(rdata))) return value;
+export function shownV1Text({ value, rdata }: Pick<ZoneRecord, "value" | "rdata">): string {
+  if (quotedStrings.test(value) || (bareText.test(value) && oneString.test(rdata))) return value;
   return rdata.replaceAll(escapes, (found) => (/^\\\d/.test(found) ? characters(found) : found));
 }
 

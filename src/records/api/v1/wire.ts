@@ -3,7 +3,7 @@ import type { Instant } from "../../../core/instant.ts";
 import { utcText } from "../../../core/utc-text.ts";
 import type { PlacedServer } from "../../commands/requests.ts";
 import type { PlacedRecord, Zone } from "../../model.ts";
-import { shownV1Value } from "./text.ts";
+import { shownV1Text } from "./text.ts";
 
 /** Objects of the v1 API. Their key order is part of the contract: some clients read them with grep. */
 
@@ -36,7 +36,7 @@ export function recordToWire({ zone, type, ttl, record }: PlacedRecord): WireRec
     id: record.id,
     type,
     name: record.name,
-    value: shownV1Value(type, record),
+    value: type === "TXT" ? shownV1Text(record) : record.value,
     ...(ttl === null ? {} : { ttl }),
     zone_id: zone.id,
     created: timeText(record.created),
