@@ -11,9 +11,28 @@ import { publishedEditFaults } from "./check-published.ts";
 
 /** All reasons why the zone cannot take these sets, independent of the actor. */
 export function checkWrite(view: WriteView, wanted: readonly RRset[]): readonly Fault[] {
+  if (changesOnlyAddresses(view, wanted)) return [];
   const faults = finish(checkingWrite(view, wanted));
   // A signed zone refuses the types of its chain itself.
   return faults.length > 0 ? faults : checkEdit(view.sets, wanted, view.mostValues);
+}
+
+/** Comparing each with each is then faster than the other checks. */
+const fewSets = 8;
+
+/**
+ * Most writes give a name another address. Where an address set was, one with another address can be, so the other
+ * checks would find nothing.
+ */
+function changesOnlyAddresses({ zone: { settings }, sets }: WriteView, wanted: readonly RRset[]): boolean {
+  const { mode, dnssec, published } = settings;
+  if (mode !== "primary" || dnssec !== undefined || published !== undefined) return false;
+  if (sets.length !== wanted.length || sets.length > fewSets) return false;
+  const isAt = ({ owner, type }: RRset) => wanted.some((set) => set.type === type && set.owner === owner);
+  return (
+    wanted.every(({ type, records }) => (type === "A" || type === "AAAA") && records.length === 1) &&
+    sets.every((set) => !set.locked && isAt(set))
+  );
 }
 
 /** The same in steps, for sets that the zone has had before: they may be larger than what an edit may write. */
@@ -22,7 +41,7 @@ export function* checkingWrite({ zone, sets, around }: WriteView, wanted: readon
     ...zoneFaults(zone),
     ...lockFaults(sets, wanted),
     ...signingFaults(zone, sets, wanted),
-    ...publishedEditFaults(zone, sets, wanted),
+    ...(zone.settings.published ? publishedEditFaults(zone, sets, wanted) : []),
     ...(yield* checkingOwners(wanted, (set) => set)),
     ...(yield* checkingNewSets(sets, wanted, around)),
   ];

@@ -2,8 +2,8 @@ import type { Instant } from "../../../core/instant.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
-import { finish, type Steps } from "../../../core/steps.ts";
-import type { PlacedRecord } from "../../model.ts";
+import type { Steps } from "../../../core/steps.ts";
+import type { PlacedRecord, Zone } from "../../model.ts";
 import type { Decide, WriteView } from "../../store/port.ts";
 import { checkWrite } from "./check-write.ts";
 
@@ -25,7 +25,9 @@ type Refused = { readonly kind: "refused"; readonly faults: readonly Fault[] };
 type Edited = { readonly kind: "done"; readonly placed: PlacedRecord } | Refused;
 
 export function editRecord(view: WriteView, edit: Edit, now: Instant): ReturnType<Decide<Edited>> {
-  const { wanted, placed } = finish(editingSets(view, [edit], now));
+  const editing = beginEdits(view.sets, [edit]);
+  putAll(editing, [edit], now);
+  const { wanted, placed } = endEdits(view.zone, editing);
   const faults = checkWrite(view, wanted);
   if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
   return { wanted, result: { kind: "done", placed: placed(edit) } };
@@ -51,6 +53,20 @@ type Placed = { readonly set: RRset; readonly record: ZoneRecord };
 
 /** The sets after all edits, unchecked, and a function that finds an edited record in them. Ids must be unique. */
 export function* editingSets({ zone, sets }: WriteView, edits: readonly Edit[], now: Instant): Steps<EditedSets> {
+  const editing = beginEdits(sets, edits);
+  yield;
+  putAll(editing, edits, now);
+  yield;
+  return endEdits(zone, editing);
+}
+
+type Editing = {
+  readonly open: Map<string, OpenSet>;
+  /** The records that are replaced, by id. */
+  readonly before: ReadonlyMap<string, Placed>;
+};
+
+function beginEdits(sets: readonly RRset[], edits: readonly Edit[]): Editing {
   const open = new Map(sets.map((set) => [keyOf(set), openSet(set)]));
   const ids = new Set(edits.map((edit) => edit.id));
   const before = new Map<string, Placed>();
@@ -60,9 +76,14 @@ export function* editingSets({ zone, sets }: WriteView, edits: readonly Edit[], 
     const old = before.get(id);
     if (old !== undefined && keyOf(old.set) !== keyOf(content)) open.get(keyOf(old.set))?.records.delete(id);
   }
-  yield;
+  return { open, before };
+}
+
+function putAll({ open, before }: Editing, edits: readonly Edit[], now: Instant): void {
   for (const edit of edits) putIn(open, edit, before.get(edit.id), now);
-  yield;
+}
+
+function endEdits(zone: Zone, { open }: Editing): EditedSets {
   const wanted = [...open.values()]
     .map(({ set, ttl, records }): RRset => ({ ...set, ttl, records: [...records.values()] }))
     .filter((set) => set.records.length > 0);
