@@ -32,15 +32,19 @@ type Options = {
 export function confirming(store: RecordStore, options: Options): RecordStore {
   return {
     ...store,
-    run: async (command, rule, running) => {
+    run: (command, rule, running) => {
       const actor = confirmer(command);
-      if (actor === undefined) return await store.run(command, rule, running);
-      const before = await store.lastChange();
-      const result = await store.run(command, rule, running);
-      await confirm(store, actor, before, options);
-      return result;
+      const run = () => store.run(command, rule, running);
+      return actor === undefined ? run() : runConfirmed(store, actor, run, options);
     },
   };
+}
+
+async function runConfirmed<T>(store: RecordStore, actor: Actor, run: () => Promise<T>, options: Options): Promise<T> {
+  const before = await store.lastChange();
+  const result = await run();
+  await confirm(store, actor, before, options);
+  return result;
 }
 
 const confirmer = ({ actor }: Command): Actor | undefined =>
