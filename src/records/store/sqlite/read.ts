@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { apex } from "../../../core/names/name.ts";
-import { dname, type Surroundings } from "../../../core/records/dname.ts";
+import { dname } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { PlacedRecord, Zone, ZoneKey } from "../../model.ts";
 import type { SetQuery } from "../port.ts";
@@ -96,19 +96,20 @@ export class Reads {
     return this.#select.types.iterate(zone.number) as Iterable<Pick<RRset, "owner" | "type">>;
   }
 
-  around(zone: Zone): Surroundings {
-    const select = this.#select;
-    return {
-      redirects: (owner) => select.dname.get(zone.number, owner) !== undefined,
-      *endingWith(owner) {
-        const rows =
-          owner === apex
-            ? select.others.iterate(zone.number)
-            : // The length in code points; an owner is ASCII.
-              select.ending.iterate(zone.number, -owner.length - 1, `.${owner}`);
-        for (const row of rows) yield (row as { readonly owner: string }).owner;
-      },
-    };
+  /** As in `Surroundings`. */
+  redirects(zone: Zone, owner: string): boolean {
+    return this.#select.dname.get(zone.number, owner) !== undefined;
+  }
+
+  /** As in `Surroundings`. */
+  *endingWith(zone: Zone, owner: string): Generator<string, void> {
+    const { others, ending } = this.#select;
+    const rows =
+      owner === apex
+        ? others.iterate(zone.number)
+        : // The length in code points; an owner is ASCII.
+          ending.iterate(zone.number, -owner.length - 1, `.${owner}`);
+    for (const row of rows) yield (row as { readonly owner: string }).owner;
   }
 
   readonly lastChange = (): number => (this.#select.lastChange.get() as { position: number }).position;

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
+import type { Surroundings } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Steps } from "../../../core/steps.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
@@ -44,23 +45,24 @@ export class WriteSide {
   readonly read: Reads;
   readonly rowCache: RowCache;
   readonly writer: SetWriter;
-  readonly together: SigningTogether;
   readonly actions: ReturnType<typeof prepareActions>;
   readonly #mostValues: number | undefined;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #neighboursOf: ReturnType<typeof prepareNeighbours>;
+  readonly #signer: Signer | undefined;
   #signedNames: SignedNames | undefined;
+  #together: SigningTogether | undefined;
 
   /** `mostValues`: as in `WriteView`. Without a signer, no writes are signed together. */
   constructor(database: DatabaseSync, mostValues?: number, signer?: Signer) {
     this.database = database;
     this.#mostValues = mostValues;
+    this.#signer = signer;
     this.#sql = prepare(database);
     this.#neighboursOf = prepareNeighbours(database);
     this.read = new Reads(database);
     this.rowCache = new RowCache(this.read, (zone, owner) => this.signedNames().at(zone, owner));
     this.writer = prepareSetWriter(database, this.rowCache, this.signedNames);
-    this.together = new SigningTogether((zone) => this.signedReads(zone), this.writer, signer);
     this.actions = prepareActions(database);
   }
 
@@ -69,6 +71,24 @@ export class WriteSide {
     this.#signedNames ??= new SignedNames(this.database);
     return this.#signedNames;
   };
+
+  /** Also made on first use. */
+  get together(): SigningTogether {
+    this.#together ??= new SigningTogether((zone) => this.signedReads(zone), this.writer, this.#signer);
+    return this.#together;
+  }
+
+  /** Call before the transaction is committed. */
+  endWrites(): void {
+    this.#together?.signAll();
+    this.writer.ending();
+  }
+
+  /** Call after the transaction was rolled back. */
+  forgetWrites(): void {
+    this.#together?.forget();
+    this.rowCache.forget();
+  }
 
   signedReads(zone: Zone): SignedReads {
     return {
@@ -147,7 +167,12 @@ export class WriteSide {
   }
 
   #viewOf(zone: Zone, sets: readonly RRset[]): WriteView {
-    return { zone, sets, around: this.read.around(zone), mostValues: this.#mostValues };
+    const { read } = this;
+    const around: Surroundings = {
+      redirects: (owner) => read.redirects(zone, owner),
+      endingWith: (owner) => read.endingWith(zone, owner),
+    };
+    return { zone, sets, around, mostValues: this.#mostValues };
   }
 
   *#viewingAll(zone: Zone): Steps<WriteView> {
@@ -170,23 +195,14 @@ export class WriteSide {
 }
 
 /** What a transaction of this connection does to its rows in memory and its log. */
-export const edgesOf = (
-  { rowCache, writer, together }: Pick<WriteSide, "rowCache" | "writer" | "together">,
-  foreign: Pick<ForeignCommits, "checkNow">,
-): Edges => ({
+export const edgesOf = (side: WriteSide, foreign: Pick<ForeignCommits, "checkNow">): Edges => ({
   begun: () => {
     foreign.checkNow();
-    writer.begun();
+    side.writer.begun();
   },
-  ending: () => {
-    together.signAll();
-    writer.ending();
-  },
-  rolledBack: () => {
-    together.forget();
-    rowCache.forget();
-  },
-  committed: writer.logged,
+  ending: () => side.endWrites(),
+  rolledBack: () => side.forgetWrites(),
+  committed: side.writer.logged,
 });
 
 /**

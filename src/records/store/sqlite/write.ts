@@ -71,8 +71,10 @@ class SqliteSetWriter implements SetWriter {
     const effect = this.#withMovedNames(planned);
     this.#writeZone(effect);
     this.#writeRows(effect);
-    finish(this.#writingNames(effect, planned.zone));
-    this.#rowCache.wroteNames(effect.zone, effect.names ?? []);
+    if (effect.names !== undefined) {
+      finish(this.#writingNames(effect, planned.zone));
+      this.#rowCache.wroteNames(effect.zone, effect.names);
+    }
     this.#updateKnown(effect.zone, effect.changes, existing);
   };
 
