@@ -3,6 +3,7 @@ import type { Zone } from "../../model.ts";
 import type { Acted, ActRequest, Decide, DecideAct, Decision, Rule, WriteRequest, WriteView } from "../port.ts";
 import type { RoomForRecords } from "../record-limits.ts";
 import { effectWith, type Writer } from "../write-effect.ts";
+import { type PlannableWrite, planSmall, type SmallWriteLimits } from "./large-writes.ts";
 import type { WriteSide } from "./write-side.ts";
 
 /** Sets that a direct write may leave at the names it touches. */
@@ -10,6 +11,20 @@ const mostSets = 50;
 
 /** Undefined if the write must be planned; it has then written nothing. Call it inside a transaction. */
 export type Direct<T> = (on: WriteSide) => { readonly result: T } | undefined;
+
+/**
+ * Undefined if the write is too large to be written with others; it has then written nothing. Call it inside a
+ * transaction.
+ */
+export function writeSmall<T>(
+  on: WriteSide,
+  write: PlannableWrite<T>,
+  direct: Direct<T> | undefined,
+  limits: SmallWriteLimits | undefined,
+): { readonly result: T } | undefined {
+  on.expectAccess(write.command);
+  return direct?.(on) ?? planSmall(on, write, limits);
+}
 
 /** Undefined: no limits. */
 type Room = RoomForRecords | undefined;

@@ -3,67 +3,32 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { createStoreCounters } from "../counters.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
-import { LargeWrites, type Planning } from "./large-writes.ts";
+import { LargeWrites, mostOfSmall, type PlannedWrite, type Planning, planSmall } from "./large-writes.ts";
 import { migrations } from "./schema.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
 import { prepareWriteSide } from "./write-side.ts";
 
 let time = 0;
-const [one, two, three] = [1, 2, 3];
+const [one, two] = [1, 2];
 
-/** The pause of account one after a large write of this length. */
-const pauseAfter = (length: number, others: readonly (readonly [account: number, ago: number])[]) => {
-  const pauses = createLargeWritePauses(() => time);
-  for (const [account, ago] of others) {
-    time = 1_000_000 - ago;
-    pauses.arrived(account);
-  }
+/** Of account one, after a large write of this length. */
+const pausesAfter = (length: number) => {
   time = 1_000_000;
+  const pauses = createLargeWritePauses(() => time);
   pauses.heldUp(one, length);
-  return { pauses, left: pauses.left(one) };
+  return pauses;
 };
 
 it.each([
-  { length: 100, others: [[two, 5]], left: 0, why: "it was short" },
-  { length: 250, others: [], left: 0, why: "nobody else writes" },
-  { length: 250, others: [[one, 5]], left: 0, why: "only the account itself writes" },
-  { length: 250, others: [[two, 5]], left: 10_000, why: "another account had to wait" },
-  {
-    length: 250,
-    others: [
-      [two, 200],
-      [one, 100],
-      [one, 1],
-    ],
-    left: 10_000,
-    why: "another account waited longest",
-  },
-  {
-    length: 250,
-    others: [
-      [two, 300],
-      [one, 1],
-    ],
-    left: 0,
-    why: "the other account had written before",
-  },
-  {
-    length: 250,
-    others: [
-      [three, 9],
-      [two, 8],
-      [one, 7],
-    ],
-    left: 10_000,
-    why: "several others waited",
-  },
-  { length: 3_600_000, others: [[two, 5]], left: 600_000, why: "it was enormous" },
-] as const)("the pause is $left ms after a large write of $length ms if $why", ({ length, others, left }) => {
-  expect(pauseAfter(length, others).left).toBe(left);
+  { length: 100, left: 0, why: "others hardly waited" },
+  { length: 250, left: 10_000, why: "others had to wait" },
+  { length: 3_600_000, left: 600_000, why: "it was enormous" },
+])("the pause is $left ms after a large write of $length ms: $why", ({ length, left }) => {
+  expect(pausesAfter(length).left(one)).toBe(left);
 });
 
 it("a pause ends, and concerns no other account", () => {
-  const { pauses } = pauseAfter(250, [[two, 5]]);
+  const pauses = pausesAfter(250);
   expect(pauses.left(two)).toBe(0);
   time += 9_999;
   expect(pauses.left(one)).toBe(1);
@@ -83,11 +48,13 @@ const queue = new WriteQueue({
   counters: createStoreCounters(),
 });
 let writes: LargeWrites | undefined;
+let heldUp: number[] = [];
 const open = (left: number) => {
+  heldUp = [];
   const opened = new LargeWrites({
     queue,
     main,
-    pauses: { ...createLargeWritePauses(), left: () => left },
+    pauses: { heldUp: (account) => void heldUp.push(account), left: () => left },
     open: () => prepareWriteSide(openSqlite(":memory:", migrations)),
   });
   writes = opened;
@@ -108,7 +75,8 @@ it("a pause delays large writes only, and ends when the store is closed", async 
   const large = [one, one].map((account) =>
     store.commit(account, { command, planning: planning(9_999) }).catch((error: Error) => error.message),
   );
-  expect(await store.commit(one, { command, planning: planning(9) })).toBe("done");
+  const small = { command, planning: planning(9) };
+  expect(await queue.commit(() => planSmall(main, small, mostOfSmall))).toEqual({ result: "done" });
   store.close();
   expect(await Promise.all(large)).toEqual(["the store is closed", "the store is closed"]);
 });
@@ -119,4 +87,24 @@ it("a large write is refused if the pause is too long to wait for", async () => 
     .catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(StoreBusy);
   expect(refusal).toMatchObject({ retryAfter: 46 });
+});
+
+it.each([
+  { waiting: [], pauses: [], why: "nobody else writes" },
+  { waiting: [one, undefined], pauses: [], why: "only the account itself writes" },
+  { waiting: [one, two], pauses: [one], why: "another account has to wait" },
+])("an account must pause after $pauses if $why", async ({ waiting, pauses }) => {
+  const arrived: Promise<unknown>[] = [];
+  const write: PlannedWrite = {
+    ...{ changes: [], log: [], isCurrent: () => true, apply: nothing },
+    *applying() {
+      for (const account of waiting) arrived.push(queue.commit(nothing, undefined, account));
+    },
+  };
+  const large: Planning<string> = function* () {
+    return { writes: [write], finish: () => "done" };
+  };
+  expect(await open(0).commit(one, { command, planning: large })).toBe("done");
+  await Promise.all(arrived);
+  expect(heldUp).toEqual(pauses);
 });

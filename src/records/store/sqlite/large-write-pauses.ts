@@ -10,24 +10,15 @@ const longest = 10 * 60_000;
 
 /**
  * How long an account has to wait before its next large write. All other writes wait while one is written, so a long
- * one is followed by a pause for its account. There is none if no other account wanted to write meanwhile.
+ * one is followed by a pause for its account.
  */
 export function createLargeWritePauses(now: () => number = () => performance.now()) {
   const ends = new Map<number, number>();
-  let newest = { account: 0, at: Number.NEGATIVE_INFINITY };
-  /** The last arrival of any account except the one in `newest`. */
-  let other = newest;
 
   return {
-    /** Call when a write arrives. */
-    arrived: (account: number): void => {
-      if (account !== newest.account) other = newest;
-      newest = { account, at: now() };
-    },
-    /** A large write of this account has just ended; it took this many milliseconds of work, and all others waited. */
+    /** A large write of this account has just ended; it took this many milliseconds of work, and others waited. */
     heldUp: (account: number, time: number): void => {
-      const { at } = account === newest.account ? other : newest;
-      if (time > free && now() - at < time) ends.set(account, now() + Math.min(longest, factor * (time - free)));
+      if (time > free) ends.set(account, now() + Math.min(longest, factor * (time - free)));
     },
     /** Milliseconds until the account's next large write may begin. */
     left: (account: number): number => {

@@ -8,7 +8,6 @@ import type { Command } from "../port.ts";
 import { repeatAhead, type SigningAhead } from "../sign-ahead.ts";
 import type { SigningWay } from "../sign-parts.ts";
 import type { WriteEffect } from "../write-effect.ts";
-import type { Direct } from "./direct-write.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
 import type { WriteQueue } from "./write-queue.ts";
@@ -49,12 +48,10 @@ export type Plan<T> = {
 /** It must be pure: it is called again if the transaction is repeated. */
 export type Planning<T> = (on: WriteSide, ahead?: AheadOfWrite) => Steps<Plan<T>>;
 
-/** `command`: the same write as plain data, for the thread that writes. `ahead`: what was signed for it. */
-export type LargeOrSmall<T> = {
+/** `command`: the same write as plain data. `ahead`: what was signed for it. */
+export type PlannableWrite<T> = {
   readonly planning: Planning<T>;
   readonly command: Command;
-  /** Tried first, if there is one. */
-  readonly direct?: Direct<T> | undefined;
   readonly ahead?: AheadByZone | undefined;
 };
 
@@ -73,11 +70,13 @@ export type LargeWritesOptions = {
 };
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
-const most = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
+export type SmallWriteLimits = { readonly steps: number; readonly changes: number; readonly signatures: number };
+
+export const mostOfSmall: SmallWriteLimits = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
 /**
  * For the thread that writes, and commands of nobody: duties, such as renewing signatures, which come one at a time.
  */
-const mostOfDuty = { ...most, signatures: 500 };
+const mostOfDuty: SmallWriteLimits = { ...mostOfSmall, signatures: 500 };
 /**
  * A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so
  * few are slow, the machine is the cause.
@@ -97,19 +96,16 @@ const part = 5;
 const partOfPlan = 3;
 /** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
 const cache = 16 * 1024;
-/** A command with more parts is not sent to the thread that writes: it is a large write, and copying it takes long. */
-const mostParts = 1_000;
 /** Large writes of one account. */
 const mostWaiting = 100;
 /** Milliseconds. If the account's pause takes longer, the write is refused. */
 const longestWait = 30_000;
 
 /**
- * Runs each write in one transaction. A small one is planned and written in one piece, together with others. A large
- * one would block the process for too long, so it gets its own connection: there it is planned from a snapshot, and
- * written if its zones are still as they were, a few milliseconds per turn of the event loop. Meanwhile other
- * requests read the state before it; only other writes wait while it is written. Each account has one large write at
- * a time, and must pause after one that made others wait long.
+ * A large write would block the process for too long in a transaction with others, so it gets its own connection: there
+ * it is planned from a snapshot, and written if its zones are still as they were, a few milliseconds per turn of the
+ * event loop. Meanwhile other requests read the state before it; only other writes wait while it is written. Each
+ * account has one large write at a time, and must pause after one that made others wait long.
  */
 export class LargeWrites {
   readonly #queue: WriteQueue;
@@ -129,11 +125,9 @@ export class LargeWrites {
     this.#pauses = pauses;
   }
 
-  async commit<T>(account: number, write: LargeOrSmall<T>): Promise<T> {
+  /** For a write that exceeds the limits. */
+  async commit<T>(account: number, write: PlannableWrite<T>): Promise<T> {
     const open = this.#open;
-    this.#pauses.arrived(account);
-    const done = await this.#small(write, open === undefined);
-    if (done !== undefined) return done.result;
     if (open === undefined) throw new Error("a store with one connection makes every write small");
     return await this.#inTurn(account, () => this.#largeOrAhead(account, write, open));
   }
@@ -143,14 +137,6 @@ export class LargeWrites {
     this.#closing.abort(closed());
     for (const { database } of this.#sides) database.close();
     this.#sides.clear();
-  }
-
-  #small<T>(write: LargeOrSmall<T>, isOnly: boolean) {
-    const isSent = !write.ahead && (write.command.parts ?? 0) <= mostParts;
-    return this.#queue.commit(
-      () => planSmall(write, this.#main, isOnly ? undefined : most),
-      isSent ? { kind: "command", command: write.command } : undefined,
-    );
   }
 
   async #inTurn<T>(account: number, write: () => Promise<T>): Promise<T> {
@@ -169,17 +155,27 @@ export class LargeWrites {
   }
 
   /** Names that have to be signed ahead are signed, and the write is tried again. */
-  async #largeOrAhead<T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> {
+  async #largeOrAhead<T>(account: number, write: PlannableWrite<T>, openSide: () => WriteSide): Promise<T> {
     const signAhead = this.#signAhead;
     const ways = { schedule: this.#schedule, signal: this.#closing.signal };
     return await repeatAhead(signAhead && ((need, before) => signAhead(need, before, ways)), async (ahead) => {
       const its = { ...write, ahead };
-      const done = ahead.size > 0 ? await this.#small(its, false) : undefined;
+      const done = ahead.size > 0 ? await this.#smallNow(account, its) : undefined;
       return done ? done.result : await this.#large(account, its, openSide);
     });
   }
 
-  async #large<T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> {
+  /** Little is left to do for a write whose names were signed ahead. */
+  #smallNow<T>(account: number, write: PlannableWrite<T>) {
+    const main = this.#main;
+    const work = () => {
+      main.expectAccess(write.command);
+      return planSmall(main, write, mostOfSmall);
+    };
+    return this.#queue.commit(work, undefined, account);
+  }
+
+  async #large<T>(account: number, write: PlannableWrite<T>, openSide: () => WriteSide): Promise<T> {
     for (let left = tries; ; left--) {
       this.#closing.signal.throwIfAborted();
       const side = openSide();
@@ -201,7 +197,7 @@ export class LargeWrites {
   }
 
   /** Undefined if the zone has changed meanwhile. */
-  async #tried<T>(account: number, write: LargeOrSmall<T>, side: WriteSide) {
+  async #tried<T>(account: number, write: PlannableWrite<T>, side: WriteSide) {
     side.database.exec("BEGIN");
     const plan = await this.#planned(account, write, side, false);
     side.database.exec("COMMIT");
@@ -213,7 +209,7 @@ export class LargeWrites {
   }
 
   /** `isUrgent`: other writes wait for it. */
-  async #planned<T>(account: number, { planning, ahead }: LargeOrSmall<T>, side: WriteSide, isUrgent: boolean) {
+  async #planned<T>(account: number, { planning, ahead }: PlannableWrite<T>, side: WriteSide, isUrgent: boolean) {
     const plan = await this.#schedule.run(account, planning(side, ahead));
     const next = () => this.#schedule.next(account);
     for (const { signing } of plan.writes) await signing?.beside({ next, isUrgent });
@@ -250,7 +246,8 @@ export class LargeWrites {
         return { result: { result }, committed: writer.logged() };
       } finally {
         if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
-        this.#pauses.heldUp(account, milliseconds(process.threadCpuUsage(begun)));
+        if (this.#queue.isAwaitedByOthers(account))
+          this.#pauses.heldUp(account, milliseconds(process.threadCpuUsage(begun)));
       }
     });
   }
@@ -263,17 +260,14 @@ const tooLong = (pause: number) =>
   });
 
 /** In the thread that writes. Other writes wait there, so each caller's are limited as in the main thread. */
-export const limitsInThread = ({ actor }: Command) => (actor === undefined ? mostOfDuty : most);
+export const limitsInThread = ({ actor }: Command) => (actor === undefined ? mostOfDuty : mostOfSmall);
 
 /** Undefined if the write exceeds the limits. Call it inside a transaction. */
 export function planSmall<T>(
-  { planning, command, direct, ahead }: LargeOrSmall<T>,
   on: WriteSide,
-  limits: typeof most | undefined,
+  { planning, ahead }: PlannableWrite<T>,
+  limits: SmallWriteLimits | undefined,
 ): { readonly result: T } | undefined {
-  on.expectAccess(command);
-  const done = direct?.(on);
-  if (done !== undefined) return done;
   const plan = limits ? planWithin(limits.steps, () => planning(on, ahead)) : finish(planning(on, "none"));
   if (plan === undefined) return undefined;
   const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);

@@ -18,10 +18,15 @@ import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
-import { directRule } from "./direct-write.ts";
-import { createSqliteFeed } from "./feed.ts";
-import { type ForeignCommits, watchForeignCommits } from "./foreign-commits.ts";
-import { LargeWrites, type LargeWritesOptions, type Planning } from "./large-writes.ts";
+import { directRule, writeSmall } from "./direct-write.ts";
+import { createSqliteFeed, type ForeignCommits, watchForeignCommits } from "./foreign-commits.ts";
+import {
+  LargeWrites,
+  type LargeWritesOptions,
+  mostOfSmall,
+  type PlannableWrite,
+  type SmallWriteLimits,
+} from "./large-writes.ts";
 import { createPlanner } from "./plan-writes.ts";
 import { migrations } from "./schema.ts";
 import { createAheadStore } from "./signed/ahead.ts";
@@ -36,7 +41,8 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
   /** Call it when a session was ended over another connection. */
   readonly accessChanged: () => void;
   /**
-   * Calls the listener with the number of changes, or of signed names that were written ahead. There is one listener.
+   * Calls the listener with the number of changes, or of signed names that were written ahead, when there were about a
+   * hundred. There is one listener.
    */
   readonly onWrite: (listener: (count: number) => void) => void;
   /** Call it before `close` if there is a thread that writes. */
@@ -166,9 +172,13 @@ class StoreFile {
   readonly #queue: WriteQueue;
   readonly #secondConnection: DatabaseSync | undefined;
   readonly #large: LargeWrites;
+  /** Undefined in memory: there is no other connection for what is larger. */
+  readonly #limits: SmallWriteLimits | undefined;
   readonly #room: RoomForRecords | undefined;
   readonly #planner: ReturnType<typeof createPlanner>;
   #wrote: (count: number) => void = () => undefined;
+  /** Changes since `#wrote` was called. */
+  #changes = 0;
   #looking: NodeJS.Timeout | undefined;
 
   constructor({ path, steps, signer, writerThread, limits }: StoreFileOptions) {
@@ -188,6 +198,7 @@ class StoreFile {
     this.#secondConnection = path === ":memory:" ? undefined : openSecondConnection(path);
     this.signedZones = createSqlSignedZones(this.#secondConnection ? sqliteSql(this.#secondConnection) : this.sql);
     const open = path === ":memory:" ? undefined : () => openWriteSide(path, limits?.set);
+    this.#limits = open && mostOfSmall;
     this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, ...this.#signingAhead(signer) });
     this.#room = limits && new RoomForRecords(limits, this.sql);
     this.#planner = createPlanner({ signer, room: this.#room });
@@ -198,13 +209,26 @@ class StoreFile {
     return this.#queue.commit;
   }
 
-  readonly run = <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
+  /** A write that is small is written in one piece, together with others. */
+  readonly run = async <C extends Command, R extends Rule>(
+    command: C,
+    rule: (command: C) => R,
+    running?: RunningAction,
+  ): Promise<ResultOf<R>> => {
     const meaning = rule(command);
     // What may take long is not an everyday write.
     const direct = running ? undefined : directRule(meaning, this.#room);
-    const planning: Planning<unknown> = (on, ahead) => this.#planner.rule(meaning, running)(on, ahead);
-    const write = { command, planning, direct };
-    return this.#large.commit(accountOf(meaning), write) as Promise<ResultOf<R>>;
+    const write: PlannableWrite<unknown> = {
+      command,
+      planning: (on, ahead) => this.#planner.rule(meaning, running)(on, ahead),
+    };
+    const account = accountOf(meaning);
+    const done = await this.#queue.commit(
+      () => writeSmall(this.main, write, direct, this.#limits),
+      (command.parts ?? 0) <= mostParts ? { kind: "command", command } : undefined,
+      account,
+    );
+    return (done ? done.result : await this.#large.commit(account, write)) as ResultOf<R>;
   };
 
   readonly look = async (): Promise<unknown> => {
@@ -250,7 +274,7 @@ class StoreFile {
         // What the thread has written is not in the cache; the next read may be in this turn of the event loop.
         if (this.#thread?.isStarted) this.foreign.checkNow();
         this.#feed.announce(rows);
-        this.#wrote(rows.length);
+        this.#count(rows.length);
       },
     });
   }
@@ -262,10 +286,17 @@ class StoreFile {
       main,
       secondConnection,
       commit,
-      wrote: (count) => this.#wrote(count),
+      wrote: (count) => this.#count(count),
       signedZones,
     });
     return { signAhead: (need, before, ways) => signAhead({ store, signer, ...ways }, need, before) };
+  }
+
+  #count(changes: number): void {
+    this.#changes += changes;
+    if (this.#changes < manyChanges) return;
+    this.#wrote(this.#changes);
+    this.#changes = 0;
   }
 
   #foreignCommit(): void {
@@ -288,6 +319,10 @@ function accountOf(rule: Rule): number {
   return "request" in rule ? rule.request.account : (rule.requests[0]?.account ?? 0);
 }
 
+/** A command with more parts is not sent to the thread that writes: it is a large write, and copying it takes long. */
+const mostParts = 1_000;
+/** Whoever counts changes has to act only after many. */
+const manyChanges = 100;
 /** Milliseconds. */
 const lookEvery = 250;
 

@@ -10,9 +10,9 @@ import type { Command } from "../port.ts";
 
 /**
  * Runs `work` inside a transaction; resolves when the transaction is on disk. With `job`, which says the same as plain
- * data, the thread that writes may do it instead.
+ * data, the thread that writes may do it instead. `account`: whose zones are written to.
  */
-export type Commit = <T>(work: () => T, job?: Job) => Promise<T>;
+export type Commit = <T>(work: () => T, job?: Job, account?: number) => Promise<T>;
 
 export type Job =
   | { readonly kind: "command"; readonly command: Command }
@@ -91,6 +91,7 @@ const crowdedFor = 16;
 type QueuedWork = {
   readonly work: () => unknown;
   readonly job: Job | undefined;
+  readonly account: number | undefined;
   readonly settle: (result: unknown) => void;
   readonly fail: (error: unknown) => void;
 };
@@ -133,9 +134,9 @@ export class WriteQueue {
     this.#options = options;
   }
 
-  readonly commit: Commit = <T>(work: () => T, job?: Job) =>
+  readonly commit: Commit = <T>(work: () => T, job?: Job, account?: number) =>
     new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, job, settle: resolve as (result: unknown) => void, fail: reject });
+      this.#waiting.push({ work, job, account, settle: resolve as (result: unknown) => void, fail: reject });
       this.#options.counters.waiting += 1;
       this.#schedule();
     });
@@ -172,6 +173,10 @@ export class WriteQueue {
       this.#schedule();
     }
   };
+
+  /** Whether writes to zones of other accounts wait. */
+  readonly isAwaitedByOthers = (account: number): boolean =>
+    this.#waiting.some((write) => write.account !== undefined && write.account !== account);
 
   /** Why no more writes are accepted until the service is restarted. */
   get trouble(): Error | undefined {

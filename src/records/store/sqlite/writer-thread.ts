@@ -6,9 +6,9 @@ import { TooManyRecords } from "../../model.ts";
 import { KeyFileTrouble, type Signer } from "../../signing/signer.ts";
 import { AccessEnded, type RuleOf } from "../port.ts";
 import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
-import { directRule } from "./direct-write.ts";
+import { directRule, writeSmall } from "./direct-write.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
-import { limitsInThread, planSmall } from "./large-writes.ts";
+import { limitsInThread } from "./large-writes.ts";
 import { createPlanner } from "./plan-writes.ts";
 import { type Batch, type Job, type JobRunner, runBatch } from "./write-queue.ts";
 import { edgesOf, prepareWriteSide } from "./write-side.ts";
@@ -114,8 +114,8 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
         const { command } = job;
         return () => {
           const rule = ruleOf(command);
-          const write = { planning: planner.rule(rule), command, direct: directRule(rule, room) };
-          return planSmall(write, side, limitsInThread(command));
+          const write = { planning: planner.rule(rule), command };
+          return writeSmall(side, write, directRule(rule, room), limitsInThread(command));
         };
       }
       case "look":
