@@ -20,9 +20,9 @@ export function readV1Text(value: string): string {
 
 /**
  * The value of a TXT record that this API shows: as it was sent, whichever API or file it came from. Some are printed
- * again, because clients could not read them. community.dns gives up on the whole zone at an escape other than `\"` and `\\`,
- * at a quote in unquoted text and at tabs between strings; its version 2 also reads `\DDD` as octal. octoDNS joins
- * strings only at `" "`, and removes the last character as the closing quote.
+ * again, because clients could not read them. community.dns gives up on the whole zone at an escape other than `\"` and
+ * `\\`, at a quote in unquoted text and at tabs between strings; its version 2 also reads `\DDD` as octal. octoDNS
+ * joins strings only at `" "`, and removes the last character as the closing quote.
  */
 export function shownV1Text({ value, rdata }: Pick<ZoneRecord, "value" | "rdata">): string {
   if (quotedStrings.test(value) || (bareText.test(value) && oneString.test(rdata))) return value;
