@@ -1,7 +1,6 @@
 import { randomInt } from "node:crypto";
 import { nameToWire } from "../core/names/wire.ts";
 import type { ListenAddress } from "../lib/http/listen.ts";
-import { bucketMemory } from "../lib/limits/rate-limit.ts";
 import type { Logger } from "../process/log.ts";
 import { type CatchUp, createCatchUp } from "./answer/catch-up.ts";
 import { followZones } from "./answer/followed-zones.ts";
@@ -11,6 +10,7 @@ import type { ZoneSource } from "./answer/zone-source.ts";
 import { createRateLimit, defaultRateLimit } from "./listen/rate-limit.ts";
 import { createTcpLimit, listenTcp, type TcpOptions } from "./listen/tcp.ts";
 import type { ServerTls } from "./listen/tls.ts";
+import { bucketMemory } from "./listen/token-buckets.ts";
 import { type Listening, listenUdp, type UdpOptions } from "./listen/udp.ts";
 import { startWorkers } from "./listen/workers.ts";
 import { createDnsCounters, type DnsCounters } from "./metrics/metrics.ts";

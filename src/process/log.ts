@@ -1,3 +1,5 @@
+import type { Instant } from "../core/instant.ts";
+
 export type Logger = { readonly info: LogFunction; readonly warn: LogFunction; readonly error: LogFunction };
 
 type LogFunction = {
@@ -29,6 +31,29 @@ export function createLog({ format, level: lowest = "info", write }: LogOptions)
 
 /** For callers that report in another way. */
 export const noLog: Logger = createLog({ format: "text", level: "silent", write: () => undefined });
+
+/** A client that repeats itself must not fill the disk. */
+const mostLinesPerMinute = 60;
+const minute = 60_000;
+
+/** Runs `write` at most 60 times per minute; after more calls, the next minute starts with `reportSkipped`. */
+export function createLineLimit(
+  now: () => Instant,
+  reportSkipped: (count: number) => void,
+): (write: () => void) => void {
+  let since = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return (write) => {
+    // A clock that was set back starts a new minute too.
+    if (Math.abs(now() - since) >= minute) {
+      if (count > mostLinesPerMinute) reportSkipped(count - mostLinesPerMinute);
+      since = now();
+      count = 0;
+    }
+    count += 1;
+    if (count <= mostLinesPerMinute) write();
+  };
+}
 
 /** Replaced in every line: a logged request or config may contain secrets. */
 const secretFields = new Set(["token", "secret", "password", "authorization", "auth-api-token", "cookie"]);

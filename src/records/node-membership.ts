@@ -1,5 +1,6 @@
 import type { Client } from "pg";
-import { createRateLimit, createSharedRateLimit, type RateLimit } from "../lib/limits/rate-limit.ts";
+import { createRateLimit, type RateLimit } from "../lib/limits/rate-limit.ts";
+import { createSharedRateLimit } from "../lib/limits/shared-rate-limit.ts";
 import { electLeader } from "../lib/postgres/leader.ts";
 import { type Duties, leadAlways, repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";

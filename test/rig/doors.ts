@@ -94,10 +94,10 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   "src/lib/limits": [
     "bounded-map.ts",
     "failure-delay.ts",
-    "few-lines.ts",
     "open-files.ts",
     "rate-limit.ts",
     "semaphore.ts",
+    "shared-rate-limit.ts",
     "store-busy.ts",
     "fair-schedule.ts",
   ],

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { createFewLines } from "../../lib/limits/few-lines.ts";
-import type { Logger } from "../../process/log.ts";
+import { createLineLimit, type Logger } from "../../process/log.ts";
 import type { ApiKey, KeyRefusal, KeyStore } from "../access/keys.ts";
 import { type EndpointName, mayCall } from "../access/privileges.ts";
 import { pathOf } from "../access/resolve-endpoint.ts";
@@ -31,7 +30,7 @@ export function createAuthorising(
 ): (asking: FirewallCall) => Promise<Authorised> {
   const failedLogins = createFailedLogins();
   const holdBack = createHoldBack(mostHeldBack);
-  const few = createFewLines(
+  const few = createLineLimit(
     () => now().getTime(),
     (count) => log.warn({ count }, "more calls were refused"),
   );

@@ -10,8 +10,7 @@ import type { ConsoleTraffic, NewUserWish, UserWish } from "../../contract/conso
 import { objectOfJson } from "../../core/is-object.ts";
 import { json, type PlainRequest, problem, readPlainRequest } from "../../lib/http/plain-request.ts";
 import { createStaticPages, type PageAnswer } from "../../lib/http/static-pages.ts";
-import { createFewLines } from "../../lib/limits/few-lines.ts";
-import type { Logger } from "../../process/log.ts";
+import { createLineLimit, type Logger } from "../../process/log.ts";
 import { tryTo } from "../access/audit.ts";
 import { isInForce, type Privilege, rightsOf } from "../access/privileges.ts";
 import { decoded } from "../access/resolve-endpoint.ts";
@@ -87,7 +86,7 @@ class ConsoleApi {
   readonly #people: PeopleAdmin;
   readonly #entrance: ReturnType<typeof createEntrance>;
   readonly #signIn: ReturnType<typeof createSignIn>;
-  readonly #fewLines: ReturnType<typeof createFewLines>;
+  readonly #fewLines: ReturnType<typeof createLineLimit>;
 
   constructor(
     options: FirewallConsoleOptions,
@@ -104,7 +103,7 @@ class ConsoleApi {
       shared,
     );
     const time = () => now().getTime();
-    this.#fewLines = createFewLines(time, (count) => log.warn({ count }, "console: more requests were refused"));
+    this.#fewLines = createLineLimit(time, (count) => log.warn({ count }, "console: more requests were refused"));
     const note = (what: string, fields: Readonly<Record<string, unknown>>) => this.#note(what, fields);
     this.#signIn = createSignIn({ entrance: this.#entrance, people, provider, services, now: time, note });
   }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RateLimit } from "./rate-limit.ts";
-import { type BudgetGrant, type BudgetRule, type CommonBudget, createSharedRateLimit } from "./rate-limit.ts";
+import { type BudgetGrant, type BudgetRule, type CommonBudget, createSharedRateLimit } from "./shared-rate-limit.ts";
 
 const from = "192.0.2.7";
 

@@ -1,8 +1,8 @@
 import { addressBytes, parseIpv6 } from "../../core/addresses/address.ts";
 import { isLoopback } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
-import { type BucketOptions, createTokenBuckets } from "../../lib/limits/rate-limit.ts";
 import { hashOf } from "../answer/name-filter.ts";
+import { type BucketOptions, createTokenBuckets } from "./token-buckets.ts";
 
 /** What happens to a reply: it is sent, truncated so that a real client retries over TCP, or dropped. */
 export type Passage = "send" | "cut" | "drop";

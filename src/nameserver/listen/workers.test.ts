@@ -8,13 +8,13 @@ import { until } from "../../../test/rig/until.ts";
 import { nameToWire } from "../../core/names/wire.ts";
 import { opcodes, rcodes } from "../../lib/dns/codes.ts";
 import { emptyMessage, encodeMessage } from "../../lib/dns/message.ts";
-import { bucketMemory } from "../../lib/limits/rate-limit.ts";
 import { createLog } from "../../process/log.ts";
 import { defaultLoadLimits } from "../answer/loaded-zones.ts";
 import { refuseUnread } from "../answer/reply.ts";
 import { createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import { startNameserver } from "../start.ts";
 import { defaultRateLimit } from "./rate-limit.ts";
+import { bucketMemory } from "./token-buckets.ts";
 import { spawnWorker, startWorkers } from "./workers.ts";
 
 const example = writtenZone("example.org", "www 300 A 192.0.2.1\nalias 300 CNAME www");

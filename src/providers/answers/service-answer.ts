@@ -9,7 +9,7 @@ import type { ServiceFault } from "./service-fault.ts";
 /** The answer of a record service, whatever its API: data, `absent` for a 404, or a fault. */
 export type ServiceAnswer<T> = { readonly kind: "ok"; readonly value: T } | Absent | ServiceFault;
 
-/** `said` is the service's own text, empty if there is none. */
+/** `message` is the service's own text, empty if there is none. */
 export type Absent = { readonly kind: "absent"; readonly message: string };
 
 export type JsonBody = Readonly<Record<string, unknown>>;
@@ -166,7 +166,6 @@ export const later = (because: string, todo = "no action needed: moor retries"):
   todo,
 });
 
-/** A 404 that is not in the format of a record service: another program, or another API. */
 /** One item of an answer. */
 export function itemIn<T>(
   answer: ServiceAnswer<JsonBody>,
@@ -178,6 +177,7 @@ export function itemIn<T>(
   return isItem(item) ? { kind: "ok", value: item } : unexpected(`no ${key}`);
 }
 
+/** A 404 that is not in the format of a record service: another program, or another API. */
 export const unknownCall = ({ message }: Absent, service = ours.service): ServiceFault => ({
   kind: "refused",
   because: `${service} does not offer this call (404${message ? `: ${message}` : ""})`,

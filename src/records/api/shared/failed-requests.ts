@@ -1,7 +1,6 @@
 import type { Instant } from "../../../core/instant.ts";
-import { createFewLines } from "../../../lib/limits/few-lines.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import type { Logger } from "../../../process/log.ts";
+import { createLineLimit, type Logger } from "../../../process/log.ts";
 
 export type FailedRequest = Error & { readonly statusCode?: number };
 
@@ -12,7 +11,7 @@ export type NoteFailure = (error: Error, request: string) => void;
  * then.
  */
 export function createFailureNotes(log: Logger, now: () => Instant): NoteFailure {
-  const few = createFewLines(now, (count) => log.warn({ count }, "more requests failed because the store was busy"));
+  const few = createLineLimit(now, (count) => log.warn({ count }, "more requests failed because the store was busy"));
   return (error, request) => {
     if (!(error instanceof StoreBusy)) log.error({ err: error, request }, "a request failed");
     else if (!error.isLogged)

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Instant } from "../../../core/instant.ts";
-import { createFewLines } from "../../../lib/limits/few-lines.ts";
-import type { Logger } from "../../../process/log.ts";
+import { createLineLimit, type Logger } from "../../../process/log.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -12,7 +11,7 @@ declare module "fastify" {
 
 /** Logs each refused request without its content, because a value may be a secret. */
 export function noteRefusals(api: FastifyInstance, log: Logger, now: () => Instant): void {
-  const few = createFewLines(now, (count) => log.info({ count }, "more requests were refused"));
+  const few = createLineLimit(now, (count) => log.info({ count }, "more requests were refused"));
   api.decorate("noteRefused", ({ request, statusCode: status }) => {
     const { id, ip, method, actor, routeOptions } = request;
     const who = actor === undefined ? {} : { actor: actor.label };

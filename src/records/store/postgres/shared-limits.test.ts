@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, startPostgres } from "../../../../test/rig/postgres.ts";
 import { addressOf } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
-import { createSharedRateLimit } from "../../../lib/limits/rate-limit.ts";
+import { createSharedRateLimit } from "../../../lib/limits/shared-rate-limit.ts";
 import { openPostgres, type Postgres } from "../../../lib/postgres/open.ts";
 import { noLog } from "../../../process/log.ts";
 import { budgetTable, openPostgresBudget, type PostgresBudget } from "./shared-limits.ts";

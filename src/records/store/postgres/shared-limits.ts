@@ -1,5 +1,5 @@
 import type { Client, QueryConfig } from "pg";
-import type { CommonBudget } from "../../../lib/limits/rate-limit.ts";
+import type { CommonBudget } from "../../../lib/limits/shared-rate-limit.ts";
 import { keepSession } from "../../../lib/postgres/session.ts";
 import type { Logger } from "../../../process/log.ts";
 

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { createFewLines } from "./few-lines.ts";
+import { createLineLimit } from "./log.ts";
 
 function rig() {
   const clock = { now: 10 * 3_600_000 };
   const skipped: number[] = [];
   let written = 0;
-  const few = createFewLines(
+  const few = createLineLimit(
     () => clock.now,
     (more) => skipped.push(more),
   );
