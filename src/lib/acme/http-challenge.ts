@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { ListenAddress } from "../http/listen.ts";
 import { listenOn } from "../http/listen.ts";
-import { scheduleRequests } from "../http/schedule-requests.ts";
+import { scheduledServer, scheduleRequests } from "../http/schedule-requests.ts";
 import { AcmeFailure } from "./failure.ts";
 
 const path = "/.well-known/acme-challenge/";
@@ -11,12 +11,15 @@ export async function serveChallenges(
   at: ListenAddress,
   answers: ReadonlyMap<string, string>,
 ): Promise<() => Promise<void>> {
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
-    const { url = "", method } = request;
-    const answer = method === "GET" && url.startsWith(path) ? answers.get(url.slice(path.length)) : undefined;
-    response.writeHead(answer === undefined ? 404 : 200, { "content-type": "text/plain", connection: "close" });
-    response.end(answer ?? "");
-  });
+  const server = createServer(
+    { ...scheduledServer, requestTimeout: 10_000, headersTimeout: 5_000 },
+    (request, response) => {
+      const { url = "", method } = request;
+      const answer = method === "GET" && url.startsWith(path) ? answers.get(url.slice(path.length)) : undefined;
+      response.writeHead(answer === undefined ? 404 : 200, { "content-type": "text/plain", connection: "close" });
+      response.end(answer ?? "");
+    },
+  );
   scheduleRequests(server);
   server.maxConnections = 100;
   try {

@@ -3,7 +3,7 @@ import { bracketed } from "../../core/addresses/address.ts";
 import type { Health } from "../../process/health.ts";
 import { metricsType } from "../../process/metrics.ts";
 import { isLoopbackName, type ListenAddress, listenOn } from "./listen.ts";
-import { scheduleRequests } from "./schedule-requests.ts";
+import { scheduledServer, scheduleRequests } from "./schedule-requests.ts";
 
 export type MetricsListener = { readonly address: ListenAddress; readonly close: () => Promise<void> };
 
@@ -19,7 +19,7 @@ export type MetricsOptions = {
 export async function openMetricsListener(at: ListenAddress, options: MetricsOptions): Promise<MetricsListener> {
   const loopback = isLoopbackName(bracketed(at.host));
   const server = createServer(
-    { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 65_000 },
+    { ...scheduledServer, requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 65_000 },
     (request, response) => {
       request.resume();
       void answer(request, response, options, loopback);

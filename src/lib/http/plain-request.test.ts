@@ -29,8 +29,19 @@ async function send(body: string) {
 }
 
 describe("a request for a page", () => {
-  it("that is too long leaves the connection usable for the next one", async () => {
-    expect(await send("a".repeat(1_000_000))).toMatchObject({ status: 413 });
+  it("that is too long is answered before its end", async () => {
+    const { port } = server.address() as AddressInfo;
+    const sent = ask({ agent, port, host: "127.0.0.1", method: "POST", timeout: patience });
+    sent.on("timeout", () => sent.destroy(new Error("no answer")));
+    sent.write("a".repeat(100_000));
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    expect(answer.statusCode).toBe(413);
+    sent.end();
+    await text(answer);
+  });
+
+  it("that is short leaves the connection usable for the next one", async () => {
+    expect(await send("short")).toMatchObject({ status: 200, body: "short" });
     expect(await send("short")).toEqual({ status: 200, body: "short", again: true });
   });
 });

@@ -38,12 +38,12 @@ export async function readPlainRequest(request: IncomingMessage): Promise<PlainR
   const pieces: Buffer[] = [];
   let length = 0;
   if (request.method !== "GET" && request.method !== "HEAD") {
-    // A body that is too long is read to its end too: otherwise the connection could not be used for the next request.
-    for await (const piece of request as AsyncIterable<Buffer>) {
+    // The stream is not destroyed: the answer still has to be sent on its connection.
+    for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       length += piece.length;
-      if (length <= longest) pieces.push(piece);
+      if (length > longest) return undefined;
+      pieces.push(piece);
     }
-    if (length > longest) return undefined;
   }
   return {
     method: request.method ?? "GET",

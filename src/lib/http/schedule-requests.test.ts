@@ -5,11 +5,17 @@ import { connect as connectPlain, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { countPasses } from "../../../test/rig/count-passes.ts";
 import { ensureCertificate, type ServerCertificate } from "../tls/certificates.ts";
 import { listenOn } from "./listen.ts";
-import { mostUnanswered, scheduleRequests } from "./schedule-requests.ts";
+import {
+  mostSmallParts,
+  mostUnanswered,
+  scheduledServer,
+  scheduleRequests,
+  WholeRequest,
+} from "./schedule-requests.ts";
 import { createHttpServer, listen } from "./server.ts";
 import { closeServer, createTlsServer } from "./tls-server.ts";
 
@@ -178,20 +184,74 @@ describe.each(Object.entries(servers))("the server %s", (_, start) => {
   });
 });
 
-it("a client that is disconnected for too many requests costs no work for the rest of them", async () => {
+/** A server that counts the answers it has begun, in whatever way. */
+async function startCounting() {
   let made = 0;
   class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     readonly number = ++made;
   }
-  const server = createServer({ ServerResponse: CountedResponse }, () => undefined);
+  const server = createServer({ ...scheduledServer, ServerResponse: CountedResponse }, () => undefined);
   scheduleRequests(server);
   closing.push(() => server.close());
   const { port } = await listenOn(server, anyPort);
-  const socket = connectPlain(port, "127.0.0.1").on("error", () => undefined);
-  const cut = new Promise((resolve) => socket.once("close", resolve));
-  socket.write(numbered(50_000).map(get).join(""));
-  await cut;
-  expect(made).toBe(mostUnanswered + 1);
+  const send = async (text: string) => {
+    const socket = connectPlain(port, "127.0.0.1").on("error", () => undefined);
+    let got = "";
+    socket.setEncoding("latin1").on("data", (piece: string) => {
+      got += piece;
+    });
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.write(text);
+    await closed;
+    return got.match(/HTTP\/1\.1 \d+/g);
+  };
+  return { send, made: () => made };
+}
+
+it("a client that is disconnected for too many requests costs no work for the rest of them", async () => {
+  const { send, made } = await startCounting();
+  await send(numbered(50_000).map(get).join(""));
+  expect(made()).toBe(mostUnanswered + 1);
+});
+
+it.each([
+  ["without a host", "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 400"],
+  ["with two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "HTTP/1.1 400"],
+  ["that expect something unknown", "GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n", "HTTP/1.1 417"],
+])("requests %s: the first is refused, and the rest of them cost no work", async (_, request, answer) => {
+  const { send, made } = await startCounting();
+  expect(await send(request.repeat(50_000))).toEqual([answer]);
+  expect(made()).toBe(1);
+});
+
+describe.each(Object.entries(servers))("a body in tiny parts, at the server %s", (_, start) => {
+  const head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const tiny = "1\r\n \r\n";
+
+  it.each([
+    ["that nobody reads", (_request: IncomingMessage) => undefined],
+    ["that is read", (request: IncomingMessage) => void request.resume()],
+  ])("%s ends the connection", async (_name, handle) => {
+    const parts = vi.spyOn(WholeRequest.prototype, "push");
+    closing.push(() => parts.mockRestore());
+    const { port } = await start((request) => handle(request));
+    const { socket } = await dial(port);
+    const closed = once(socket, "close");
+    socket.write(`${head}${tiny.repeat(10_000)}`);
+    await closed;
+    expect(parts.mock.calls.length).toBeGreaterThan(mostSmallParts);
+    // The parser reads on to the end of the TLS record.
+    expect(parts.mock.calls.length).toBeLessThan(mostSmallParts + 16_384 / tiny.length);
+  });
+});
+
+it("a request to upgrade the connection is answered as any other, and then the connection is closed", async () => {
+  const { port, paths } = await startServer(servers["of the record service"] as Start);
+  const { socket, answers } = await dial(port);
+  const closed = once(socket, "close");
+  socket.write(`GET /a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n${get("/lost")}`);
+  await closed;
+  expect([answers(), paths()]).toEqual([["</a>"], ["/a"]]);
 });
 
 it("all connections together start a limited number of requests per pass, and all are answered", async () => {

@@ -24,6 +24,13 @@ export const mostUnanswered = 32;
 /** Bytes and milliseconds. */
 const [mostRest, timeForRest] = [65_536, 500];
 
+/** How many parts of a body may hold less than `smallPart` bytes on average before its client is disconnected. */
+export const mostSmallParts = 2_000;
+const smallPart = 16;
+
+/** In bytes. Smaller parts of a body are joined first. */
+const worthPushing = 1_024;
+
 /** Enough for a page and for scripts; the process has other work. */
 export const fewPerPass = 8;
 
@@ -32,14 +39,21 @@ export const fewPerPass = 8;
  * everything that has arrived: one connection with thousands of pipelined requests would stop everything else in the
  * process. Here, the requests of a connection are started in order, each after the answer to the one before it, and
  * never two in one pass of the event loop. All connections together start at most `perPass`. Nothing is started for a
- * connection that is gone. Ambiguous requests are refused. Call this when the server has its listeners.
+ * connection that is gone. Ambiguous requests are refused. Call this when the server has its listeners; create it with
+ * `scheduledServer`.
  */
 export function scheduleRequests(server: Server, perPass = fewPerPass): void {
   const handlers = server.listeners("request") as RequestListener[];
   const schedule = new RequestSchedule(perPass, (request, response) => {
     for (const handle of handlers) handle.call(server, request, response);
   });
-  server.removeAllListeners("request").on("request", (request, response) => schedule.take(request, response));
+  server.removeAllListeners("request").on("request", (request, response) => {
+    schedule.take(request, response, framingFault(request));
+  });
+  // Without a listener, Node answers these itself, as many as have arrived.
+  server.on("checkExpectation", (request, response) => {
+    schedule.take(request, response, "417 Expectation Failed: the only supported expectation is 100-continue");
+  });
   server.removeAllListeners("clientError").on("clientError", (error, socket) => {
     schedule.refuse(error, socket as Socket);
   });
@@ -61,15 +75,18 @@ class RequestSchedule {
     this.#handle = handle;
   }
 
-  take(request: IncomingMessage, response: ServerResponse): void {
+  take(request: IncomingMessage, response: ServerResponse, fault: string | undefined): void {
     const { socket } = request;
     const connection = this.#connections.get(socket) ?? { socket, unanswered: [], startedIn: -1 };
     const { unanswered } = connection;
     // What follows an ambiguous request may be a part of it.
     if (socket.destroyed || unanswered.at(-1)?.fault !== undefined) return;
     this.#connections.set(socket, connection);
-    if (request instanceof WholeRequest) request.keepSmallBody();
-    unanswered.push({ request, response, fault: framingFault(request) });
+    if (request instanceof WholeRequest) request.keepSmallBody(() => disconnect(connection));
+    // What follows in the same packet is lost, because Node's parser stops here.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    unanswered.push({ request, response, fault });
+    if (fault !== undefined) stopParsing(socket);
     if (unanswered.length > mostUnanswered) disconnect(connection);
     else if (unanswered.length === 1) this.#startSoon(connection);
   }
@@ -112,7 +129,7 @@ class RequestSchedule {
       if (unanswered.length > 0) this.#startSoon(connection);
     });
     if (fault === undefined) this.#handle(request, response);
-    else sendFault(response, `${fault}\n`);
+    else sendFault(response, fault);
   }
 
   #planPass(): void {
@@ -146,21 +163,32 @@ function readLittleMore(request: IncomingMessage): void {
 }
 
 /**
- * Node would parse the rest of what has arrived, and would make an error with a stack trace for each unanswered
- * request: many times the work of the requests themselves. So the parser is told to skip the rest, as after an upgrade,
- * and waiting requests are destroyed first. Node does not document `parser`; without it, this costs more but does the
- * same.
+ * No further request of the connection is read. Node would parse the rest of what has arrived, so the parser is told to
+ * skip it, as after an upgrade. Node does not document `parser`; without it, this costs more but does the same.
  */
-function disconnect({ socket, unanswered }: Connection): void {
-  const { parser } = socket as Socket & { readonly parser?: { onIncoming: () => number } | null };
-  if (parser) parser.onIncoming = () => 2;
+function stopParsing(socket: Parsed): void {
+  if (socket.parser) socket.parser.onIncoming = () => 2;
+}
+
+type Parsed = Socket & { readonly parser?: { onIncoming: () => number; readonly pause?: () => void } | null };
+
+/**
+ * Node would make an error with a stack trace for each unanswered request: many times the work of the requests
+ * themselves. So waiting requests are destroyed first.
+ */
+function disconnect({ socket, unanswered }: { readonly socket: Parsed; readonly unanswered: Exchange[] }): void {
+  stopParsing(socket);
+  // The rest of a body is not parsed either.
+  socket.parser?.pause?.();
   socket.destroy();
   for (const { request } of unanswered.slice(1)) request.destroy();
 }
 
-function sendFault(response: ServerResponse, text: string): void {
+/** The fault begins with its status. */
+function sendFault(response: ServerResponse, fault: string): void {
+  const text = `${fault}\n`;
   const type = { "content-type": "text/plain; charset=utf-8", "content-length": Buffer.byteLength(text) };
-  response.writeHead(400, { ...type, connection: "close" }).end(text);
+  response.writeHead(Number.parseInt(fault, 10), { ...type, connection: "close" }).end(text);
 }
 
 /** In bytes. Larger bodies, and those of unknown length, are streamed. */
@@ -172,15 +200,29 @@ export const smallBody = 16 * 1024;
  * in one piece, they are a tenth of the work of the whole request. A body that is not taken can be read as a stream.
  */
 export class WholeRequest extends IncomingMessage {
+  /** Node's: parts that arrive are ignored. */
+  declare _dumped: boolean;
   /** What has arrived; undefined if the body is streamed. */
   #kept: Buffer[] | undefined;
   #isTaken = false;
+  /** Small parts that wait for the end of this pass of the event loop, and whether the stream takes more. */
+  readonly #gathered: Buffer[] = [];
+  #hasRoom = true;
+  #isUnwanted = false;
   #whenArrived: (() => void) | undefined;
+  #refuse = (): void => {};
+  #parts = 0;
+  #bytes = 0;
 
-  /** Call it when the headers are known, and before the body arrives. */
-  keepSmallBody(): void {
+  /** Call it when the headers are known, and before the body arrives. `refuse` is called for a body of tiny parts. */
+  keepSmallBody(refuse: () => void): void {
     const size = bodySize(this);
     if (size > 0 && size <= smallBody) this.#kept = [];
+    this.#refuse = () => {
+      this.#refuse = () => {};
+      this.#isUnwanted = true;
+      refuse();
+    };
   }
 
   /** Whether the request has to wait for its body; `arrived` is called then. */
@@ -197,12 +239,41 @@ export class WholeRequest extends IncomingMessage {
     return this.#kept.length === 1 ? this.#kept[0] : Buffer.concat(this.#kept);
   }
 
-  /** Node's parser calls it with each part of the body, and with null at the end. */
+  /**
+   * Node's parser calls it with each part of the body, and with null at the end. 64 KiB may hold 10,000 chunks of one
+   * byte, each of which would pass through the stream, which takes many times as long as parsing it.
+   */
   override push(part: Buffer | null): boolean {
-    if (this.#kept === undefined) return super.push(part);
-    if (part !== null) this.#kept.push(part);
-    else this.#whenArrived?.();
+    if (part === null) return this.#end();
+    this.#parts += 1;
+    this.#bytes += part.length;
+    if (this.#parts > mostSmallParts && this.#bytes < this.#parts * smallPart) this.#refuse();
+    if (this.#isUnwanted) return true;
+    if (this.#kept !== undefined) this.#kept.push(part);
+    else if (part.length > worthPushing && this.#gathered.length === 0) return super.push(part);
+    else if (this.#gathered.push(part) === 1) setImmediate(() => this.#pushGathered());
+    return this.#hasRoom;
+  }
+
+  #end(): boolean {
+    if (this.#kept === undefined) {
+      this.#pushGathered();
+      return super.push(null);
+    }
+    this.#whenArrived?.();
     return true;
+  }
+
+  #pushGathered(): void {
+    const parts = this.#gathered.splice(0);
+    if (parts.length > 0 && !this.#isUnwanted && !this.destroyed) this.#hasRoom = super.push(Buffer.concat(parts));
+  }
+
+  /** Node calls it after the answer, and would no longer call `push`: parts that still arrive would not be counted. */
+  _dump(): void {
+    discard.call(this);
+    this.#isUnwanted = true;
+    this._dumped = false;
   }
 
   /** Somebody reads the stream: at the latest Node, after the answer, to discard the body. */
@@ -210,12 +281,17 @@ export class WholeRequest extends IncomingMessage {
     if (this.#kept !== undefined && !this.#isTaken) {
       const kept = this.#kept;
       this.#kept = undefined;
-      for (const part of kept) super.push(part);
+      if (kept.length > 0) super.push(Buffer.concat(kept));
       if (this.complete) super.push(null);
     }
     super._read(size);
   }
 }
+
+const { _dump: discard } = IncomingMessage.prototype as unknown as { readonly _dump: (this: IncomingMessage) => void };
+
+/** Options of every server whose requests are scheduled. `framingFault` finds requests without a host. */
+export const scheduledServer = { IncomingMessage: WholeRequest, requireHostHeader: false } as const;
 
 /** Of the body in bytes; infinite if the client does not declare it. */
 export function bodySize({ headers }: IncomingMessage): number {

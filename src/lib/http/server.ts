@@ -10,7 +10,7 @@ import type { ProxyTrust } from "./client-address.ts";
 import { boundTo, cutAllConnections, followConnections, type ListenAddress, listenTrouble } from "./listen.ts";
 import { neverCached, transportSecurity } from "./plain-request.ts";
 import { createRequestIds } from "./request-id.ts";
-import { scheduleRequests, WholeRequest } from "./schedule-requests.ts";
+import { scheduledServer, scheduleRequests } from "./schedule-requests.ts";
 import { handshake } from "./tls-server.ts";
 
 export type HttpServerOptions = {
@@ -57,7 +57,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     }),
   } as const;
   const counted = options.counters && { ServerResponse: options.counters.Response };
-  const quick = { IncomingMessage: WholeRequest, ...counted };
+  const quick = { ...scheduledServer, ...counted };
   const made = options.tls
     ? fastify({ ...limits, https: { ...options.tls, ...handshake, ...quick } })
     : fastify({ ...limits, http: quick });

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:https";
 import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Pair } from "../tls/issue-certificate.ts";
 import { cutAllConnections, followConnections } from "./listen.ts";
-import { scheduleRequests } from "./schedule-requests.ts";
+import { scheduledServer, scheduleRequests } from "./schedule-requests.ts";
 
 const leastTls = "TLSv1.2";
 
@@ -28,6 +28,7 @@ export function createTlsServer(pair: Pair & Pick<TlsOptions, "SNICallback">, ha
     {
       ...pair,
       ...handshake,
+      ...scheduledServer,
       headersTimeout: 15_000,
       requestTimeout: 30_000,
       keepAliveTimeout: 65_000,

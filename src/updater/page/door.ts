@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { dirname } from "node:path";
 import { addressesOf, listenOn } from "../../lib/http/listen.ts";
 import { type PlainRequest, readPlainRequest } from "../../lib/http/plain-request.ts";
-import { scheduleRequests } from "../../lib/http/schedule-requests.ts";
+import { scheduledServer, scheduleRequests } from "../../lib/http/schedule-requests.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { type ControlConfig, controlUrl } from "../config/outlets.ts";
@@ -75,7 +75,7 @@ async function listen(control: ControlConfig, folder: string, { handle, log, opt
 
 function openPlain(handle: RequestListener) {
   const { createServer } = process.getBuiltinModule("node:http");
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, handle);
+  const server = createServer({ ...scheduledServer, requestTimeout: 30_000, headersTimeout: 15_000 }, handle);
   scheduleRequests(server);
   // Longer than the machine may stall: otherwise a client that reuses its connection right after a stall finds it
   // closed.
