@@ -36,8 +36,8 @@ it("a restarted service continues the same order", async () => {
   const second = await startAcmeService(pebble, { folder, dnsPort });
   second.lead();
   await until(async () => (await second.challenges()).length === 1);
-  // Later there may be more: pebble gives up an order whose check takes it too long.
-  expect([orders, pebble.orders()]).toEqual([1, 1]);
+  // On a busy machine, pebble gives up an order whose check takes it too long.
+  expect([orders, pebble.orders() - pebble.ordersGivenUp()]).toEqual([1, 1]);
   relay.open();
   // On a busy machine, pebble may have given up the order before the relay was opened; the next try is a day away.
   let failures = 0;

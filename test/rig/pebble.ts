@@ -20,6 +20,8 @@ export type Pebble = {
   readonly root: () => Promise<string>;
   /** How many orders it was sent since it started. */
   readonly orders: () => number;
+  /** How many of them it gave up, because a check failed or took too long. */
+  readonly ordersGivenUp: () => number;
   readonly start: (env?: Readonly<Record<string, string>>) => Promise<void>;
   readonly stop: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -57,6 +59,7 @@ export async function startPebble(): Promise<Pebble> {
     directory: `https://127.0.0.1:${port}/dir`,
     ...{ trust: ca, dnsPort, httpPort, start, stop },
     orders: () => [...running.out().matchAll(/There are now (\d+) orders/g)].length,
+    ordersGivenUp: () => [...running.out().matchAll(/order \S+ set INVALID/g)].length,
     root: async () => {
       const { Agent, request } = await import("undici");
       const dispatcher = new Agent({ connect: { ca } });

@@ -110,6 +110,7 @@ export function startImports({ url }: Service, token: string, round: number): Im
       if (answer === undefined) return;
       const text = await answer.body.text();
       if (answer.statusCode !== 201) throw new Error(`${answer.statusCode} ${text}`);
+      if (!(await hasEnded(url, token, JSON.parse(text).action))) return;
       answered = n;
     }
   };
@@ -121,6 +122,19 @@ export function startImports({ url }: Service, token: string, round: number): Im
       await running;
     },
   };
+}
+
+type Action = { readonly id: number; readonly status: string };
+
+/** On a busy machine, an import is answered before it is done, with a running action. False if the service is dead. */
+async function hasEnded(url: string, token: string, { id, status }: Action): Promise<boolean> {
+  if (status !== "running") return true;
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await request(`${url}/v1/actions/${id}`, { headers }).catch(() => undefined);
+  if (answer === undefined) return false;
+  const { action } = (await answer.body.json()) as { readonly action: Action };
+  if (action.status === "running") await realPause(20, "the import is running");
+  return await hasEnded(url, token, action);
 }
 
 /**

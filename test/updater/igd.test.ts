@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { builtProgram } from "../rig/bundle.ts";
 import { node } from "../rig/namespace.ts";
 import type { Ended, StartedProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
 import { openRouter, type Router, sourceProcess } from "../rig/updater/router.ts";
 
 /** A real miniupnpd, and a machine behind it that knows nothing about its router but the route. */
@@ -62,12 +63,16 @@ type Reported = { readonly ipv4: readonly { readonly text: string }[] };
 
 it("reads the address by each protocol, and leaves no mapping behind", async () => {
   const address = "81.2.69.142";
-  expect(await read("any", "upnp", "natpmp", "pcp")).toEqual({
-    any: address,
-    upnp: address,
-    natpmp: address,
-    pcp: address,
-  });
+  // On a busy machine, a reply may come after the source's own limit; the updater would ask again too.
+  const unread = new Set(["any", "upnp", "natpmp", "pcp"] as const);
+  await until(
+    async () => {
+      const said = await read(...unread);
+      for (const name of unread) if (said[name] === address) unread.delete(name);
+      return unread.size === 0;
+    },
+    { what: () => `${[...unread]} to be read` },
+  );
   expect((await router.run(["natpmpc", "-g", router.address])).out).toContain(`Public IP address : ${address}`);
   expect(server.out() + server.err()).toMatch(/PCP request received/);
   expect(await router.rules()).not.toMatch(/dnat|192\.168\.77\.2/);
