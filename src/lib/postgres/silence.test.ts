@@ -58,3 +58,25 @@ it("time in which this process could not read does not count", () => {
   silence.look();
   expect(silences).toBe(0);
 });
+
+it("pauses of this process do not hide a server that is silent", () => {
+  pass(750);
+  for (let pauses = 0; pauses < 3; pauses++) {
+    now += 60_000;
+    silence.look();
+  }
+  // What arrived during a pause is read after it.
+  expect(silences).toBe(0);
+  pass(500);
+  expect(silences).toBeGreaterThan(0);
+});
+
+it("what arrived during a pause of this process is heard after it", () => {
+  const one = watched();
+  pass(1_000);
+  now += 60_000;
+  silence.look();
+  one.stream.bytesRead += 5;
+  pass(1_000);
+  expect(silences).toBe(0);
+});

@@ -25,6 +25,7 @@ export class Silence {
   readonly #timer: NodeJS.Timeout;
   #looked: number;
   #heard: number;
+  #isSilent = false;
 
   constructor(options: SilenceOptions) {
     this.#options = options;
@@ -44,10 +45,16 @@ export class Silence {
   look(): void {
     const now = this.#now();
     // This process was stopped or busy: what arrived meanwhile has not been read yet.
-    if (now - this.#looked > 2 * lookEvery) this.#heard = now;
+    const wasPaused = now - this.#looked > 2 * lookEvery;
+    if (wasPaused) this.#heard += now - this.#looked - lookEvery;
     this.#looked = now;
     for (const client of this.#clients.keys()) this.#listen(client);
-    if (now - this.#heard > (this.#options.limit ?? usualLimit)) this.#options.onSilence();
+    this.#isSilent = !wasPaused && now - this.#heard > (this.#options.limit ?? usualLimit);
+    if (this.#isSilent) this.#options.onSilence();
+  }
+
+  isSilent(): boolean {
+    return this.#isSilent;
   }
 
   close(): void {
