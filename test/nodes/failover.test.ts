@@ -191,6 +191,15 @@ describe("a standby takes over", () => {
   });
 });
 
+/** An update by dyndns2. */
+async function pointHost({ url }: Node, token: string): Promise<readonly [number, string]> {
+  const authorization = `Basic ${Buffer.from(`any:${token}`).toString("base64")}`;
+  const answer = await fetch(`${url}/nic/update?hostname=cut.one.example&myip=192.0.2.1`, {
+    headers: { authorization },
+  });
+  return [answer.status, await answer.text()];
+}
+
 it("a node whose packets to the database are dropped answers every query", async () => {
   const cluster = await startCluster({ count: 2, words: ["--rate-limit", "off"] });
   opened.push(cluster.close);
@@ -221,14 +230,26 @@ it("a node whose packets to the database are dropped answers every query", async
     what: () => `the node to give up its connections, and the other one to go on\n${saidBy(cluster)}`,
   });
   expect(unanswered).toBe(0);
-  // Nor is anybody else left without an answer.
+  // Nor is anybody else left without an answer, whether its connection was idle or has to be made.
   const body = { name: "cut", type: "A", records: [{ value: "192.0.2.1" }] };
   const update = `server 127.0.0.1 ${two.dns}\nzone one.example\nupdate add cut.one.example 60 A 192.0.2.1\nsend\n`;
-  const [posted, updated] = await Promise.all([
-    api.call(two, "POST", sets("one.example"), body),
+  const calls = [
+    ["GET", "/api/v1/zones"],
+    ["POST", "/api/v1/records", { zone_id: "any", name: "cut", type: "A", value: "192.0.2.1" }],
+    ["GET", sets("one.example")],
+    ["POST", sets("one.example"), body],
+  ] as const;
+  const [answers, pointed, updated] = await Promise.all([
+    Promise.all(calls.map(([method, path, sent]) => api.call(two, method, path, sent))),
+    pointHost(two, cluster.token),
     run("nsupdate", ["-v", "-t", "60", "-y", key], update),
   ]);
-  expect([posted.status, updated]).toEqual([503, expect.stringContaining("update failed: SERVFAIL")]);
+  const unreachable = expect.stringContaining("the database cannot be reached");
+  expect(answers.map((answer) => [answer.status, JSON.stringify(answer.body)])).toEqual(
+    calls.map(() => [503, unreachable]),
+  );
+  expect(pointed).toEqual([503, unreachable]);
+  expect(updated).toContain("update failed: SERVFAIL");
   two.cable.mend();
   const latest = answered.at(-1);
   await until(

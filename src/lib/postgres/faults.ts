@@ -20,7 +20,7 @@ export function faultOf(error: unknown): PostgresFault {
     if (/^08...$/.test(code) || /^E[A-Z_]{3,}$/.test(code)) return "lost";
     if (/^[0-9A-Z]{5}$/.test(code)) return "other";
   }
-  if (error.message === "timeout exceeded when trying to connect") return "slow"; // no connection of the pool was free
+  if (error.message === noneFree) return "slow";
   return lostWords.test(error.message) ? "lost" : "other";
 }
 
@@ -57,6 +57,9 @@ const inabilities: Readonly<Record<string, string>> = {
   "25006": onlyReads,
   "42501": "the database does not grant this service the privileges it needs",
 };
+
+/** The pool's words: no connection was free in time. */
+export const noneFree = "timeout exceeded when trying to connect";
 
 /** The driver has no codes for these. */
 const lostWords =

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { noLog } from "../../process/log.ts";
 import { StoreBusy } from "../limits/store-busy.ts";
-import { openPostgres, type Postgres, usualLimits } from "./open.ts";
+import { openPostgres, type Postgres, type PostgresLimits, usualLimits } from "./open.ts";
 
 const message = (kind: string, ...parts: readonly (string | number)[]): Buffer => {
   const body = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : int32(part))));
@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 /** A database on a server that only runs `greet` for each connection. */
-async function databaseOn(greet: (socket: Socket) => void): Promise<Postgres> {
+async function databaseOn(greet: (socket: Socket) => void, limits: Partial<PostgresLimits> = {}): Promise<Postgres> {
   // A hanging server does not notice that the client has closed its side.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket);
@@ -40,7 +40,7 @@ async function databaseOn(greet: (socket: Socket) => void): Promise<Postgres> {
   const { port } = server.address() as AddressInfo;
   const config = { host: "127.0.0.1", port, user: "moor", ssl: false };
   const address = { config, others: [], session: "any", shown: "the one of the test" } as const;
-  return openPostgres(address, noLog, { ...usualLimits, ...never, patience: 200 });
+  return openPostgres(address, noLog, { ...usualLimits, ...never, patience: 200, ...limits });
 }
 
 it("a server that is stopped while it accepts a connection makes the store busy, and nothing worse", async () => {
@@ -82,5 +82,39 @@ it("a clock that was set back does not prolong the wait for a database that is d
     socket.destroy();
   });
   await expect(database.read({ text: "SELECT 1" })).rejects.toBeInstanceOf(StoreBusy);
+  await database.close();
+});
+
+it("a caller that has waited elsewhere does not wait again: one attempt is made", async () => {
+  let connections = 0;
+  const database = await databaseOn(
+    (socket) => {
+      connections += 1;
+      socket.destroy();
+    },
+    { patience: 600_000 },
+  );
+  const since = performance.now() - 600_000;
+  await expect(database.read({ text: "SELECT 1" }, since)).rejects.toThrow("the database cannot be reached");
+  expect(connections).toBe(1);
+  await database.close();
+});
+
+it("nobody waits longer than its patience for a connection of the pool", async () => {
+  // A notice now and then: the server is there, but answers no query.
+  const notice = message("N", "SNOTICE\0C00000\0Mbusy\0\0");
+  const database = await databaseOn(
+    (socket) => {
+      socket.write(welcome);
+      const beat = setInterval(() => socket.write(notice), 200);
+      socket.on("close", () => clearInterval(beat));
+    },
+    { connections: 1 },
+  );
+  const first = database.read({ text: "SELECT 1" }).catch((error: unknown) => error);
+  await expect.poll(() => database.connections().used).toBe(1);
+  await expect(database.read({ text: "SELECT 1" })).rejects.toThrow("the database is too busy");
+  for (const socket of open) socket.destroy();
+  expect(await first).toBeInstanceOf(StoreBusy);
   await database.close();
 });

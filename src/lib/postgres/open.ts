@@ -3,22 +3,26 @@ import type { Client, ClientConfig } from "pg";
 import pg from "pg";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import type { Logger } from "../../process/log.ts";
+import { within } from "../../process/within.ts";
 import { StoreBusy } from "../limits/store-busy.ts";
 import { PostgresClient, type ServerCheck } from "./client.ts";
 import { createCommitMarks } from "./commit-marks.ts";
-import { faultOf, inabilityOf, type PostgresFault } from "./faults.ts";
+import { faultOf, inabilityOf, noneFree, type PostgresFault } from "./faults.ts";
 import { logOutages, type Outages } from "./outages.ts";
 import { Silence } from "./silence.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./statement.ts";
-import { resultOf } from "./transaction.ts";
+import { type Connections, resultOf } from "./transaction.ts";
 import type { PostgresAddress } from "./url.ts";
 
 /**
  * A pool of connections to one database. Everything it waits for has a limit; what it cannot do now throws `StoreBusy`.
  */
 export type Postgres = {
-  /** One read-only statement; it is repeated if the connection is lost. */
-  readonly read: (statement: Statement) => Promise<Rows>;
+  /**
+   * One read-only statement; it is repeated if the connection is lost. `since`: the caller has waited since then, by
+   * `performance.now()`.
+   */
+  readonly read: (statement: Statement, since?: number) => Promise<Rows>;
   /**
    * `work` must be repeatable: it is run again when another transaction was in the way or the connection was lost
    * before the commit. It takes effect once. If this rejects, nothing was written, unless a `StoreBusy` says that this
@@ -26,7 +30,7 @@ export type Postgres = {
    */
   readonly transact: <T>(
     work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
-    /** The caller has waited since then, by `performance.now()`. */
+    /** As in `read`. */
     since?: number,
   ) => Promise<Committed<T>>;
   /** Like `read`, for a caller that waits for a status: retried for half a second only. */
@@ -49,6 +53,7 @@ export type PostgresLimits = {
   readonly connect: number;
   readonly statement: number;
   readonly lock: number;
+  readonly commit: number;
   /** How long work is retried while the database cannot be reached. */
   readonly patience: number;
 };
@@ -60,11 +65,14 @@ export const usualLimits: PostgresLimits = {
   connect: 4_000,
   statement: 10_000,
   lock: 4_000,
+  commit: 3_000,
   patience: 3_500,
 };
 
 const mostRepeats = 10;
 const lookPatience = 500;
+/** Milliseconds for a connection to become free, or to be made, however long the caller has waited before. */
+const leastWait = 500;
 const closePatience = 1_000;
 const farewellPatience = 500;
 
@@ -93,14 +101,19 @@ class PostgresPool implements Postgres {
     this.#pool.on("connect", this.#outages.connected);
   }
 
-  readonly read = (statement: Statement): Promise<Rows> => this.#ask(statement);
+  readonly read: Postgres["read"] = (statement, since) => this.#ask(statement, this.#limits.patience, since);
 
-  readonly look = (statement: Statement): Promise<Rows> => this.#ask(statement, lookPatience);
+  readonly look: Postgres["look"] = (statement) => this.#ask(statement, lookPatience);
 
   readonly transact: Postgres["transact"] = (work, since) => {
     const { patience } = this.#limits;
-    const ways = { withClient: this.#withClient, limit: patience / 4, mark: this.#mark };
-    return this.#insist(() => resultOf(work, ways), patience, since);
+    const ways = (end: number): Connections => ({
+      withClient: (use) => this.#withClient(end, use),
+      limit: patience / 4,
+      commitLimit: this.#limits.commit,
+      mark: this.#mark,
+    });
+    return this.#insist((end) => resultOf(work, ways(end)), patience, since);
   };
 
   readonly connect = (): Promise<pg.Client> => this.#hosts.connect(this.#config);
@@ -142,13 +155,14 @@ class PostgresPool implements Postgres {
     for (const client of this.#open) client.connection.stream.destroy();
   }
 
-  #ask(statement: Statement, patience?: number): Promise<Rows> {
-    return this.#insist(() => this.#withClient((client) => client.query(toQuery(statement))), patience);
+  #ask(statement: Statement, patience: number, since?: number): Promise<Rows> {
+    const ask = (client: pg.PoolClient) => client.query(toQuery(statement));
+    return this.#insist((end) => this.#withClient(end, ask), patience, since);
   }
 
-  readonly #withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  async #withClient<T>(end: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (this.#isEnded) throw new Error("the database connection is closed");
-    const client = await this.#pool.connect();
+    const client = await this.#takeClient(end);
     let broken: Error | undefined;
     const note = (error: Error) => {
       broken = error;
@@ -164,9 +178,22 @@ class PostgresPool implements Postgres {
       client.off("error", note);
       client.release(broken);
     }
-  };
+  }
 
-  async #insist<T>(attempt: () => Promise<T>, patience = this.#limits.patience, since = performance.now()): Promise<T> {
+  /** The limit of the pool is the same for everybody, however long they have waited before. */
+  async #takeClient(end: number): Promise<pg.PoolClient> {
+    const taken = this.#pool.connect();
+    try {
+      return await within(Math.max(leastWait, end - performance.now()), taken, noneFree);
+    } catch (error) {
+      // It may still come.
+      taken.then((client) => client.release()).catch(() => undefined);
+      const isCut = this.#silence.isSilent() && faultOf(error) === "slow";
+      throw isCut ? new Error("timeout expired", { cause: error }) : error;
+    }
+  }
+
+  async #insist<T>(attempt: (end: number) => Promise<T>, patience: number, since = performance.now()): Promise<T> {
     if (this.#underWay.size >= this.#limits.connections + this.#limits.waiting)
       throw new StoreBusy("too many requests are waiting for the database");
     const work = this.#repeated(attempt, since + patience);
@@ -179,10 +206,10 @@ class PostgresPool implements Postgres {
   }
 
   /** Retries until it works, cannot work, or the time is over. */
-  async #repeated<T>(attempt: () => Promise<T>, end: number): Promise<T> {
+  async #repeated<T>(attempt: (end: number) => Promise<T>, end: number): Promise<T> {
     for (let failures = 1; ; failures += 1) {
       try {
-        const result = await attempt();
+        const result = await attempt(end);
         this.#outages.worked();
         return result;
       } catch (error) {

@@ -20,6 +20,7 @@ it("a transaction reports its first error, not those that follow from it", async
   const done = resultOf(async (run) => ({ result: await run({ text: "SELECT 1" }) }), {
     withClient: (work) => work(standby),
     limit: 1_000,
+    commitLimit: 1_000,
     mark: () => {
       throw new Error("no commit was expected");
     },
@@ -38,7 +39,18 @@ const lostInCommit = {
   },
 } as unknown as PoolClient;
 
-function lostCommit(lookUp: (text: string) => unknown) {
+/** COMMIT is not answered, as while the server waits for a standby that cannot be reached. */
+function silentInCommit(): PoolClient {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  ended.catch(() => undefined);
+  return {
+    query: async (asked: string | { readonly text: string }) =>
+      textOf(asked) === "COMMIT" ? await ended : { rows: [{ xid: "7" }] },
+    connection: { stream: { destroy: () => reject(fault("ECONNRESET")) } },
+  } as unknown as PoolClient;
+}
+
+function lostCommit(lookUp: (text: string) => unknown, first = lostInCommit) {
   let [clients, works] = [0, 0];
   const asking = {
     query: async (asked: string | { readonly text: string }) => lookUp(textOf(asked)),
@@ -49,8 +61,9 @@ function lostCommit(lookUp: (text: string) => unknown) {
       return { result: "written", last: { text: "INSERT" } };
     },
     {
-      withClient: (work) => work(clients++ === 0 ? lostInCommit : asking),
+      withClient: (work) => work(clients++ === 0 ? first : asking),
       limit: 20,
+      commitLimit: 20,
       mark: () => ({ leave: { text: "leave" }, find: { text: "find" }, free: () => undefined }),
     },
   );
@@ -80,4 +93,22 @@ it.each([
   });
   await expect(done).rejects.toThrow("the write may or may not have been saved");
   expect(works()).toBe(1);
+});
+
+it.each([
+  ["has committed", 1, "written"],
+  ["has not committed", 0, "ECONNRESET"],
+])("a commit that is not answered in time is looked up on another connection: it %s", async (_, rowCount, expected) => {
+  const lookUp = (text: string) => (text === "find" ? { rowCount } : { rows: [{ status: "committed" }] });
+  const { done } = lostCommit(lookUp, silentInCommit());
+  const ended = await done.then(
+    ({ result }) => result,
+    ({ code }) => code,
+  );
+  expect(ended).toBe(expected);
+});
+
+it("a commit that is not answered in time, and is still under way, is unknown", async () => {
+  const { done } = lostCommit(() => ({ rows: [{ status: "in progress" }] }), silentInCommit());
+  await expect(done).rejects.toThrow("the write may or may not have been saved");
 });

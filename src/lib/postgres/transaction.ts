@@ -6,10 +6,15 @@ import { faultOf } from "./faults.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./statement.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
-type Connections = {
+export type Connections = {
   readonly withClient: <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
   /** Milliseconds to find out how a transaction ended. */
   readonly limit: number;
+  /**
+   * Milliseconds for COMMIT, or as long as the work took if that is longer. A server that waits for a standby answers
+   * only when the standby has everything, and no limit of its own applies.
+   */
+  readonly commitLimit: number;
   readonly mark: () => CommitMark;
 };
 
@@ -21,6 +26,7 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
   let doubt: (Doubt & { readonly result: T }) | undefined;
   try {
     return await to.withClient(async (client) => {
+      const start = performance.now();
       const begun = begin(client);
       // It is awaited after the work; until then, its rejection must not end the process.
       begun.catch(() => undefined);
@@ -40,7 +46,8 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
           return { result, last };
         }
         doubt = { xid, result, mark: to.mark() };
-        const rows = await commit(client, last, doubt.mark);
+        const limit = Math.max(to.commitLimit, performance.now() - start);
+        const rows = await commit(client, last, doubt.mark, limit);
         doubt.mark.free();
         return { result, last: rows };
       } catch (later) {
@@ -80,9 +87,12 @@ async function begin(client: PoolClient): Promise<string> {
 }
 
 /** After a failed statement, the server treats COMMIT as ROLLBACK. */
-async function commit(client: PoolClient, last: Statement, mark: CommitMark): Promise<Rows> {
+async function commit(client: PoolClient, last: Statement, mark: CommitMark, limit: number): Promise<Rows> {
   const sent = [client.query(toQuery(last)), client.query(toQuery(mark.leave)), client.query("COMMIT")] as const;
-  const [rows, marked, ended] = await Promise.allSettled(sent);
+  const [rows, marked] = await Promise.allSettled([sent[0], sent[1]]);
+  const timer = setTimeout(() => client.connection.stream.destroy(), limit);
+  const [ended] = await Promise.allSettled([sent[2]]);
+  clearTimeout(timer);
   if (rows.status === "rejected") throw rows.reason;
   if (marked.status === "rejected") throw marked.reason;
   if (ended.status === "rejected") throw ended.reason;

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { layCable } from "../../../../test/rig/cable.ts";
+import { patience } from "../../../../test/rig/patience.ts";
 import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
@@ -23,7 +24,8 @@ beforeAll(async () => {
 afterAll(() => rig.stop());
 beforeEach(async () => {
   url = await rig.freshUrl();
-  store = await open();
+  // Here commits wait until the test has seen it.
+  store = await open({ limits: { commit: patience } });
   pool = await makePool(store);
   other = await rig.server.connect(new URL(url).pathname.slice(1));
 });
@@ -113,6 +115,24 @@ describe("a lost connection", () => {
     const all = Array.from({ length: made }, (_, i) => i + 1);
     const values = all.map((i) => `192.0.2.${i}`);
     expect(await pool.look(store)).toEqual({ values, writes: made, positions: all });
+  });
+
+  it("a commit that waits for a standby for too long: the writer learns that its write may be saved", async () => {
+    const hasty = await open({ limits: { commit: 100, patience: 400 } });
+    await setStandby("'nobody'");
+    let made = 0;
+    // The server applies the setting with a delay, so the first writes may not have to wait.
+    const waitedTooLong = async () => {
+      const error = await pool.add(hasty, `192.0.2.${++made}`).catch((fault: unknown) => fault);
+      return error instanceof StoreBusy && error.message.includes("may or may not have been saved");
+    };
+    try {
+      await until(waitedTooLong, { what: () => "a commit that waits" });
+    } finally {
+      await setStandby("''");
+      await hasty.close();
+    }
+    await expect.poll(async () => (await pool.look(store)).values).toContain(`192.0.2.${made}`);
   });
 
   const setStandby = async (names: string): Promise<void> => {

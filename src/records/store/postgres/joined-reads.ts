@@ -1,12 +1,16 @@
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 
 export type JoinedOptions<Key, Value> = {
-  /** One query for many keys; returns the results in the order of the keys. */
-  readonly load: (keys: readonly Key[]) => Promise<readonly Value[]>;
+  /**
+   * One query for many keys; returns the results in the order of the keys. `since`: when the oldest of these reads
+   * arrived, by `performance.now()`.
+   */
+  readonly load: (keys: readonly Key[], since: number) => Promise<readonly Value[]>;
 };
 
 type PendingRead<Key, Value> = {
   readonly key: Key;
+  readonly since: number;
   readonly settle: (value: Value) => void;
   readonly fail: (error: unknown) => void;
 };
@@ -26,7 +30,10 @@ export function joinReads<Key, Value>({ load }: JoinedOptions<Key, Value>) {
 
   const answer = async (group: readonly PendingRead<Key, Value>[]): Promise<void> => {
     try {
-      const values = await load(group.map(({ key }) => key));
+      const values = await load(
+        group.map(({ key }) => key),
+        group[0]?.since ?? performance.now(),
+      );
       for (const [i, each] of group.entries()) each.settle(values[i] as Value);
     } catch (error) {
       for (const each of group) each.fail(error);
@@ -51,7 +58,7 @@ export function joinReads<Key, Value>({ load }: JoinedOptions<Key, Value>) {
         fail(new StoreBusy("too many reads are waiting"));
         return;
       }
-      waiting.push({ key, settle, fail });
+      waiting.push({ key, since: performance.now(), settle, fail });
       if (scheduled || running >= mostAtOnce) return;
       scheduled = true;
       setImmediate(pump);

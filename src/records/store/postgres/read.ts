@@ -36,7 +36,7 @@ class JoinedHotReads implements HotReads {
     this.#zonesByName = zoneReader<string>(read, "name");
     this.#zonesByNumber = zoneReader<number>(read, "number");
     this.#records = recordReader(read);
-    this.#ownerSets = joinReads<At, readonly StoredSet[]>({ load: (wanted) => setsAt(read, wanted) });
+    this.#ownerSets = joinReads<At, readonly StoredSet[]>({ load: (wanted, since) => setsAt(read, wanted, since) });
   }
 
   readonly zone: HotReads["zone"] = async (account, id) => ofAccount(account, await this.#zonesById(id));
@@ -82,9 +82,9 @@ class JoinedHotReads implements HotReads {
 
 const zoneReader = <Key extends string | number>(read: Read, column: "id" | "name" | "number") =>
   joinReads<Key, ZoneRow | undefined>({
-    load: async (keys) => {
+    load: async (keys, since) => {
       const text = `SELECT * FROM zones WHERE ${column} = ANY($1)`;
-      const { rows } = await read({ name: `zones by ${column}`, text, values: [[...new Set(keys)]] });
+      const { rows } = await read({ name: `zones by ${column}`, text, values: [[...new Set(keys)]] }, since);
       const found = new Map((rows as ZoneRow[]).map((row) => [row[column], row]));
       return keys.map((key) => found.get(key));
     },
@@ -92,23 +92,23 @@ const zoneReader = <Key extends string | number>(read: Read, column: "id" | "nam
 
 const recordReader = (read: Read) =>
   joinReads<string, PlacedRow | undefined>({
-    load: async (ids) => {
+    load: async (ids, since) => {
       // Forces one lookup per key: without statistics, the planner would scan all sets of the zone.
       const text =
         `SELECT ${placedColumns}, n.id AS record FROM unnest($1::text[]) AS n (id) ` +
         "CROSS JOIN LATERAL (SELECT zone AS z, owner AS o, type AS t FROM record_ids WHERE id = n.id LIMIT 1) AS place " +
         "CROSS JOIN LATERAL (SELECT * FROM rrsets WHERE (zone, owner, type) = (z, o, t) LIMIT 1) AS rrsets " +
         "CROSS JOIN LATERAL (SELECT * FROM zones WHERE number = z LIMIT 1) AS zones";
-      const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]] });
+      const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]] }, since);
       const found = new Map((rows as (PlacedRow & { readonly record: string })[]).map((row) => [row.record, row]));
       return ids.map((id) => found.get(id));
     },
   });
 
 /** The sets of each of these owners, by type. */
-async function setsAt(read: Read, wanted: readonly At[]): Promise<readonly (readonly StoredSet[])[]> {
+async function setsAt(read: Read, wanted: readonly At[], since?: number): Promise<readonly (readonly StoredSet[])[]> {
   const distinct = new Map(wanted.map((each) => [`${each.zone} ${each.owner}`, each]));
-  const { rows } = await read(setsOfOwners([...distinct.values()]));
+  const { rows } = await read(setsOfOwners([...distinct.values()]), since);
   const found = Map.groupBy(rows as StoredSet[], ({ zone, owner }) => `${zone} ${owner}`);
   for (const sets of found.values()) sets.sort((a, b) => (a.type < b.type ? -1 : 1));
   return wanted.map(({ zone, owner }) => found.get(`${zone} ${owner}`) ?? []);

@@ -34,7 +34,7 @@ class PostgresTokens {
   readonly #cached = new Map<string, Token>();
   /** Incremented when a read in progress may return outdated data. */
   #generation = 0;
-  readonly #read = joinReads<string, Token | undefined>({ load: (hashes) => this.#load(hashes) });
+  readonly #read = joinReads<string, Token | undefined>({ load: (hashes, since) => this.#load(hashes, since) });
   #writing: Promise<unknown> = Promise.resolve();
   readonly #uses = createUseCounter((counted) => {
     // A lost count is harmless; writes that matter report their own errors.
@@ -66,15 +66,12 @@ class PostgresTokens {
     await this.#writing;
   };
 
-  async #load(hashes: readonly string[]): Promise<readonly (Token | undefined)[]> {
+  async #load(hashes: readonly string[], since: number): Promise<readonly (Token | undefined)[]> {
     const before = this.#generation;
-    const { rows } = await this.#postgres.read({
-      name: "tokens",
-      text:
-        "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
-        "WHERE tokens.hash = ANY($1)",
-      values: [[...new Set(hashes)]],
-    });
+    const text =
+      "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
+      "WHERE tokens.hash = ANY($1)";
+    const { rows } = await this.#postgres.read({ name: "tokens", text, values: [[...new Set(hashes)]] }, since);
     const found = new Map((rows as TokenRow[]).map((row) => [row.hash, tokenFromRow(row)]));
     if (this.#cached.size >= mostKept) this.#cached.clear();
     // Wrong tokens are not cached: a client could fill the memory with made-up ones.
