@@ -41,3 +41,28 @@ test("an action does not end between two reads of the rows of its write", async 
   expect(endedEarly).toEqual([]);
   await end();
 });
+
+test("a new leader leaves a first fill alone that another node has just begun", async () => {
+  const unpublished = { ...zone, settings: plainSettings(300) };
+  const note = { through: 0, waiting: 0, ttl: 300, trouble: undefined };
+  const [begun, abandoned] = [
+    { ...note, readAt: 999_000 },
+    { ...note, readAt: 1 },
+  ];
+  const forgotten: number[] = [];
+  const store = {
+    ...{ onChange: () => () => {}, lastChange: async () => 0, endStrayPublishing: async () => {} },
+    ...{ publishingSerials: async () => [], endPublishing: async () => {}, changesAfter: async () => [] },
+    publishedZones: async () => [
+      [unpublished, begun],
+      [{ ...unpublished, number: 8 }, abandoned],
+    ],
+    forgetPublished: async (number: number) => void forgotten.push(number),
+  } as unknown as RecordStore;
+  const log = createLog({ format: "text", level: "silent", write: () => {} });
+  const signer = { unsealText: () => "token" };
+  const end = publishZones({ store, signer, now: () => 1_000_000, random: () => 0, log, changed: () => {} });
+  await expect.poll(() => forgotten).toContain(8);
+  await end();
+  expect(forgotten).not.toContain(7);
+});

@@ -22,11 +22,10 @@ const rowsAtOnce = 1_000;
 const readEvery = 5_000;
 /** How often a provider that fails is asked for with a new token. */
 const tokenEvery = 2_000;
-/**
- * How often notes of zones that are not published are looked for: a crash during a first fill leaves one. A first fill
- * takes less than that from its note to the settings.
- */
-const strayEvery = 180_000;
+/** A first fill, at any node, takes less than that from its note to the settings. */
+const longestFill = 180_000;
+/** How often notes of zones that are not published are looked for: a crash during a first fill leaves one. */
+const strayEvery = 60_000;
 /** After the store could not be used. */
 const pause = 1_000;
 
@@ -125,9 +124,7 @@ class Publisher {
     const { store, now } = this.#options;
     this.#position = await store.lastChange();
     await store.endStrayPublishing(now(), noLonger);
-    // Publishing may have ended while no node was running.
-    for (const [zone] of await store.publishedZones())
-      await (zone.settings.published ? this.#begin(zone, 0) : this.#end(zone.number));
+    for (const [zone] of await store.publishedZones()) if (zone.settings.published) await this.#begin(zone, 0);
     this.#isOpen = true;
     await this.#endStray();
   }
@@ -238,19 +235,26 @@ class Publisher {
   }
 
   async #end(number: number, state?: ZoneState): Promise<NextRound> {
-    const { store, now } = this.#options;
-    await store.endPublishing(number, await store.publishingSerials(number), now(), noLonger);
-    await store.forgetPublished(number);
+    await this.#endActions(number);
+    await this.#options.store.forgetPublished(number);
     this.#zones.delete(number);
     // It may have been published again since.
     if (state?.again) this.#settingsChanged(number);
     return {};
   }
 
+  async #endActions(number: number): Promise<void> {
+    const { store, now } = this.#options;
+    await store.endPublishing(number, await store.publishingSerials(number), now(), noLonger);
+  }
+
+  /** Publishing may have ended while no node did this, or another node may be about to begin it. */
   async #endStray(): Promise<void> {
     const { store, now } = this.#options;
-    for (const [{ number, settings }, { readAt }] of await store.publishedZones())
-      if (!settings.published && !this.#zones.has(number) && readAt + strayEvery < now()) await this.#end(number);
+    for (const [{ number, settings }, { readAt }] of await store.publishedZones()) {
+      if (settings.published || this.#zones.has(number)) continue;
+      await (readAt + longestFill < now() ? this.#end(number) : this.#endActions(number));
+    }
   }
 
   async #lookForTokens(): Promise<void> {
