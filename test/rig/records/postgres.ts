@@ -82,7 +82,7 @@ const databaseIn = (url: string): string => new URL(url).pathname.slice(1);
 const quiet = noLog;
 
 /** No timeouts on a slow machine, unless a test asks for them. */
-export const patient = { connect: patience, statement: patience, lock: patience, patience };
+export const patient = { connect: patience, statement: patience, lock: patience, commit: patience, patience };
 
 export function addressOf(url: string): PostgresAddress {
   const address = readPostgresUrl(url, { env: {} });

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { layCable } from "../../../../test/rig/cable.ts";
-import { patience } from "../../../../test/rig/patience.ts";
 import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
@@ -24,8 +23,7 @@ beforeAll(async () => {
 afterAll(() => rig.stop());
 beforeEach(async () => {
   url = await rig.freshUrl();
-  // Here commits wait until the test has seen it.
-  store = await open({ limits: { commit: patience } });
+  store = await open();
   pool = await makePool(store);
   other = await rig.server.connect(new URL(url).pathname.slice(1));
 });

@@ -5,7 +5,8 @@ import { inWords, postgresDialect, type RunSql, type Sql, type SqlText } from ".
 import { observe } from "../../../process/metrics.ts";
 import type { StoreCounters } from "../counters.ts";
 
-const nothingMore: Statement = { text: "SELECT 1" };
+/** The last statement of a transaction that has done its work. */
+export const nothingMore: Statement = { text: "SELECT 1" };
 
 /** Runs each statement separately; a read is repeated if the connection is lost. */
 export function postgresSql(postgres: Pick<Postgres, "read" | "transact">): Sql {

@@ -8,7 +8,7 @@ import type { RecordStore } from "../../port.ts";
 import { type ChangeRow, ownersIn, signedNameToRow } from "../../rows.ts";
 import type { AheadStore } from "../../sign-ahead.ts";
 import { createSqlAheadReads } from "../../sql/ahead-reads.ts";
-import { postgresSql } from "../sql.ts";
+import { nothingMore, postgresSql } from "../sql.ts";
 import { createBatchNames, readSignedNames } from "./names.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
@@ -54,8 +54,11 @@ type AheadOptions = {
 
 export function createAheadStore({ postgres, reads }: AheadOptions): AheadStore {
   const { lastChange, placesAfter, sealedKeys } = reads;
-  const write = async (statement: Statement) =>
-    (await postgres.transact(async () => ({ result: undefined, last: statement }))).last?.rows ?? [];
+  // Not as the last statement: its rows are unknown if the connection is lost during the commit.
+  const write = async (statement: Statement) => {
+    const { result } = await postgres.transact(async (run) => ({ result: await run(statement), last: nothingMore }));
+    return result.rows;
+  };
   return {
     lastChange,
     placesAfter,
