@@ -81,6 +81,8 @@ export type RecordsOptions = {
   readonly passwordCost?: PasswordCost;
   /** Absent: asks the parent zones over DNS. For tests. */
   readonly findDelegation?: FindDelegation;
+  /** Milliseconds that a write waits for the provider at most, if it is to be confirmed; absent: 30 seconds. */
+  readonly confirmWithin?: number | undefined;
   /** Calls per minute and token, except from this machine; absent: no limit. */
   readonly rateLimit?: number;
   /** Absent: no limits. */
@@ -115,7 +117,7 @@ export type RunningRecords = {
   readonly tls?: (Pick<TlsMaterial, "pair" | "follow"> & Pick<TlsServerOptions, "SNICallback">) | undefined;
   /** Orders nothing before its `lead` is called: the authority will ask the nameserver. */
   readonly acme: AcmeCertificate | undefined;
-  /** For other readers of the change log, such as the nameserver. */
+  /** For other readers of the change log, such as the nameserver, and for the updates that it receives. */
   readonly store: RecordStore;
   /** For work that only one node on the database must do. */
   readonly duties: Duties;
@@ -139,7 +141,7 @@ export type RunningRecords = {
 
 export async function startRecords(options: RecordsOptions): Promise<RunningRecords> {
   const node = await openNode(options);
-  const { store, outgrown, console: consoleStore } = node.opening;
+  const { outgrown, console: consoleStore } = node.opening;
   const { health, opened } = node;
   try {
     const secured = await createServiceServer(options, node);
@@ -155,7 +157,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       caFile,
       tls,
       acme,
-      store,
+      store: node.confirmed,
       duties: node.membership.duties,
       createSignInLink: async (account, origin = url) => signInLink(origin, await sessions.makeLink(account)),
       needsSignInLink: async () => !(await consoleStore.hasAnyPassword()),
@@ -215,7 +217,7 @@ async function openNode(options: RecordsOptions) {
     opened,
     membership,
     signing,
-    published,
+    confirmed: confirming(store, { onPublished: published.listen, longest: options.confirmWithin }),
     health,
     now,
     requests: createRequestCounters(),
@@ -238,7 +240,7 @@ async function createServiceServer(options: RecordsOptions, { opening, health, o
 /** Adds the pages and APIs to the server. Returns the sessions of the console. */
 async function serveAll(
   options: RecordsOptions,
-  { opening, membership, signing, published, health, streams, now }: Node,
+  { opening, confirmed, membership, signing, health, streams, now }: Node,
   { server, caFile }: Awaited<ReturnType<typeof createServiceServer>>,
 ) {
   const { log, shared, services, updater, passwordCost, pages } = options;
@@ -254,7 +256,7 @@ async function serveAll(
     options.oidc && new IdentityProvider(options.oidc, (what, fields) => log.info(fields, `console: ${what}`));
   const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost, provider });
   const service = createRecordService({
-    store: confirming(store, { onPublished: published.listen }),
+    store: confirmed,
     now,
     nameservers: options.nameservers,
     serviceNames: options.names,

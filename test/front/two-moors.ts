@@ -5,8 +5,7 @@ import { afterAll, beforeAll } from "vitest";
 import { createToken, hashSecret } from "../../src/access/secret.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import { createLog } from "../../src/process/log.ts";
-import type { StorePlace } from "../../src/records/open-store.ts";
-import { type RunningRecords, startRecords } from "../../src/records/start.ts";
+import { type RecordsOptions, type RunningRecords, startRecords } from "../../src/records/start.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests inspect answers that the service has no types for
 export type Json = any;
@@ -20,13 +19,13 @@ export class Moor {
     [this.service, this.token] = [service, token];
   }
 
-  static async start(database?: StorePlace): Promise<Moor> {
+  static async start(options: Partial<Pick<RecordsOptions, "database" | "confirmWithin">> = {}): Promise<Moor> {
     const dataFolder = await mkdtemp(join(tmpdir(), "moor-front-"));
     const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
     const listen = { host: "127.0.0.1", port: 0 };
     const service = await startRecords({
       ...{ dataFolder, listen, names: [], nameservers: ["ns1.example.net"], log, plainHttp: true },
-      ...(database && { database }),
+      ...options,
     });
     return new Moor(service, await newToken(service, wholeAccount));
   }

@@ -172,11 +172,7 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
     .option("--read-only", "allow reading only")
     .option(...onlyZones);
   scopeOptions(add, "allow")
-    .addOption(
-      new Option("--confirm <by>", "answer its writes when the provider of a published zone has them").choices([
-        "provider",
-      ]),
-    )
+    .addOption(confirmOption())
     .option(...newOption)
     .option("--long", "64 characters instead of 32, as some clients of the rrsets API expect")
     .option(...toFile)
@@ -203,6 +199,7 @@ function addTransferKeyVerbs(key: Command, io: CommandIo, run: Run): void {
     .option("--account <name>", "allow only the zones of this account", readAccountName)
     .option("--update", "also allow changes by DNS UPDATE");
   scopeOptions(add, "allow updates of")
+    .addOption(confirmOption())
     .option(...newOption)
     .option("--secret-file <file>", "use the secret (base64) in this file instead of a new one", readPath)
     .addOption(
@@ -223,6 +220,11 @@ function addTransferKeyVerbs(key: Command, io: CommandIo, run: Run): void {
 const noTexts: readonly string[] = [];
 const onlyZones = ["--zone <name>", "allow only this zone (may be repeated)", repeated, noTexts] as const;
 const toFile = ["--to <file>", "write it to a file that only you can read, instead of showing it", readPath] as const;
+
+const confirmOption = (): Option =>
+  new Option("--confirm <by>", "answer its writes when the provider of a published zone has them").choices([
+    "provider",
+  ]);
 
 /** `allow` begins the descriptions: what is limited to these sets. */
 const scopeOptions = (command: Command, allow: string): Command =>

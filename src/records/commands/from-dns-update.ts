@@ -18,6 +18,7 @@ import { serialOf } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
 import { TooManyRecords, type TransferKey } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
+import type { Actor } from "../queries/permitted-view.ts";
 import { signingOf } from "../signing/signing-of.ts";
 import { signatures } from "../store/kept-actions.ts";
 import { AccessEnded, type ActRule, type Decision, type RecordStore, type WriteView } from "../store/port.ts";
@@ -81,11 +82,21 @@ export type UpdateByDns = {
   readonly parts: number;
 };
 
+const labelOf = ({ name }: Pick<TransferKey, "name">): string => `key ${name}`;
+
+/** Whose changes those of the message are. */
+export const actorOfUpdate = ({ account, update: { key, from } }: UpdateByDns): Actor => ({
+  account,
+  label: labelOf(key),
+  scope: key.scope,
+  from,
+});
+
 export function dnsUpdateRule(command: UpdateByDns): ActRule<DnsUpdated> {
   const { account, number, update, ids } = command;
   const owners = [...new Set([...update.prerequisites, ...update.updates].map((each) => each.owner))];
   const once = { key: update.signature, fingerprint: signatures.fingerprint };
-  const by = { actor: `key ${update.key.name}`, now: update.now, once };
+  const by = { actor: labelOf(update.key), now: update.now, once };
   return {
     kind: "act",
     request: { account, at: { number }, owners: () => owners, ...by },

@@ -9,7 +9,7 @@ const actor = { account: 1, label: "test", scope: { ...wholeAccount, confirm: "p
 const nameOf = (at: number) => `n${at}`;
 
 /** A write of 12,000 sets, all but the last of which are published. */
-function rig(zones: readonly (Zone | undefined)[]) {
+function rig(zones: readonly (Zone | undefined)[], result: object = { kind: "done" }) {
   const log = Array.from({ length: 12_000 }, (_, at) => {
     const change = { kind: "create", owner: nameOf(at), type: "A" };
     return { position: at + 1, zone: 7, serial: 2, actor: "test", change } as unknown as LoggedRow;
@@ -19,7 +19,7 @@ function rig(zones: readonly (Zone | undefined)[]) {
   const row = (owner: string) => ({ owner, type: "A", held: { ttl: 300, values: ["192.0.2.1"] }, at: 1 });
   const store = {
     lastChange: async () => 0,
-    run: async () => "written",
+    run: async () => ({ result }),
     changesAfter: async (after: number, limit: number) => log.slice(after, after + limit),
     zoneBy: async () => (left.length > 1 ? left.shift() : left[0]),
     publishedZone: async () => ({ ttl: 300 }),
@@ -41,4 +41,9 @@ test("a write is not confirmed if its zone is unpublished or deleted meanwhile",
   const unpublished = { ...zone, settings: plainSettings(300) };
   for (const later of [unpublished, undefined])
     await expect(rig([zone, later])()).rejects.toThrow("no longer published");
+});
+
+test("a write that was refused is answered with its reason, and not with the state of what was written before", async () => {
+  for (const kind of ["refused", "denied", "missing"])
+    expect(await rig([zone], { kind })()).toEqual({ result: { kind } });
 });

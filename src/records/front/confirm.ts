@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isObject } from "../../core/is-object.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
+import { actorOfUpdate, type UpdateByDns } from "../commands/from-dns-update.ts";
 import type { LoggedRow, Zone } from "../model.ts";
 import { type Actor, permissionsAt, placeOf } from "../queries/permitted-view.ts";
 import type { Command, RecordStore, SetPlace } from "../store/port.ts";
@@ -9,6 +11,8 @@ import { allRows, keyOf } from "./theirs.ts";
 
 /** Milliseconds. */
 const longestWait = 30_000;
+/** Of DNS clients: most of them give up after ten seconds, and would not hear of a failure. */
+const longestDnsWait = 8_000;
 /** How often the state is read, in milliseconds: another node may be the one that publishes. */
 const readEvery = 100;
 /** Rows of the log per read. */
@@ -25,7 +29,7 @@ class NotPublished extends Error {
 type Options = {
   /** Calls back when something about a published zone was stored in this process. */
   readonly onPublished: (listener: () => void) => () => void;
-  readonly longest?: number;
+  readonly longest?: number | undefined;
 };
 
 /** The same store; commands of an actor who wants a confirmation return when the provider has what they wrote. */
@@ -35,26 +39,40 @@ export function confirming(store: RecordStore, options: Options): RecordStore {
     run: (command, rule, running) => {
       const actor = confirmer(command);
       const run = () => store.run(command, rule, running);
-      return actor === undefined ? run() : runConfirmed(store, actor, run, options);
+      if (actor === undefined) return run();
+      const { longest = longestWait } = options;
+      const limit = command.kind === "dns-update" ? Math.min(longest, longestDnsWait) : longest;
+      return runConfirmed(store, actor, run, { ...options, longest: limit });
     },
   };
 }
 
-async function runConfirmed<T>(store: RecordStore, actor: Actor, run: () => Promise<T>, options: Options): Promise<T> {
+type Limited = Options & { readonly longest: number };
+
+async function runConfirmed<T>(store: RecordStore, actor: Actor, run: () => Promise<T>, options: Limited): Promise<T> {
   const before = await store.lastChange();
   const result = await run();
-  await confirm(store, actor, before, options);
+  if (!isRefused(result)) await confirm(store, actor, before, options);
   return result;
 }
 
-const confirmer = ({ actor }: Command): Actor | undefined =>
-  actor !== undefined && "scope" in actor && (actor as Actor).scope.confirm === "provider"
-    ? (actor as Actor)
-    : undefined;
+/** Nothing was written, and the caller learns why. */
+function isRefused(result: unknown): boolean {
+  if (typeof result === "string" || !isObject(result)) return typeof result === "string";
+  const { kind } = isObject(result.result) ? result.result : result;
+  return typeof kind === "string" && notDone.has(kind);
+}
 
-async function confirm(store: RecordStore, actor: Actor, before: number, options: Options): Promise<void> {
+const notDone = new Set(["missing", "denied", "refused", "unmet", "not-ours"]);
+
+function confirmer(command: Command): Actor | undefined {
+  const actor = command.kind === "dns-update" ? actorOfUpdate(command as UpdateByDns) : (command.actor as Actor);
+  return actor?.scope?.confirm === "provider" ? actor : undefined;
+}
+
+async function confirm(store: RecordStore, actor: Actor, before: number, options: Limited): Promise<void> {
   const wanted = await writtenSince(store, actor, before);
-  const { longest = longestWait } = options;
+  const { longest } = options;
   const end = performance.now() + longest;
   for (const [number, places] of wanted) {
     if (!(await store.zoneBy(actor.account, { number }))?.settings.published) continue;

@@ -7,7 +7,7 @@ import { TooManyRecords } from "../../model.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
 import { admitBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
-import { actorOf, actorStill } from "../shared/authenticate.ts";
+import { actorOf, actorStill, confirmedIn } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
 import { rrsetsActionRoutes } from "./actions.ts";
@@ -114,7 +114,7 @@ function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyReque
   const { authorization, "auth-api-token": older } = request.headers;
   // lexicon sends its token in the header of the older API.
   const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
-  if (carried === undefined) return signedIn?.(request);
+  if (carried === undefined) return signedIn?.(request).then((actor) => actor && confirmedIn(request, actor));
   const secret = /^bearer +(\S{1,200})$/i.exec(carried)?.[1];
   return secret === undefined ? undefined : find(store, secret, request, now());
 }

@@ -48,8 +48,7 @@ export function acmeChallengeApi(options: AcmeChallengeOptions) {
       const { statusCode = 500 } = error;
       if (statusCode < 500) return send(reply, statusCode, error.message);
       noteFailure(error, id);
-      if (error instanceof StoreBusy)
-        return send(reply.header("retry-after", error.retryAfter), 503, "the service is busy");
+      if (error instanceof StoreBusy) return send(reply.header("retry-after", error.retryAfter), 503, error.message);
       return send(reply, 500, `the service failed; its log has request ${id}`);
     });
     for (const kind of ["present", "cleanup"] as const)
@@ -137,7 +136,8 @@ export function challengePlace({ access, zones, sets }: Scope): ChallengePlace |
  */
 async function add(options: AcmeChallengeOptions, caller: ChallengeCaller, value: string): Promise<string | undefined> {
   const before = await valuesAt(options, caller);
-  if (before.some((record) => record.rdata === quoted(value))) return undefined;
+  const known = before.find((record) => record.rdata === quoted(value));
+  if (known !== undefined) return await confirm(options, caller, known.comment, value);
   const failure = await edit(options, caller, {
     kind: "add",
     draft: { records: [draftOf(value)], ...(before.length === 0 && { ttl }) },
@@ -151,6 +151,17 @@ async function add(options: AcmeChallengeOptions, caller: ChallengeCaller, value
   for (const { rdata } of oldest)
     await edit(options, caller, { kind: "remove", draft: { records: [{ value: rdata, comment: "" }] } });
   return undefined;
+}
+
+/** The value is there already. A write that changes nothing waits until the provider has it, if the token says so. */
+async function confirm(
+  options: AcmeChallengeOptions,
+  caller: ChallengeCaller,
+  comment: string,
+  value: string,
+): Promise<string | undefined> {
+  if (caller.actor.scope.confirm === undefined) return undefined;
+  return await edit(options, caller, { kind: "comment", draft: { records: [{ value: quoted(value), comment }] } });
 }
 
 async function remove(

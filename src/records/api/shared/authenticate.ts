@@ -19,8 +19,7 @@ export function actorOf(
 ): MaybeLater<Actor | undefined> {
   return whenKnown(actorStill(store, secret, caller, now), (actor) => {
     if (actor?.token !== undefined) store.noteUse(actor.token, now);
-    // For one request instead of all requests of the token.
-    return actor && caller.url?.includes("confirm=provider") ? confirmed(actor) : actor;
+    return actor && confirmedIn(caller, actor);
   });
 }
 
@@ -42,7 +41,9 @@ export function actorStill(
   });
 }
 
-const confirmed = (actor: Actor): Actor => ({ ...actor, scope: { ...actor.scope, confirm: "provider" } });
+/** A request can ask for a confirmation, instead of all requests of the token. */
+export const confirmedIn = ({ url }: Pick<Caller, "url">, actor: Actor): Actor =>
+  url?.includes("confirm=provider") ? { ...actor, scope: { ...actor.scope, confirm: "provider" } } : actor;
 
 const actorWith = ({ account, scope, id, name }: Token, from: string): Actor => ({
   account,
