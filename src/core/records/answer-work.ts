@@ -10,7 +10,7 @@ export const answerLimits = {
   linksPerDname: 3,
   /** Labels of the names that aliases lead to. */
   aliasLabels: 64,
-  /** Hosts whose addresses are looked up for the additional section. */
+  /** Hosts whose addresses are looked up for the additional section. Of a referral too: some servers are enough. */
   hosts: 20,
   /** Labels of their names. */
   labels: 96,

@@ -128,7 +128,10 @@ function writeAnswer(
   writer.u16(classes.in);
   writeSets(writer, answer.answer);
   writeSets(writer, answer.authority);
-  // A referral is useless without its glue: if it does not fit, the answer is truncated (RFC 9471 section 3.1).
+  // A referral is useless without its glue: if it does not fit, the answer over UDP is truncated (RFC 9471 section
+  // 3.1). Over TCP it has what fits, and TC is not set, although the RFC makes no exception: TC asks the client to use
+  // another transport, there is none, and Knot Resolver takes TC over TCP for a failed server. A part of the glue is
+  // enough to go on.
   // Signatures of addresses may always be left out (RFC 4035 section 3.1.1).
   const needed = isReferral(answer) ? answer.additional.filter(({ set }) => !isSignatures(set)) : [];
   if (!isUdp && !writer.fits()) return undefined;
