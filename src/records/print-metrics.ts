@@ -86,7 +86,7 @@ const signingFamilies = ({ zones, expiring, parentFaults, ahead }: RecordMetrics
   family(
     "moor_signatures_expire_seconds",
     "gauge",
-    "Time until the next expiry of a signature that could not be renewed; 14 days if there is none.",
+    "Time until the next expiry of a signature that could not be renewed: negative since it expired, 14 days if there is none.",
     [[{}, Math.min(farAway, ...[...expiring.values()].map((at) => (at - now) / 1_000))]],
   ),
   family("moor_ds_mismatches", "gauge", "Signed zones whose parent has DS records, but none for their keys.", [

@@ -120,6 +120,28 @@ describe("the record service, monitored", () => {
     expect(text).not.toContain("customer.example");
   });
 
+  it.each([
+    ["none could be late", [], 14 * 86_400],
+    ["one expires in 60 seconds", [3_600_000, 61_000], 60],
+    ["one expired a second ago and was not renewed", [61_000, 0], -1],
+  ])("says when signatures expire: %s", async (_, expiring, seconds) => {
+    await start();
+    const { counters, lastChange } = service.store;
+    const text = await printRecordMetrics({
+      requests: createRequestCounters(),
+      store: { counters, lastChange },
+      streams: { open: 0 },
+      now: () => 1_000,
+      signing: {
+        zones: 3,
+        ahead: new Set<string>(),
+        parentFaults: new Map<string, ParentFault>(),
+        expiring: new Map(expiring.map((at, i) => [`${i}.example`, at])),
+      },
+    });
+    expect(text).toContain(`\nmoor_signatures_expire_seconds ${seconds}\n`);
+  });
+
   it("counts the readers of the stream of changes while they read", async () => {
     const secret = await start();
     const reader = new AbortController();
