@@ -27,7 +27,9 @@ export function providerOperations(options: RecordServiceOptions, sight: Permitt
     providers: async (actor: Actor): Promise<{ kind: "done"; providers: readonly ProviderView[] } | NotDone> => {
       const found = obstacle(actor);
       if (found) return found;
-      return { kind: "done", providers: await Promise.all((await store.providers(actor.account)).map(viewOf)) };
+      const [all, zones] = await Promise.all([store.providers(actor.account), store.publishedZones(actor.account)]);
+      const counts = Map.groupBy(zones, ([{ settings }]) => settings.published?.provider);
+      return { kind: "done", providers: all.map((each) => shown(each, counts.get(each.id)?.length ?? 0)) };
     },
 
     addProvider: async (actor: Actor, draft: ProviderDraft): Promise<Outcome> => {
@@ -36,6 +38,7 @@ export function providerOperations(options: RecordServiceOptions, sight: Permitt
       const isOperator = (await store.account(operatorAccount))?.id === actor.account;
       const read = readDraft(draft, isOperator);
       if ("faults" in read) return refused(read.faults);
+      if ((await store.providers(actor.account)).length >= mostProviders) return refused([tooMany]);
       const { name, kind, url, ca } = read;
       const sealed = signerOf(signer).sealText(sealedFor({ kind, url }), draft.token.trim());
       const added = await store.addProvider({ account: actor.account, name, kind, url, ca, sealed, created: now() });
@@ -83,11 +86,7 @@ function providerTools({ store }: RecordServiceOptions, sight: PermittedView) {
       const refusal = sight.refusal(actor, { kind: "administer" });
       return refusal && denied(refusal);
     },
-    viewOf: async (account: StoredProvider): Promise<ProviderView> => {
-      const { sealed: _, ...shown } = account;
-      const { length } = await zonesAt(account);
-      return { ...shown, zones: length, service: serviceNames[account.kind as ProviderKind] };
-    },
+    viewOf: async (account: StoredProvider): Promise<ProviderView> => shown(account, (await zonesAt(account)).length),
     /** By its name or id. */
     find: async (actor: Actor, key: string): Promise<StoredProvider | undefined> => {
       const all = await store.providers(actor.account);
@@ -95,6 +94,12 @@ function providerTools({ store }: RecordServiceOptions, sight: PermittedView) {
     },
   };
 }
+
+const shown = ({ sealed: _, ...account }: StoredProvider, zones: number): ProviderView => ({
+  ...account,
+  zones,
+  service: serviceNames[account.kind as ProviderKind],
+});
 
 export type ProviderOperations = ReturnType<typeof providerOperations>;
 
@@ -139,6 +144,16 @@ const nameTaken: Fault = {
   where: "name",
   message: "",
   todo: "choose another name, or replace the token of that one",
+};
+
+/** Per account. They are listed and searched as a whole. */
+export const mostProviders = 100;
+
+const tooMany: Fault = {
+  code: "too-many-providers",
+  where: "name",
+  message: `an account may have ${mostProviders} providers`,
+  todo: "remove those that no zone is published with",
 };
 
 const inUse: Fault = { code: "provider-in-use", where: "provider", message: "", todo: "unpublish its zones first" };
