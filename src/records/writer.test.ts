@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createZoneIn } from "../../test/rig/store/write.ts";
+import { until } from "../../test/rig/until.ts";
 import { parseNetwork } from "../core/addresses/network.ts";
 import { wholeAccount } from "../core/may.ts";
 import { StoreBusy } from "../lib/limits/store-busy.ts";
@@ -260,4 +261,26 @@ it("a write that is too large for it is done beside it, and seen by the next one
   expect(written.kind).toBe("done");
   await put("m7", "198.51.100.7");
   expect(await valueAt("m7")).toEqual(["198.51.100.7"]);
+});
+
+it("a write that was answered while it ran ends its own action, and stores no second one", async () => {
+  const gate = Promise.withResolvers<void>();
+  const run: typeof store.run = async (...command) => {
+    await gate.promise;
+    return await store.run(...command);
+  };
+  const slow = createRecordService({
+    ...{ store: { ...store, run }, now: () => now, nameservers: ["ns1.example.net"] },
+    answerAfter: 1,
+  });
+  await put("www", "192.0.2.1");
+  const written = await slow.changeZoneTtl(actor, { name: "a.example" }, 120);
+  expect(written).toMatchObject({ kind: "done", action: { status: "running" } });
+  gate.resolve();
+  await until(async () => (await service.zone(actor, { name: "a.example" }))?.settings.ttl === 120);
+  const { items } = await service.actions(actor, { page: 1, perPage: 9 });
+  expect(items.map(({ command, status }) => [command, status])).toEqual([
+    ["create_rrset", undefined],
+    ["change_ttl", undefined],
+  ]);
 });

@@ -223,9 +223,11 @@ class StoreFile {
       planning: (on, ahead) => this.#planner.rule(meaning, running)(on, ahead),
     };
     const account = accountOf(meaning);
+    // The action of a write that runs is known only here.
+    const isSent = running === undefined && (command.parts ?? 0) <= mostParts;
     const done = await this.#queue.commit(
       () => writeSmall(this.main, write, direct, this.#limits),
-      (command.parts ?? 0) <= mostParts ? { kind: "command", command } : undefined,
+      isSent ? { kind: "command", command } : undefined,
       account,
     );
     return (done ? done.result : await this.#large.commit(account, write)) as ResultOf<R>;
