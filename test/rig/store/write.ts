@@ -20,9 +20,9 @@ type Runner = Pick<RecordStore, "run">;
 
 /**
  * A command of the tests, which is not in the table of commands. It is too large for the thread that writes, which
- * would not find its rule.
+ * would not find its rule, and small enough for a batch of PostgreSQL.
  */
-const ofTests = { kind: "test", parts: Number.POSITIVE_INFINITY };
+const ofTests = { kind: "test", parts: 1_001 };
 
 export const writeTo = <T>(store: Runner, request: WriteRequest, decide: Decide<T>): Promise<T | undefined> =>
   store.run(ofTests, (): WriteRule<T> => ({ kind: "write", request, decide })) as Promise<T | undefined>;

@@ -30,6 +30,8 @@ export type Wish = {
   readonly acts: boolean;
   /** Who sent the command. */
   readonly by?: Command["actor"];
+  /** It contains much: deciding it takes long, and it is done alone. */
+  readonly isLarge?: boolean;
   /** Its zones are read completely, because signing turned out to need that. */
   readonly whole?: boolean;
   /** What was signed ahead for it. */

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { aSet } from "../../../../test/rig/records/a-set.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
-import { actOn, createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
+import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import { plainSettings, type Zone } from "../../model.ts";
+import type { ActRule, WriteView } from "../port.ts";
 import type { PostgresStore } from "./store.ts";
 
 let rig: PostgresRig;
@@ -57,8 +58,11 @@ const emptied = (zone: Zone) => ({
   now,
 });
 
-it("a large zone is replaced in small parts of the loop, and others write meanwhile", async () => {
-  const [large, other] = [await createZone("large.example", size), await createZone("other.example", 1)];
+type Content = WriteView["sets"];
+
+/** Replaces the content of a zone, and writes to another one until that is done. */
+async function replaceBeside(large: Zone, contentAfter: (sets: Content) => Content, parts: number): Promise<Content> {
+  const other = await createZone("other.example", 1);
   const write = (i: number) =>
     writeTo(store, { ...emptied(other), owners: () => ["www"] }, () => ({
       wanted: [aSet("www", `198.51.100.${i % 250}`)],
@@ -68,18 +72,35 @@ it("a large zone is replaced in small parts of the loop, and others write meanwh
   await write(0);
   let [isOver, count] = [false, 0];
   const stop = watchPasses();
-  const replaced = actOn(store, { ...emptied(large), at: { name: large.name } }, ({ sets }) => ({
-    wanted: [...sets.slice(0, 2), aSet("new", "192.0.2.1")],
-    command: "import_zonefile",
-    result: sets.length,
-  })).finally(() => {
-    isOver = true;
-  });
+  const rule: ActRule<number> = {
+    kind: "act",
+    request: { ...emptied(large), at: { name: large.name } },
+    *decide({ sets }) {
+      return { wanted: contentAfter(sets), command: "import_zonefile", result: sets.length };
+    },
+  };
+  const replaced = store
+    .run({ kind: "test", parts }, () => rule)
+    .finally(() => {
+      isOver = true;
+    });
   while (!isOver) await write(++count);
-  expect(await replaced).toMatchObject({ result: size });
+  expect(await replaced).toMatchObject({ result: large.recordCount });
   const { longest, all } = stop();
-  expect(await store.sets(large, {})).toHaveLength(3);
   expect(count).toBeGreaterThan(5);
   // In one part, it would be nearly all.
   expect(longest).toBeLessThan(all / 4);
+  return await store.sets(large, {});
+}
+
+it("a large zone is replaced in small parts of the loop, and others write meanwhile", async () => {
+  const large = await createZone("large.example", size);
+  const fewer = (sets: Content) => [...sets.slice(0, 2), aSet("new", "192.0.2.1")];
+  expect(await replaceBeside(large, fewer, 3)).toHaveLength(3);
+});
+
+it("a large file is imported into a small zone in small parts of the loop, and others write meanwhile", async () => {
+  const small = await createZone("small.example", 1);
+  const file = Array.from({ length: size }, (_, i) => aSet(`n${i}`, `192.0.2.${i % 250}`));
+  expect(await replaceBeside(small, (sets) => [...sets, ...file], size)).toHaveLength(size + 1);
 });

@@ -91,7 +91,12 @@ export class PostgresWriteQueue {
       }
       counters.waiting += 1;
       const settle = (value: unknown) => resolve(value as T);
-      this.#waiting.push({ write, settle, fail: reject, since: performance.now() });
+      const queued = { write, settle, fail: reject, since: performance.now() };
+      if (write.isLarge) {
+        this.#enterLane(`alone ${++this.#made}`, queued);
+        return;
+      }
+      this.#waiting.push(queued);
       this.#pumpSoon();
     });
   }

@@ -36,6 +36,9 @@ type RunOptions = {
   readonly mostValues?: number | undefined;
 };
 
+/** A command with more sets, records or lines than this is done alone. */
+const mostParts = 2_000;
+
 /** Every rule, as what it needs to see and what it does. */
 export function createRun(options: RunOptions): RecordStore["run"] {
   return <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
@@ -43,6 +46,7 @@ export function createRun(options: RunOptions): RecordStore["run"] {
     return options.add({
       ...wish,
       ...(command.actor && { by: command.actor }),
+      isLarge: (command.parts ?? 0) > mostParts,
       *run(batch) {
         batch.expectAccess(command.actor);
         return yield* run(batch);
