@@ -12,10 +12,10 @@ import { onlyLasting } from "./report/lasting-trouble.ts";
 import { openOutlets } from "./report/outlets.ts";
 import { type Notify, Reporter, troublesOf } from "./report/reporter.ts";
 import { createStatusKeeper } from "./report/status.ts";
+import { managedRecordsOf } from "./round/managed-records.ts";
 import type { Removal } from "./round/remove-records.ts";
 import { longestSilence } from "./round/schedule.ts";
 import { openStateFile, type StateFile } from "./round/state-file.ts";
-import { subjectsOf } from "./round/subjects.ts";
 import { openUpdater, type Updater, type WatchOptions } from "./updater.ts";
 
 export type KeepTools = {
@@ -90,7 +90,7 @@ class NameKeeper {
       const next = await this.#keepUntilReload(config, state);
       if (!next || this.#signal.aborted) break;
       this.#systemd.reloading();
-      const possible = troublesOf(subjectsOf(next));
+      const possible = troublesOf(managedRecordsOf(next));
       for (const each of [this.#reporter, this.#lastingTrouble]) each.forget((key) => !possible.has(key));
       if (next.stateFile !== config.stateFile) state = await otherState(next, state, this.#tools);
       config = next;
@@ -157,8 +157,8 @@ class NameKeeper {
 }
 
 function logRemovals(removals: readonly Removal[], log: Logger): void {
-  for (const { subject, address, outcome } of removals) {
-    const { title: name } = subject;
+  for (const { record, address, outcome } of removals) {
+    const { displayName: name } = record;
     if (outcome.kind === "removed") log.info({ name, address }, "record removed");
     else if (outcome.kind === "left") {
       const because =

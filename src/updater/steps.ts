@@ -1,11 +1,11 @@
 import type { Instant } from "../core/instant.ts";
 import { InterruptibleSleep } from "./interruptible-sleep.ts";
+import { isFrom, type ManagedRecord, sourcesOf } from "./round/managed-records.ts";
 import { type NameEvent, type NameState, nextState } from "./round/name-state.ts";
 import { type PlannedUpdate, planRound } from "./round/plan.ts";
 import type { Round, UpdateResult } from "./round/result.ts";
 import { openServiceQueues, type ServiceQueues } from "./round/service-queue.ts";
 import type { ConfiguredServices, ServiceTools } from "./round/services.ts";
-import { isFrom, originsOf, type Subject } from "./round/subjects.ts";
 import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
 import { companionsOf, placeOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
@@ -22,19 +22,19 @@ export class UpdaterSteps {
   readonly sources: ReadonlyMap<string, SourceLoop>;
   /** Wakes the loop that reports. */
   readonly news = new InterruptibleSleep();
-  readonly #subjects: readonly Subject[];
+  readonly #records: readonly ManagedRecord[];
   readonly #services: ConfiguredServices;
   readonly #tools: StepTools;
   readonly #queues: ServiceQueues;
-  readonly #names: Map<Subject, NameState>;
+  readonly #names: Map<ManagedRecord, NameState>;
   /** Since the last round: finished writes, and names whose state has changed. */
   readonly #finished: UpdateResult[] = [];
-  readonly #moved = new Set<Subject>();
+  readonly #moved = new Set<ManagedRecord>();
   #unsaved: { readonly code: string; readonly retryAt: Instant } | undefined;
   #isStateShared = false;
 
-  constructor(subjects: readonly Subject[], services: ConfiguredServices, tools: StepTools) {
-    this.#subjects = subjects;
+  constructor(records: readonly ManagedRecord[], services: ConfiguredServices, tools: StepTools) {
+    this.#records = records;
     this.#services = services;
     this.#tools = tools;
     this.#queues = openServiceQueues(services.serviceOf);
@@ -43,22 +43,22 @@ export class UpdaterSteps {
       { reader, sleep: new InterruptibleSleep() },
     ];
     this.sources = new Map(Array.from(services.readers, open));
-    this.#names = new Map(this.plan().map((latest) => [latest.subject, { kind: "unread", latest }]));
+    this.#names = new Map(this.plan().map((latest) => [latest.record, { kind: "unread", latest }]));
   }
 
   /** Chooses and plans, from the latest reading of each source. */
-  plan(subjects: readonly Subject[] = this.#subjects): readonly PlannedUpdate[] {
+  plan(records: readonly ManagedRecord[] = this.#records): readonly PlannedUpdate[] {
     const { schedule } = this.#services;
     const { state, now } = this.#tools;
     const { memory, notBefore } = schedule;
-    return planRound(subjects, { readings: this.#readings(), state, memory, now: now(), notBefore });
+    return planRound(records, { readings: this.#readings(), state, memory, now: now(), notBefore });
   }
 
   /** Plans the names of a source, and queues what has to be written. */
   async decide(source: string, ends: Ends): Promise<void> {
     await this.#saveAndMerge();
-    for (const update of this.plan(this.#subjects.filter((subject) => isFrom(subject, source)))) {
-      this.#happened(update.subject, { kind: "planned", update }, ends);
+    for (const update of this.plan(this.#records.filter((record) => isFrom(record, source)))) {
+      this.#happened(update.record, { kind: "planned", update }, ends);
     }
   }
 
@@ -71,14 +71,14 @@ export class UpdaterSteps {
   collect(): Round {
     const { readers, schedule } = this.#services;
     const results = [...this.#names.values()].map(resultOf);
-    const moves = results.filter(({ subject }) => this.#moved.has(subject));
+    const moves = results.filter(({ record }) => this.#moved.has(record));
     const round = {
       readings: this.#readings(),
       results,
       changed: [...new Set([...this.#finished, ...moves])],
       due: earliest([...readers.keys()].map((source) => this.due(source))),
       polled: [...readers.keys()].filter((source) => !readers.get(source)?.isPushing()),
-      holds: schedule.longHolds(this.#subjects.map(({ target }) => target)),
+      holds: schedule.longHolds(this.#records.map(({ target }) => target)),
       ...(this.#unsaved ? { unsaved: this.#unsaved.code } : {}),
       stateShared: this.#isStateShared,
     };
@@ -91,8 +91,8 @@ export class UpdaterSteps {
   /** When the names of a source must be planned again even without news from it. */
   due(source: string): Instant | undefined {
     const { readers, schedule } = this.#services;
-    const dues = [...this.#names].map(([subject, each]) =>
-      isFrom(subject, source) ? schedule.dueAt(subject, each) : undefined,
+    const dues = [...this.#names].map(([record, each]) =>
+      isFrom(record, source) ? schedule.dueAt(record, each) : undefined,
     );
     return earliest([...dues, readers.get(source)?.retryAt(), this.#unsaved?.retryAt]);
   }
@@ -103,13 +103,13 @@ export class UpdaterSteps {
     for (const { sleep } of this.sources.values()) sleep.wake();
   }
 
-  putBack(title: string): boolean {
+  putBack(displayName: string): boolean {
     const { schedule } = this.#services;
-    const subject = this.#subjects.find((each) => each.title === title && !each.paused);
-    if (!subject) return false;
-    schedule.memory.requestCheck(subject.key);
+    const record = this.#records.find((each) => each.displayName === displayName && !each.paused);
+    if (!record) return false;
+    schedule.memory.requestCheck(record.key);
     schedule.allowOneTry();
-    this.#wakeSources(subject);
+    this.#wakeSources(record);
     return true;
   }
 
@@ -117,79 +117,79 @@ export class UpdaterSteps {
     return new Map([...this.#services.readers].flatMap(([name, reader]) => readingOf(name, reader)));
   }
 
-  #wakeSources(subject: Subject): void {
-    for (const origin of originsOf(subject)) this.sources.get(origin.source)?.sleep.wake();
+  #wakeSources(record: ManagedRecord): void {
+    for (const from of sourcesOf(record)) this.sources.get(from.source)?.sleep.wake();
   }
 
-  #happened(subject: Subject, event: NameEvent, ends: Ends): void {
-    const before = this.#names.get(subject);
+  #happened(record: ManagedRecord, event: NameEvent, ends: Ends): void {
+    const before = this.#names.get(record);
     if (!before) return;
     const { state: after, action } = nextState(before, event);
-    this.#names.set(subject, after);
-    if (after !== before) this.#moved.add(subject);
+    this.#names.set(record, after);
+    if (after !== before) this.#moved.add(record);
     if (event.kind === "ended") this.#finished.push(event.result);
     if (action === "enqueue" && after.kind === "queued") {
-      const place = placeOf(after, this.#services.targetOf(subject).replaceAll !== undefined);
-      this.#queues.add(subject, () => this.#write(subject, ends), place);
+      const place = placeOf(after, this.#services.targetOf(record).replaceAll !== undefined);
+      this.#queues.add(record, () => this.#write(record, ends), place);
     }
-    if (action === "look-again") this.#wakeSources(subject);
+    if (action === "look-again") this.#wakeSources(record);
   }
 
   /**
    * Writes when it is the name's turn at its service, and stores the outcome. Where the service can, all names of its
    * zone that wait there are written in one transaction; their own turns then find nothing left to do.
    */
-  async #write(subject: Subject, ends: Ends): Promise<void> {
+  async #write(record: ManagedRecord, ends: Ends): Promise<void> {
     // First, all names that were planned together join the queue.
     await Promise.resolve();
-    if (this.#names.get(subject)?.kind !== "queued") return;
-    if (ends.signal.aborted) return this.#unwritten(subject, { kind: "stopped" }, ends);
-    const admission = this.#services.schedule.admit(subject, () => this.#queued());
-    if (admission.kind === "hold") return this.#unwritten(subject, { ...admission, kind: "held" }, ends);
-    const sending = this.#send(admission.subject, ends);
+    if (this.#names.get(record)?.kind !== "queued") return;
+    if (ends.signal.aborted) return this.#unwritten(record, { kind: "stopped" }, ends);
+    const admission = this.#services.schedule.admit(record, () => this.#queued());
+    if (admission.kind === "hold") return this.#unwritten(record, { ...admission, kind: "held" }, ends);
+    const sending = this.#send(admission.record, ends);
     // If another name was sent instead, this one has to wait.
-    if (admission.subject !== subject) await this.#write(subject, ends);
+    if (admission.record !== record) await this.#write(record, ends);
     await sending;
   }
 
-  async #unwritten(subject: Subject, event: NameEvent, ends: Ends): Promise<void> {
-    this.#happened(subject, event, ends);
+  async #unwritten(record: ManagedRecord, event: NameEvent, ends: Ends): Promise<void> {
+    this.#happened(record, event, ends);
     await this.#tools.state.nothingFollows().catch((error) => this.#noteUnsaved(codeOf(error)));
   }
 
-  #queued(): readonly Subject[] {
-    return [...this.#names].filter(([, { kind }]) => kind === "queued").map(([subject]) => subject);
+  #queued(): readonly ManagedRecord[] {
+    return [...this.#names].filter(([, { kind }]) => kind === "queued").map(([record]) => record);
   }
 
-  async #send(subject: Subject, ends: Ends): Promise<void> {
+  async #send(record: ManagedRecord, ends: Ends): Promise<void> {
     const { schedule, targetOf } = this.#services;
     const { state, now } = this.#tools;
-    const current = this.#names.get(subject);
+    const current = this.#names.get(record);
     if (current?.kind !== "queued") return;
-    const target = targetOf(subject);
+    const target = targetOf(record);
     const updates = target.replaceAll ? companionsOf(current, this.#names.values()) : [current.latest];
-    for (const update of updates) this.#happened(update.subject, { kind: "turn" }, ends);
+    for (const update of updates) this.#happened(update.record, { kind: "turn" }, ends);
     const next = () =>
       this.#queued()
-        .filter((each) => each.target === subject.target)
+        .filter((each) => each.target === record.target)
         .map(({ key }) => key);
     const tools = { target, state, memory: schedule.memory, now, next };
     const written =
       updates.length > 1
         ? await writeTogether(updates, tools, withTimeout(ends.writes))
-        : [{ subject, result: await writeRecord(current.latest, tools, withTimeout(ends.writes)) }];
+        : [{ record, result: await writeRecord(current.latest, tools, withTimeout(ends.writes)) }];
     await Promise.all(written.map(async ({ result }) => result && schedule.ended(result)));
-    schedule.tried(subject);
+    schedule.tried(record);
     for (const each of written) this.#ended(each, ends);
     this.news.wake();
   }
 
-  #ended({ subject, result }: WrittenTogether, ends: Ends): void {
+  #ended({ record, result }: WrittenTogether, ends: Ends): void {
     if (result?.unsaved !== undefined) this.#noteUnsaved(result.unsaved);
     const ending: NameEvent = result
       ? { kind: "ended", result: withConfirmation(result, ends.signal) }
       : { kind: "write-alone" };
-    this.#happened(subject, ending, ends);
+    this.#happened(record, ending, ends);
   }
 
   /** Retries what an earlier write could not store on disk, and adopts what another process has stored. */

@@ -4,13 +4,13 @@ import { jittered } from "../core/updates/back-off.ts";
 import type { UpdaterConfig } from "./config/config.ts";
 import { type InterruptibleSleep, remaining } from "./interruptible-sleep.ts";
 import type { Reporter } from "./report/reporter.ts";
+import { managedRecordsOf } from "./round/managed-records.ts";
 import type { PlannedUpdate } from "./round/plan.ts";
 import { previewRound } from "./round/preview.ts";
 import { type Removal, removeRecords } from "./round/remove-records.ts";
 import type { Round, UpdateResult } from "./round/result.ts";
 import { longestPause } from "./round/schedule.ts";
 import { type ConfiguredServices, openServices, type ServiceTools } from "./round/services.ts";
-import { subjectsOf } from "./round/subjects.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
 import { type Ends, UpdaterSteps } from "./steps.ts";
 
@@ -33,17 +33,17 @@ export type Updater = {
    */
   readonly check: () => void;
   /**
-   * Reads the record of that title now, and puts the wanted address back if it holds another. False if there is no such
+   * Reads that record now, and puts the wanted address back if it holds another. False if there is no such
    * record.
    */
-  readonly putBack: (title: string) => boolean;
+  readonly putBack: (displayName: string) => boolean;
   /** The devices that each source has reported. */
   readonly devices: () => ReadonlyMap<string, readonly { readonly device: string; readonly isDown: boolean }[]>;
   /** Reads and plans; sends and stores nothing. */
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
   /** What a round would do, as far as reading the records shows; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
-  /** What the record of a subject holds, unless its service sent a Retry-After. */
+  /** What a record holds, unless its service sent a Retry-After. */
   readonly published: ConfiguredServices["published"];
   /** Removes the records of names with `removeOnStop` that still hold what was written. */
   remove(signal: AbortSignal): Promise<readonly Removal[]>;
@@ -61,10 +61,10 @@ export type WatchOptions = {
 };
 
 export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): Promise<Updater> {
-  const subjects = subjectsOf(config);
-  const services = await openServices(config, subjects, tools);
+  const records = managedRecordsOf(config);
+  const services = await openServices(config, records, tools);
   const { readers } = services;
-  const steps = new UpdaterSteps(subjects, services, { interval: config.interval, ...tools });
+  const steps = new UpdaterSteps(records, services, { interval: config.interval, ...tools });
   const readAll = (signal: AbortSignal) => Promise.all([...readers.values()].map((reader) => reader.read(signal)));
   return {
     async round(signal) {
@@ -76,7 +76,7 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
     watch: (options, signal, writes = signal) =>
       new Watch(steps, { interval: config.interval, ...tools, ...options }, { signal, writes }).run(),
     check: () => steps.check(),
-    putBack: (title) => steps.putBack(title),
+    putBack: (displayName) => steps.putBack(displayName),
     devices: () => devicesIn(readers),
     async plan(signal) {
       await readAll(signal);
@@ -89,7 +89,7 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
     published: services.published,
     remove: (signal) =>
       removeRecords(
-        subjects.filter(({ removeOnStop, paused }) => removeOnStop && !paused),
+        records.filter(({ removeOnStop, paused }) => removeOnStop && !paused),
         services,
         tools.state,
         signal,

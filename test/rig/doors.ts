@@ -261,7 +261,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "result.ts",
     "schedule.ts",
     "state-file.ts",
-    "subjects.ts",
+    "managed-records.ts",
   ],
   "src/updater/sources": [
     "firewall.ts",

@@ -155,11 +155,11 @@ describe("an UPDATE", () => {
     await nsupdate("update delete home.example.org A", "update add home.example.org 300 A 192.0.2.1");
     const proxy = await between(change);
     const target = createZoneTarget(rfc2136Calls(configFor(proxy.port)));
-    const order = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" } as const;
+    const request = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" } as const;
     try {
-      expect(await target.replace(order, never)).toMatchObject({ kind: "unknown", fault: { kind: "unauthorised" } });
+      expect(await target.replace(request, never)).toMatchObject({ kind: "unknown", fault: { kind: "unauthorised" } });
       expect(await dig("home")).toBe("9.9.9.9");
-      const [back] = (await target.replaceAll?.([{ ...order, value: "192.0.2.1" }], never)) ?? [];
+      const [back] = (await target.replaceAll?.([{ ...request, value: "192.0.2.1" }], never)) ?? [];
       expect([back?.kind, await dig("home")]).toEqual(["unknown", "192.0.2.1"]);
     } finally {
       proxy.close();

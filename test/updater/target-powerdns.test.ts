@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { expect, it } from "vitest";
 import { until } from "../rig/until.ts";
 import { headers, type Listed, openPowerdns, zonePath } from "../rig/updater/powerdns-peer.ts";
-import { never, order, type TargetRig } from "../rig/updater/target-faults.ts";
+import { never, request, type TargetRig } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 import { pdnsKey } from "../rig/updater/update-servers.ts";
 
@@ -23,13 +23,13 @@ describeTarget({
       call("PUT", "", { kind: "Native", soa_edit_api: "", ...zone });
     const serial = async () => ((await call("GET", "")) as { serial: number }).serial;
     const sentSoa = () => rig.server.asked.filter(({ method, body }) => method === "PATCH" && body.includes('"SOA"'));
-    const other = { ...order, name: "other", value: "9.9.9.8" };
+    const other = { ...request, name: "other", value: "9.9.9.8" };
 
     it.each<[string, () => Promise<unknown> | undefined]>([
-      ["one", () => rig.dns.replace(order, never)],
-      ["a new one", () => rig.dns.replace({ ...order, name: "new", create: true }, never)],
-      ["several", () => rig.dns.replaceAll?.([order, other], never)],
-      ["a removed one", () => rig.dns.remove?.({ ...order, value: "192.0.2.1" }, never)],
+      ["one", () => rig.dns.replace(request, never)],
+      ["a new one", () => rig.dns.replace({ ...request, name: "new", create: true }, never)],
+      ["several", () => rig.dns.replaceAll?.([request, other], never)],
+      ["a removed one", () => rig.dns.remove?.({ ...request, value: "192.0.2.1" }, never)],
     ])("raises the serial in the same transaction if PowerDNS does not: %s", async (_, change) => {
       await setZone({});
       const before = await serial();
@@ -40,7 +40,7 @@ describeTarget({
     it("gives each of several writes at the same time its own serial", async () => {
       await setZone({});
       const before = await serial();
-      const families = [order, { ...order, family: "ipv6", value: "2a00::9" } as const, other];
+      const families = [request, { ...request, family: "ipv6", value: "2a00::9" } as const, other];
       const outcomes = await Promise.all(families.map((each) => rig.dns.replace(each, never)));
       expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "done", "done"]);
       expect(await serial()).toBe(before + 3);
@@ -49,7 +49,7 @@ describeTarget({
     it("leaves the serial to PowerDNS if SOA-EDIT-API is set", async () => {
       await setZone({ soa_edit_api: "INCREASE" });
       const before = await serial();
-      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect((await rig.dns.replace(request, never)).kind).toBe("done");
       expect([await serial(), sentSoa()]).toEqual([before + 1, []]);
       await setZone({});
     });
@@ -57,7 +57,7 @@ describeTarget({
     it("does not touch the serial of a zone that comes from another server", async () => {
       await setZone({ kind: "Slave" });
       const before = await serial();
-      await rig.dns.replace(order, never);
+      await rig.dns.replace(request, never);
       expect([await serial(), sentSoa()]).toEqual([before, []]);
       await setZone({});
     });
@@ -72,10 +72,10 @@ describeTarget({
       await call("PUT", "/metadata/ALSO-NOTIFY", {
         ...{ kind: "ALSO-NOTIFY", metadata: [`127.0.0.1:${secondary.address().port}`] },
       });
-      await rig.dns.replace(order, never);
+      await rig.dns.replace(request, never);
       expect(notifies()).toEqual([]);
       await setZone({ kind: "Master" });
-      expect((await rig.dns.replace({ ...order, value: "9.9.9.8" }, never)).kind).toBe("done");
+      expect((await rig.dns.replace({ ...request, value: "9.9.9.8" }, never)).kind).toBe("done");
       expect(notifies()).toEqual(["PUT"]);
       await until(() => opcodesHeard.includes(4));
       secondary.close();
@@ -85,14 +85,14 @@ describeTarget({
     it("is done only when the secondaries are notified, or PowerDNS says that there are none", async () => {
       await setZone({ kind: "Master" });
       rig.instead = ({ path }) => (path.endsWith("/notify") ? { fault: "reset" } : undefined);
-      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "unknown", fault: { afterWrite: true } });
-      expect(await rig.dns.replaceAll?.([order, other], never)).toMatchObject([
+      expect(await rig.dns.replace(request, never)).toMatchObject({ kind: "unknown", fault: { afterWrite: true } });
+      expect(await rig.dns.replaceAll?.([request, other], never)).toMatchObject([
         { kind: "unknown" },
         { kind: "unknown" },
       ]);
       rig.instead = ({ path }) =>
         path.endsWith("/notify") ? { status: 422, body: { error: "Failed to add to the queue" } } : undefined;
-      expect(await rig.dns.replaceAll?.([order, other], never)).toMatchObject([{ kind: "done" }, { kind: "done" }]);
+      expect(await rig.dns.replaceAll?.([request, other], never)).toMatchObject([{ kind: "done" }, { kind: "done" }]);
       await setZone({});
     });
 
@@ -105,8 +105,8 @@ describeTarget({
       const comments = [{ content: "the hall", account: "me", modified_at: 1_700_000_000 }];
       const set = { name, type: "A", ttl: 300, changetype: "REPLACE", records, comments };
       await patch(rig, { rrsets: [set] });
-      expect(await rig.dns.current(order, never)).toMatchObject({ value: { values: ["192.0.2.1"] } });
-      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect(await rig.dns.current(request, never)).toMatchObject({ value: { values: ["192.0.2.1"] } });
+      expect((await rig.dns.replace(request, never)).kind).toBe("done");
       const { body = "" } = (await rig.peer.reply?.({ method: "GET", path: zonePath, headers, body: "" })) ?? {};
       const { rrsets } = JSON.parse(String(body)) as { rrsets: (Listed & { comments: object[] })[] };
       const held = rrsets.find((each) => each.name === name && each.type === "A");

@@ -11,7 +11,7 @@ import { fakeNetcup } from "../rig/updater/fakes/netcup.ts";
 import { fakeOvh } from "../rig/updater/fakes/ovh.ts";
 import { fakeRoute53 } from "../rig/updater/fakes/route53.ts";
 import type { Asked, Reply } from "../rig/updater/services.ts";
-import { never, order, type TargetRig } from "../rig/updater/target-faults.ts";
+import { never, request, type TargetRig } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 
 /** Every hosted service, as far as it differs from the others: its fake, its errors and its TTLs. */
@@ -37,9 +37,9 @@ describeTarget({
       const [home] = cloudflare.of("home", "A");
       const extra = { proxied: true, comment: "the hall", tags: ["owner:me"] };
       if (home) Object.assign(home, { ttl: 1, extra });
-      await rig.dns.current(order, never);
+      await rig.dns.current(request, never);
       rig.server.asked.length = 0;
-      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "done", ttl: null });
+      expect(await rig.dns.replace(request, never)).toMatchObject({ kind: "done", ttl: null });
       expect(cloudflare.of("home", "A")).toMatchObject([{ value: "9.9.9.9", ttl: 1, extra }]);
       expect(rig.server.asked.map(({ method, body }) => `${method} ${body}`)).toEqual([
         "GET ",
@@ -50,7 +50,7 @@ describeTarget({
     it("reports a token in the wrong format as such, though the status is 400", async () => {
       const errors = [{ code: 6003, message: "Invalid request headers" }];
       rig.instead = () => ({ status: 400, body: { success: false, errors, messages: [], result: null } });
-      expect(await rig.dns.current(order, never)).toMatchObject({ kind: "unauthorised" });
+      expect(await rig.dns.current(request, never)).toMatchObject({ kind: "unauthorised" });
     });
 
     it("reads a zone of several pages", async () => {
@@ -75,7 +75,7 @@ describeTarget({
   together: true,
   more(rig) {
     it("says which TTL a zone allows", async () => {
-      expect(await rig.dns.replace({ ...order, ttl: 60 }, never)).toMatchObject({
+      expect(await rig.dns.replace({ ...request, ttl: 60 }, never)).toMatchObject({
         kind: "refused",
         fault: { because: "deSEC refused: 400: ttl: Ensure this value is greater than or equal to 3600." },
       });
@@ -108,7 +108,7 @@ describeTarget({
         if (method === "POST") route53.put({ name: "home", type: "A", ttl: 300, values });
         return undefined;
       };
-      expect(await rig.dns.replace(order, never)).toMatchObject({
+      expect(await rig.dns.replace(request, never)).toMatchObject({
         kind: "refused",
         fault: { kind: "later", because: "another client changed the record at the same time" },
       });
@@ -118,7 +118,7 @@ describeTarget({
     it.each(["InvalidChangeBatch", "ErrorResponse"] as const)("says why AWS refuses a change (%s)", async (format) => {
       route53.format.now = format;
       route53.put({ name: "alias", type: "CNAME", ttl: 300, values: ["home.example.org."] });
-      expect(await rig.dns.replace({ ...order, name: "alias", create: true }, never)).toMatchObject({
+      expect(await rig.dns.replace({ ...request, name: "alias", create: true }, never)).toMatchObject({
         kind: "refused",
         fault: {
           kind: "refused",
@@ -153,7 +153,7 @@ describeTarget({
         `url: "${rig.server.url}", key: { file: secret }, secret: { file: secret }`,
         { secret },
       );
-      expect((await fresh.current(order, never)).kind).toBe("found");
+      expect((await fresh.current(request, never)).kind).toBe("found");
       fresh.close();
       route53.otherZones.length = 0;
     });
@@ -173,7 +173,7 @@ describeTarget({
 
     it("waits when the account sends too much, though the status is 400", async () => {
       rig.instead = () => route53.error(400, "Throttling", "Rate exceeded");
-      expect(await rig.dns.current(order, never)).toMatchObject({ kind: "later", ofService: true });
+      expect(await rig.dns.current(request, never)).toMatchObject({ kind: "later", ofService: true });
     });
   },
 });
@@ -242,17 +242,17 @@ describeTarget({
     ])("is done only when the change is served: if the refresh %s, the next try repeats it", async (_, reply) => {
       ovh.state.served = [];
       failing(isRefresh, reply);
-      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "unknown", fault: { afterWrite: true } });
-      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "unknown", fault: { afterWrite: true } });
+      expect(await rig.dns.replace(request, never)).toMatchObject({ kind: "unknown", fault: { afterWrite: true } });
+      expect(await rig.dns.replace(request, never)).toMatchObject({ kind: "unknown", fault: { afterWrite: true } });
       expect(ovh.state.served).not.toContain("home 300 A 9.9.9.9");
       rig.instead = () => undefined;
-      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect((await rig.dns.replace(request, never)).kind).toBe("done");
       expect(ovh.state.served).toContain("home 300 A 9.9.9.9");
     });
 
     it("a new process refreshes too, because it does not know whether the one before did", async () => {
       ovh.put({ name: "home", type: "A", ttl: 300, values: ["9.9.9.9"] });
-      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "done", already: true });
+      expect(await rig.dns.replace(request, never)).toMatchObject({ kind: "done", already: true });
       expect(ovh.state.served).toContain("home 300 A 9.9.9.9");
     });
 
@@ -261,17 +261,17 @@ describeTarget({
         if (isPut(asked)) ovh.put({ name: "home", type: "A", ttl: 300, values: ["9.9.9.9"] });
         return isPut(asked) || isRefresh(asked) ? { fault: "reset" } : undefined;
       };
-      expect((await rig.dns.replace(order, never)).kind).toBe("unknown");
-      expect(await rig.dns.current(order, never)).toMatchObject({ kind: "later", afterWrite: true });
+      expect((await rig.dns.replace(request, never)).kind).toBe("unknown");
+      expect(await rig.dns.current(request, never)).toMatchObject({ kind: "later", afterWrite: true });
       rig.instead = () => undefined;
-      expect(await rig.dns.current(order, never)).toMatchObject({ value: { values: ["9.9.9.9"] } });
+      expect(await rig.dns.current(request, never)).toMatchObject({ value: { values: ["9.9.9.9"] } });
       expect(ovh.state.served).toContain("home 300 A 9.9.9.9");
     });
 
     it("a read alone, and a write that was refused, publish nothing", async () => {
       failing(isPut, { status: 403, body: { message: "no" } });
-      expect((await rig.dns.replace(order, never)).kind).toBe("refused");
-      await rig.dns.current(order, never);
+      expect((await rig.dns.replace(request, never)).kind).toBe("refused");
+      await rig.dns.current(request, never);
       expect(refreshes()).toBe(0);
     });
 
@@ -279,9 +279,9 @@ describeTarget({
       "works if this machine's clock is %i s off, and if it is corrected later",
       async (ahead) => {
         ovh.state.ahead = ahead;
-        expect((await rig.dns.replace(order, never)).kind).toBe("done");
+        expect((await rig.dns.replace(request, never)).kind).toBe("done");
         ovh.state.ahead = 0;
-        expect((await rig.dns.replace({ ...order, value: "9.9.9.8" }, never)).kind).toBe("done");
+        expect((await rig.dns.replace({ ...request, value: "9.9.9.8" }, never)).kind).toBe("done");
       },
     );
   },
@@ -296,7 +296,7 @@ describeTarget({
     it("leaves a disabled record disabled", async () => {
       const [home] = ionos.of("home", "A");
       if (home) home.extra = { disabled: true };
-      await rig.dns.replace(order, never);
+      await rig.dns.replace(request, never);
       expect(ionos.of("home", "A")).toMatchObject([{ value: "9.9.9.9", extra: { disabled: true } }]);
     });
   },
@@ -308,20 +308,20 @@ const describeSession =
     const signIns = () => rig.server.asked.filter(isSignIn).length;
 
     it("signs in again within the same try if the session has ended before the read", async () => {
-      await rig.dns.current(order, never);
+      await rig.dns.current(request, never);
       forget();
-      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect((await rig.dns.replace(request, never)).kind).toBe("done");
       expect(signIns()).toBeLessThanOrEqual(2);
     });
 
     it("signs in again within the same try if the session ends between the read and the write", async () => {
-      await rig.dns.current(order, never);
+      await rig.dns.current(request, never);
       rig.server.asked.length = 0;
       rig.instead = (asked) => {
         if (isWrite(asked) && signIns() === 0) forget();
         return undefined;
       };
-      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect((await rig.dns.replace(request, never)).kind).toBe("done");
       expect([signIns(), rig.server.asked.filter(isWrite).length]).toEqual([1, 2]);
     });
 
@@ -330,7 +330,7 @@ const describeSession =
         if (!isSignIn(asked)) forget();
         return undefined;
       };
-      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "refused", fault: { kind: "unauthorised" } });
+      expect(await rig.dns.replace(request, never)).toMatchObject({ kind: "refused", fault: { kind: "unauthorised" } });
       expect(signIns()).toBeLessThanOrEqual(2);
     });
   };

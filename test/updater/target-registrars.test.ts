@@ -6,7 +6,7 @@ import { fakeNamecom } from "../rig/updater/fakes/namecom.ts";
 import { fakePorkbun } from "../rig/updater/fakes/porkbun.ts";
 import { fakeSpaceship } from "../rig/updater/fakes/spaceship.ts";
 import { fakeVultr } from "../rig/updater/fakes/vultr.ts";
-import { never, order, type TargetPeer } from "../rig/updater/target-faults.ts";
+import { never, request, type TargetPeer } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 
 /** More hosted services, as far as they differ from the others. */
@@ -28,7 +28,7 @@ describeTarget({
     it("keeps the comment of a record", async () => {
       const [home] = bunny.of("home", "A");
       if (home) home.extra = { Comment: "the hall" };
-      await rig.dns.replace(order, never);
+      await rig.dns.replace(request, never);
       expect(bunny.of("home", "A")).toMatchObject([{ value: "9.9.9.9", extra: { Comment: "the hall" } }]);
     });
   },
@@ -44,7 +44,7 @@ describeTarget({
     it("leaves the notes of a record alone", async () => {
       const [home] = porkbun.of("home", "A");
       if (home) home.extra = { notes: "the house" };
-      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect((await rig.dns.replace(request, never)).kind).toBe("done");
       expect(porkbun.of("home", "A")).toMatchObject([{ value: "9.9.9.9", extra: { notes: "the house" } }]);
     });
 
@@ -57,7 +57,7 @@ describeTarget({
 
     it("passes on that the domain is not opted in to API access", async () => {
       porkbun.state.optedIn = false;
-      const outcome = await rig.dns.replace(order, never);
+      const outcome = await rig.dns.replace(request, never);
       porkbun.state.optedIn = true;
       expect(outcome).toMatchObject({ kind: "refused", fault: { because: expect.stringMatching(/not opted in/) } });
     });
@@ -74,10 +74,10 @@ describeTarget({
   more(rig) {
     it("removes the old address in the next try if that failed, and does not leave the name without an address", async () => {
       rig.instead = ({ method }) => (method === "DELETE" ? { status: 503, body: { detail: "oops" } } : undefined);
-      expect((await rig.dns.replace(order, never)).kind).toBe("unknown");
+      expect((await rig.dns.replace(request, never)).kind).toBe("unknown");
       expect(spaceship.of("home", "A").map(({ value }) => value)).toEqual(["192.0.2.1", "9.9.9.9"]);
       rig.instead = () => undefined;
-      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect((await rig.dns.replace(request, never)).kind).toBe("done");
       expect(spaceship.of("home", "A").map(({ value }) => value)).toEqual(["9.9.9.9"]);
     });
   },

@@ -5,7 +5,7 @@ import type { KnownUpdater } from "../../records/console/overview.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { PageKeeper } from "../../updater/page/keep-page.ts";
 import type { Status } from "../../updater/report/status.ts";
-import { subjectsOf } from "../../updater/round/subjects.ts";
+import { managedRecordsOf } from "../../updater/round/managed-records.ts";
 
 /** What the pages of the three services share. */
 export function bringTogether() {
@@ -16,7 +16,9 @@ export function bringTogether() {
   const describe = (config: UpdaterConfig, status: () => Status) => {
     const here = links.find(({ service }) => service === "records")?.url ?? "";
     const ours = new Set([...config.targets.values()].flatMap(({ name, url }) => (url.origin === here ? [name] : [])));
-    const titles = new Set(subjectsOf(config).flatMap(({ title, target }) => (ours.has(target) ? [title] : [])));
+    const titles = new Set(
+      managedRecordsOf(config).flatMap(({ displayName, target }) => (ours.has(target) ? [displayName] : [])),
+    );
     return (): KnownUpdater => {
       const { sources, lastRound, names } = status();
       const kept = names.map((each) => ({ ...each, writesHere: titles.has(each.name) }));

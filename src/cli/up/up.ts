@@ -155,7 +155,7 @@ async function firstRound(updater: Updater, { onFirstRound }: UpPage, io: Comman
   await onFirstRound(round);
   for (const result of round.results) {
     const { what, because, todo } = summarise(result, true);
-    io.out(`${result.subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
+    io.out(`${result.record.displayName}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
   }
   return !io.signal.aborted;
 }

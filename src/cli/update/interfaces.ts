@@ -4,12 +4,12 @@ import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
 import { describeChoice, refusalWords } from "../../updater/report/describe-round.ts";
+import { type ManagedRecord, managedRecordsOf, sourcesOf } from "../../updater/round/managed-records.ts";
 import { NameMemory } from "../../updater/round/name-memory.ts";
 import { type PlannedUpdate, planRound, publishedOf } from "../../updater/round/plan.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
-import { originsOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
 import { abilitiesInWords, type SourceReading } from "../../updater/sources/source.ts";
-import { abilitiesOf, calledOf, openSource } from "../../updater/sources/sources.ts";
+import { abilitiesOf, kindLabelOf, openSource } from "../../updater/sources/sources.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { loadConfig, pickOne } from "./load-config.ts";
@@ -32,13 +32,13 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
   try {
     const reading = await source.read(io.signal);
     if (reading.kind === "unavailable") return refuse(1, `${reading.because}; ${reading.todo}`, io);
-    const subjects = subjectsOf(config).flatMap((subject) => onlyFrom(subject, chosen.name));
+    const records = managedRecordsOf(config).flatMap((record) => onlyFrom(record, chosen.name));
     const state = await storedBefore(config, io);
-    const planned = planFor(subjects, reading, state);
+    const planned = planFor(records, reading, state);
     const rows = rowsOf(reading.report, planned, state);
-    io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows, calledOf(chosen)));
+    io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows, kindLabelOf(chosen)));
 
-    const choices = planned.map((update) => ({ title: update.subject.title, ...describeChoice(update) }));
+    const choices = planned.map((update) => ({ title: update.record.displayName, ...describeChoice(update) }));
     for (const { title, kind, because } of choices) {
       if (kind === "failed") io.err(`${title}: ${because}\n`);
       else if (!options.json) io.out(`${title}: ${because}\n`);
@@ -51,11 +51,11 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
 }
 
 /** As if the name had no other source. */
-function onlyFrom(subject: Subject, wanted: string): readonly Subject[] {
-  const { others: _, agree: __, ...rest } = subject;
-  return originsOf(subject)
+function onlyFrom(record: ManagedRecord, wanted: string): readonly ManagedRecord[] {
+  const { others: _, agree: __, ...rest } = record;
+  return sourcesOf(record)
     .filter(({ source }) => source === wanted)
-    .map(({ devices, ...origin }) => ({ ...rest, ...origin, policy: { ...subject.policy, devices } }));
+    .map(({ devices, ...origin }) => ({ ...rest, ...origin, policy: { ...record.policy, devices } }));
 }
 
 function describeSource(source: SourceConfig): string {
@@ -83,9 +83,9 @@ async function storedBefore({ stateFile }: UpdaterConfig, io: CommandIo): Promis
   };
 }
 
-const planFor = (subjects: readonly Subject[], reading: SourceReading, state: Stored): readonly PlannedUpdate[] =>
-  planRound(subjects, {
-    readings: new Map(subjects.map(({ source }) => [source, reading])),
+const planFor = (records: readonly ManagedRecord[], reading: SourceReading, state: Stored): readonly PlannedUpdate[] =>
+  planRound(records, {
+    readings: new Map(records.map(({ source }) => [source, reading])),
     state,
     memory: new NameMemory(),
     notBefore: () => undefined,
@@ -121,9 +121,9 @@ function considered(
   planned: readonly PlannedUpdate[],
   state: Stored,
 ): readonly { readonly text: string; readonly verdict: Verdict }[] {
-  const ofFamily = planned.filter(({ subject }) => subject.family === family);
-  const first = ofFamily.find(({ subject }) => subject.policy.devices.includes(device))?.subject;
-  const alike = ofFamily.map(({ subject }) => subject).filter(({ policyKey }) => policyKey === first?.policyKey);
+  const ofFamily = planned.filter(({ record }) => record.family === family);
+  const first = ofFamily.find(({ record }) => record.policy.devices.includes(device))?.record;
+  const alike = ofFamily.map(({ record }) => record).filter(({ policyKey }) => policyKey === first?.policyKey);
   const policy = { ...first?.policy, device, family, published: publishedOf(alike, state) };
   const found = chooseAddress(report, policy).considered;
   const isTaken =

@@ -56,9 +56,9 @@ async function rowsOf(
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const update of planned) {
-    const { subject, choice, plan } = update;
-    const found = await updater.published(subject, signal);
-    const waits = plan.kind === "replace" || plan.kind === "compare" ? heldBack.get(subject.title) : undefined;
+    const { record, choice, plan } = update;
+    const found = await updater.published(record, signal);
+    const waits = plan.kind === "replace" || plan.kind === "compare" ? heldBack.get(record.displayName) : undefined;
     const { because, todo } = waits
       ? { because: `${waits.what}: ${waits.because}`, todo: "" }
       : summarise(update, false);
@@ -67,25 +67,25 @@ async function rowsOf(
     const differs = published !== null && wanted !== null && published.join() !== wanted;
     const drifted = differs && plan.kind === "nothing" && plan.because === "same-as-stored";
     const why = drifted
-      ? `the record was changed elsewhere; ${driftTodo(subject, wanted)}`
+      ? `the record was changed elsewhere; ${driftTodo(record, wanted)}`
       : `${because}${todo ? `; ${todo}` : ""}`;
     rows.push({
-      name: subject.title,
+      name: record.displayName,
       wanted,
-      stored: state.get(subject.key)?.address ?? null,
+      stored: state.get(record.key)?.address ?? null,
       published,
-      when: state.get(subject.key)?.storedAt ?? null,
+      when: state.get(record.key)?.storedAt ?? null,
       // A missing record does not matter while nothing would be written.
       why:
-        subject.paused || found.kind === "found" || (found.kind === "missing" && wanted === null)
+        record.paused || found.kind === "found" || (found.kind === "missing" && wanted === null)
           ? why
           : `${found.because}; ${found.todo}`,
-      next: subject.paused
+      next: record.paused
         ? "paused"
         : plan.kind === "wait"
           ? new Date(plan.until).toISOString()
           : (waits?.until ?? next),
-      ok: subject.paused === true || (published !== null && !differs),
+      ok: record.paused === true || (published !== null && !differs),
     });
   }
   return rows;

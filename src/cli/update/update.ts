@@ -8,9 +8,9 @@ import { describeInterval } from "../../updater/report/describe-interval.ts";
 import { type Summary, summarise } from "../../updater/report/describe-round.ts";
 import { openHistory } from "../../updater/report/history.ts";
 import { Reporter } from "../../updater/report/reporter.ts";
+import { describeSources, type ManagedRecord, managedRecordsOf } from "../../updater/round/managed-records.ts";
 import type { UpdateResult } from "../../updater/round/result.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
-import { describeOrigins, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
 import type { Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { defaultConfig, loadConfig, openState, readTyped } from "./load-config.ts";
@@ -52,11 +52,11 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
 
 function check(config: UpdaterConfig, io: CommandIo): number {
   io.out(`ok: ${config.file}\n`);
-  for (const subject of subjectsOf(config)) {
-    const { title, target, order } = subject;
+  for (const record of managedRecordsOf(config)) {
+    const { displayName, target, spec } = record;
     const named = (source: string) => `${source} (${placeOf(config.sources.get(source))})`;
-    const ttl = order.ttl === undefined ? "" : `, ttl ${order.ttl}`;
-    io.out(`${title}: from ${describeOrigins(subject, named)}`);
+    const ttl = spec.ttl === undefined ? "" : `, ttl ${spec.ttl}`;
+    io.out(`${displayName}: from ${describeSources(record, named)}`);
     io.out(`, written to ${target} (${hostOf(config.targets.get(target))})${ttl}\n`);
   }
   io.out(`${describeInterval(config)}; last addresses in ${config.stateFile}\n`);
@@ -68,7 +68,7 @@ const hostOf = (service: Partial<Endpoint> | undefined) => service?.url?.host ??
 
 async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: CommandIo): Promise<number> {
   const results = await updater.preview(io.signal);
-  const summaries = results.map((result) => ({ subject: result.subject, summary: summarise(result, false) }));
+  const summaries = results.map((result) => ({ record: result.record, summary: summarise(result, false) }));
   const code = printSummaries(summaries, io);
   return needsAddress ? exitCode(code, summaries) : code;
 }
@@ -81,31 +81,31 @@ async function once(updater: Updater, { historyFile }: UpdaterConfig, io: Comman
   const reporter = new Reporter(noLog, (notice) => history.add(notice, new Date()));
   if (io.signal.aborted) reporter.reportDone(round);
   else reporter.report(round);
-  const summaries = results.map((result) => ({ subject: result.subject, summary: summarise(result, true) }));
+  const summaries = results.map((result) => ({ record: result.record, summary: summarise(result, true) }));
   const code = exitCode(printSummaries(summaries, io), summaries);
   const confirmed = await Promise.all(results.map((result) => printConfirmation(result, io)));
   await history.settled();
   return confirmed.every(Boolean) ? code : 1;
 }
 
-async function printConfirmation({ subject, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {
+async function printConfirmation({ record, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {
   const outcome = await confirmation;
-  if (outcome?.kind === "confirmed") io.out(`${subject.title}: confirmed by DNS (servers: ${outcome.servers})\n`);
+  if (outcome?.kind === "confirmed") io.out(`${record.displayName}: confirmed by DNS (servers: ${outcome.servers})\n`);
   if (outcome?.kind === "unconfirmed")
-    io.out(`${subject.title}: not confirmed by DNS: ${outcome.because}; ${outcome.todo}\n`);
+    io.out(`${record.displayName}: not confirmed by DNS: ${outcome.because}; ${outcome.todo}\n`);
   return outcome?.kind !== "unconfirmed";
 }
 
-type Summaries = readonly { readonly subject: Subject; readonly summary: Summary }[];
+type Summaries = readonly { readonly record: ManagedRecord; readonly summary: Summary }[];
 
 /** A name without an address counts as a failure, whatever the reason. */
 const exitCode = (code: number, summaries: Summaries): number =>
   summaries.some(({ summary: { kind } }) => kind === "none") ? 1 : code;
 
 function printSummaries(summaries: Summaries, io: CommandIo): number {
-  for (const { subject, summary } of summaries) {
+  for (const { record, summary } of summaries) {
     const { what, because, todo } = summary;
-    io.out(`${subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
+    io.out(`${record.displayName}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
   }
   return summaries.some(({ summary: { kind } }) => kind === "failed" || kind === "waiting") ? 1 : 0;
 }

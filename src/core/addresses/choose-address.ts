@@ -49,9 +49,9 @@ export type AddressRefusal =
 /** The verdict on one reported address, in report order. */
 export type Considered = { readonly text: string; readonly verdict: "taken" | AddressRefusal };
 
-export type Choosing = { readonly choice: Choice; readonly considered: readonly Considered[] };
+export type ExplainedChoice = { readonly choice: Choice; readonly considered: readonly Considered[] };
 
-export function chooseAddress(report: InterfaceReport, policy: AddressPolicy): Choosing {
+export function chooseAddress(report: InterfaceReport, policy: AddressPolicy): ExplainedChoice {
   const { device, family } = policy;
   const reported = report.get(device);
   if (!reported) return { choice: { kind: "unknown-interface", device, known: [...report.keys()] }, considered: [] };
@@ -59,9 +59,9 @@ export function chooseAddress(report: InterfaceReport, policy: AddressPolicy): C
   return { choice: choiceOf(candidates), considered: candidates.map(({ text, verdict }) => ({ text, verdict })) };
 }
 
-type Candidate = { readonly text: string; readonly address?: Address; readonly verdict: "taken" | AddressRefusal };
+type JudgedAddress = { readonly text: string; readonly address?: Address; readonly verdict: "taken" | AddressRefusal };
 
-function choiceOf(candidates: readonly Candidate[]): Choice {
+function choiceOf(candidates: readonly JudgedAddress[]): Choice {
   const taken = candidates.find(({ verdict }) => verdict === "taken")?.address;
   if (taken) return { kind: "address", address: taken };
   return { kind: "none", because: candidates.length === 0 ? "no-addresses" : "no-fit-address" };
@@ -71,7 +71,7 @@ function choiceOf(candidates: readonly Candidate[]): Choice {
  * Only the first entry counts, or the first one of the VHID. If it is unsuitable there is no address: aliases are not
  * used.
  */
-function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): Candidate[] {
+function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): JudgedAddress[] {
   const first = policy.vhid === undefined ? 0 : entries.findIndex(({ vhid }) => vhid === policy.vhid);
   return entries.map((entry, index) => {
     if (isOtherVhid(entry, policy)) return { text: entry.text, verdict: "other-vhid" };
@@ -81,7 +81,7 @@ function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): 
   });
 }
 
-function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): Candidate[] {
+function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): JudgedAddress[] {
   // If the delegated prefix is known, the connection's own prefix belongs to another network.
   const hasDelegated = entries.some(({ delegated }) => delegated);
   const fit = entries.map((entry) => considerAlone(entry, policy, hasDelegated));
@@ -116,7 +116,7 @@ const isAsGood = (one: Ranked, best: Ranked): boolean =>
   sharesPrefix(addressBytes(one.address), { family: "ipv6", bytes: addressBytes(best.address), length: 64 });
 
 /** Judges an address without looking at the others. The flags may be wrong, so the text is checked too. */
-function considerAlone(entry: ReportedIpv6, policy: AddressPolicy, hasDelegated: boolean): Candidate {
+function considerAlone(entry: ReportedIpv6, policy: AddressPolicy, hasDelegated: boolean): JudgedAddress {
   if (isOtherVhid(entry, policy)) return { text: entry.text, verdict: "other-vhid" };
   if (entry.linkLocal) return { text: entry.text, verdict: "link-local" };
   const read = readAddress(entry.text, policy);
@@ -135,7 +135,7 @@ function considerAlone(entry: ReportedIpv6, policy: AddressPolicy, hasDelegated:
 const isOtherVhid = (entry: { readonly vhid?: string | undefined }, { vhid }: AddressPolicy) =>
   vhid !== undefined && entry.vhid !== vhid;
 
-function readAddress(text: string, policy: AddressPolicy): Candidate {
+function readAddress(text: string, policy: AddressPolicy): JudgedAddress {
   const address = parseAddress(text);
   if (!address) return { text, verdict: "malformed" };
   const verdict = gate(address, policy.family, policy.public);
@@ -156,7 +156,7 @@ type Reach = "wide" | "ula" | "reserved";
 const reachOrder: readonly Reach[] = ["wide", "ula", "reserved"];
 
 /** An address without a lifetime never expires: static addresses, and all addresses before OPNsense 25.7.10. */
-function rank(candidate: Candidate | undefined, entry: ReportedIpv6, index: number): Ranked | undefined {
+function rank(candidate: JudgedAddress | undefined, entry: ReportedIpv6, index: number): Ranked | undefined {
   if (candidate?.verdict !== "taken" || !candidate.address) return undefined;
   const { address } = candidate;
   const scope = scopeOf(address);

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { type CarpRole, carpRole } from "./carp-role.ts";
 import { chooseAddress } from "./choose-address.ts";
-import { chooseInOrder, type OrderedPolicy } from "./choose-in-order.ts";
+import { chooseInOrder, type OrderedChoice, type OrderedPolicy } from "./choose-in-order.ts";
 import { parseHostPart } from "./host-part.ts";
 import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "./interface-report.ts";
 
@@ -25,6 +25,12 @@ const link = (device: string, ipv4: string, more: Partial<ReportedInterface> = {
 
 const reportOf = (...links: readonly ReportedInterface[]): InterfaceReport =>
   new Map(links.map((each) => [each.device, each]));
+
+const chooseFrom = (report: InterfaceReport, { devices, ...policy }: OrderedPolicy): OrderedChoice =>
+  chooseInOrder(
+    devices.map((device) => ({ device, report })),
+    policy,
+  );
 
 const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefined, string, string[]][] = [
   ["the first, if it is suitable", reportOf(link("a", "9.9.9.1"), link("b", "9.9.9.2")), {}, "9.9.9.1", "a", []],
@@ -113,7 +119,7 @@ const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefine
 
 describe("the first interface that is up and has a suitable address", () => {
   test.each(cases)("%s", (_, report, policy, address, device, passedOver) => {
-    const chosen = chooseInOrder(report, { devices: ["a", "b"], family: "ipv4", ...policy });
+    const chosen = chooseFrom(report, { devices: ["a", "b"], family: "ipv4", ...policy });
     expect(chosen.choice.kind === "address" ? chosen.choice.address.text : undefined).toBe(address);
     expect(chosen.device).toBe(device);
     expect(chosen.passedOver.map(({ because }) => because)).toEqual(passedOver);
@@ -121,7 +127,7 @@ describe("the first interface that is up and has a suitable address", () => {
 
   it("is none, with the addresses considered, if one of the interfaces is known to have no suitable address", () => {
     const report = reportOf(link("b", "127.0.0.1"), link("c", ""));
-    expect(chooseInOrder(report, { devices: ["a", "b", "c"], family: "ipv4" })).toMatchObject({
+    expect(chooseFrom(report, { devices: ["a", "b", "c"], family: "ipv4" })).toMatchObject({
       choice: { kind: "none", because: "no-fit-address" },
       device: "b",
       considered: [{ text: "127.0.0.1", verdict: "loopback" }],
@@ -129,7 +135,7 @@ describe("the first interface that is up and has a suitable address", () => {
   });
 
   it("is unknown only if none of the interfaces is in the report", () => {
-    const chosen = chooseInOrder(reportOf(link("c", "9.9.9.1")), { devices: ["a", "b"], family: "ipv4" });
+    const chosen = chooseFrom(reportOf(link("c", "9.9.9.1")), { devices: ["a", "b"], family: "ipv4" });
     expect(chosen.choice).toEqual({ kind: "unknown-interface", device: "a", known: ["c"] });
   });
 });

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { patience } from "../../../test/rig/patience.ts";
 import { openLoop } from "../../../test/rig/updater/loop.ts";
-import { subjectsOf } from "../round/subjects.ts";
+import { managedRecordsOf } from "../round/managed-records.ts";
 import { createAskPublished } from "./ask-published.ts";
 
 const many = Array.from({ length: 50 }, (_, i) => `  - { name: h${i}, zone: example.org, ipv4: wan0 }`).join("\n");
@@ -10,23 +10,23 @@ const many = Array.from({ length: 50 }, (_, i) => `  - { name: h${i}, zone: exam
 /** A page with fifty names; the record service is a function that counts its calls. */
 async function openPageOf(names: string) {
   const loop = await openLoop(names);
-  const subjects = subjectsOf(loop.config);
+  const records = managedRecordsOf(loop.config);
   const clock = { now: 0 };
   const stored = new Map<string, string>();
   const counted = { asked: 0, open: 0, most: 0 };
   const { ask, forget } = createAskPublished({
-    subjects,
+    records,
     stored: () => stored,
     now: () => clock.now,
-    async published({ title }) {
+    async published({ displayName }) {
       counted.asked++;
       counted.most = Math.max(counted.most, ++counted.open);
       await turn();
       counted.open--;
-      return { kind: "found", value: { values: [stored.get(title) ?? "192.0.2.1"], ttl: null } };
+      return { kind: "found", value: { values: [stored.get(displayName) ?? "192.0.2.1"], ttl: null } };
     },
   });
-  return { loop, subjects, clock, stored, counted, ask, forget };
+  return { loop, records, clock, stored, counted, ask, forget };
 }
 
 describe("what the record service holds, for a page that is left open", () => {
@@ -40,14 +40,14 @@ describe("what the record service holds, for a page that is left open", () => {
   });
 
   it("is read again after two seconds per name, or when that name was written", async () => {
-    const { loop, subjects, clock, stored, counted, ask } = await openPageOf(many);
+    const { loop, records, clock, stored, counted, ask } = await openPageOf(many);
     await ask();
     clock.now = 99_000;
     await ask();
     expect(counted.asked).toBe(50);
-    const { title = "" } = subjects[7] ?? {};
-    stored.set(title, "192.0.2.7");
-    expect((await ask())[title]).toEqual(["192.0.2.7"]);
+    const { displayName = "" } = records[7] ?? {};
+    stored.set(displayName, "192.0.2.7");
+    expect((await ask())[displayName]).toEqual(["192.0.2.7"]);
     expect(counted.asked).toBe(51);
     clock.now = 100_001;
     await ask();
@@ -76,13 +76,13 @@ describe("a person who asks for a check", () => {
 describe("a record service that sent a Retry-After", () => {
   it("is not read for the page before that time", async () => {
     const loop = await openLoop();
-    const [subject] = subjectsOf(loop.config);
-    if (subject === undefined) throw new Error("there is a name in the config");
+    const [record] = managedRecordsOf(loop.config);
+    if (record === undefined) throw new Error("there is a name in the config");
     loop.says.service = () => ({ status: 429, headers: { "retry-after": "60" } });
     await loop.round();
     loop.says.service = () => undefined;
     const asked = loop.service.asked.length;
-    const look = () => loop.updater.published(subject, AbortSignal.timeout(patience));
+    const look = () => loop.updater.published(record, AbortSignal.timeout(patience));
     expect(await look()).toMatchObject({
       kind: "later",
       because: expect.stringContaining("moor leaves the record service alone until"),

@@ -1,11 +1,11 @@
 import type { Published } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Subject } from "../round/subjects.ts";
+import type { ManagedRecord } from "../round/managed-records.ts";
 import type { RecordTarget } from "../targets/target.ts";
 
 export type AskTools = {
-  readonly subjects: readonly Subject[];
-  readonly published: (subject: Subject, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
+  readonly records: readonly ManagedRecord[];
+  readonly published: (record: ManagedRecord, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
   /** What was stored last for each name, and when, by its title. When it changes, the record is read again. */
   readonly stored: () => ReadonlyMap<string, string | null>;
   readonly now: () => Instant;
@@ -24,27 +24,27 @@ export type AskPublished = {
 };
 
 /** What the records hold, as far as known: one request per name, a few in parallel, shared by all viewers. */
-export function createAskPublished({ subjects, published, stored, now }: AskTools): AskPublished {
+export function createAskPublished({ records, published, stored, now }: AskTools): AskPublished {
   let forgotten = 0;
   type Lookup = { readonly at: Instant; readonly forgotten: number; readonly stored: string | null | undefined };
   type CachedValues = Lookup & { readonly values: Published[string] };
   const known = new Map<string, CachedValues>();
   let asking: Promise<unknown> | undefined;
 
-  const isDue = ({ title }: Subject): boolean => {
-    const last = known.get(title);
-    if (last === undefined || last.forgotten !== forgotten || last.stored !== stored().get(title)) return true;
+  const isDue = ({ displayName }: ManagedRecord): boolean => {
+    const last = known.get(displayName);
+    if (last === undefined || last.forgotten !== forgotten || last.stored !== stored().get(displayName)) return true;
     const age = now() - last.at;
-    return age < 0 || age > freshFor(subjects.length);
+    return age < 0 || age > freshFor(records.length);
   };
-  const askFor = async (subject: Subject, signal: AbortSignal): Promise<void> => {
-    const { title } = subject;
-    const asked: Lookup = { at: now(), forgotten, stored: stored().get(title) };
-    const found = await published(subject, signal).catch(() => undefined);
-    known.set(title, { ...asked, values: found?.kind === "found" ? found.value.values : null });
+  const askFor = async (record: ManagedRecord, signal: AbortSignal): Promise<void> => {
+    const { displayName } = record;
+    const asked: Lookup = { at: now(), forgotten, stored: stored().get(displayName) };
+    const found = await published(record, signal).catch(() => undefined);
+    known.set(displayName, { ...asked, values: found?.kind === "found" ? found.value.values : null });
   };
   const askDue = async (): Promise<void> => {
-    const due = subjects.filter(isDue);
+    const due = records.filter(isDue);
     const signal = AbortSignal.timeout(patience);
     const worker = async () => {
       for (let next = due.shift(); next && !signal.aborted; next = due.shift()) await askFor(next, signal);

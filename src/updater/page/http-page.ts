@@ -10,7 +10,7 @@ import { createStaticPages } from "../../lib/http/static-pages.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { readHistory } from "../report/history.ts";
 import type { Status } from "../report/status.ts";
-import { subjectsOf } from "../round/subjects.ts";
+import { managedRecordsOf } from "../round/managed-records.ts";
 import { type AskTools, createAskPublished } from "./ask-published.ts";
 import { type ChangeTools, createNamesChanger, type NamesOutcome } from "./change-names.ts";
 import { tokenPlaces, writeToken } from "./change-token.ts";
@@ -76,7 +76,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
 function openAnswers(options: PageOptions): Answers {
   const { config, status, check, now } = options;
   const published = createAskPublished({
-    subjects: subjectsOf(config),
+    records: managedRecordsOf(config),
     published: options.published,
     stored: () => new Map(status().names.map(({ name, stored, storedAt }) => [name, `${stored} ${storedAt}`])),
     now,

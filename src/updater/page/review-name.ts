@@ -1,7 +1,7 @@
 import type { FieldFault } from "../../contract/updater-page.ts";
 import { isNoZone } from "../../providers/answers/service-answer.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import { originsOf, type Subject, subjectsOf } from "../round/subjects.ts";
+import { type ManagedRecord, managedRecordsOf, sourcesOf } from "../round/managed-records.ts";
 import type { AskTools } from "./ask-published.ts";
 
 export type ReportedDevice = { readonly device: string; readonly isDown: boolean };
@@ -24,33 +24,33 @@ export async function reviewName(
   { name, zone, known }: { readonly name: string; readonly zone: string; readonly known: ReadonlySet<string> },
   { devices, published }: ReviewTools,
 ): Promise<readonly FieldFault[]> {
-  const subjects = subjectsOf(config).filter(({ order }) => order.name === name && order.zone === zone);
+  const records = managedRecordsOf(config).filter(({ spec }) => spec.name === name && spec.zone === zone);
   const signal = AbortSignal.timeout(patience);
   const ofTargets = await Promise.all(
-    subjects.map(async (subject) => {
-      const found = await published(subject, signal).catch(() => undefined);
+    records.map(async (record) => {
+      const found = await published(record, signal).catch(() => undefined);
       if (found?.kind !== "missing") return [];
       if (isNoZone(found, zone)) return [{ field: "zone", message: found.because, todo: found.todo }];
-      return subject.order.create ? [] : [{ field: "name", message: found.because, todo: found.todo }];
+      return record.spec.create ? [] : [{ field: "name", message: found.because, todo: found.todo }];
     }),
   );
-  const faults = [...subjects.flatMap((subject) => deviceFaults(subject, devices(), known)), ...ofTargets.flat()];
+  const faults = [...records.flatMap((record) => deviceFaults(record, devices(), known)), ...ofTargets.flat()];
   return [...new Map(faults.map((fault) => [`${fault.field} ${fault.message}`, fault])).values()];
 }
 
 /** `known`: devices that the entry already had. One of them may be gone only for a while. */
 function deviceFaults(
-  subject: Subject,
+  record: ManagedRecord,
   reported: ReturnType<ReviewTools["devices"]>,
   known: ReadonlySet<string>,
 ): readonly FieldFault[] {
-  return originsOf(subject).flatMap(({ source, devices }) => {
+  return sourcesOf(record).flatMap(({ source, devices }) => {
     const there = reported.get(source) ?? [];
     const names = there.map(({ device }) => device);
     const missing = there.length === 0 ? [] : devices.filter((device) => !names.includes(device) && !known.has(device));
     const usable = there.filter(({ isDown, device }) => !isDown && device !== "lo").map(({ device }) => device);
     return missing.map((device) => ({
-      field: subject.family,
+      field: record.family,
       message: `${source} reports no interface ${device}`,
       todo: `use one that it reports: ${usable.join(", ") || names.join(", ")}`,
     }));

@@ -4,7 +4,7 @@ import type { UpdaterConfig } from "../config/config.ts";
 import { type ControlConfig, controlUrl, type HeartbeatConfig, type NotifyConfig } from "../config/outlets.ts";
 import { describeInterval } from "../report/describe-interval.ts";
 import { sourceName, targetName } from "../report/kind-names.ts";
-import { describeOrigins, type Subject, subjectsOf } from "../round/subjects.ts";
+import { describeSources, type ManagedRecord, managedRecordsOf } from "../round/managed-records.ts";
 
 /** The config as shown on the page. Only the origin of a URL is shown: the rest of a web hook is secret. */
 export function shownConfig(config: UpdaterConfig): ShownConfig {
@@ -28,11 +28,11 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
       trust: trust?.kind ?? "none",
       token: "hidden",
     })),
-    names: subjectsOf(config).map((subject) => ({
-      name: subject.title,
-      from: describeOrigins(subject),
-      to: subject.target,
-      rules: rulesOf(subject),
+    names: managedRecordsOf(config).map((record) => ({
+      name: record.displayName,
+      from: describeSources(record),
+      to: record.target,
+      rules: rulesOf(record),
     })),
     others: [
       ...config.notify.map(shownNotice),
@@ -42,10 +42,10 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
   };
 }
 
-const rulesOf = ({ rules, order, paused }: Subject): string =>
+const rulesOf = ({ rules, spec, paused }: ManagedRecord): string =>
   [
     paused && "paused",
-    order.ttl !== undefined && `TTL ${order.ttl}`,
+    spec.ttl !== undefined && `TTL ${spec.ttl}`,
     rules.public === "require" && "public addresses only",
     rules.carpMaster !== undefined && `only as the master of VHID ${rules.carpMaster}`,
     rules.holdDown !== undefined && `writes an address that has been present for ${rules.holdDown / 1_000} s`,
@@ -53,7 +53,7 @@ const rulesOf = ({ rules, order, paused }: Subject): string =>
     rules.compare === "record" && "compares addresses with the record",
     rules.verify !== undefined && `verifies every ${rules.verify / 1_000} s`,
     rules.confirm && "checks DNS after a write",
-    order.create && "creates the record if it is missing",
+    spec.create && "creates the record if it is missing",
   ]
     .filter(Boolean)
     .join(", ");

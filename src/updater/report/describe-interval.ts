@@ -1,5 +1,5 @@
 import type { SourceConfig } from "../config/kinds.ts";
-import { abilitiesOf, calledOf } from "../sources/sources.ts";
+import { abilitiesOf, kindLabelOf } from "../sources/sources.ts";
 
 type Intervals = { readonly interval: number; readonly sources: ReadonlyMap<string, SourceConfig> };
 
@@ -19,8 +19,8 @@ export function describeInterval({ interval, sources }: Intervals): string {
 function usualInterval(interval: number, sources: readonly SourceConfig[]): string {
   const pushing = sources.filter((source) => abilitiesOf(source)?.push);
   if (sources.length > 0 && pushing.length === 0) return everyOf(interval);
-  const called = pushing.every((source) => calledOf(source) === "firewall") ? "firewall" : "source";
-  return `immediately when the ${called} pushes a change, otherwise ${everyOf(interval)}`;
+  const kindLabel = pushing.every((source) => kindLabelOf(source) === "firewall") ? "firewall" : "source";
+  return `immediately when the ${kindLabel} pushes a change, otherwise ${everyOf(interval)}`;
 }
 
 const everyOf = (milliseconds: number) => `every ${milliseconds / 1_000} s`;

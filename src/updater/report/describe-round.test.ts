@@ -4,7 +4,7 @@ import { summarise } from "./describe-round.ts";
 
 const ended = (kind: "refused" | "unknown", afterWrite: boolean) =>
   ({
-    subject: { key: "home", title: "home A" },
+    record: { key: "home", displayName: "home A" },
     choice: { kind: "chosen", address: { text: "81.2.69.1" } },
     plan: { kind: "replace", address: { text: "81.2.69.1" } },
     outcome: { kind, fault: { kind: "later", because: "the reply has no valid signature", todo: "wait", afterWrite } },

@@ -6,9 +6,9 @@ import { utcSecond } from "../../core/utc-text.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { Held } from "../../providers/provider-calls.ts";
 import { notReadYet } from "../round/choose-for.ts";
+import type { ManagedRecord } from "../round/managed-records.ts";
 import type { PlannedUpdate } from "../round/plan.ts";
 import type { UpdateResult } from "../round/result.ts";
-import type { Subject } from "../round/subjects.ts";
 import { onlyDevice } from "../sources/source.ts";
 import type { TargetFault, WriteOutcome } from "../targets/target.ts";
 
@@ -56,9 +56,9 @@ const atWork = "the record service has not finished the request";
 
 /** Which address a name would get, regardless of its record. */
 export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "because"> {
-  const { subject, plan, passedOver } = update;
+  const { record, plan, passedOver } = update;
   if ("address" in plan) {
-    const of = subject.policy.host ? "with the prefix of" : "of";
+    const of = record.policy.host ? "with the prefix of" : "of";
     return {
       kind: "planned",
       because: `${plan.address.text} ${of} ${nameOf(update)}${instead(passedOver)} would be used`,
@@ -69,7 +69,7 @@ export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "b
 }
 
 /** What to do about a record that was changed elsewhere. */
-export function driftTodo({ rules: { verify, compare } }: Subject, wanted: string | null): string {
+export function driftTodo({ rules: { verify, compare } }: ManagedRecord, wanted: string | null): string {
   if (compare === "record") return "no action needed: moor corrects it in the next round (compare: record)";
   if (verify !== undefined)
     return `no action needed: moor corrects it within ${Math.ceil(verify / 60_000)} min (verify)`;
@@ -112,12 +112,12 @@ const unsaved = (what: string, code: string): Summary => ({
 const addressIn = (plan: UpdatePlan) => ("address" in plan ? plan.address.text : "");
 
 function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
-  const { plan, stored, found, passedOver, subject } = result;
+  const { plan, stored, found, passedOver, record } = result;
   const before = stored === undefined ? "no address was stored yet" : `the stored address was ${stored}`;
-  const held = found === undefined ? before : `the record held ${heldWords(found, subject.order.ttl)}`;
+  const held = found === undefined ? before : `the record held ${heldWords(found, record.spec.ttl)}`;
   const warning =
     "warning" in plan && plan.warning ? `; warning: ${addressIn(plan)} is ${scopeWords[plan.warning]}` : "";
-  const whose = subject.policy.host
+  const whose = record.policy.host
     ? `its prefix is that of ${nameOf(result)}`
     : `it is the address of ${nameOf(result)}`;
   return `${whose}${instead(passedOver)}; ${held}${warning}`;
@@ -165,14 +165,14 @@ function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
     case "unknown":
       return result.trouble
         ? { kind: "failed", what, ...result.trouble }
-        : { kind: "waiting", what, because: notReadYet(result.subject.called) };
+        : { kind: "waiting", what, because: notReadYet(result.record.kindLabel) };
     case "paused":
       return { kind: "nothing", what, because: "it is paused in the config (`paused: true`)" };
     case "not-master":
       return {
         kind: "nothing",
         what,
-        because: `this ${result.subject.called} is not the master of VHID ${result.subject.rules.carpMaster}`,
+        because: `this ${result.record.kindLabel} is not the master of VHID ${result.record.rules.carpMaster}`,
       };
     default:
       return because satisfies never;

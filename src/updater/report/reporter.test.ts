@@ -6,7 +6,7 @@ import { type Notice, Reporter } from "./reporter.ts";
 
 const failed = (name: string, fault: Pick<TargetFault, "because" | "ofService">) =>
   ({
-    subject: { key: name, title: `${name} A`, source: "home", target: "dns", rules: {}, order: {} },
+    record: { key: name, displayName: `${name} A`, source: "home", target: "dns", rules: {}, spec: {} },
     choice: { kind: "chosen", address: { text: "81.2.69.1" } },
     plan: { kind: "replace", address: { text: "81.2.69.1" } },
     outcome: { kind: "unknown", fault: { kind: "later", todo: "wait", ...fault } },

@@ -1,8 +1,8 @@
 import type { Instant } from "../../core/instant.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import type { Logger } from "../../process/log.ts";
+import { type ManagedRecord, sourcesOf } from "../round/managed-records.ts";
 import type { Round, UpdateResult } from "../round/result.ts";
-import { originsOf, type Subject } from "../round/subjects.ts";
 import type { SourceReading } from "../sources/source.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
 import { type Summary, summarise } from "./describe-round.ts";
@@ -29,15 +29,15 @@ export type AddressChange = { readonly old?: string | undefined; readonly new: s
 export type Notify = (notice: Notice) => void;
 
 /** The keys of all trouble that is possible with this config. */
-export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
+export const troublesOf = (records: readonly ManagedRecord[]): ReadonlySet<string> =>
   new Set([
     "state",
     // A pause ends the trouble of a name without solving it.
-    ...subjects
+    ...records
       .filter(({ paused }) => !paused)
-      .flatMap((subject) => [
-        ...[subject.key, `confirm ${subject.key}`],
-        ...originsOf(subject).map(({ source }) => `source ${source}`),
+      .flatMap((record) => [
+        ...[record.key, `confirm ${record.key}`],
+        ...sourcesOf(record).map(({ source }) => `source ${source}`),
       ]),
   ]);
 
@@ -62,7 +62,7 @@ export class Reporter {
     for (const [target, until] of holds) this.#held(target, until);
     for (const result of changed) {
       // Reported above, once for all names of the source, unless it has not answered yet.
-      if (result.choice.kind === "unknown" && !isAnyRead(result.subject, readings)) continue;
+      if (result.choice.kind === "unknown" && !isAnyRead(result.record, readings)) continue;
       this.#result(result);
     }
   }
@@ -89,30 +89,30 @@ export class Reporter {
   }
 
   #result(result: UpdateResult): void {
-    const { title: name, key } = result.subject;
+    const { displayName: name, key } = result.record;
     const summary = summarySaved(result);
     const fields = { name, ...textsOf(summary) };
     if (summary.kind === "failed") this.#failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
     if (summary.kind === "none")
       this.#failing(key, fields, "no address; the record is left as it is", causeOf(result, summary));
     if (summary.kind === "waiting") this.#heldBack(result, summary);
-    if (summary.kind === "nothing") this.#over(result.subject);
+    if (summary.kind === "nothing") this.#over(result.record);
     if (summary.kind === "done") this.#done(result, summary);
     void result.confirmation?.then((confirmation) => this.#confirmed(`confirm ${key}`, name, confirmation));
   }
 
   #done(result: UpdateResult, summary: Summary): void {
-    this.#over(result.subject);
-    const { key, title: name } = result.subject;
+    this.#over(result.record);
+    const { key, displayName: name } = result.record;
     const fields = { name, because: summary.because };
     this.#emit({ kind: "done", key, fields, message: `record ${summary.what}`, ...changeOf(result) });
   }
 
-  #over({ key, title: name }: Subject): void {
+  #over({ key, displayName: name }: ManagedRecord): void {
     this.#fine(key, { name }, "the problem with this record is over");
   }
 
-  #heldBack({ subject: { key, title: name }, plan }: UpdateResult, { what, because }: Summary): void {
+  #heldBack({ record: { key, displayName: name }, plan }: UpdateResult, { what, because }: Summary): void {
     if (plan.kind !== "wait" || plan.because !== "cap") return;
     this.#waiting(key, plan.until, { name, because }, `record ${what}`);
   }
@@ -169,13 +169,13 @@ export class Reporter {
   }
 }
 
-const isAnyRead = (subject: Subject, readings: Round["readings"]): boolean =>
-  originsOf(subject).some(({ source }) => readings.get(source)?.kind === "report");
+const isAnyRead = (record: ManagedRecord, readings: Round["readings"]): boolean =>
+  sourcesOf(record).some(({ source }) => readings.get(source)?.kind === "report");
 
 /**
  * A service that fails as a whole may give each name a different reason. Otherwise, equal reasons mean the same cause.
  */
-function causeOf({ subject: { source, target }, outcome }: UpdateResult, { because }: Summary): string {
+function causeOf({ record: { source, target }, outcome }: UpdateResult, { because }: Summary): string {
   if (outcome === undefined) return `source ${source} ${because}`;
   const isWide = "fault" in outcome && outcome.fault.ofService;
   return isWide ? `service ${target}` : `service ${target} ${because}`;

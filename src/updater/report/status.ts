@@ -2,9 +2,9 @@ import type { UpdaterState } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
 import { notReadYet } from "../round/choose-for.ts";
 import { isOfService } from "../round/circuit-breaker.ts";
+import { sourcesOf } from "../round/managed-records.ts";
 import type { Round, UpdateResult } from "../round/result.ts";
 import type { StateFile } from "../round/state-file.ts";
-import { originsOf } from "../round/subjects.ts";
 import type { TargetFault } from "../targets/target.ts";
 import { driftTodo, summarise } from "./describe-round.ts";
 
@@ -66,14 +66,15 @@ function namesIn(
 ): readonly NameStatus[] {
   return results.map((result) => {
     const last =
-      (isUnread(result) || isBeingChecked(result, state)) && before.find(({ name }) => name === result.subject.title);
+      (isUnread(result) || isBeingChecked(result, state)) &&
+      before.find(({ name }) => name === result.record.displayName);
     if (last) return last;
     const { kind, what, because, todo } = summarise(result, true);
-    const kept = state.get(result.subject.key);
+    const kept = state.get(result.record.key);
     const wanted = result.choice.kind === "address" ? result.choice.address.text : null;
     return {
-      name: result.subject.title,
-      ...(serviceFault(result) && { service: result.subject.target }),
+      name: result.record.displayName,
+      ...(serviceFault(result) && { service: result.record.target }),
       ok: kind === "done" || kind === "nothing",
       wanted,
       stored: kept?.address ?? null,
@@ -81,8 +82,8 @@ function namesIn(
       what,
       because,
       todo,
-      onDrift: driftTodo(result.subject, wanted),
-      ...(result.subject.paused && { paused: true }),
+      onDrift: driftTodo(result.record, wanted),
+      ...(result.record.paused && { paused: true }),
     };
   });
 }
@@ -93,15 +94,15 @@ const serviceFault = ({ outcome }: UpdateResult): TargetFault | undefined =>
 
 function servicesIn({ results }: Pick<Round, "results">): Status["services"] {
   const failing = results.filter((result) => serviceFault(result) !== undefined);
-  return [...Map.groupBy(failing, ({ subject }) => subject.target)].map(([service, those]) => {
+  return [...Map.groupBy(failing, ({ record }) => record.target)].map(([service, those]) => {
     const { kind, because = "", todo = "" } = those.map(serviceFault).find((fault) => fault !== undefined) ?? {};
     return { service, because, todo, records: those.length, isUnauthorised: kind === "unauthorised" };
   });
 }
 
 /** A record that was correct when last read stays ok while a slow service is asked again. */
-const isBeingChecked = ({ underWay, subject, plan }: UpdateResult, state: Pick<StateFile, "get">): boolean => {
-  const kept = state.get(subject.key);
+const isBeingChecked = ({ underWay, record, plan }: UpdateResult, state: Pick<StateFile, "get">): boolean => {
+  const kept = state.get(record.key);
   return underWay === true && "address" in plan && kept?.address === plan.address.text && !kept.inDoubt;
 };
 
@@ -112,8 +113,8 @@ function sourcesIn({ readings, polled, results }: Round, before: readonly Source
   const names = new Set([...readings.keys(), ...polled]);
   return [...names].map((source) => {
     const how = polled.includes(source) ? "polling" : "events";
-    const origins = results.flatMap(({ subject }) => originsOf(subject));
-    const called = origins.find((origin) => origin.source === source)?.called ?? "source";
+    const used = results.flatMap(({ record }) => sourcesOf(record));
+    const called = used.find((from) => from.source === source)?.kindLabel ?? "source";
     const reading = readings.get(source);
     const unread = { source, called, up: false, how, because: notReadYet(called) } as const;
     if (!reading) return before.find((last) => last.source === source) ?? unread;

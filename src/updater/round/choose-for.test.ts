@@ -2,20 +2,20 @@ import { describe, expect, it, test } from "vitest";
 import { reportConnection } from "../sources/only-connection.ts";
 import type { SourceReading } from "../sources/source.ts";
 import { chooseFor } from "./choose-for.ts";
-import type { Subject } from "./subjects.ts";
+import type { ManagedRecord } from "./managed-records.ts";
 
-const subject: Subject = {
+const record: ManagedRecord = {
   key: "k",
-  title: "home.example.org A",
+  displayName: "home.example.org A",
   family: "ipv4",
   target: "dns",
   policyKey: "",
   rules: {},
   source: "a",
-  called: "source",
+  kindLabel: "source",
   policy: { devices: ["internet"], family: "ipv4" },
-  others: ["b", "c"].map((source) => ({ source, called: "source", devices: ["internet"] })),
-  order: { zone: "example.org", name: "home", family: "ipv4" },
+  others: ["b", "c"].map((source) => ({ source, kindLabel: "source", devices: ["internet"] })),
+  spec: { zone: "example.org", name: "home", family: "ipv4" },
 };
 
 /**
@@ -40,7 +40,7 @@ function choose(words: readonly string[], agree?: number) {
       return reading ? [["abc"[at] ?? "", reading] as const] : [];
     }),
   );
-  const chosen = chooseFor(agree === undefined ? subject : { ...subject, agree }, readings, []);
+  const chosen = chooseFor(agree === undefined ? record : { ...record, agree }, readings, []);
   const { choice, source, passedOver, trouble } = chosen;
   const text = choice.kind === "address" ? choice.address.text : choice.kind;
   return [text, source, passedOver.map((each) => `${each.source} ${each.because}`).join(", "), trouble?.because ?? ""];

@@ -23,9 +23,9 @@ export type NameState =
       readonly alone?: true;
     }
   /** In the queue of its service. A newer plan replaces this one. `alone`: not to be written together with others. */
-  | { readonly kind: "queued"; readonly latest: ActingUpdate; readonly alone?: true }
+  | { readonly kind: "queued"; readonly latest: PendingWrite; readonly alone?: true }
   /** Being written. `outdated`: something else was planned since. */
-  | { readonly kind: "writing"; readonly latest: ActingUpdate; readonly outdated: boolean };
+  | { readonly kind: "writing"; readonly latest: PendingWrite; readonly outdated: boolean };
 
 export type NameEvent =
   /** Its source was read, or something was due. */
@@ -46,7 +46,7 @@ export type NameAction =
   /** Read the source and plan again. */
   | "look-again";
 
-export type ActingUpdate = PlannedUpdate & { readonly plan: Extract<UpdatePlan, { kind: "replace" | "compare" }> };
+export type PendingWrite = PlannedUpdate & { readonly plan: Extract<UpdatePlan, { kind: "replace" | "compare" }> };
 
 type Next = { readonly state: NameState; readonly action?: NameAction };
 
@@ -79,11 +79,11 @@ function planned(state: NameState, update: PlannedUpdate): Next {
     case "queued":
       // A source that cannot be read does not revoke its last reading.
       if (isUnknown) return { state };
-      return { state: isActing(update) ? { ...state, latest: update } : restingAt(update, state) };
+      return { state: isPendingWrite(update) ? { ...state, latest: update } : restingAt(update, state) };
     case "writing":
       return { state: { ...state, outdated: isUnknown ? state.outdated : !isSameAddress(state.latest, update) } };
     default:
-      return isActing(update)
+      return isPendingWrite(update)
         ? { state: { kind: "queued", latest: update, ...aloneIn(state) }, action: "enqueue" }
         : { state: restingAt(update, state) };
   }
@@ -121,14 +121,14 @@ function restingAt(update: PlannedUpdate, before: Parameters<typeof aloneIn>[0])
   return { kind: isUpToDate ? "up-to-date" : "idle", latest: update };
 }
 
-export const heldBack = (update: ActingUpdate, wait: ServiceWait, fault?: TargetFault): UpdateResult => ({
+export const heldBack = (update: PendingWrite, wait: ServiceWait, fault?: TargetFault): UpdateResult => ({
   ...update,
   plan: { kind: "wait", ...wait, address: update.plan.address },
   ...(fault ? { outcome: { kind: "refused", fault } } : {}),
 });
 
-export const isActing = (update: PlannedUpdate): update is ActingUpdate =>
+export const isPendingWrite = (update: PlannedUpdate): update is PendingWrite =>
   update.plan.kind === "replace" || update.plan.kind === "compare";
 
-const isSameAddress = (one: ActingUpdate, other: PlannedUpdate): boolean =>
-  isActing(other) && one.plan.address.text === other.plan.address.text;
+const isSameAddress = (one: PendingWrite, other: PlannedUpdate): boolean =>
+  isPendingWrite(other) && one.plan.address.text === other.plan.address.text;

@@ -3,25 +3,25 @@ import type { ReportedInterface } from "../../core/addresses/interface-report.ts
 import type { UpdatePlan } from "../../core/updates/plan-update.ts";
 import type { NameRules } from "../config/rules.ts";
 import type { SourceReading } from "../sources/source.ts";
+import type { ManagedRecord } from "./managed-records.ts";
 import type { StoredAddress } from "./merge-state.ts";
 import { NameMemory } from "./name-memory.ts";
 import { planRound } from "./plan.ts";
-import type { Subject } from "./subjects.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 const minute = 60_000;
 
-const subjectWith = (rules: NameRules): Subject => ({
+const recordWith = (rules: NameRules): ManagedRecord => ({
   key: "home A",
-  title: "home.example.org A",
+  displayName: "home.example.org A",
   family: "ipv4",
   source: "office",
-  called: "firewall",
+  kindLabel: "firewall",
   target: "dns",
   rules,
   policy: { devices: ["wan0"], family: "ipv4" },
   policyKey: "wan0",
-  order: { zone: "example.org", name: "home", family: "ipv4" },
+  spec: { zone: "example.org", name: "home", family: "ipv4" },
 });
 
 const reading = (...links: readonly ReportedInterface[]): SourceReading => ({
@@ -34,7 +34,7 @@ const reportOf = (address: string, carp: readonly (readonly [string, string])[] 
 type Given = { rules?: NameRules; stored?: StoredAddress; memory?: NameMemory; at?: number };
 
 function plan(read: SourceReading, { rules = {}, stored, memory = new NameMemory(), at = now }: Given = {}) {
-  const [planned] = planRound([subjectWith(rules)], {
+  const [planned] = planRound([recordWith(rules)], {
     memory,
     now: at,
     notBefore: () => undefined,
@@ -151,14 +151,14 @@ describe("what a round plans for a name", () => {
         ...({ text, validLifetime } as { text: string; validLifetime: number }),
       })),
     });
-    const named = (name: string, rules: NameRules = {}): Subject => ({
-      ...subjectWith(rules),
+    const named = (name: string, rules: NameRules = {}): ManagedRecord => ({
+      ...recordWith(rules),
       key: name,
       family: "ipv6",
       policy: { devices: ["wan0"], family: "ipv6" },
     });
-    const addresses = (subjects: readonly Subject[], stored: Readonly<Record<string, string>>) =>
-      planRound(subjects, {
+    const addresses = (records: readonly ManagedRecord[], stored: Readonly<Record<string, string>>) =>
+      planRound(records, {
         memory: new NameMemory(),
         now,
         notBefore: () => undefined,
@@ -167,8 +167,8 @@ describe("what a round plans for a name", () => {
       }).map(({ choice }) => (choice.kind === "address" ? choice.address.text : choice.kind));
 
     it("uses the same one for all names: the one published for the first name that has one", () => {
-      const subjects = [named("new"), named("old"), named("other")];
-      expect(addresses(subjects, { old: "2a00::1", other: "2a00::2" })).toEqual(["2a00::1", "2a00::1", "2a00::1"]);
+      const records = [named("new"), named("old"), named("other")];
+      expect(addresses(records, { old: "2a00::1", other: "2a00::2" })).toEqual(["2a00::1", "2a00::1", "2a00::1"]);
     });
     it("uses the same one for two clients of one record, whatever each has stored", () => {
       const shared = [named("shared", { compare: "record" })];

@@ -1,4 +1,4 @@
-import { type ActingUpdate, heldBack, isActing } from "./name-state.ts";
+import { heldBack, isPendingWrite, type PendingWrite } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { UpdateResult } from "./result.ts";
 import { openServiceQueues } from "./service-queue.ts";
@@ -15,13 +15,13 @@ export async function previewRound(
 ): Promise<readonly UpdateResult[]> {
   const results = new Map<PlannedUpdate, UpdateResult>();
   const queues = openServiceQueues(serviceOf);
-  const preview = async (update: ActingUpdate): Promise<UpdateResult> => {
-    const wait = schedule.waitForReading(update.subject.target);
+  const preview = async (update: PendingWrite): Promise<UpdateResult> => {
+    const wait = schedule.waitForReading(update.record.target);
     if (wait !== undefined) return heldBack(update, wait);
-    return previewRecord(update, { target: targetOf(update.subject), state }, withTimeout(signal));
+    return previewRecord(update, { target: targetOf(update.record), state }, withTimeout(signal));
   };
-  for (const update of updates.filter(isActing)) {
-    queues.add(update.subject, async () => {
+  for (const update of updates.filter(isPendingWrite)) {
+    queues.add(update.record, async () => {
       if (!signal.aborted) results.set(update, await preview(update));
     });
   }
@@ -30,16 +30,16 @@ export async function previewRound(
 }
 
 export async function previewRecord(
-  update: ActingUpdate,
+  update: PendingWrite,
   { target, state }: Pick<WriteTools, "target" | "state">,
   signal: AbortSignal,
 ): Promise<UpdateResult> {
   const { plan } = update;
-  const { order } = update.subject;
-  const held = await target.current(order, signal);
-  if (held.kind === "missing" && order.create) {
+  const { spec } = update.record;
+  const held = await target.current(spec, signal);
+  if (held.kind === "missing" && spec.create) {
     // The record may be missing, but its zone must exist, as far as the API can show it.
-    const zone = await target.records(order.zone, signal);
+    const zone = await target.records(spec.zone, signal);
     return zone.kind === "found" || zone.kind === "unsupported" ? update : unsent(update, zone);
   }
   if (held.kind !== "found") return unsent(update, held);

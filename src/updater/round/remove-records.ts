@@ -1,36 +1,36 @@
 import type { RemoveOutcome } from "../targets/target.ts";
+import type { ManagedRecord } from "./managed-records.ts";
 import { openServiceQueues } from "./service-queue.ts";
 import type { ConfiguredServices } from "./services.ts";
 import type { StateFile } from "./state-file.ts";
-import type { Subject } from "./subjects.ts";
 import { markDoubt } from "./write-record.ts";
 
-export type Removal = { readonly subject: Subject; readonly address: string; readonly outcome: RemoveOutcome };
+export type Removal = { readonly record: ManagedRecord; readonly address: string; readonly outcome: RemoveOutcome };
 
 /**
  * Removes the records of these names that hold the address written last. A stored address stays in doubt: the next
  * start writes it.
  */
 export async function removeRecords(
-  subjects: readonly Subject[],
+  records: readonly ManagedRecord[],
   { targetOf, serviceOf, schedule }: ConfiguredServices,
   state: StateFile,
   signal: AbortSignal,
 ): Promise<readonly Removal[]> {
   const removals: Removal[] = [];
   const queues = openServiceQueues(serviceOf);
-  const remove = async (subject: Subject, address: string): Promise<void> => {
-    if (schedule.waitForReading(subject.target) !== undefined)
-      return void removals.push({ subject, address, outcome: askedToWait });
-    const doubt = await markDoubt(subject.key, state);
-    const outcome = await targetOf(subject).remove?.({ ...subject.order, value: address }, signal);
+  const remove = async (record: ManagedRecord, address: string): Promise<void> => {
+    if (schedule.waitForReading(record.target) !== undefined)
+      return void removals.push({ record, address, outcome: askedToWait });
+    const doubt = await markDoubt(record.key, state);
+    const outcome = await targetOf(record).remove?.({ ...record.spec, value: address }, signal);
     if (!outcome) return;
     if (outcome.kind === "refused" || outcome.kind === "left") await doubt.takeBack();
-    removals.push({ subject, address, outcome });
+    removals.push({ record, address, outcome });
   };
-  for (const subject of subjects) {
-    const { address } = state.get(subject.key) ?? {};
-    if (address !== undefined) queues.add(subject, () => remove(subject, address));
+  for (const record of records) {
+    const { address } = state.get(record.key) ?? {};
+    if (address !== undefined) queues.add(record, () => remove(record, address));
   }
   await queues.idle();
   return removals;

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { UpdaterConfig } from "../config/config.ts";
+import type { ManagedRecord } from "./managed-records.ts";
 import type { StoredAddress } from "./merge-state.ts";
 import type { NameState } from "./name-state.ts";
 import type { UpdateResult } from "./result.ts";
 import { Schedule } from "./schedule.ts";
-import type { Subject } from "./subjects.ts";
 
 const hour = 3_600_000;
 const interval = 30_000;
@@ -37,16 +37,16 @@ function open(among = targets): Schedule {
   return new Schedule({ targets: among, interval }, { state, now: () => now, random: () => 0 });
 }
 
-const subject = { key: "home A", target: "dns" } as Subject;
+const record = { key: "home A", target: "dns" } as ManagedRecord;
 const asksFor = (retryAfter: number) =>
   schedule.ended({
-    subject,
+    record,
     outcome: { kind: "unknown", fault: { kind: "later", because: "busy", todo: "wait", retryAfter } },
   } as UpdateResult);
-const goesWell = () => schedule.ended({ subject, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
+const goesWell = () => schedule.ended({ record, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
 const held = () => schedule.waitForReading("dns")?.until;
 const untilForWrite = (target = "dns") => {
-  const admission = schedule.admit({ ...subject, target }, () => []);
+  const admission = schedule.admit({ ...record, target }, () => []);
   return admission.kind === "hold" ? admission.wait.until : undefined;
 };
 
@@ -59,12 +59,12 @@ it("nothing is sent to a service for as long as it asked, and no longer", async 
 });
 
 describe("the reason to wait is the one that lasts longest", () => {
-  const reason = () => schedule.notBefore(subject)?.because;
+  const reason = () => schedule.notBefore(record)?.because;
   const quotaUsedUpFor = (seconds: number) =>
     schedule.answered("dns", { "ratelimit-limit": "100", "ratelimit-remaining": "0", "ratelimit-reset": `${seconds}` });
   const fails = () =>
     schedule.ended({
-      subject,
+      record,
       outcome: { kind: "unknown", fault: { kind: "later", because: "reset", todo: "wait" } },
     } as UpdateResult);
 
@@ -82,7 +82,7 @@ describe("the reason to wait is the one that lasts longest", () => {
 });
 
 describe("a person who asks for a check", () => {
-  const isPlanned = () => (schedule.notBefore(subject)?.until ?? 0) <= now;
+  const isPlanned = () => (schedule.notBefore(record)?.until ?? 0) <= now;
   beforeEach(() => asksFor(3 * hour));
 
   it("gets exactly one request", () => {
@@ -158,13 +158,13 @@ describe("a quota that is nearly used up", () => {
 describe("a wait for one name", () => {
   const blocked = () =>
     schedule.ended({
-      subject,
+      record,
       outcome: {
         kind: "refused",
         fault: { kind: "refused", because: "abuse", todo: "ask", retryAfter: 24 * hour, onlyName: true },
       },
     } as UpdateResult);
-  const untilFor = (key: string, target = "dns") => schedule.notBefore({ key, target } as Subject)?.until;
+  const untilFor = (key: string, target = "dns") => schedule.notBefore({ key, target } as ManagedRecord)?.until;
 
   it("does not hold up other names, and survives a restart", async () => {
     await blocked();
@@ -259,7 +259,7 @@ describe("when a name is planned again, if its source reports nothing new", () =
       interval - 10_000,
     ],
   ])("%s", async (_, { state, plan, rules = {}, storedBefore, verifiedBefore, retryAfter }, expected) => {
-    const name = { ...subject, rules } as Subject;
+    const name = { ...record, rules } as ManagedRecord;
     if (storedBefore !== undefined)
       stored.set(name.key, { address: "192.0.2.1", storedAt: new Date(now - storedBefore).toISOString() });
     if (verifiedBefore !== undefined) schedule.memory.verified(name.key, now - verifiedBefore);

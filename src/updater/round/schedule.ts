@@ -8,15 +8,15 @@ import { roomAgainAt } from "../../providers/answers/quota.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { TargetFault } from "../targets/target.ts";
 import { type CircuitBreaker, createCircuitBreaker, isAskedToWait, isOfService } from "./circuit-breaker.ts";
+import type { ManagedRecord } from "./managed-records.ts";
 import { NameMemory } from "./name-memory.ts";
 import type { NameState } from "./name-state.ts";
 import type { UpdateResult } from "./result.ts";
 import type { StateFile } from "./state-file.ts";
-import type { Subject } from "./subjects.ts";
 
 export type Admission =
-  /** `subject` may be another name, which tries instead of this one. */
-  | { readonly kind: "send"; readonly subject: Subject }
+  /** `record` may be another one, which is tried instead of this one. */
+  | { readonly kind: "send"; readonly record: ManagedRecord }
   /** `fault`: the service is down. */
   | { readonly kind: "hold"; readonly wait: ServiceWait; readonly fault?: TargetFault };
 
@@ -70,7 +70,7 @@ export class Schedule {
   }
 
   /** When a name must be planned again even if its source reports nothing new; undefined if never. */
-  dueAt(subject: Subject, { kind, latest: { plan } }: NameState): Instant | undefined {
+  dueAt(record: ManagedRecord, { kind, latest: { plan } }: NameState): Instant | undefined {
     switch (kind) {
       case "unread":
       // Without an address there is nothing to compare the record with, until the source reports something new.
@@ -81,23 +81,23 @@ export class Schedule {
       case "waiting":
         // The reason to wait may have ended since it was planned.
         if (plan.kind === "wait" && (plan.because === "hold-down" || plan.because === "cap")) return plan.until;
-        return this.notBefore(subject)?.until ?? this.#tools.now();
+        return this.notBefore(record)?.until ?? this.#tools.now();
       case "refused":
       case "in-doubt":
-        return this.notBefore(subject)?.until ?? this.#nextCheckOf(subject);
+        return this.notBefore(record)?.until ?? this.#nextCheckOf(record);
       case "up-to-date":
-        return this.#nextCheckOf(subject);
+        return this.#nextCheckOf(record);
       default:
         return kind satisfies never;
     }
   }
 
   /** For a plan: the reason that lasts longest. */
-  readonly notBefore = (subject: Subject): ServiceWait | undefined => {
-    const { key, target } = subject;
+  readonly notBefore = (record: ManagedRecord): ServiceWait | undefined => {
+    const { key, target } = record;
     return latest([
       wait("retry-after", this.#heldUnlessAllowed(this.#holdKey(target))),
-      wait("retry-after", this.#heldUnlessAllowed(this.#nameKey(subject))),
+      wait("retry-after", this.#heldUnlessAllowed(this.#nameKey(record))),
       wait("quota", this.#quotaUntil(target)),
       wait("back-off", this.#backOffs.notBefore(key, this.#tools.now())),
       wait("back-off", this.#breakerOf(target).waiting()?.until),
@@ -108,20 +108,20 @@ export class Schedule {
    * Before a write. After `allowOneTry`, the first write to each service ignores its Retry-After. During an outage of
    * the service, a random one of the queued names tries, so that a name that always fails does not block the others.
    */
-  admit(subject: Subject, queued: () => readonly Subject[]): Admission {
+  admit(record: ManagedRecord, queued: () => readonly ManagedRecord[]): Admission {
     const { now, random } = this.#tools;
-    const asked = this.#waitForWrite(subject.target);
+    const asked = this.#waitForWrite(record.target);
     if (asked !== undefined && now() < asked.until) return { kind: "hold", wait: asked };
-    const breaker = this.#breakerOf(subject.target);
+    const breaker = this.#breakerOf(record.target);
     const outage = breaker.waiting();
-    if (!outage) return { kind: "send", subject };
+    if (!outage) return { kind: "send", record };
     const { until, fault } = outage;
     if (now() < until)
       return { kind: "hold", wait: { until, because: "back-off" }, ...(isAskedToWait(fault) ? {} : { fault }) };
     const candidates = queued().filter(({ target }) => this.#breakerOf(target) === breaker);
-    const probe = candidates[Math.floor(random() * candidates.length)] ?? subject;
+    const probe = candidates[Math.floor(random() * candidates.length)] ?? record;
     breaker.probe(probe.key);
-    return { kind: "send", subject: probe };
+    return { kind: "send", record: probe };
   }
 
   /** Before a read of a record without a write. */
@@ -136,14 +136,14 @@ export class Schedule {
   }
 
   async ended(result: UpdateResult): Promise<void> {
-    const { subject, outcome } = result;
+    const { record, outcome } = result;
     if (!outcome) return;
-    if ("fault" in outcome) await this.#failed(subject, outcome.fault);
-    else await this.#succeeded(subject);
+    if ("fault" in outcome) await this.#failed(record, outcome.fault);
+    else await this.#succeeded(record);
   }
 
   /** After `ended` for all names of a write that `admit` allowed for this one. */
-  tried({ key, target }: Subject): void {
+  tried({ key, target }: ManagedRecord): void {
     this.#breakerOf(target).ended(key);
   }
 
@@ -162,7 +162,7 @@ export class Schedule {
   }
 
   /** When the record itself is read again, to see whether it still holds the stored address. */
-  #nextCheckOf({ key, rules }: Subject): Instant | undefined {
+  #nextCheckOf({ key, rules }: ManagedRecord): Instant | undefined {
     const every = rules.compare === "record" ? this.#interval : rules.verify;
     if (every === undefined) return undefined;
     const { state, now } = this.#tools;
@@ -170,19 +170,19 @@ export class Schedule {
     return (this.memory.verifiedAt(key) ?? (Number.isNaN(stored) ? now() : stored)) + every;
   }
 
-  async #failed(subject: Subject, fault: TargetFault): Promise<void> {
-    const { key, target } = subject;
+  async #failed(record: ManagedRecord, fault: TargetFault): Promise<void> {
+    const { key, target } = record;
     const { retryAfter, unreached, onlyName } = fault;
     const now = this.#tools.now();
     const backOff = isOfService(fault) ? this.#breakerOf(target).failed(key, fault) : { longest: undefined };
     if (backOff) this.#backOffs.failed(key, now, unreached ? this.#serviceOf(target) : undefined, backOff.longest);
     if (!retryAfter) return;
-    const held = onlyName ? this.#nameKey(subject) : this.#holdKey(target);
+    const held = onlyName ? this.#nameKey(record) : this.#holdKey(target);
     if (onlyName) this.#defied.set(held, now + retryAfter);
     await this.#hold(held, now + retryAfter);
   }
 
-  async #succeeded({ key, target }: Subject): Promise<void> {
+  async #succeeded({ key, target }: ManagedRecord): Promise<void> {
     this.#backOffs.succeeded(key);
     this.#backOffs.retryNow(this.#breakerOf(target).succeeded(key));
     // Only after a success: an overloaded service answers some requests with 503 and others never.
@@ -243,7 +243,7 @@ export class Schedule {
     return [url?.href ?? target, ...(account === undefined ? [] : [account])].join(" ");
   }
 
-  #nameKey = ({ key, target }: Subject) => [key, this.#targets.get(target)?.account ?? ""].join(" ").trim();
+  #nameKey = ({ key, target }: ManagedRecord) => [key, this.#targets.get(target)?.account ?? ""].join(" ").trim();
 
   #credentialOf(target: string): string {
     const { token, account } = this.#targets.get(target) ?? {};

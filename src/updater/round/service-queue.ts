@@ -1,5 +1,5 @@
 import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
-import type { Subject } from "./subjects.ts";
+import type { ManagedRecord } from "./managed-records.ts";
 
 const mostParallel = 4;
 
@@ -51,18 +51,18 @@ export class ServiceQueue<Entry> {
 
 /** One queue per service: a slow one never delays another. */
 export type ServiceQueues = {
-  add(subject: Subject, job: () => Promise<void>, place?: string): void;
+  add(record: ManagedRecord, job: () => Promise<void>, place?: string): void;
   readonly idle: () => Promise<void>;
 };
 
-export function openServiceQueues(serviceOf: (subject: Subject) => string): ServiceQueues {
-  const queues = new Map<string, ServiceQueue<Subject>>();
+export function openServiceQueues(serviceOf: (record: ManagedRecord) => string): ServiceQueues {
+  const queues = new Map<string, ServiceQueue<ManagedRecord>>();
   return {
-    add(subject, job, place = placeOfName(subject)) {
-      const service = serviceOf(subject);
-      const queue = queues.get(service) ?? new ServiceQueue<Subject>();
+    add(record, job, place = placeOfName(record)) {
+      const service = serviceOf(record);
+      const queue = queues.get(service) ?? new ServiceQueue<ManagedRecord>();
       queues.set(service, queue);
-      queue.add(place, subject, job);
+      queue.add(place, record, job);
     },
     async idle() {
       await Promise.all([...queues.values()].map((queue) => queue.idle()));
@@ -71,4 +71,4 @@ export function openServiceQueues(serviceOf: (subject: Subject) => string): Serv
 }
 
 /** Both families of a name. */
-export const placeOfName = ({ order: { zone, name } }: Subject): string => `${zone} ${name}`;
+export const placeOfName = ({ spec: { zone, name } }: ManagedRecord): string => `${zone} ${name}`;

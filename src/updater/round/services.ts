@@ -8,19 +8,19 @@ import { SourceReader } from "../sources/source-reader.ts";
 import { openSource } from "../sources/sources.ts";
 import type { RecordTarget, TargetFault } from "../targets/target.ts";
 import { openTarget } from "../targets/targets.ts";
+import { isFrom, type ManagedRecord, sourcesOf } from "./managed-records.ts";
 import { Schedule, serviceOfTarget } from "./schedule.ts";
 import type { StateFile } from "./state-file.ts";
-import { isFrom, originsOf, type Subject } from "./subjects.ts";
 
 /** All sources and targets of one config. */
 export type ConfiguredServices = {
   readonly readers: ReadonlyMap<string, SourceReader>;
   readonly sourceBackOffs: BackOffs;
   readonly schedule: Schedule;
-  readonly targetOf: (subject: Subject) => RecordTarget;
-  readonly serviceOf: (subject: Subject) => string;
-  /** What the record of a subject holds, unless its service sent a Retry-After. */
-  readonly published: (subject: Subject, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
+  readonly targetOf: (record: ManagedRecord) => RecordTarget;
+  readonly serviceOf: (record: ManagedRecord) => string;
+  /** What a record holds, unless its service sent a Retry-After. */
+  readonly published: (record: ManagedRecord, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
   readonly close: () => void;
 };
 
@@ -32,7 +32,7 @@ export type ServiceTools = {
 
 export async function openServices(
   config: UpdaterConfig,
-  subjects: readonly Subject[],
+  records: readonly ManagedRecord[],
   { state, now, random }: ServiceTools,
 ): Promise<ConfiguredServices> {
   const schedule = new Schedule(config, { state, now, random });
@@ -40,21 +40,21 @@ export async function openServices(
   const sourceBackOffs = new BackOffs(random, config.interval);
   const readers = new Map<string, SourceReader>();
   const familiesOf = (source: string) =>
-    families.filter((family) => subjects.some((subject) => isFrom(subject, source) && subject.family === family));
+    families.filter((family) => records.some((record) => isFrom(record, source) && record.family === family));
   const targets = new Map<string, RecordTarget>();
-  for (const source of new Set(subjects.flatMap(originsOf).map((origin) => origin.source))) {
+  for (const source of new Set(records.flatMap(sourcesOf).map((from) => from.source))) {
     const sourceConfig = config.sources.get(source);
     if (!sourceConfig) continue;
     const tools = { backOffs: sourceBackOffs, now, random };
     const opened = await openSource(sourceConfig, familiesOf(source), config.interval);
     readers.set(source, new SourceReader(source, opened, tools));
   }
-  for (const { target } of subjects) {
+  for (const { target } of records) {
     const targetConfig = config.targets.get(target);
     if (!targetConfig || targets.has(target)) continue;
     targets.set(target, await openTarget(targetConfig, (headers) => schedule.answered(target, headers)));
   }
-  const targetOf = ({ target }: Subject): RecordTarget => {
+  const targetOf = ({ target }: ManagedRecord): RecordTarget => {
     const opened = targets.get(target);
     if (!opened) throw new Error(`no target ${target}`);
     return opened;
@@ -65,10 +65,10 @@ export async function openServices(
     schedule,
     targetOf,
     serviceOf: ({ target }) => serviceOfTarget(config.targets, target),
-    async published(subject, signal) {
-      const wait = schedule.waitForReading(subject.target);
+    async published(record, signal) {
+      const wait = schedule.waitForReading(record.target);
       if (wait !== undefined && now() < wait.until) return askedToWait(wait);
-      return targetOf(subject).current(subject.order, signal);
+      return targetOf(record).current(record.spec, signal);
     },
     close() {
       for (const opened of [...targets.values(), ...readers.values()]) opened.close();

@@ -5,7 +5,7 @@ import type { Held } from "../../providers/provider-calls.ts";
 import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { StoredAddress } from "./merge-state.ts";
 import { NameMemory } from "./name-memory.ts";
-import type { ActingUpdate } from "./name-state.ts";
+import type { PendingWrite } from "./name-state.ts";
 import { previewRecord } from "./preview.ts";
 import { type WriteTools, writeRecord } from "./write-record.ts";
 
@@ -17,9 +17,9 @@ const found = (...values: readonly string[]): Lookup<Held> => ({ kind: "found", 
 
 const update = (kind: "replace" | "compare", create = false) =>
   ({
-    subject: { key: "home A", order: { zone: "example.org", name: "home", family: "ipv4", ...(create && { create }) } },
+    record: { key: "home A", spec: { zone: "example.org", name: "home", family: "ipv4", ...(create && { create }) } },
     plan: { kind, address: wanted },
-  }) as ActingUpdate;
+  }) as PendingWrite;
 
 type Service = {
   held?: Lookup<Held>;
@@ -63,13 +63,13 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
     asked,
     kept,
     memory,
-    write: (planned: ActingUpdate) => writeRecord(planned, tools, signal),
-    preview: (planned: ActingUpdate) => previewRecord(planned, tools, signal),
+    write: (planned: PendingWrite) => writeRecord(planned, tools, signal),
+    preview: (planned: PendingWrite) => previewRecord(planned, tools, signal),
   };
 }
 
 describe("a planned update", () => {
-  test.each<[string, Service, ActingUpdate, readonly string[], string]>([
+  test.each<[string, Service, PendingWrite, readonly string[], string]>([
     ["is written", {}, update("replace"), ["replace 9.9.9.9"], "done"],
     ["is not written if the record is correct", { held: found("9.9.9.9") }, update("compare"), ["current"], "same"],
     [
@@ -159,13 +159,13 @@ describe("a planned update", () => {
   it("is correct in any spelling of the service", async () => {
     const { write, asked } = rig({ held: found("2A00:0:0:0::9") });
     const six = { ...update("compare"), plan: { kind: "compare", address: { family: "ipv6", text: "2a00::9" } } };
-    expect((await write(six as ActingUpdate))?.outcome?.kind).toBe("same");
+    expect((await write(six as PendingWrite))?.outcome?.kind).toBe("same");
     expect(asked).toEqual(["current"]);
   });
 });
 
 describe("an update that is previewed", () => {
-  test.each<[string, Service, ActingUpdate, object]>([
+  test.each<[string, Service, PendingWrite, object]>([
     ["the record is correct", { held: found("9.9.9.9") }, update("compare"), { outcome: { kind: "same" } }],
     [
       "the record holds another address",

@@ -5,7 +5,7 @@ import type { Held } from "../../providers/provider-calls.ts";
 import { confirmDns } from "../targets/confirm-dns.ts";
 import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { NameMemory } from "./name-memory.ts";
-import type { ActingUpdate } from "./name-state.ts";
+import type { PendingWrite } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { UpdateResult } from "./result.ts";
 import type { StateFile } from "./state-file.ts";
@@ -29,23 +29,23 @@ export type WriteTools = {
 };
 
 /** Reads the record first if planned, marks the stored address as in doubt, writes, and stores the outcome. */
-export async function writeRecord(update: ActingUpdate, tools: WriteTools, signal: AbortSignal): Promise<UpdateResult> {
-  const { subject, plan } = update;
+export async function writeRecord(update: PendingWrite, tools: WriteTools, signal: AbortSignal): Promise<UpdateResult> {
+  const { record, plan } = update;
   const { target, state, memory, now, next } = tools;
   const value = plan.address.text;
-  const before = plan.kind === "compare" ? await target.current(subject.order, signal) : undefined;
-  if (before && before.kind !== "found" && !(before.kind === "missing" && subject.order.create)) {
+  const before = plan.kind === "compare" ? await target.current(record.spec, signal) : undefined;
+  if (before && before.kind !== "found" && !(before.kind === "missing" && record.spec.create)) {
     return unsent(update, before);
   }
   const found = before?.kind === "found" ? before.value : undefined;
   if (found && isRight(found, update, state) && (!target.isServedLater || isStored(update, state))) {
-    memory.verified(subject.key, now());
+    memory.verified(record.key, now());
     return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
   }
-  const doubt = await markDoubt(subject.key, state, next);
-  const otherAddress = subject.otherFamilyKey === undefined ? undefined : state.get(subject.otherFamilyKey)?.address;
-  const order = { ...subject.order, value, otherAddress };
-  const outcome = await target.replace(order, signal);
+  const doubt = await markDoubt(record.key, state, next);
+  const otherAddress = record.otherFamilyKey === undefined ? undefined : state.get(record.otherFamilyKey)?.address;
+  const request = { ...record.spec, value, otherAddress };
+  const outcome = await target.replace(request, signal);
   if (outcome.kind === "refused") await doubt.takeBack();
   return noted({ ...update, ...(found ? { found } : {}) }, outcome, doubt, tools);
 }
@@ -55,31 +55,31 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
  * write in doubt.
  */
 export async function noted(
-  update: ActingUpdate,
+  update: PendingWrite,
   outcome: WriteOutcome,
   doubt: Pick<Doubt, "isOld">,
   tools: WriteTools,
 ): Promise<UpdateResult> {
-  const { subject, plan } = update;
+  const { record, plan } = update;
   const { memory, now } = tools;
   const result: UpdateResult = { ...update, outcome };
   if (outcome.kind !== "done") return result;
-  memory.verified(subject.key, now());
+  memory.verified(record.key, now());
   if (outcome.already && (plan.kind === "compare" || !doubt.isOld)) {
     return remembered({ ...update, outcome: { kind: "same" } }, plan.address.text, outcome, tools);
   }
-  memory.changed(subject.key, now());
+  memory.changed(record.key, now());
   return remembered(result, plan.address.text, outcome, tools);
 }
 
 /** With `confirm:`, checks DNS after a write. */
 export function withConfirmation(result: UpdateResult, signal: AbortSignal): UpdateResult {
-  const { subject, plan, outcome } = result;
-  const { confirm } = subject.rules;
+  const { record, plan, outcome } = result;
+  const { confirm } = record.rules;
   if (!confirm || outcome?.kind !== "done" || !("address" in plan)) return result;
-  const { zone, name, family } = subject.order;
-  const order = { zone, name: absoluteName(name, zone), family, value: plan.address.text, servers: confirm.servers };
-  return { ...result, confirmation: confirmDns(order, signal) };
+  const { zone, name, family } = record.spec;
+  const request = { zone, name: absoluteName(name, zone), family, value: plan.address.text, servers: confirm.servers };
+  return { ...result, confirmation: confirmDns(request, signal) };
 }
 
 export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult => ({
@@ -106,17 +106,17 @@ export async function markDoubt(
 export type Doubt = { readonly isOld: boolean; readonly takeBack: () => Promise<void> };
 
 /** Whether a write of this address was confirmed, and none has begun since then. */
-function isStored({ subject, plan }: ActingUpdate, state: StoredAddresses): boolean {
-  const kept = state.get(subject.key);
+function isStored({ record, plan }: PendingWrite, state: StoredAddresses): boolean {
+  const kept = state.get(record.key);
   return kept?.address === plan.address.text && !kept.inDoubt;
 }
 
-export function isRight({ values, ttl }: Held, { subject, plan }: ActingUpdate, state: StoredAddresses): boolean {
+export function isRight({ values, ttl }: Held, { record, plan }: PendingWrite, state: StoredAddresses): boolean {
   if (values.length !== 1 || parseAddress(values[0] ?? "")?.text !== plan.address.text) return false;
-  const wanted = subject.order.ttl;
+  const wanted = record.spec.ttl;
   if (wanted === undefined || ttl === wanted) return true;
   // Otherwise a service that supports only certain TTLs would get the same write after every read.
-  const kept = state.get(subject.key);
+  const kept = state.get(record.key);
   return kept?.ttl === wanted && kept.ttlKept === ttl;
 }
 
@@ -126,11 +126,11 @@ async function remembered(
   { ttl }: Pick<Held, "ttl">,
   { state, now }: WriteTools,
 ): Promise<UpdateResult> {
-  const { key, order } = result.subject;
+  const { key, spec } = result.record;
   const kept = state.get(key);
-  const isKnown = kept?.address === value && !kept.inDoubt && (order.ttl ?? kept.ttl) === kept.ttl;
+  const isKnown = kept?.address === value && !kept.inDoubt && (spec.ttl ?? kept.ttl) === kept.ttl;
   if (result.outcome?.kind === "same" && isKnown) return result;
-  const asked = order.ttl === undefined ? {} : { ttl: order.ttl, ...(ttl === order.ttl ? {} : { ttlKept: ttl }) };
+  const asked = spec.ttl === undefined ? {} : { ttl: spec.ttl, ...(ttl === spec.ttl ? {} : { ttlKept: ttl }) };
   try {
     await state.set(key, { address: value, storedAt: new Date(now()).toISOString(), ...asked });
     return result;

@@ -1,28 +1,28 @@
+import type { ManagedRecord } from "./managed-records.ts";
 import type { NameState } from "./name-state.ts";
 import type { UpdateResult } from "./result.ts";
 import { placeOfName } from "./service-queue.ts";
-import type { Subject } from "./subjects.ts";
 import { markDoubt, noted, type WriteTools } from "./write-record.ts";
 
 /** Without a result, the name has to be written alone: nothing was stored, perhaps because of another name. */
-export type WrittenTogether = { readonly subject: Subject; readonly result?: UpdateResult };
+export type WrittenTogether = { readonly record: ManagedRecord; readonly result?: UpdateResult };
 
 type Queued = Extract<NameState, { kind: "queued" }>;
 
 /** Where a name waits for its turn: with its whole zone, if the names of that zone are written together. */
 export const placeOf = (state: Queued, canTogether: boolean): string =>
-  canTogether && isForTogether(state) ? state.latest.subject.order.zone : placeOfName(state.latest.subject);
+  canTogether && isForTogether(state) ? state.latest.record.spec.zone : placeOfName(state.latest.record);
 
 /** All that is written in the same transaction as this one: queued for the same target, zone and family. */
 export function companionsOf(first: Queued, all: Iterable<NameState>): readonly Queued["latest"][] {
   if (!isForTogether(first)) return [first.latest];
-  const { target, order } = first.latest.subject;
+  const { target, spec } = first.latest.record;
   const isCompanion = (state: NameState): state is Queued =>
     state.kind === "queued" &&
     isForTogether(state) &&
-    state.latest.subject.target === target &&
-    state.latest.subject.order.zone === order.zone &&
-    state.latest.subject.order.family === order.family;
+    state.latest.record.target === target &&
+    state.latest.record.spec.zone === spec.zone &&
+    state.latest.record.spec.family === spec.family;
   return [...all].filter(isCompanion).map(({ latest }) => latest);
 }
 
@@ -30,8 +30,8 @@ export function companionsOf(first: Queued, all: Iterable<NameState>): readonly 
  * False for a `compare` of a record that is probably right, which only reads, and for a record that is chosen by its
  * id.
  */
-function isForTogether({ alone, latest: { subject, plan, stored } }: Queued): boolean {
-  if (alone || subject.order.recordId !== undefined) return false;
+function isForTogether({ alone, latest: { record, plan, stored } }: Queued): boolean {
+  if (alone || record.spec.recordId !== undefined) return false;
   return plan.kind === "replace" || stored !== plan.address.text;
 }
 
@@ -42,16 +42,16 @@ export async function writeTogether(
   signal: AbortSignal,
 ): Promise<readonly WrittenTogether[]> {
   const { target, state } = tools;
-  const doubts = await Promise.all(updates.map(({ subject }) => markDoubt(subject.key, state)));
-  const orders = updates.map(({ subject, plan }) => ({ ...subject.order, value: plan.address.text }));
-  const outcomes = (await target.replaceAll?.(orders, signal)) ?? [];
+  const doubts = await Promise.all(updates.map(({ record }) => markDoubt(record.key, state)));
+  const requests = updates.map(({ record, plan }) => ({ ...record.spec, value: plan.address.text }));
+  const outcomes = (await target.replaceAll?.(requests, signal)) ?? [];
   return Promise.all(
     updates.map(async (update, at) => {
-      const { subject } = update;
+      const { record } = update;
       const outcome = outcomes[at] ?? { kind: "alone" };
       const doubt = doubts[at] ?? { isOld: false, takeBack: async () => undefined };
       if (outcome.kind === "refused" || outcome.kind === "alone") await doubt.takeBack();
-      return outcome.kind === "alone" ? { subject } : { subject, result: await noted(update, outcome, doubt, tools) };
+      return outcome.kind === "alone" ? { record } : { record, result: await noted(update, outcome, doubt, tools) };
     }),
   );
 }

@@ -61,7 +61,7 @@ export const firewall = {
       },
     },
   ),
-  called: "firewall",
+  kindLabel: "firewall",
   can: { push: true, prefix: true, lifetimes: true },
   canWith: (config: FirewallSource) => ({ push: isPushed(config), prefix: true, lifetimes: !isOverview(config) }),
   open: async (config: FirewallSource, connect) => createFirewallSource(config, await connect(config)),

@@ -33,7 +33,8 @@ function chosen(status: string, family: "ipv4" | "ipv6" = "ipv4", body = interfa
   const gateways = readGatewayStatus(status);
   if (found.kind !== "report" || !gateways) throw new Error("unreadable");
   const report = withGateways(found.report, gateways, linesIn(body));
-  const { device, passedOver } = chooseInOrder(report, { devices: ["igb0", "pppoe1"], family });
+  const candidates = ["igb0", "pppoe1"].map((name) => ({ device: name, report }));
+  const { device, passedOver } = chooseInOrder(candidates, { family });
   return [device, ...passedOver.map(({ because }) => because)];
 }
 

@@ -48,8 +48,9 @@ test.each<[string, KernelRow, string, string]>([
   ],
 ])("the updater takes %s", (_, device, ipv4, ipv6) => {
   const report = reportKernel([device]);
+  const candidates = ["a", "nothing"].map((name) => ({ device: name, report }));
   const chosen = (["ipv4", "ipv6"] as const).map((family) => {
-    const { choice } = chooseInOrder(report, { devices: ["a", "nothing"], family });
+    const { choice } = chooseInOrder(candidates, { family });
     return choice.kind === "address" ? choice.address.text : "because" in choice ? choice.because : choice.kind;
   });
   expect(chosen).toEqual([ipv4, ipv6]);

@@ -17,7 +17,7 @@ export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   /** The families that it can know; both if undefined. */
   readonly families?: readonly Family[];
   /** What messages call it. */
-  readonly called?: "firewall";
+  readonly kindLabel?: "firewall";
   /**
    * `wanted`: the families that names use; the others need not be read. `interval`: milliseconds within which a change
    * has to be noticed, even if a push is lost.

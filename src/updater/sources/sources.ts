@@ -34,8 +34,8 @@ export const usualKind = "firewall";
 export const sourceSettings = kindsOf("kind", sourceKinds, { description: "The kind of source.", usual: usualKind });
 
 /** What messages call a source: "the firewall home", "the source home". */
-export const calledOf = (config: SourceConfig | undefined): string =>
-  sourceKinds[config?.kind ?? ""]?.called ?? "source";
+export const kindLabelOf = (config: SourceConfig | undefined): string =>
+  sourceKinds[config?.kind ?? ""]?.kindLabel ?? "source";
 
 export function abilitiesOf(config: SourceConfig): SourceAbilities | undefined {
   const kind = sourceKinds[config.kind];

@@ -6,13 +6,13 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { decode, encode } from "dns-packet";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
-import { type ConfirmOrder, confirmDns } from "./confirm-dns.ts";
+import { type ConfirmRequest, confirmDns } from "./confirm-dns.ts";
 
 let answers: (asked: number) => readonly string[];
 /** A query that is repeated because its answer was not read in time counts once. */
 let asked: Set<number | undefined>;
 let close: () => Promise<void>;
-let order: ConfirmOrder;
+let request: ConfirmRequest;
 const never = new AbortController().signal;
 
 beforeEach(async () => {
@@ -32,7 +32,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   close = () => new Promise((resolve) => socket.close(() => resolve()));
   const { port } = socket.address() as AddressInfo;
-  order = {
+  request = {
     zone: "example.org",
     name: "home.example.org",
     family: "ipv4",
@@ -44,13 +44,15 @@ afterEach(() => close());
 
 it("confirms once all servers return the new address", async () => {
   answers = (n) => (n < 3 ? ["192.0.2.1"] : ["9.9.9.9"]);
-  expect(await confirmDns(order, never)).toEqual({ kind: "confirmed", servers: 1 });
+  expect(await confirmDns(request, never)).toEqual({ kind: "confirmed", servers: 1 });
   expect(asked.size).toBe(3);
 });
 
 it("recognises IPv6 addresses in any spelling", async () => {
   answers = () => ["2a00:0:0::9"];
-  expect(await confirmDns({ ...order, family: "ipv6", value: "2a00::9" }, never)).toMatchObject({ kind: "confirmed" });
+  expect(await confirmDns({ ...request, family: "ipv6", value: "2a00::9" }, never)).toMatchObject({
+    kind: "confirmed",
+  });
 });
 
 test.each([
@@ -60,13 +62,13 @@ test.each([
   ["nothing", [], /has no answer \(ENODATA\)/],
 ])("does not confirm when they return %s", async (_, given, because) => {
   answers = () => given;
-  const confirmation = await confirmDns(order, never, { limit: 300 });
+  const confirmation = await confirmDns(request, never, { limit: 300 });
   expect(confirmation).toMatchObject({ kind: "unconfirmed", because: expect.stringMatching(because) });
 });
 
 it("does not confirm if there is no server to ask", async () => {
   const none = { limit: 300, serversOf: async () => [] };
-  expect(await confirmDns({ ...order, servers: [] }, never, none)).toMatchObject({
+  expect(await confirmDns({ ...request, servers: [] }, never, none)).toMatchObject({
     kind: "unconfirmed",
     because: "no nameserver of example.org was found",
   });
@@ -75,14 +77,14 @@ it("does not confirm if there is no server to ask", async () => {
 it("stops when the signal aborts", async () => {
   answers = () => ["192.0.2.1"];
   const before = performance.now();
-  await confirmDns(order, AbortSignal.timeout(100), { limit: 600_000 });
+  await confirmDns(request, AbortSignal.timeout(100), { limit: 600_000 });
   expect(performance.now() - before).toBeLessThan(60_000);
 });
 
 describe("a server with several addresses", () => {
   const noWayThere = "127.0.0.1:1";
-  const serversOf = async () => [[noWayThere, ...order.servers]];
-  const confirm = () => confirmDns({ ...order, servers: [] }, never, { limit: 300, serversOf });
+  const serversOf = async () => [[noWayThere, ...request.servers]];
+  const confirm = () => confirmDns({ ...request, servers: [] }, never, { limit: 300, serversOf });
 
   it("is asked at one of them if there is no route to the other", async () => {
     answers = () => ["9.9.9.9"];
@@ -94,7 +96,7 @@ describe("a server with several addresses", () => {
   });
   it("is reported when it answers at none", async () => {
     const silent = { limit: 300, serversOf: async () => [[noWayThere]] };
-    expect(await confirmDns({ ...order, servers: [] }, never, silent)).toMatchObject({
+    expect(await confirmDns({ ...request, servers: [] }, never, silent)).toMatchObject({
       because: `${noWayThere} has no answer (ECONNREFUSED)`,
     });
   });
@@ -105,7 +107,7 @@ it("keeps the process alive while it waits", async () => {
   const module = pathToFileURL(join(import.meta.dirname, "confirm-dns.ts")).href;
   const program = `
     const { confirmDns } = await import("${module}");
-    const { kind } = await confirmDns(${JSON.stringify(order)}, new AbortController().signal);
+    const { kind } = await confirmDns(${JSON.stringify(request)}, new AbortController().signal);
     console.log(kind);`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
   expect(stdout.trim()).toBe("confirmed");

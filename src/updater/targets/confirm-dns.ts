@@ -9,7 +9,7 @@ export type Confirmation =
   | { readonly kind: "confirmed"; readonly servers: number }
   | { readonly kind: "unconfirmed"; readonly because: string; readonly todo: string };
 
-export type ConfirmOrder = {
+export type ConfirmRequest = {
   readonly zone: string;
   /** Absolute. */
   readonly name: string;
@@ -32,7 +32,7 @@ const slowest = 5_000;
 
 /** Asks every authoritative server, at growing intervals, until all return the value and nothing else. */
 export async function confirmDns(
-  order: ConfirmOrder,
+  request: ConfirmRequest,
   signal: AbortSignal,
   { limit = longest, serversOf = authoritative }: ConfirmOptions = {},
 ): Promise<Confirmation> {
@@ -43,14 +43,14 @@ export async function confirmDns(
     return resolver;
   };
   const end = performance.now() + limit;
-  const given = order.servers.map((address): NameServer => [address]);
+  const given = request.servers.map((address): NameServer => [address]);
   let doubt = "no server was asked";
   for (let delay = 250; !signal.aborted; delay = Math.min(slowest, delay * 2)) {
-    const servers = given.length > 0 ? given : await serversOf(order.zone, open());
-    const doubts = await Promise.all(servers.map((server) => doubtOf(order, server, open)));
+    const servers = given.length > 0 ? given : await serversOf(request.zone, open());
+    const doubts = await Promise.all(servers.map((server) => doubtOf(request, server, open)));
     const [first] = doubts.filter((each) => each !== undefined);
     if (servers.length > 0 && first === undefined) return { kind: "confirmed", servers: servers.length };
-    doubt = first ?? `no nameserver of ${order.zone} was found`;
+    doubt = first ?? `no nameserver of ${request.zone} was found`;
     if (performance.now() + delay > end) break;
     await pause(delay, undefined, { signal }).catch(() => undefined);
   }
@@ -58,29 +58,33 @@ export async function confirmDns(
   return { kind: "unconfirmed", because: doubt, todo };
 }
 
-type Heard =
+type ServerAnswer =
   | { readonly kind: "right" }
   | { readonly kind: "wrong"; readonly doubt: string }
   | { readonly kind: "silent"; readonly doubt: string };
 
 /** One address that answers is enough: this machine may have no route to the others, for example without IPv6. */
 async function doubtOf(
-  order: ConfirmOrder,
+  request: ConfirmRequest,
   addresses: NameServer,
   open: (address: string) => Resolver,
 ): Promise<string | undefined> {
-  const heard = await Promise.all(addresses.map((address) => hear(order, address, open(address))));
-  const wrong = heard.find((each) => each.kind === "wrong");
-  if (wrong || heard.some(({ kind }) => kind === "right")) return wrong?.doubt;
-  return heard.find((each) => each.kind === "silent")?.doubt;
+  const answers = await Promise.all(addresses.map((address) => askServer(request, address, open(address))));
+  const wrong = answers.find((each) => each.kind === "wrong");
+  if (wrong || answers.some(({ kind }) => kind === "right")) return wrong?.doubt;
+  return answers.find((each) => each.kind === "silent")?.doubt;
 }
 
-async function hear({ name, family, value }: ConfirmOrder, address: string, resolver: Resolver): Promise<Heard> {
+async function askServer(
+  { name, family, value }: ConfirmRequest,
+  address: string,
+  resolver: Resolver,
+): Promise<ServerAnswer> {
   try {
     const found = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
-    const held = found.map((text) => parseAddress(text)?.text ?? text);
-    if (held.length === 1 && held[0] === value) return { kind: "right" };
-    return { kind: "wrong", doubt: `${address} still returns ${firstFew(held, " and ")}` };
+    const addresses = found.map((text) => parseAddress(text)?.text ?? text);
+    if (addresses.length === 1 && addresses[0] === value) return { kind: "right" };
+    return { kind: "wrong", doubt: `${address} still returns ${firstFew(addresses, " and ")}` };
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     return { kind: silences.has(code) ? "silent" : "wrong", doubt: `${address} has no answer (${code})` };

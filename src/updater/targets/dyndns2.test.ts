@@ -10,11 +10,11 @@ import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
 import { dyndns2 } from "./dyndns2.ts";
 import type { Dyndns2Target } from "./dyndns2-settings.ts";
-import type { RecordTarget, ReplaceOrder, TargetFault } from "./target.ts";
+import type { RecordTarget, ReplaceRequest, TargetFault } from "./target.ts";
 
 const password = "p4ss wörd: 密码 0123456789";
 const never = new AbortController().signal;
-const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
+const request: ReplaceRequest = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
 
 let server: TestServer;
 let target: RecordTarget;
@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 it("sends one request, as the protocol describes it", async () => {
-  expect(await target.replace(order, never)).toEqual({ kind: "done", recordId: "home.example.org", ttl: null });
+  expect(await target.replace(request, never)).toEqual({ kind: "done", recordId: "home.example.org", ttl: null });
   expect(server.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
     "GET /nic/update?hostname=home.example.org&myip=9.9.9.9",
   ]);
@@ -57,7 +57,7 @@ test.each(["good 9.9.9.9", "nochg 9.9.9.9", "good", "nochg", "good 9.9.9.9\r\n",
   "%j means that the record holds the address",
   async (body) => {
     says = word(body);
-    const outcome = await target.replace(order, never);
+    const outcome = await target.replace(request, never);
     expect(outcome.kind).toBe("done");
     expect("already" in outcome).toBe(body.startsWith("nochg"));
   },
@@ -80,7 +80,7 @@ describe("every other word", () => {
     ["911", "unknown", { kind: "later", retryAfter: halfAnHour }],
   ])("%s", async (body, kind, fault) => {
     says = word(body);
-    const outcome = await target.replace(order, never);
+    const outcome = await target.replace(request, never);
     expect(outcome).toMatchObject({ kind, fault: { ...fault, because: expect.stringContaining(`(${body})`) } });
   });
 
@@ -100,7 +100,7 @@ describe("every other word", () => {
     const texts = new Set<string>();
     for (const body of words) {
       says = word(body);
-      const outcome = await target.replace(order, never);
+      const outcome = await target.replace(request, never);
       if (outcome.kind !== "done") texts.add(outcome.fault.because);
     }
     expect(texts.size).toBe(words.length);
@@ -115,19 +115,19 @@ test.each<[string, Reply, RegExp]>([
   ["abuse, though it only wants us to wait", { status: 429, body: "abuse", headers: { "retry-after": "60" } }, /429/],
 ])("the outcome is not a success with %s", async (_, reply, because) => {
   says = () => reply;
-  const outcome = await target.replace(order, never);
+  const outcome = await target.replace(request, never);
   expect(outcome).toMatchObject({ fault: { kind: "later", because: expect.stringMatching(because) } });
   expect(outcome).not.toMatchObject({ fault: { retryAfter: day } });
 });
 
 it("sends IPv6 in the parameter that the service expects", async () => {
-  await target.replace({ ...order, family: "ipv6", value: "2a00::9" }, never);
+  await target.replace({ ...request, family: "ipv6", value: "2a00::9" }, never);
   expect(server.asked[0]?.path).toContain("&myip=2a00::9");
 });
 
 it("reads with a DNS query, and reports unknown when no server answers", async () => {
   const asking = await openConfigured("dyndns2", settings(', dns: ["127.0.0.1:1"]'), { secret: password });
-  expect(await asking.current(order, never)).toMatchObject({
+  expect(await asking.current(request, never)).toMatchObject({
     kind: "later",
     because: "no nameserver of example.org answers",
     unreached: true,
@@ -221,7 +221,7 @@ names: [{ name: home, zone: example.org, ipv4: wan0 }]
 }
 
 /** The request that a service gets, as the source describes it that its row names. */
-async function requestTo(service: string, more: Partial<ReplaceOrder> = {}): Promise<string> {
+async function requestTo(service: string, more: Partial<ReplaceRequest> = {}): Promise<string> {
   const read = configWith(`service: ${service}`);
   const config = read.ok ? (read.value.targets.get("dns") as Dyndns2Target) : undefined;
   if (!config) throw new Error(JSON.stringify(read));
@@ -234,13 +234,13 @@ async function requestTo(service: string, more: Partial<ReplaceOrder> = {}): Pro
     stream: async () => ({ kind: "ended" }),
     close: () => undefined,
   }));
-  await opened.replace({ ...order, ...more }, never);
+  await opened.replace({ ...request, ...more }, never);
   return config.url.pathname + sent;
 }
 
 const ipv6 = { family: "ipv6", value: "2001:db8::9", otherAddress: "9.9.9.9" } as const;
 
-test.each<[string, Partial<ReplaceOrder>, string]>([
+test.each<[string, Partial<ReplaceRequest>, string]>([
   ["noip", {}, "/nic/update?hostname=home.example.org&myip=9.9.9.9"],
   ["noip", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9"],
   ["strato", {}, "/nic/update?hostname=home.example.org&myip=9.9.9.9"],

@@ -7,7 +7,7 @@ import { type ApiDialect, cannotList, later } from "../../providers/answers/serv
 import { readWritten } from "../../providers/answers/write-answer.ts";
 import { readingByDns } from "./ask-dns.ts";
 import { type Dyndns2Target, dyndns2Settings } from "./dyndns2-settings.ts";
-import type { RecordTarget, ReplaceOrder, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
+import type { RecordTarget, ReplaceRequest, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
 
 export const dyndns2 = {
   ...dyndns2Settings,
@@ -21,16 +21,16 @@ const service = "the service";
 function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () => number = Date.now): RecordTarget {
   const authorization = () => `Basic ${Buffer.from(`${config.user()}:${config.password()}`).toString("base64")}`;
   return {
-    async replace(order, signal) {
-      const host = absoluteName(order.name, order.zone);
-      const parameter = order.family === "ipv6" ? config.ipv6 : config.ipv4;
+    async replace(request, signal) {
+      const host = absoluteName(request.name, request.zone);
+      const parameter = request.family === "ipv6" ? config.ipv6 : config.ipv4;
       const addresses =
-        config.together && order.otherAddress !== undefined ? [order.value, order.otherAddress] : [order.value];
+        config.together && request.otherAddress !== undefined ? [request.value, request.otherAddress] : [request.value];
       const name = `${config.host}=${encodeURIComponent(host)}`;
-      const keep = config.keep ? `&${config.keep[order.family]}` : "";
+      const keep = config.keep ? `&${config.keep[request.family]}` : "";
       const query = `?${config.query && `${config.query}&`}${name}&${parameter}=${addresses.join(",")}${keep}`;
       const headers = { authorization: authorization(), "user-agent": config.agent, accept: "text/plain, */*" };
-      return outcomeOf(await client.send({ method: "GET", path: query, headers }, signal), order, host, now());
+      return outcomeOf(await client.send({ method: "GET", path: query, headers }, signal), request, host, now());
     },
     ...readingByDns(config.dns, cannotList(service, notListed)),
     close: () => client.close(),
@@ -50,7 +50,7 @@ const dialect: ApiDialect = {
   },
 };
 
-function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now: number): WriteOutcome {
+function outcomeOf(outcome: HttpOutcome, request: ReplaceRequest, host: string, now: number): WriteOutcome {
   const [word = "", stored = ""] = outcome.kind === "answer" ? outcome.body.trim().split(/\s+/) : [];
   // With 429, the word is "abuse", but Retry-After says when it is over.
   const refusal = outcome.kind === "answer" && outcome.status !== 429 ? refusals[word]?.(host) : undefined;
@@ -61,7 +61,7 @@ function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now:
     return { kind: fault.kind === "later" || outcome.resent ? "unknown" : "refused", fault };
   }
   const isDone = outcome.kind === "answer" && outcome.status === 200 && (word === "good" || word === "nochg");
-  if (isDone) return confirmed(order, host, stored, word === "nochg");
+  if (isDone) return confirmed(request, host, stored, word === "nochg");
   const written = readWritten(outcome, [200], now, dialect);
   if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
   if (written.kind === "accepted") return { kind: "unknown", fault: unclear };
@@ -70,16 +70,18 @@ function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now:
 }
 
 /** Both words mean that the record holds the address. Some services omit the address in the answer. */
-function confirmed(order: ReplaceOrder, host: string, stored: string, already: boolean): WriteOutcome {
-  const address = parseAddress(stored.split(",").find((part) => parseAddress(part)?.family === order.family) ?? stored);
-  if (stored === "" || address?.text === order.value) {
+function confirmed(request: ReplaceRequest, host: string, stored: string, already: boolean): WriteOutcome {
+  const address = parseAddress(
+    stored.split(",").find((part) => parseAddress(part)?.family === request.family) ?? stored,
+  );
+  if (stored === "" || address?.text === request.value) {
     return { kind: "done", recordId: host, ttl: null, ...(already ? { already } : {}) };
   }
   // `good 127.0.0.1`, as Dyn documents it (there is no RFC): the update was ignored, because the client misbehaved.
   const because =
     address?.text === "127.0.0.1"
       ? "the service ignored the update (good 127.0.0.1)"
-      : `the service stored ${printable(stored)} instead of ${order.value}`;
+      : `the service stored ${printable(stored)} instead of ${request.value}`;
   return { kind: "unknown", fault: later(because, "see the service's web pages") };
 }
 

@@ -3,7 +3,7 @@ import { isOfService } from "../../providers/answers/service-fault.ts";
 import { readSets } from "../../providers/read-sets.ts";
 import type { RRsetsCalls } from "../../providers/services/hetzner/rrsets.ts";
 import { refused } from "./set-target.ts";
-import type { ReplaceOrder, TogetherOutcome } from "./target.ts";
+import type { ReplaceRequest, TogetherOutcome } from "./target.ts";
 import { replaceAll, type TogetherCalls } from "./zone-target.ts";
 
 /** How often to start again when another client changed the zone between the read and the write. */
@@ -16,16 +16,16 @@ const mostTries = 3;
 export async function replaceSetsTogether(
   calls: RRsetsCalls,
   comment: () => string,
-  orders: readonly ReplaceOrder[],
+  requests: readonly ReplaceRequest[],
   signal: AbortSignal,
 ): Promise<readonly TogetherOutcome[]> {
-  const zone = orders[0]?.zone ?? "";
+  const zone = requests[0]?.zone ?? "";
   for (let tries = 1; ; tries++) {
     // Before the sets are read: if the zone changes in between, the write is refused.
     const serial = await calls.http.serial(zone, signal);
     if (serial.kind === "absent" || (serial.kind === "ok" && serial.value === undefined))
-      return orders.map(() => alone);
-    if (serial.kind !== "ok") return orders.map(() => refused(serial));
+      return requests.map(() => alone);
+    if (serial.kind !== "ok") return requests.map(() => refused(serial));
     let expected = serial.value;
     let isStale = false;
     const together: TogetherCalls<undefined> = {
@@ -47,7 +47,7 @@ export async function replaceSetsTogether(
         return written;
       },
     };
-    const outcomes = await replaceAll(together, orders, signal);
+    const outcomes = await replaceAll(together, requests, signal);
     if (!isStale || tries === mostTries) return outcomes;
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "../../../test/rig/updater/services.ts";
 import { createHttpClient } from "../../lib/http-client/client.ts";
 import { createRRsetsTarget } from "./rrsets.ts";
-import type { RecordTarget, ReplaceOrder } from "./target.ts";
+import type { RecordTarget, ReplaceRequest } from "./target.ts";
 import type { TokenTarget } from "./token-target.ts";
 
 let server: TestServer;
@@ -48,7 +48,7 @@ function running(): () => number {
   return () => started + performance.now() - since;
 }
 
-const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
+const request: ReplaceRequest = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
 const asked = () => server.asked.map(({ method, path }) => `${method} ${path}`);
 const action = (status: string, error: unknown = null) => ({ action: { id: 5001, status, error } });
 const writes = (reply: Reply) => (question: Asked) => (question.method === "POST" ? reply : undefined);
@@ -57,7 +57,7 @@ describe("replacing a set", () => {
   it("sends one record with the time as its comment, and reads the set back", async () => {
     target.close();
     await openTarget({ now: () => started });
-    expect(await target.replace(order, never)).toEqual({ kind: "done", recordId: "example.org/home/A", ttl: 77 });
+    expect(await target.replace(request, never)).toEqual({ kind: "done", recordId: "example.org/home/A", ttl: 77 });
     expect(asked()).toEqual([
       "POST /v1/zones/example.org/rrsets/home/A/actions/set_records",
       "GET /v1/zones/example.org/rrsets/home/A",
@@ -74,20 +74,20 @@ describe("replacing a set", () => {
   it("uses the public service's URL, which ends with /v1, unchanged", async () => {
     target.close();
     await openTarget({ path: "/v1" });
-    await target.replace(order, never);
+    await target.replace(request, never);
     expect(asked()[0]).toBe("POST /v1/zones/example.org/rrsets/home/A/actions/set_records");
   });
 
   it("names the apex as the API does", async () => {
     records.push({ id: "apex", type: "A", name: "@", value: "192.0.2.1", zone_id: "z1" });
-    await target.replace({ ...order, name: "@" }, never);
+    await target.replace({ ...request, name: "@" }, never);
     expect(asked()[0]).toBe("POST /v1/zones/example.org/rrsets/%40/A/actions/set_records");
   });
 
   it("changes the TTL only if the config has another", async () => {
-    await target.replace({ ...order, ttl: 77 }, never);
+    await target.replace({ ...request, ttl: 77 }, never);
     expect(asked().filter((line) => line.includes("change_ttl"))).toEqual([]);
-    await target.replace({ ...order, ttl: 60 }, never);
+    await target.replace({ ...request, ttl: 60 }, never);
     expect(asked().filter((line) => line.includes("change_ttl")).length).toBe(1);
     expect(records.find(({ id }) => id === "r4")?.ttl).toBe(60);
   });
@@ -97,7 +97,7 @@ describe("replacing a set", () => {
       path.endsWith("/change_ttl")
         ? { status: 422, body: { error: { code: "invalid_input", message: "too small", details: null } } }
         : undefined;
-    expect(await target.replace({ ...order, ttl: 5 }, never)).toMatchObject({
+    expect(await target.replace({ ...request, ttl: 5 }, never)).toMatchObject({
       kind: "unknown",
       fault: {
         kind: "refused",
@@ -109,7 +109,7 @@ describe("replacing a set", () => {
   });
 
   it("says that a set must exist, or creates it if allowed", async () => {
-    const other = { ...order, name: "other", ttl: 300 };
+    const other = { ...request, name: "other", ttl: 300 };
     expect(await target.replace(other, never)).toMatchObject({
       kind: "refused",
       fault: { kind: "missing", todo: expect.stringMatching(/create: true/) },
@@ -132,7 +132,7 @@ describe("replacing a set", () => {
       method === "POST" && path.endsWith("/rrsets")
         ? { status: 409, body: { error: { code: "uniqueness_error", message: "exists", details: null } } }
         : undefined;
-    expect(await target.replace({ ...order, name: "other", create: true }, never)).toMatchObject({
+    expect(await target.replace({ ...request, name: "other", create: true }, never)).toMatchObject({
       kind: "refused",
       fault: { kind: "later" },
     });
@@ -150,7 +150,7 @@ describe("waiting for the action", () => {
       }
       return path.endsWith("/actions/5001") ? { body: action(++polls < 4 ? "running" : "success") } : undefined;
     };
-    expect(await target.replace(order, never)).toMatchObject({ kind: "done" });
+    expect(await target.replace(request, never)).toMatchObject({ kind: "done" });
     expect(polls).toBe(4);
   });
 
@@ -159,14 +159,14 @@ describe("waiting for the action", () => {
       method === "POST" ? { status: 201, body: action("running") } : { body: action("running") };
     target.close();
     await openTarget({ total: 1_500 });
-    expect(await target.replace(order, never)).toMatchObject({
+    expect(await target.replace(request, never)).toMatchObject({
       kind: "unknown",
       fault: { kind: "later", because: expect.stringMatching(/within 1.5 s/) },
     });
     target.close();
     await openTarget({ total: 600_000 });
     const before = performance.now();
-    expect((await target.replace(order, AbortSignal.timeout(100))).kind).toBe("unknown");
+    expect((await target.replace(request, AbortSignal.timeout(100))).kind).toBe("unknown");
     expect(performance.now() - before).toBeLessThan(60_000);
   });
 
@@ -265,13 +265,13 @@ describe("waiting for the action", () => {
   ])("%s", async (_, reply, kind, because) => {
     instead = reply;
     const fault = { kind, because: expect.stringMatching(because) };
-    expect(await target.replace(order, never)).toMatchObject({ fault });
+    expect(await target.replace(request, never)).toMatchObject({ fault });
   });
 });
 
 it("says what to do about a set that is protected", async () => {
   instead = writes({ status: 423, body: { error: { code: "protected", message: "no", details: null } } });
-  expect(await target.replace(order, never)).toMatchObject({ fault: { todo: expect.stringMatching(/protection/) } });
+  expect(await target.replace(request, never)).toMatchObject({ fault: { todo: expect.stringMatching(/protection/) } });
 });
 
 describe("reading", () => {
@@ -315,11 +315,11 @@ describe("reading", () => {
 
   it("reads what a set holds now", async () => {
     records.push({ id: "r4b", type: "A", name: "home", value: "192.0.2.2", zone_id: "z1" });
-    expect(await target.current(order, never)).toEqual({
+    expect(await target.current(request, never)).toEqual({
       kind: "found",
       value: { values: ["192.0.2.1", "192.0.2.2"], ttl: 77 },
     });
-    await target.replace(order, never);
-    expect(await target.current(order, never)).toMatchObject({ value: { values: ["9.9.9.9"] } });
+    await target.replace(request, never);
+    expect(await target.current(request, never)).toMatchObject({ value: { values: ["9.9.9.9"] } });
   });
 });

@@ -42,7 +42,7 @@ export function createRRsetsTarget(
   const calls = rrsetsCalls(config, client, { comment, now, waiting });
   return {
     ...createSetTarget({ ...setCallsOf(calls), writesUnread: true }),
-    replaceAll: (orders, signal) => replaceSetsTogether(calls, comment, orders, signal),
+    replaceAll: (requests, signal) => replaceSetsTogether(calls, comment, requests, signal),
   };
 }
 

@@ -7,7 +7,15 @@ import type { Lookup } from "../../providers/answers/service-fault.ts";
 import type { WriteAnswer } from "../../providers/answers/write-answer.ts";
 import type { LastStep } from "../../providers/last-step.ts";
 import type { Held, HeldSet, ListedZone, SetName } from "../../providers/provider-calls.ts";
-import type { ListedRecord, RecordTarget, RemoveOutcome, ReplaceOrder, TargetFault, WriteOutcome } from "./target.ts";
+import type {
+  ListedRecord,
+  RecordSpec,
+  RecordTarget,
+  RemoveOutcome,
+  ReplaceRequest,
+  TargetFault,
+  WriteOutcome,
+} from "./target.ts";
 
 export type NewSetContent = {
   readonly value: string;
@@ -68,17 +76,17 @@ export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
     return { kind: "found", value };
   };
   return {
-    replace: (order, signal) => replaceSet(calls, order, signal),
+    replace: (request, signal) => replaceSet(calls, request, signal),
     ...(calls.remove && { remove: removingSet(calls, calls.remove) }),
     ...(calls.lastStep && { isServedLater: true }),
-    async current(order, signal) {
+    async current(spec, signal) {
       // What is stored says nothing about what is served until the last step of our own write is confirmed.
-      const open = calls.lastStep?.isOpen(order.zone) && (await calls.lastStep.confirm(order.zone, signal));
+      const open = calls.lastStep?.isOpen(spec.zone) && (await calls.lastStep.confirm(spec.zone, signal));
       if (open) return open;
-      const found = await calls.read(setOf(order), signal);
+      const found = await calls.read(setOf(spec), signal);
       if (found.kind !== "found") return found;
       const { values = [], ttl = null } = found.value ?? {};
-      if (values.length === 0) return noRecord(order);
+      if (values.length === 0) return noRecord(spec);
       return { kind: "found", value: { values, ttl } };
     },
     zones: (signal) => calls.zones(signal),
@@ -106,9 +114,9 @@ async function findRecord(
 
 const removingSet =
   <Rest>(calls: SetCalls<Rest>, remove: NonNullable<SetCalls<Rest>["remove"]>) =>
-  (order: ReplaceOrder, signal: AbortSignal): Promise<RemoveOutcome> =>
-    removeHeld(order, calls.read(setOf(order), signal), (held) =>
-      inSteps(calls, order.zone, () => remove(setOf(order), held, signal), signal),
+  (request: ReplaceRequest, signal: AbortSignal): Promise<RemoveOutcome> =>
+    removeHeld(request, calls.read(setOf(request), signal), (held) =>
+      inSteps(calls, request.zone, () => remove(setOf(request), held, signal), signal),
     );
 
 /** A write, and the last step after it. */
@@ -121,57 +129,58 @@ export const inSteps = <T>(
 
 async function replaceSet<Rest>(
   calls: SetCalls<Rest>,
-  order: ReplaceOrder,
+  request: ReplaceRequest,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
-  const set = setOf(order);
-  const prepared = calls.writesUnread ? toWriteUnread : prepare(order, await calls.read(set, signal), calls);
+  const set = setOf(request);
+  const prepared = calls.writesUnread ? toWriteUnread : prepare(request, await calls.read(set, signal), calls);
   if (prepared.kind === "done") {
     // An earlier try may have ended before the last step.
-    const fault = await calls.lastStep?.confirm(order.zone, signal);
+    const fault = await calls.lastStep?.confirm(request.zone, signal);
     return fault ? { kind: "unknown", fault } : prepared;
   }
   if (prepared.kind !== "to-write") return prepared;
-  const unread = calls.writesUnread && { create: order.create === true };
-  const content = { value: order.value, ttl: order.ttl, unread };
-  const written = await inSteps(calls, order.zone, () => calls.write(set, content, prepared.held, signal), signal);
-  if (written.kind === "refused") return refused(faultOf(order, written.because));
+  const unread = calls.writesUnread && { create: request.create === true };
+  const content = { value: request.value, ttl: request.ttl, unread };
+  const written = await inSteps(calls, request.zone, () => calls.write(set, content, prepared.held, signal), signal);
+  if (written.kind === "refused") return refused(faultOf(request, written.because));
   if (written.kind === "unknown" && !written.probablyDone) return written;
-  if (written.kind === "accepted" && written.value && holds(written.value, order)) return done(order, written.value);
-  return confirmed(calls.service, order, written, await calls.read(set, signal));
+  if (written.kind === "accepted" && written.value && holds(written.value, request))
+    return done(request, written.value);
+  return confirmed(calls.service, request, written, await calls.read(set, signal));
 }
 
 const toWriteUnread = { kind: "to-write", held: undefined } as const;
 
 /** Removes the record only if it holds exactly the ordered address. */
 async function removeHeld<H extends Held>(
-  order: ReplaceOrder,
+  request: ReplaceRequest,
   reading: Promise<Lookup<H | undefined>>,
   remove: (held: H) => Promise<WriteAnswer<unknown>>,
 ): Promise<RemoveOutcome> {
   const found = await reading;
   if (found.kind === "missing") return { kind: "left", values: [] };
   if (found.kind !== "found") return { kind: "refused", fault: found };
-  if (!found.value || !holds(found.value, order)) return { kind: "left", values: found.value?.values ?? [] };
+  if (!found.value || !holds(found.value, request)) return { kind: "left", values: found.value?.values ?? [] };
   const removed = await remove(found.value);
   if (removed.kind === "accepted") return { kind: "removed" };
   if (removed.kind === "unknown") return { kind: "unknown", fault: removed.fault };
-  return { kind: "refused", fault: faultOf(order, removed.because) };
+  return { kind: "refused", fault: faultOf(request, removed.because) };
 }
 
 /** The change to write, after the set was read. */
 export function prepare<Rest>(
-  order: ReplaceOrder,
+  request: ReplaceRequest,
   before: Lookup<HeldSet<Rest> | undefined>,
   { replacesSeveral = false, writesAlways = false }: { replacesSeveral?: boolean; writesAlways?: boolean } = {},
 ): WriteOutcome | { readonly kind: "to-write"; readonly held: HeldSet<Rest> | undefined } {
   if (before.kind !== "found") return refused(before);
   const held = before.value;
   const { length } = held?.values ?? [];
-  if (length === 0 && !order.create) return refused(noRecord(order));
-  if (held && length > 1 && !replacesSeveral) return refused(several(order, held.values));
-  if (held && !writesAlways && holds(held, order) && (order.ttl ?? held.ttl) === held.ttl) {
-    return { ...done(order, held), already: true };
+  if (length === 0 && !request.create) return refused(noRecord(request));
+  if (held && length > 1 && !replacesSeveral) return refused(several(request, held.values));
+  if (held && !writesAlways && holds(held, request) && (request.ttl ?? held.ttl) === held.ttl) {
+    return { ...done(request, held), already: true };
   }
   return { kind: "to-write", held };
 }
@@ -179,18 +188,22 @@ export function prepare<Rest>(
 /** The outcome of a write that was accepted or probably carried out, after the set was read again. */
 export function confirmed(
   service: string,
-  order: ReplaceOrder,
+  request: ReplaceRequest,
   written: Exclude<WriteAnswer<unknown>, { kind: "refused" }>,
   after: Lookup<Held | undefined>,
 ): WriteOutcome {
-  if (after.kind === "found" && after.value && holds(after.value, order)) return done(order, after.value);
+  if (after.kind === "found" && after.value && holds(after.value, request)) return done(request, after.value);
   if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
-  return { kind: "unknown", fault: after.kind === "found" ? notTaken(service, setOf(order)) : afterWrite(after) };
+  return { kind: "unknown", fault: after.kind === "found" ? notTaken(service, setOf(request)) : afterWrite(after) };
 }
 
-const done = (order: ReplaceOrder, { ttl }: Held) => ({ kind: "done" as const, recordId: idOf(setOf(order)), ttl });
+const done = (request: ReplaceRequest, { ttl }: Held) => ({
+  kind: "done" as const,
+  recordId: idOf(setOf(request)),
+  ttl,
+});
 
-export const setOf = ({ zone, name, family, recordId }: Omit<ReplaceOrder, "value">): SoughtSet => ({
+export const setOf = ({ zone, name, family, recordId }: RecordSpec): SoughtSet => ({
   zone,
   name,
   type: recordTypeOf(family),
@@ -203,15 +216,15 @@ const idOf = ({ zone, name, type }: { zone: string; name: string; type: string }
 export const listedName = (whole: string, zone: string): string =>
   ownerOf(askedZoneName(whole), zone) ?? printable(whole);
 
-const holds = ({ values: [first, ...others] }: Held, { value }: ReplaceOrder): boolean =>
+const holds = ({ values: [first, ...others] }: Held, { value }: ReplaceRequest): boolean =>
   first !== undefined && others.length === 0 && parseAddress(first)?.text === value;
 
 export const refused = (fault: TargetFault): WriteOutcome => ({ kind: "refused", fault });
 
 const afterWrite = (fault: TargetFault): TargetFault => ({ ...fault, afterWrite: true });
 
-export const faultOf = (order: ReplaceOrder, because: TargetFault | Absent): TargetFault =>
-  because.kind === "absent" ? noRecord(order) : because;
+export const faultOf = (request: ReplaceRequest, because: TargetFault | Absent): TargetFault =>
+  because.kind === "absent" ? noRecord(request) : because;
 
 const notTaken = (service: string, set: SetName): TargetFault =>
   later(
@@ -219,7 +232,7 @@ const notTaken = (service: string, set: SetName): TargetFault =>
     `check it with \`moor show ${idOf(set)}\``,
   );
 
-function noRecord({ zone, name, family, create }: Omit<ReplaceOrder, "value">): TargetFault {
+function noRecord({ zone, name, family, create }: RecordSpec): TargetFault {
   return {
     kind: "missing",
     because: `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
@@ -229,7 +242,7 @@ function noRecord({ zone, name, family, create }: Omit<ReplaceOrder, "value">): 
   };
 }
 
-const several = ({ zone, name, family }: ReplaceOrder, values: readonly string[]): TargetFault => ({
+const several = ({ zone, name, family }: ReplaceRequest, values: readonly string[]): TargetFault => ({
   kind: "ambiguous",
   because: `${absoluteName(name, zone)} ${recordTypeOf(family)} holds ${values.length} addresses: ${firstFew(values.map(printable))}`,
   todo: "remove all but the one that moor should replace",

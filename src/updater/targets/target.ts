@@ -19,34 +19,35 @@ export type Connect = (endpoint: Endpoint) => Promise<HttpClient>;
 
 /** A place that holds records. No method throws because of an answer of the service. */
 export type RecordTarget = {
-  replace(order: ReplaceOrder, signal: AbortSignal): Promise<WriteOutcome>;
+  replace(request: ReplaceRequest, signal: AbortSignal): Promise<WriteOutcome>;
   /**
    * Replaces records of one zone in one transaction, or in as few as the service allows. The outcomes are in the order
-   * of the orders. Only for services that can.
+   * of the requests. Only for services that can.
    */
-  readonly replaceAll?: (orders: readonly ReplaceOrder[], signal: AbortSignal) => Promise<readonly TogetherOutcome[]>;
+  readonly replaceAll?: (
+    requests: readonly ReplaceRequest[],
+    signal: AbortSignal,
+  ) => Promise<readonly TogetherOutcome[]>;
   /** Removes the record if it holds this address and no other. Only for APIs that can. */
-  readonly remove?: (order: ReplaceOrder, signal: AbortSignal) => Promise<RemoveOutcome>;
+  readonly remove?: (request: ReplaceRequest, signal: AbortSignal) => Promise<RemoveOutcome>;
   /**
    * What `current` finds may not be served yet: only `replace` makes sure of the last step, no matter who wrote the
    * record.
    */
   readonly isServedLater?: boolean;
   /** The current content of the record with that name and type. */
-  current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<Held>>;
+  current(spec: RecordSpec, signal: AbortSignal): Promise<Lookup<Held>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
   record(id: string, signal: AbortSignal): Promise<Lookup<ListedRecord>>;
   close(): void;
 };
 
-export type ReplaceOrder = {
+/** Which record, and what the config says about it. */
+export type RecordSpec = {
   readonly zone: string;
   readonly name: string;
   readonly family: Family;
-  readonly value: string;
-  /** The address of the name's other family, for services that take both in one call. Absent if it is not known. */
-  readonly otherAddress?: string | undefined;
   /** Without it, the record keeps its TTL. */
   readonly ttl?: number | undefined;
   /** Without it, the record is found by zone, name and type. */
@@ -55,12 +56,19 @@ export type ReplaceOrder = {
   readonly create?: boolean;
 };
 
+/** The address that a record should get. */
+export type ReplaceRequest = RecordSpec & {
+  readonly value: string;
+  /** The address of the name's other family, for services that take both in one call. Absent if it is not known. */
+  readonly otherAddress?: string | undefined;
+};
+
 /** A fault of the service, or of what it holds. */
 export type TargetFault = ServiceFault;
 
 /** How a write ended. */
 export type WriteOutcome =
-  /** The record holds what was ordered: it was read back, or the service returned all of it. */
+  /** The record holds what was requested: it was read back, or the service returned all of it. */
   /** `already`: it held that before, and nothing was changed. */
   | { readonly kind: "done"; readonly recordId: string; readonly ttl: Held["ttl"]; readonly already?: true }
   /** Nothing was stored: the API said so, or nothing was sent. */
@@ -68,7 +76,7 @@ export type WriteOutcome =
   /** What the record holds is unknown until it is read. */
   | { readonly kind: "unknown"; readonly fault: TargetFault };
 
-/** `alone`: nothing was stored, perhaps because of another order. Writing it alone shows which one is wrong. */
+/** `alone`: nothing was stored, perhaps because of another request. Writing it alone shows which one is wrong. */
 export type TogetherOutcome = WriteOutcome | { readonly kind: "alone" };
 
 export type RemoveOutcome =

@@ -96,18 +96,18 @@ function namingCommands(target: RecordTarget, { program = "moor", flags }: Targe
     "fault" in outcome ? { ...outcome, fault: worded(outcome.fault) } : outcome;
   const withWords =
     (replaceAll: NonNullable<RecordTarget["replaceAll"]>): typeof replaceAll =>
-    async (orders, signal) =>
-      (await replaceAll(orders, signal)).map(ended);
+    async (requests, signal) =>
+      (await replaceAll(requests, signal)).map(ended);
   const withWordsFor =
     (remove: NonNullable<RecordTarget["remove"]>): typeof remove =>
-    async (order, signal) =>
-      ended(await remove(order, signal));
+    async (request, signal) =>
+      ended(await remove(request, signal));
   return {
-    replace: async (order, signal) => ended(await target.replace(order, signal)),
+    replace: async (request, signal) => ended(await target.replace(request, signal)),
     ...(target.replaceAll && { replaceAll: withWords(target.replaceAll) }),
     ...(target.remove && { remove: withWordsFor(target.remove) }),
     ...(target.isServedLater && { isServedLater: true }),
-    current: async (order, signal) => named(await target.current(order, signal)),
+    current: async (spec, signal) => named(await target.current(spec, signal)),
     zones: async (signal) => named(await target.zones(signal)),
     records: async (zone, signal) => named(await target.records(zone, signal)),
     record: async (id, signal) => named(await target.record(id, signal)),

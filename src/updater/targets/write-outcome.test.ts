@@ -10,7 +10,7 @@ import {
 } from "../../../test/rig/updater/services.ts";
 import { createHttpClient } from "../../lib/http-client/client.ts";
 import { createRRsetsTarget } from "./rrsets.ts";
-import type { ReplaceOrder, WriteOutcome } from "./target.ts";
+import type { ReplaceRequest, WriteOutcome } from "./target.ts";
 import type { TokenTarget } from "./token-target.ts";
 import { createV1Target } from "./v1.ts";
 
@@ -18,7 +18,7 @@ import { createV1Target } from "./v1.ts";
 
 type Api = "v1" | "rrsets";
 const never = new AbortController().signal;
-const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
+const request: ReplaceRequest = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
 const waiting = { first: 1, longest: 1, total: 1_000 };
 
 type Peer = {
@@ -55,7 +55,7 @@ async function openPeer(api: Api, timeout = 60_000): Promise<Peer> {
         return instead;
       };
       const before = server.asked.length;
-      const outcome: WriteOutcome = await target.replace({ ...order, ...more }, never);
+      const outcome: WriteOutcome = await target.replace({ ...request, ...more }, never);
       return { ...outcome, asked: server.asked.slice(before), records };
     },
     async close() {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { WriteAnswer } from "../../providers/answers/write-answer.ts";
-import type { ReplaceOrder, TargetFault } from "./target.ts";
+import type { ReplaceRequest, TargetFault } from "./target.ts";
 import { createZoneTarget, type ZoneCalls } from "./zone-target.ts";
 
 describe("more records than fit into one transaction", () => {
-  const orders = ["a", "b", "c", "d", "e"].map(
-    (name): ReplaceOrder => ({ zone: "example.org", name, family: "ipv6", value: "2a00::1" }),
+  const requests = ["a", "b", "c", "d", "e"].map(
+    (name): ReplaceRequest => ({ zone: "example.org", name, family: "ipv6", value: "2a00::1" }),
   );
   /** A service with room for two changes; `answers` are those to the writes, in order. */
   async function replaceAll(...answers: readonly WriteAnswer<undefined>[]) {
-    const held = new Map(orders.map(({ name }) => [name, "2001:db8::1"]));
+    const held = new Map(requests.map(({ name }) => [name, "2001:db8::1"]));
     const written: string[] = [];
     const { signal } = new AbortController();
     const calls: Partial<ZoneCalls<undefined>> = {
@@ -27,7 +27,7 @@ describe("more records than fit into one transaction", () => {
       },
       room: { of: () => 1, most: 2 },
     };
-    const outcomes = await createZoneTarget(calls as ZoneCalls<undefined>).replaceAll?.(orders, signal);
+    const outcomes = await createZoneTarget(calls as ZoneCalls<undefined>).replaceAll?.(requests, signal);
     return [written.join(" "), outcomes?.map(({ kind }) => kind).join(" ")];
   }
   const fault = (more: Partial<TargetFault> = {}): TargetFault => ({

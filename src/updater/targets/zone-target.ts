@@ -14,7 +14,7 @@ import {
   type SetCalls,
   setOf,
 } from "./set-target.ts";
-import type { RecordTarget, ReplaceOrder, TargetFault, TogetherOutcome } from "./target.ts";
+import type { RecordTarget, ReplaceRequest, TargetFault, TogetherOutcome } from "./target.ts";
 
 export type TargetSetChange<Rest> = {
   readonly set: SetName;
@@ -38,41 +38,41 @@ export type TogetherCalls<Rest> = Pick<SetCalls<Rest>, "service" | "lastStep"> &
 
 /** A set target that replaces many sets in as few transactions as the service allows. */
 export function createZoneTarget<Rest>(calls: ZoneCalls<Rest>): RecordTarget {
-  return { ...createSetTarget(calls), replaceAll: (orders, signal) => replaceAll(calls, orders, signal) };
+  return { ...createSetTarget(calls), replaceAll: (requests, signal) => replaceAll(calls, requests, signal) };
 }
 
-type Pending<Rest> = { readonly order: ReplaceOrder; readonly change: TargetSetChange<Rest> };
+type Pending<Rest> = { readonly request: ReplaceRequest; readonly change: TargetSetChange<Rest> };
 
 export async function replaceAll<Rest>(
   calls: TogetherCalls<Rest>,
-  orders: readonly ReplaceOrder[],
+  requests: readonly ReplaceRequest[],
   signal: AbortSignal,
 ): Promise<readonly TogetherOutcome[]> {
-  const outcomes = new Map<ReplaceOrder, TogetherOutcome>();
+  const outcomes = new Map<ReplaceRequest, TogetherOutcome>();
   const pending: Pending<Rest>[] = [];
-  const before = await calls.readAll(orders.map(setOf), signal);
-  for (const [at, order] of orders.entries()) {
-    const prepared = prepare(order, before[at] ?? { kind: "found", value: undefined }, calls);
-    if (prepared.kind !== "to-write") outcomes.set(order, prepared);
+  const before = await calls.readAll(requests.map(setOf), signal);
+  for (const [at, request] of requests.entries()) {
+    const prepared = prepare(request, before[at] ?? { kind: "found", value: undefined }, calls);
+    if (prepared.kind !== "to-write") outcomes.set(request, prepared);
     else {
-      const content = { value: order.value, ttl: order.ttl };
-      pending.push({ order, change: { set: setOf(order), content, held: prepared.held } });
+      const content = { value: request.value, ttl: request.ttl };
+      pending.push({ request, change: { set: setOf(request), content, held: prepared.held } });
     }
   }
   // An earlier try may have ended before the last step.
-  const open = outcomes.size > 0 && (await calls.lastStep?.confirm(orders[0]?.zone ?? "", signal));
-  for (const [order, { kind }] of open ? outcomes : [])
-    if (open && kind === "done") outcomes.set(order, { kind: "unknown", fault: open });
+  const open = outcomes.size > 0 && (await calls.lastStep?.confirm(requests[0]?.zone ?? "", signal));
+  for (const [request, { kind }] of open ? outcomes : [])
+    if (open && kind === "done") outcomes.set(request, { kind: "unknown", fault: open });
   for (const part of batches(pending, ({ change }) => calls.room.of(change), calls.room.most)) {
     const ended = await replacePart(calls, part, signal);
-    for (const [at, { order }] of part.entries()) outcomes.set(order, ended[at] ?? { kind: "alone" });
+    for (const [at, { request }] of part.entries()) outcomes.set(request, ended[at] ?? { kind: "alone" });
     const fault = serviceFault(ended[0]);
     if (!fault) continue;
     // The rest would fail as well, and was not sent.
-    for (const { order } of pending) if (!outcomes.has(order)) outcomes.set(order, refused(fault));
+    for (const { request } of pending) if (!outcomes.has(request)) outcomes.set(request, refused(fault));
     break;
   }
-  return orders.map((order) => outcomes.get(order) ?? { kind: "alone" });
+  return requests.map((request) => outcomes.get(request) ?? { kind: "alone" });
 }
 
 async function replacePart<Rest>(
@@ -83,18 +83,18 @@ async function replacePart<Rest>(
   const changes = part.map(({ change }) => change);
   const zone = changes[0]?.set.zone ?? "";
   const written = await inSteps(calls, zone, () => calls.writeAll(changes, signal), signal);
-  if (written.kind === "refused") return part.map(({ order }) => refusedTogether(faultOf(order, written.because)));
+  if (written.kind === "refused") return part.map(({ request }) => refusedTogether(faultOf(request, written.because)));
   if (written.kind === "unknown" && !written.probablyDone) return part.map(() => written);
   const after = await calls.readAll(
     changes.map(({ set }) => set),
     signal,
   );
-  return part.map(({ order }, at) =>
-    confirmed(calls.service, order, written, after[at] ?? { kind: "found", value: undefined }),
+  return part.map(({ request }, at) =>
+    confirmed(calls.service, request, written, after[at] ?? { kind: "found", value: undefined }),
   );
 }
 
-/** One wrong order makes a service refuse all of them, unless the whole service has a problem. */
+/** One wrong request makes a service refuse all of them, unless the whole service has a problem. */
 const refusedTogether = (fault: TargetFault): TogetherOutcome =>
   isOfService(fault) ? refused(fault) : { kind: "alone" };
 

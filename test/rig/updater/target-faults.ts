@@ -1,5 +1,5 @@
 import { expect, it, test } from "vitest";
-import type { RecordTarget, ReplaceOrder, TargetFault, WriteOutcome } from "../../../src/updater/targets/target.ts";
+import type { RecordTarget, ReplaceRequest, TargetFault, WriteOutcome } from "../../../src/updater/targets/target.ts";
 import type { Asked, Reply, TestServer } from "./services.ts";
 
 /** The service that a target talks to: a real one or a fake, with the zone example.org. */
@@ -27,7 +27,7 @@ export type TargetRig = {
 };
 
 export const never = new AbortController().signal;
-export const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
+export const request: ReplaceRequest = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
 
 export const faultOf = (outcome: WriteOutcome): TargetFault | undefined =>
   outcome.kind === "done" ? undefined : outcome.fault;
@@ -46,7 +46,7 @@ export function describeFaults(
   rig: TargetRig,
   { secret, ttl, error, isWrite = ({ method }) => method !== "GET", echoes = true }: FaultCase,
 ): void {
-  const replace = (more: Partial<ReplaceOrder> = {}) => rig.dns.replace({ ...order, ...more }, never);
+  const replace = (more: Partial<ReplaceRequest> = {}) => rig.dns.replace({ ...request, ...more }, never);
 
   const refusals: [status: number, kinds: readonly TargetFault["kind"][]][] = [
     [400, ["refused"]],
@@ -93,7 +93,7 @@ export function describeFaults(
     };
     expect((await replace()).kind).toBe("unknown");
     rig.instead = () => undefined;
-    expect(await rig.dns.current(order, never)).toMatchObject({ value: { values: ["9.9.9.9"] } });
+    expect(await rig.dns.current(request, never)).toMatchObject({ value: { values: ["9.9.9.9"] } });
   });
 
   it.each(echoes ? ["address"] : [])("a success counts only if it is about this %s", async () => {

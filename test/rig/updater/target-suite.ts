@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ReplaceOrder } from "../../../src/updater/targets/target.ts";
+import type { ReplaceRequest } from "../../../src/updater/targets/target.ts";
 import { targetKinds } from "../../../src/updater/targets/targets.ts";
 import { openConfigured } from "./configured-target.ts";
 import { type Asked, type Reply, startServer } from "./services.ts";
-import { describeFaults, faultOf, never, order, type TargetPeer, type TargetRig } from "./target-faults.ts";
+import { describeFaults, faultOf, never, request, type TargetPeer, type TargetRig } from "./target-faults.ts";
 import { describeTogether } from "./target-together.ts";
 
 export type TargetCase = {
@@ -76,7 +76,7 @@ export function describeTarget(target: TargetCase): void {
       const written = where + settings.replaceAll("URL", rig.server.url);
       return openConfigured(api, written, { secret: fileOf(credential) });
     };
-    const replace = (more: Partial<ReplaceOrder> = {}) => rig.dns.replace({ ...order, ...more }, never);
+    const replace = (more: Partial<ReplaceRequest> = {}) => rig.dns.replace({ ...request, ...more }, never);
 
     it("replaces an address and keeps everything else", async () => {
       expect(await replace()).toMatchObject({ kind: "done" });
@@ -116,7 +116,7 @@ export function describeTarget(target: TargetCase): void {
     it("can remove a record only if it says so", () => expect("remove" in rig.dns).toBe(can?.remove ?? false));
     it.each(can?.remove ? ["192.0.2.1"] : [])("removes a record that holds %s, and no other", async (value) => {
       const left = first.filter((line) => !line.startsWith(`home ${ttl} A `)).toSorted();
-      const remove = (more: Partial<ReplaceOrder>) => rig.dns.remove?.({ ...order, ...more }, never);
+      const remove = (more: Partial<ReplaceRequest>) => rig.dns.remove?.({ ...request, ...more }, never);
       expect(await remove({ value: "192.0.2.9" })).toEqual({ kind: "left", values: [value] });
       expect(await remove({ name: "new" })).toEqual({ kind: "left", values: [] });
       expect(await rig.peer.held()).toEqual(first.toSorted());
@@ -130,7 +130,7 @@ export function describeTarget(target: TargetCase): void {
       await rig.peer.fill(both);
       // A new target: that of v1 remembers which of the two records it wrote before.
       const fresh = await open(secret);
-      const outcome = await fresh.replace(order, never);
+      const outcome = await fresh.replace(request, never);
       fresh.close();
       if (target.several === "replaced") {
         expect(outcome.kind).toBe("done");
@@ -142,8 +142,8 @@ export function describeTarget(target: TargetCase): void {
     });
 
     it("reads what a record holds", async () => {
-      expect(await rig.dns.current(order, never)).toMatchObject({ kind: "found", value: { values: ["192.0.2.1"] } });
-      expect(await rig.dns.current({ ...order, name: "new" }, never)).toMatchObject({ kind: "missing" });
+      expect(await rig.dns.current(request, never)).toMatchObject({ kind: "found", value: { values: ["192.0.2.1"] } });
+      expect(await rig.dns.current({ ...request, name: "new" }, never)).toMatchObject({ kind: "missing" });
     });
 
     it.each(ofNames)("says that a %s is missing", async () => {
@@ -172,7 +172,7 @@ export function describeTarget(target: TargetCase): void {
     it("says that a credential is wrong, and what to do", async () => {
       const wrong = await open("wr0ng-secret-1234567");
       try {
-        const outcome = await wrong.replace(order, never);
+        const outcome = await wrong.replace(request, never);
         expect(outcome).toMatchObject({ kind: "refused", fault: about("unauthorised") });
         expect(JSON.stringify(outcome)).not.toContain("wr0ng");
         expect(await rig.peer.held()).toEqual(first.toSorted());

@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
-import type { ReplaceOrder } from "../../../src/updater/targets/target.ts";
+import type { ReplaceRequest } from "../../../src/updater/targets/target.ts";
 import type { Asked, Reply } from "./services.ts";
-import { never, order, type TargetRig } from "./target-faults.ts";
+import { never, request, type TargetRig } from "./target-faults.ts";
 
 export type TogetherCase = {
   readonly ttl: number;
@@ -15,10 +15,11 @@ export function describeTogether(
   first: readonly string[],
   { ttl, error, isWrite = ({ method }) => method !== "GET" }: TogetherCase,
 ): void {
-  const both: readonly ReplaceOrder[] = [order, { ...order, name: "other", value: "9.9.9.8" }];
-  const missing = { ...order, name: "new", value: "9.9.9.7" };
-  const replaceAll = async (orders: readonly ReplaceOrder[]) => (await rig.dns.replaceAll?.(orders, never)) ?? [];
-  const kindsAfter = async (orders: readonly ReplaceOrder[]) => (await replaceAll(orders)).map(({ kind }) => kind);
+  const both: readonly ReplaceRequest[] = [request, { ...request, name: "other", value: "9.9.9.8" }];
+  const missing = { ...request, name: "new", value: "9.9.9.7" };
+  const replaceAll = async (requests: readonly ReplaceRequest[]) => (await rig.dns.replaceAll?.(requests, never)) ?? [];
+  const kindsAfter = async (requests: readonly ReplaceRequest[]) =>
+    (await replaceAll(requests)).map(({ kind }) => kind);
   const written = [`home ${ttl} A 9.9.9.9`, `other ${ttl} A 9.9.9.8`];
   const kept = first.filter((line) => !/^\S+ \S+ A /.test(line));
   const writes = () => rig.server.asked.filter(isWrite).length;
@@ -36,7 +37,7 @@ export function describeTogether(
     expect(await rig.peer.held()).toEqual([...kept, ...written].toSorted());
     const [made] = await replaceAll([
       { ...missing, create: true, ttl },
-      { ...order, value: "9.9.9.6" },
+      { ...request, value: "9.9.9.6" },
     ]);
     expect(made?.kind).toBe("done");
     const now = [`home ${ttl} A 9.9.9.6`, `new ${ttl} A 9.9.9.7`, `other ${ttl} A 9.9.9.8`];

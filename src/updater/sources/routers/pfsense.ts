@@ -35,7 +35,7 @@ export const pfsense = {
       transform: withTrust,
     },
   ),
-  called: "firewall",
+  kindLabel: "firewall",
   can: { push: false, prefix: true, lifetimes: false },
   open: async (config: PfsenseSource, connect) => createPfsenseSource(config, await connect(config)),
 } satisfies SourceKind<PfsenseSource>;

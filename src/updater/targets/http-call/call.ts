@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { HttpRequest } from "../../../lib/http-client/client.ts";
 import type { Secret } from "../../config/secret.ts";
-import type { ReplaceOrder } from "../target.ts";
+import type { ReplaceRequest } from "../target.ts";
 import type { Match } from "./match.ts";
 import { fill, fillForm, fillQuery, inJson, placeholdersIn, valuesOf } from "./template.ts";
 
@@ -35,9 +35,9 @@ export type HttpCall = {
   readonly dns: readonly string[];
 };
 
-export function requestFor(call: HttpCall, order: ReplaceOrder): HttpRequest {
+export function requestFor(call: HttpCall, request: ReplaceRequest): HttpRequest {
   const secrets = Object.fromEntries(Object.entries(call.secrets).map(([name, secret]) => [name, secret()]));
-  const values = { ...secrets, ...valuesOf(order, call.together) };
+  const values = { ...secrets, ...valuesOf(request, call.together) };
   const password = call.password?.();
   const basic = password !== undefined && Buffer.from(`${call.user ?? ""}:${password}`).toString("base64");
   const { body } = call;

@@ -5,7 +5,7 @@ import { type ApiDialect, cannotList, later } from "../../../providers/answers/s
 import { readWritten } from "../../../providers/answers/write-answer.ts";
 import { readingByDns } from "../ask-dns.ts";
 import { confirmDns } from "../confirm-dns.ts";
-import type { RecordTarget, ReplaceOrder, TargetFault } from "../target.ts";
+import type { RecordTarget, ReplaceRequest, TargetFault } from "../target.ts";
 import { type HttpCall, type RefusalMatch, requestFor } from "./call.ts";
 import { type Match, matches, type SeenAnswer } from "./match.ts";
 import { type Values, valuesOf } from "./template.ts";
@@ -13,17 +13,17 @@ import { type Values, valuesOf } from "./template.ts";
 /** One request per name and family; the call says what its answers mean. Reading is a DNS query. */
 export function createHttpTarget(call: HttpCall, client: HttpClient, now: () => number = Date.now): RecordTarget {
   return {
-    async replace(order, signal) {
-      const outcome = await client.send(requestFor(call, order), signal);
-      const values = valuesOf(order, call.together);
+    async replace(request, signal) {
+      const outcome = await client.send(requestFor(call, request), signal);
+      const values = valuesOf(request, call.together);
       const written = readWritten(outcome, successes, now(), dialectOf(call, values));
       if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
-      if (written.kind === "refused") return { kind: "refused", fault: faultOf(call, order, written.because) };
+      if (written.kind === "refused") return { kind: "refused", fault: faultOf(call, request, written.because) };
       const answer = { status: outcome.kind === "answer" ? outcome.status : 0, body: String(written.value.text) };
       const isOne = (list: readonly Match[]) => list.some((match) => matches(match, answer, values));
       const already = isOne(call.unchanged);
       if (!already && !isOne(call.done)) return { kind: "unknown", fault: unclear(call.service, answer) };
-      const stored = call.readBack ? await readBack(call, order, signal) : undefined;
+      const stored = call.readBack ? await readBack(call, request, signal) : undefined;
       if (stored) return { kind: "unknown", fault: stored };
       return { kind: "done", recordId: String(values.name), ttl: null, ...(already ? { already } : {}) };
     },
@@ -37,8 +37,8 @@ const successes = Array.from({ length: 100 }, (_, i) => 200 + i);
 /** Milliseconds that the zone's nameservers may take to serve the new address. */
 const longestReadBack = 45_000;
 
-async function readBack({ dns, service }: HttpCall, order: ReplaceOrder, signal: AbortSignal) {
-  const { zone, name, family, value } = order;
+async function readBack({ dns, service }: HttpCall, request: ReplaceRequest, signal: AbortSignal) {
+  const { zone, name, family, value } = request;
   const question = { zone, name: absoluteName(name, zone), family, value, servers: dns };
   const confirmation = await confirmDns(question, signal, { limit: longestReadBack });
   if (confirmation.kind === "confirmed") return undefined;
@@ -85,7 +85,7 @@ function saidIn(text: string): string {
 
 const faultOf = (
   { service }: HttpCall,
-  { name, zone }: ReplaceOrder,
+  { name, zone }: ReplaceRequest,
   because: TargetFault | { readonly kind: "absent"; readonly message: string },
 ): TargetFault =>
   because.kind === "absent"

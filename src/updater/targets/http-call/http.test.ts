@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { openConfigured } from "../../../../test/rig/updater/configured-target.ts";
 import { type Asked, type Reply, startServer, type TestServer } from "../../../../test/rig/updater/services.ts";
 import { readConfig } from "../../read-config.ts";
-import type { RecordTarget, ReplaceOrder } from "../target.ts";
+import type { RecordTarget, ReplaceRequest } from "../target.ts";
 import { matches } from "./match.ts";
 
 const never = new AbortController().signal;
-const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
+const request: ReplaceRequest = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
 const key = "k3y/with signs & 密码";
 
 let server: TestServer;
@@ -25,10 +25,10 @@ afterEach(async () => {
   await server.close();
 });
 
-async function replace(settings: string, more: Partial<ReplaceOrder> = {}) {
+async function replace(settings: string, more: Partial<ReplaceRequest> = {}) {
   target?.close();
   target = await openConfigured("http", `${settings.replaceAll("URL", server.url)}, done: { line: OK }`, { key });
-  return target.replace({ ...order, ...more }, never);
+  return target.replace({ ...request, ...more }, never);
 }
 const sent = () => server.asked.map(({ method, path, body }) => [method, path, body].filter((each) => each !== ""));
 
@@ -69,7 +69,7 @@ describe("the request", () => {
       `${settings.replaceAll("URL", server.url)}, secrets: { key: { file: key } }, done: { line: OK }`,
       { key: quoted },
     );
-    await target.replace(order, never);
+    await target.replace(request, never);
     expect(JSON.parse(server.asked[0]?.body ?? "")).toEqual({ ip: "9.9.9.9", key: quoted });
     expect(server.asked[0]?.headers).toMatchObject({ "x-type": "A", "content-type": "application/json" });
   });
@@ -126,7 +126,7 @@ describe("the answer", () => {
     await new Promise<void>((resolve) => silent.bind(0, "127.0.0.1", resolve));
     const settings = `${url.replaceAll("URL", server.url)}, done: { line: OK }, readBack: true, dns: ["127.0.0.1:${silent.address().port}"]`;
     target = await openConfigured("http", settings, { key });
-    const outcome = await target.replace(order, stop.signal);
+    const outcome = await target.replace(request, stop.signal);
     silent.close();
     expect(outcome).toMatchObject({ kind: "unknown", fault: { afterWrite: true } });
   });

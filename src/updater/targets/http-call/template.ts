@@ -1,6 +1,6 @@
 import { recordTypeOf } from "../../../core/addresses/address.ts";
 import { absoluteName } from "../../../core/names/name.ts";
-import type { ReplaceOrder } from "../target.ts";
+import type { ReplaceRequest } from "../target.ts";
 
 /** The placeholders of every template: `{name}`. A secret has the name that its owner gives it. */
 export const orderPlaceholders = ["name", "label", "zone", "address", "family", "type", "ipv4", "ipv6", "addresses"];
@@ -10,13 +10,13 @@ const placeholder = /\{([A-Za-z][A-Za-z0-9_]*)\}/g;
 export const placeholdersIn = (template: string): readonly string[] =>
   [...template.matchAll(placeholder)].map(([, name = ""]) => name);
 
-/** What the placeholders stand for. An absent one has no value for this order. */
+/** What the placeholders stand for. An absent one has no value for this request. */
 export type Values = Readonly<Record<string, string | undefined>>;
 
 /** `beside` is sent only to a service that takes both addresses in one call. */
-export function valuesOf(order: ReplaceOrder, together: boolean): Values {
-  const { zone, name, family, value } = order;
-  const other = together ? order.otherAddress : undefined;
+export function valuesOf(request: ReplaceRequest, together: boolean): Values {
+  const { zone, name, family, value } = request;
+  const other = together ? request.otherAddress : undefined;
   const [ipv4, ipv6] = family === "ipv4" ? [value, other] : [other, value];
   return {
     name: absoluteName(name, zone),

@@ -11,7 +11,7 @@ import { dnsServer, hostedFields, oneTrust, withTrust } from "../../config/endpo
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
 import { readingByDns } from "../ask-dns.ts";
-import type { RecordTarget, ReplaceOrder, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
+import type { RecordTarget, ReplaceRequest, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
 
 const settings = mapping(
   {
@@ -68,20 +68,20 @@ const statusOf = (errorText: string): number =>
 /** The API can only write, one address per request; reading is a DNS query. */
 function createNamecheapTarget(config: NamecheapTarget, client: HttpClient): RecordTarget {
   return {
-    async replace(order, signal) {
-      const { zone, name, value } = order;
+    async replace(request, signal) {
+      const { zone, name, value } = request;
       const query = new URLSearchParams({ host: name, domain: zone, password: config.token(), ip: value });
-      const request = {
+      const httpRequest = {
         method: "GET",
         path: `/update?${query.toString()}`,
         headers: {},
         secrets: [config.token()],
       } as const;
-      const written = readWritten(await client.send(request, signal), [200], Date.now(), dialect);
+      const written = readWritten(await client.send(httpRequest, signal), [200], Date.now(), dialect);
       if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
-      if (written.kind === "accepted") return confirmed(xmlIn(written.value), order);
+      if (written.kind === "accepted") return confirmed(xmlIn(written.value), request);
       const { because } = written;
-      if (because.kind === "absent") return { kind: "refused", fault: stopped(noHost(order, because.message), true) };
+      if (because.kind === "absent") return { kind: "refused", fault: stopped(noHost(request, because.message), true) };
       return { kind: "refused", fault: because.kind === "unauthorised" ? stopped(because, false) : because };
     },
     ...readingByDns(config.dns, cannotList(service, notListed)),
@@ -91,7 +91,7 @@ function createNamecheapTarget(config: NamecheapTarget, client: HttpClient): Rec
 
 const notListed = "see the domain's page *Advanced DNS*";
 
-function confirmed(xml: XmlElement | undefined, { zone, name, value }: ReplaceOrder): WriteOutcome {
+function confirmed(xml: XmlElement | undefined, { zone, name, value }: ReplaceRequest): WriteOutcome {
   const stored = textIn(xml, "IP");
   if (textIn(xml, "Done") === "true" && stored === value) {
     return { kind: "done", recordId: absoluteName(name, zone), ttl: null };
@@ -112,7 +112,7 @@ const stopped = (fault: TargetFault, onlyName: boolean): TargetFault => ({
   onlyName,
 });
 
-const noHost = ({ zone, name }: ReplaceOrder, errorText: string): TargetFault =>
+const noHost = ({ zone, name }: ReplaceRequest, errorText: string): TargetFault =>
   errorText === ""
     ? unknownCall({ kind: "absent", message: errorText }, service)
     : {

@@ -2,8 +2,8 @@ import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import type { OrderedPolicy } from "../../core/addresses/choose-in-order.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import { calledOf } from "../sources/sources.ts";
-import type { ReplaceOrder } from "../targets/target.ts";
+import { kindLabelOf } from "../sources/sources.ts";
+import type { RecordSpec } from "../targets/target.ts";
 
 type NameConfig = UpdaterConfig["names"][number];
 type NameRules = NameConfig["rules"];
@@ -11,27 +11,27 @@ type FamilyConfig = NameConfig["families"] extends ReadonlyMap<Family, infer Con
 type FamilySource = NonNullable<FamilyConfig["others"]>[number];
 
 /** One name and one family: the unit of decisions, independent of all others. */
-export type Subject = {
+export type ManagedRecord = {
   /** The key of its stored address; never shared with another service or name. */
   readonly key: string;
   /** `home.example.org A` */
-  readonly title: string;
+  readonly displayName: string;
   /** The key of the same name's other family, if moor updates that too. */
   readonly otherFamilyKey?: string;
   readonly family: Family;
   readonly source: string;
   /** What messages call the source. */
-  readonly called: string;
+  readonly kindLabel: string;
   /** Other sources, if it has several: in order of preference after the first. */
-  readonly others?: readonly Origin[] | undefined;
+  readonly others?: readonly RecordSource[] | undefined;
   /** How many of its sources must report the same address; without it, the first that has one is used. */
   readonly agree?: number | undefined;
   readonly target: string;
   readonly policy: OrderedPolicy;
-  /** The same for subjects that must get the same address, so that the choice for a thousand names is made once. */
+  /** The same for records that must get the same address, so that the choice for a thousand names is made once. */
   readonly policyKey: string;
   readonly rules: NameRules;
-  readonly order: Omit<ReplaceOrder, "value">;
+  readonly spec: RecordSpec;
   /** Remove its record when moor is stopped. */
   readonly removeOnStop?: true;
   /** Nothing is written. */
@@ -39,27 +39,35 @@ export type Subject = {
 };
 
 /** A source, and its devices in order of preference. */
-export type Origin = { readonly source: string; readonly called: string; readonly devices: readonly string[] };
+export type RecordSource = { readonly source: string; readonly kindLabel: string; readonly devices: readonly string[] };
 
-export const originsOf = ({ source, called, policy, others = [] }: Subject): readonly Origin[] => [
-  { source, called, devices: policy.devices },
+export const sourcesOf = ({ source, kindLabel, policy, others = [] }: ManagedRecord): readonly RecordSource[] => [
+  { source, kindLabel, devices: policy.devices },
   ...others,
 ];
 
-export const isFrom = (subject: Subject, source: string): boolean =>
-  originsOf(subject).some((origin) => origin.source === source);
+export const isFrom = (record: ManagedRecord, source: string): boolean =>
+  sourcesOf(record).some((from) => from.source === source);
 
-export function subjectsOf(config: UpdaterConfig): readonly Subject[] {
+export function managedRecordsOf(config: UpdaterConfig): readonly ManagedRecord[] {
   return config.names.flatMap((name) =>
-    [...name.families].map(([family, wanted]) => subjectOf(config, name, family, wanted)),
+    [...name.families].map(([family, wanted]) => managedRecordOf(config, name, family, wanted)),
   );
 }
 
-function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wanted: FamilyConfig): Subject {
+function managedRecordOf(
+  config: UpdaterConfig,
+  entry: NameConfig,
+  family: Family,
+  wanted: FamilyConfig,
+): ManagedRecord {
   const { name, zone, target, ttl, create, removeOnStop, paused, rules } = entry;
   const { devices, source, vhid, host, recordId, agree } = wanted;
-  const originOf = (other: FamilySource): Origin => ({ ...other, called: calledOf(config.sources.get(other.source)) });
-  const others = wanted.others?.map(originOf);
+  const sourceOf = (other: FamilySource): RecordSource => ({
+    ...other,
+    kindLabel: kindLabelOf(config.sources.get(other.source)),
+  });
+  const others = wanted.others?.map(sourceOf);
   const type = recordTypeOf(family);
   const policy: OrderedPolicy = {
     devices,
@@ -73,10 +81,10 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
   return {
     key: keyOf(family),
     ...(other && { otherFamilyKey: keyOf(other) }),
-    title: `${absoluteName(name, zone)} ${type}`,
+    displayName: `${absoluteName(name, zone)} ${type}`,
     family,
     source,
-    called: calledOf(config.sources.get(source)),
+    kindLabel: kindLabelOf(config.sources.get(source)),
     others,
     agree,
     target,
@@ -85,7 +93,7 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
     rules,
     ...(removeOnStop && { removeOnStop }),
     ...(paused && { paused }),
-    order: {
+    spec: {
       zone,
       name,
       family,
@@ -100,9 +108,9 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
  * `pppoe0 of home`, or `pppoe0 of home, else igb1 of home`; by agreement,
  * `internet of web and internet of dns, if 2 agree`.
  */
-export function describeOrigins(subject: Subject, nameOf = (source: string) => source): string {
-  const all = originsOf(subject);
-  const one = ({ source, devices }: Origin) => `${devices.join(", else ")} of ${nameOf(source)}`;
-  if (subject.agree === undefined) return all.map(one).join(", else ");
-  return `${all.map(one).join(" and ")}, if ${subject.agree} agree`;
+export function describeSources(record: ManagedRecord, nameOf = (source: string) => source): string {
+  const all = sourcesOf(record);
+  const one = ({ source, devices }: RecordSource) => `${devices.join(", else ")} of ${nameOf(source)}`;
+  if (record.agree === undefined) return all.map(one).join(", else ");
+  return `${all.map(one).join(" and ")}, if ${record.agree} agree`;
 }
