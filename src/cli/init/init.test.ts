@@ -232,11 +232,7 @@ describe("--create", () => {
       { status: 403, body: { message: "no" } },
       "The A record nas.example.org was not created: ",
     ],
-    [
-      "an answer without a record",
-      { body: { record: {} } },
-      "reported success, but does not list the record; create it in the console",
-    ],
+    ["an answer without a record", { body: { record: {} } }, "reported success, but its answer contains no record"],
     ["no answer", { fault: "reset" }, "The A record nas.example.org was not created: "],
   ])("says what went wrong, and writes nothing: %s", async ([, reply, said]) => {
     serve(() => reply);

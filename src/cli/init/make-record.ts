@@ -1,11 +1,7 @@
 import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import { parseOwner } from "../../core/names/name.ts";
-import { createHttpClient } from "../../lib/http-client/client.ts";
-import { noZone, readAnswer } from "../../providers/answers/service-answer.ts";
 import type { ListedZone } from "../../providers/provider-calls.ts";
-import type { TargetConfig } from "../../updater/config/kinds.ts";
 import type { RecordTarget, TargetFault } from "../../updater/targets/target.ts";
-import type { TokenTarget } from "../../updater/targets/token-target.ts";
 import type { CommandIo } from "../io/command-io.ts";
 
 export type NewRecord = {
@@ -13,18 +9,17 @@ export type NewRecord = {
   readonly name: string;
   readonly family: Family;
   readonly value: string;
-  readonly config: TargetConfig;
   readonly target: RecordTarget;
   readonly io: CommandIo;
 };
 
 /**
- * Creates a record with the zone's TTL through either API. Undefined if the service lists it afterwards. The answer
+ * Creates a record with the zone's TTL. Undefined if the service lists it afterwards. The answer
  * does not count: it can be lost after the write, or report a success that did not happen.
  */
 export async function makeRecord(wanted: NewRecord): Promise<TargetFault | undefined> {
-  const { config, target, zone, io } = wanted;
-  const answered = config.api === "v1" ? await postRecord(wanted, config as TokenTarget) : await createSet(wanted);
+  const { target, zone, io } = wanted;
+  const answered = await createSet(wanted);
   const listed = await target.records(zone.name, io.signal);
   if (listed.kind !== "found") return answered ?? listed;
   const isThere = listed.value.some(({ name, type, value }) => {
@@ -36,25 +31,6 @@ export async function makeRecord(wanted: NewRecord): Promise<TargetFault | undef
   return (
     answered ?? { kind: "later", because: "the record service reported success, but does not list the record", todo }
   );
-}
-
-/** `POST /api/v1/records`, which the updater never uses. */
-async function postRecord(
-  { zone, name, family, value, io }: NewRecord,
-  config: TokenTarget,
-): Promise<TargetFault | undefined> {
-  const client = await createHttpClient(config);
-  try {
-    const path = `${/\/api\/v1\/?$/.test(config.url.pathname) ? "" : "/api/v1"}/records`;
-    const headers = { "auth-api-token": config.token(), "content-type": "application/json" };
-    const body = JSON.stringify({ zone_id: zone.id, type: recordTypeOf(family), name, value });
-    const outcome = await client.send({ method: "POST", path, headers, body }, io.signal);
-    const answer = readAnswer(outcome, [200, 201], Date.now());
-    if (answer.kind === "ok") return undefined;
-    return answer.kind === "absent" ? noZone(zone.name) : answer;
-  } finally {
-    client.close();
-  }
 }
 
 async function createSet({ target, zone, name, family, value, io }: NewRecord): Promise<TargetFault | undefined> {

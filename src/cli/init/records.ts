@@ -4,7 +4,6 @@ import { absoluteName, parseOwner, parseZoneName } from "../../core/names/name.t
 import { asAscii } from "../../core/names/unicode.ts";
 import { visible } from "../../core/visible-text.ts";
 import type { ListedZone } from "../../providers/provider-calls.ts";
-import type { TargetConfig } from "../../updater/config/kinds.ts";
 import { targetName, targetRank } from "../../updater/report/kind-names.ts";
 import type { ListedRecord, RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
@@ -53,7 +52,7 @@ export async function askRecords(
     const zone = await untilRight(asker, io, () => askZone(options, zones, asker));
     if (zones === undefined && options.create)
       io.err(`--create has no effect here: moor cannot see which records exist at ${targetName(config.api)}.\n`);
-    const asking = { options, zone, config, target, asker, io, ...wanted };
+    const asking = { options, zone, target, asker, io, ...wanted };
     const name = await untilRight(asker, io, () => (zones === undefined ? typeName(asking) : askName(asking)));
     return { target: entry, zone: zone.name, name };
   } finally {
@@ -136,7 +135,6 @@ async function askZone(
 type NameAsking = {
   readonly options: InitOptions;
   readonly zone: ListedZone;
-  readonly config: TargetConfig;
   readonly target: RecordTarget;
   readonly families: readonly Family[];
   readonly addresses: Addresses;

@@ -16,7 +16,7 @@ function read(hosts: string, names = "") {
   const text = `sources: { fw: { url: 'https://192.0.2.1', keyFile: key }, script: { kind: command, command: [./address] } }
 targets:
   dns: { api: rrsets, url: 'https://dns.test', token: { file: token } }
-  old: { url: 'https://old.test', token: { file: token } }
+  old: { api: dyndns2, service: noip, user: me, password: { file: token } }
   cheap: { api: namecheap, token: { file: token } }
 changesPerHour: 30
 ${names}
@@ -107,7 +107,7 @@ describe("an entry of hosts", () => {
       `  - { zone: example.org, source: fw, target: old, create: true, interface: igb0, names: { a: ::1 } }
   - { zone: example.org, source: fw, target: cheap, interface: igb0, names: { a: ::1 } }`,
       [
-        "9: `moor update` does not create records with the API v1, so this one must exist",
+        "9: `moor update` does not create records with the API dyndns2, so this one must exist",
         "10: the API namecheap cannot write IPv6 addresses",
       ],
     ],

@@ -17,10 +17,10 @@ import { type TokenTarget, tokenSettings } from "./token-target.ts";
 export const v1 = {
   ...tokenSettings(
     "Target: v1",
-    "`Auth-API-Token` and `/api/v1/records`, an API of `moor records`. The records must exist.",
+    "`Auth-API-Token` and `/api/v1/records`, an API of `moor records`.",
     "https://dns.example.org",
   ),
-  can: { create: false, ttl: true },
+  can: { create: true, ttl: true },
   open: async (config: TokenTarget, connect) => createV1Target(config, await connect(config)),
 } satisfies TargetKind<TokenTarget>;
 
@@ -57,7 +57,8 @@ export function createV1Target(config: TokenTarget, client: HttpClient, now: () 
   });
 }
 
-type SetLookup = Lookup<HeldSet<readonly ReadableRecord[]>>;
+/** Undefined if the zone has no such record. */
+type SetLookup = Lookup<HeldSet<readonly ReadableRecord[]> | undefined>;
 
 /** Finds the record of a set, and remembers its id. */
 class RecordFinder {
@@ -95,7 +96,7 @@ class RecordFinder {
       this.#zoneIds.set(set.zone, only.zone_id);
     }
     const [first, ...others] = found.value.find(({ name, type }) => name === set.name && type === set.type)?.rest ?? [];
-    if (!first) return noRecord(set);
+    if (!first) return { kind: "found", value: undefined };
     return others.length === 0 ? { kind: "found", value: heldIn(first) } : ambiguous(set, [first, ...others]);
   }
 
@@ -153,12 +154,6 @@ const fromWire = ({ id, zone_id, name, type, value, ttl }: ReadableRecord): List
   type,
   value,
   ...(typeof ttl === "number" ? { ttl } : {}),
-});
-
-const noRecord = ({ zone, name, type }: SetName): TargetFault => ({
-  kind: "missing",
-  because: `there is no record ${absoluteName(name, zone)} ${type}`,
-  todo: `create it in the console, with any address; \`moor list ${zone}\` lists the existing ones`,
 });
 
 const noRecordWithId = (id: string): TargetFault => ({
