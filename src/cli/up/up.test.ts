@@ -1,7 +1,9 @@
-import { mkdtemp, readdir } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keysFile, openAccess } from "../../firewall/access/store.ts";
 import { recordsDatabase } from "../../records/open-store.ts";
@@ -19,19 +21,29 @@ beforeAll(async () => {
 afterAll(() => void other.close());
 
 /** Runs until it has printed everything, or ends. */
-async function up(places: Readonly<Record<string, string>>, isTerminal = true, ...more: readonly string[]) {
+const up = (places: Readonly<Record<string, string>>, isTerminal = true, ...more: readonly string[]) =>
+  upWhile(async () => undefined, places, isTerminal, ...more);
+
+/** The same; `whileUp` gets what was printed, and runs before it is stopped. */
+async function upWhile(
+  whileUp: (said: string) => Promise<unknown>,
+  places: Readonly<Record<string, string>>,
+  isTerminal = true,
+  ...more: readonly string[]
+) {
   const cwd = await mkdtemp(join(tmpdir(), "moor-up-"));
   const anywhere = { records: "127.0.0.1:0", firewall: "127.0.0.1:0", dns: "127.0.0.1:0", updater: "127.0.0.1:0" };
   const words = Object.entries({ ...anywhere, ...places }).flatMap(([part, at]) => [`--${part}`, at]);
   const stop = new AbortController();
   let said = "";
+  let asking: Promise<unknown> = Promise.resolve();
   const out = (text: string) => {
     said += text;
-    if (/sign-in.*\n$/.test(said)) stop.abort();
+    if (/sign-in.*\n$/.test(said)) asking = whileUp(said).finally(() => stop.abort());
   };
   const io = { program: "moor", out, err: out, env: {}, cwd, isTerminal, signal: stop.signal };
   const code = await runMoor(["up", "--interface", "lo", ...words, ...more], io);
-  return { code, said, cwd };
+  return { code, said, cwd, asked: await asking };
 }
 
 it("prints one link for all pages, and says that the browser will warn about it, why, and what to do", async () => {
@@ -82,6 +94,38 @@ it("does not touch the data of a running service", async () => {
 it("says how it learns of a change", async () => {
   const { said } = await up({}, true, "--examples");
   expect(said).toMatch(/follows lo: checks immediately when .*, otherwise every 2 s\n/);
+});
+
+describe("moor up --oidc", () => {
+  const settings = (issuer: string) =>
+    `{ name: Harbour ID, issuer: "${issuer}", client: moor, secret: { file: oidc-secret }, allow: [{ group: dns-admins }] }`;
+  const written = async (content: string) => {
+    const folder = await mkdtemp(join(tmpdir(), "moor-up-"));
+    await writeFile(join(folder, "oidc-secret"), "a secret of the client", { mode: 0o600 });
+    await writeFile(join(folder, "oidc.yaml"), content);
+    return join(folder, "oidc.yaml");
+  };
+
+  const providerAt = async (url: string) => {
+    const { stdout } = await promisify(execFile)("curl", ["-sk", `${url}/console/services`]);
+    return (JSON.parse(stdout) as { provider?: string }).provider;
+  };
+
+  it("offers the provider on the page of the record service only, whose owner is signed in on all", async () => {
+    const ways = async (said: string) => {
+      const urls = said.matchAll(/(?:DNS|firewall|updater) (https:\/\/[\d.:]+)/g);
+      return await Promise.all([...urls].map(async ([, url]) => await providerAt(`${url}`)));
+    };
+    const file = await written(settings("https://auth.example.org"));
+    const { asked } = await upWhile(ways, {}, true, "--oidc", file);
+    expect(asked).toEqual(["Harbour ID", undefined, undefined]);
+  });
+
+  it("starts nothing if the file has a fault", async () => {
+    const { code, said, cwd } = await up({}, true, "--oidc", await written(settings("auth.example.org")));
+    expect([code, said]).toEqual([2, expect.stringContaining("issuer")]);
+    expect(await readdir(cwd)).toEqual([]);
+  });
 });
 
 describe("moor up, if a port is in use", () => {

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { relative, resolve } from "node:path";
+import type { OidcSettings } from "../../access/oidc/settings.ts";
 import { createToken } from "../../access/secret.ts";
 import type { Example } from "../../contract/overview.ts";
 import { ok } from "../../core/result.ts";
@@ -18,6 +19,7 @@ import { describeInterval } from "../../updater/report/describe-interval.ts";
 import { summarise } from "../../updater/report/describe-round.ts";
 import { openUpdater, type Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { type OidcFlags, readOidc } from "../io/oidc-option.ts";
 import { noteServiceUrl } from "../io/service-url.ts";
 import { browserWarning, linkToShow } from "../io/sign-in.ts";
 import { dataFlag } from "../io/try-lines.ts";
@@ -30,7 +32,7 @@ import { openUpPage, type UpPage, type Watched } from "./page.ts";
 import { prepareTrial, type Trial, writeTrialConfig } from "./prepare.ts";
 import { bringTogether, type Together } from "./together.ts";
 
-export type UpCommand = {
+export type UpCommand = OidcFlags & {
   readonly data: string;
   readonly interface?: string;
   /** True: listen on all addresses, with links to the address of the interface. */
@@ -50,12 +52,14 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
   const log = createLog({ format: "text", write: io.err });
   const opened: Opened[] = [];
   try {
+    const oidc = await readOidc(options, io);
+    if (oidc === "refused") return 2;
     const folder = resolve(io.cwd, options.data);
     const trial = await prepareTrial(folder, options.interface, io);
     if (trial === undefined) return 2;
     const host = options.host === true ? addressOn(trial.device) : options.host;
     const together = bringTogether();
-    const urls = await startServices(options, folder, host, { ...together, log, opened });
+    const urls = await startServices({ ...options, ...oidc }, folder, host, { ...together, log, opened });
     await writeTrialConfig(trial, urls);
     together.suggest(examplesOf(trial, urls, io.program, (path) => path));
     const control = controlAt(host === undefined ? options.updater : openToOthers(options.updater, host));
@@ -93,7 +97,7 @@ export type Urls = {
 };
 
 async function startServices(
-  options: UpCommand,
+  options: Omit<UpCommand, "oidc"> & { readonly oidc?: OidcSettings },
   dataFolder: string,
   host: string | undefined,
   { log, opened, links, pagesOf, updater }: Together & { readonly log: Logger; readonly opened: Opened[] },
@@ -106,6 +110,8 @@ async function startServices(
     listenOption: "--records",
     nameservers: unsetNameservers,
     counted: options.metrics !== undefined,
+    // Only here: the updater's page has one user, the owner, and anybody who may sign in there would be the owner of all.
+    oidc: options.oidc,
     ...pagesOf("records"),
     updater,
   });

@@ -33,7 +33,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
 }
 
 function addUpVerb(program: Command, io: CommandIo, run: Run): void {
-  program
+  const up = program
     .command("up")
     .summary("Runs all three programs on this machine, to try them.")
     .description(
@@ -51,8 +51,8 @@ function addUpVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
     .option("--updater <host:port>", "where the updater serves its page", readListen, readListen("127.0.0.1:9053"))
     .option("--metrics <host:port>", "also serve the record service's /metrics and /health on this address", readListen)
-    .option("--examples", "also print what was created, and commands to try in another terminal")
-    .action((options) => run(async () => (await import("../up/up.ts")).up(options, io)));
+    .option("--examples", "also print what was created, and commands to try in another terminal");
+  oidcOption(up).action((options) => run(async () => (await import("../up/up.ts")).up(options, io)));
 }
 
 function addRecordsVerb(program: Command, io: CommandIo, run: Run): void {
