@@ -3,6 +3,7 @@ import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { keepFocus } from "./keys/keep-focus.ts";
 import { Keys } from "./keys/keys.tsx";
 import { isAway } from "./live/request.ts";
 import { SlowWrite } from "./live/slow-write.tsx";
@@ -25,6 +26,7 @@ export function mount(page: ReactNode): void {
     },
   });
   const wayBack = watchWayBack();
+  keepFocus();
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">

@@ -1,4 +1,5 @@
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
+import { Button, type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
+import { StayingButton } from "./keys/staying-button.tsx";
 
 const tide: MantineColorsTuple = [
   "#e8f6f9",
@@ -25,6 +26,7 @@ export const theme = createTheme({
   headings: { fontWeight: "600", sizes: { h1: { fontSize: "1.375rem" }, h2: { fontSize: "1.125rem" } } },
   cursorType: "pointer",
   respectReducedMotion: true,
+  components: { Button: Button.extend({ defaultProps: { component: StayingButton } }) },
 });
 
 export const cssVariables: CSSVariablesResolver = () => ({

@@ -44,6 +44,25 @@ it("Add another keeps the form open, empty, with the focus on the name", async (
   expect([await name.inputValue(), await value(1).inputValue()]).toEqual(["", ""]);
 });
 
+it("a second MX by keyboard: the answer about the final dot leaves the focus in its record", async () => {
+  await open(harbour);
+  const row = page.getByRole("link", { name: "@ MX" });
+  await row.press("Enter");
+  await dialog().getByRole("button", { name: "Add value" }).press("Enter");
+  await page.keyboard.type("30");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("mx.example.net");
+  await page.keyboard.press("Enter");
+  const whole = dialog().getByRole("button", { name: "Full name: mx.example.net." });
+  await whole.and(page.locator(":focus")).press("Enter");
+  const third = dialog().getByRole("group", { name: "Record 3" });
+  await third.getByRole("textbox").and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("Saved @ MX.").waitFor();
+  await row.and(page.locator(":focus")).waitFor();
+  expect(page.complaints).toEqual([]);
+});
+
 describe("the history of a record", () => {
   it("is in its form: who changed it last, from what to what", async () => {
     await open(`${harbour}?edit=home/A`);

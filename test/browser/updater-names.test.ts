@@ -66,6 +66,8 @@ const say = (address: string) => {
 };
 const dialog = () => page.getByRole("dialog");
 const press = (name: string) => dialog().getByRole("button", { name, exact: true }).click();
+const focused = (role: "button" | "textbox", name: string) =>
+  dialog().getByRole(role, { name, exact: true }).and(page.locator(":focus"));
 const card = (name: string) => page.getByRole("region", { name: `${name}.example.org` });
 const closed = () => dialog().waitFor({ state: "detached" });
 
@@ -80,15 +82,22 @@ describe("the names on the updater's page", () => {
 
   it("can be added: the difference is shown first, the file keeps its comments, and the record is written", async () => {
     const before = config();
-    await press("Review");
-    await dialog().getByText("- { name: nas, zone: example.org, ipv4: wan0 }").waitFor();
+    await dialog().getByLabel("Name", { exact: true }).press("Enter");
+    await focused("button", "Save").waitFor();
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Shift+Tab");
+    await focused("button", "Back").press("Enter");
+    await focused("textbox", "Name").waitFor();
+    await dialog().getByRole("button", { name: "Review" }).press("Enter");
+    await focused("button", "Save").waitFor();
+    await dialog().getByText("- { name: nas, zone: example.org, ipv4: wan0, create: true }").waitFor();
     expect(config()).toBe(before);
     await press("Save");
     await closed();
     expect(await page.getByText("Saved. The updater uses the new config.").getAttribute("class")).toContain("good");
     await card("nas").getByText("up to date", { exact: true }).waitFor();
     expect(record("nas")).toBe("9.9.9.9");
-    expect(config()).toBe(`${before.trimEnd()}\n  - { name: nas, zone: example.org, ipv4: wan0 }\n`);
+    expect(config()).toBe(`${before.trimEnd()}\n  - { name: nas, zone: example.org, ipv4: wan0, create: true }\n`);
   });
 
   it("show what is wrong at its field, with the line", async () => {
@@ -103,7 +112,7 @@ describe("the names on the updater's page", () => {
     await press("Review");
     await press("Save");
     await closed();
-    expect(config()).toBe(before.replace("name: nas, zone: example.org, ipv4: wan0", "$&, ttl: 300"));
+    expect(config()).toBe(before.replace("name: nas, zone: example.org, ipv4: wan0, create: true", "$&, ttl: 300"));
   });
 
   it("are not written over a change that somebody made in the meantime", async () => {

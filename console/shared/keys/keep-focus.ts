@@ -1,0 +1,52 @@
+/**
+ * A browser gives the focus to nothing when the element that has it is removed or disabled: the next Tab starts at the
+ * top of the page, and a screen reader says nothing. Here it goes to what is nearest to that element, unless the page
+ * has put it somewhere by the next frame.
+ */
+export function keepFocus(): void {
+  let path: readonly Element[] = [];
+  let isWaiting = false;
+  document.addEventListener("focusin", ({ target }) => {
+    path = target instanceof Element ? pathOf(target) : [];
+  });
+  const rescue = () => {
+    isWaiting = false;
+    if (isLost(path[0])) nearestIn(path)?.focus({ preventScroll: true });
+  };
+  new MutationObserver(() => {
+    if (isWaiting || !isLost(path[0])) return;
+    isWaiting = true;
+    requestAnimationFrame(() => requestAnimationFrame(rescue));
+  }).observe(document.body, { subtree: true, childList: true, attributeFilter: ["disabled"] });
+}
+
+function pathOf(element: Element): readonly Element[] {
+  const path = [element];
+  for (let each = element.parentElement; each !== null; each = each.parentElement) path.push(each);
+  return path;
+}
+
+/** A click beside everything takes the focus away too, but from an element that could still have it. */
+const isLost = (last: Element | undefined): boolean =>
+  last !== undefined &&
+  (!last.isConnected || last.matches(":disabled")) &&
+  [document.body, last].includes(document.activeElement ?? document.body);
+
+const fields = ":is(input:not([type=hidden]), select, textarea):enabled";
+const others = ':is(button:enabled, a[href], summary, [tabindex]):not([tabindex="-1"])';
+
+/** In a form, a field comes before the buttons; elsewhere, whatever is nearest, or a part that can have the focus. */
+function nearestIn(path: readonly Element[]): HTMLElement | undefined {
+  const around = path.filter((each) => each.isConnected && each !== document.body && each !== document.documentElement);
+  const inForm = around.slice(0, around.findIndex((each) => each.matches("form")) + 1);
+  const places: readonly (readonly [Element, string])[] = [
+    ...inForm.flatMap((each) => [[each, "[data-autofocus]"] as const, [each, fields] as const]),
+    ...inForm.slice(-1).map((form) => [form, "[type=submit]:enabled"] as const),
+    ...around.map((each) => [each, `${fields}, ${others}`] as const),
+  ];
+  for (const [place, what] of places) {
+    if (place instanceof HTMLElement && place.matches('[tabindex="-1"]')) return place;
+    for (const found of place.querySelectorAll<HTMLElement>(what)) if (found.checkVisibility()) return found;
+  }
+  return document.getElementById("content") ?? undefined;
+}
