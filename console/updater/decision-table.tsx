@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { UpdaterDecision } from "../../src/contract/updater-page.ts";
 import { ListTable } from "../shared/list-table.tsx";
 import { Problem } from "../shared/live/problem.tsx";
+import { NameText } from "../shared/name-text.tsx";
 import { When } from "../shared/time/when.tsx";
 import { WithCode } from "../shared/with-code.tsx";
 
@@ -42,7 +43,9 @@ function Decisions({ decisions }: { readonly decisions: readonly UpdaterDecision
                 <When at={at} />
               </td>
               <td data-label="About" className="mono about">
-                {about}
+                <span>
+                  <NameText name={about} />
+                </span>
               </td>
               <td data-label="What" className={kind === "failing" ? "bad" : ""}>
                 {what}

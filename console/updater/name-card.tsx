@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Published, UpdaterDecision } from "../../src/contract/updater-page.ts";
 import { Problem } from "../shared/live/problem.tsx";
+import { NameText } from "../shared/name-text.tsx";
 import { useNow, When } from "../shared/time/when.tsx";
 import { durationInWords } from "../shared/time/words-of-time.ts";
 import { WithCode } from "../shared/with-code.tsx";
@@ -36,9 +37,9 @@ export function NameCard({ name: { host, records }, entryOf, ...shared }: Props)
   const paused = records.every((record) => record.paused);
   return (
     <Paper withBorder p="md" component="section" aria-label={host} className={`card ${worstTone(tones)}`}>
-      <Group justify="space-between" align="start" wrap="nowrap" gap="xs">
+      <Group justify="space-between" align="start" gap="xs">
         <Title order={2} className="mono" style={{ fontSize: "1rem" }}>
-          {host}
+          <NameText name={host} />
         </Title>
         {isOne && <Actions of={host} isPaused={paused} entry={entries[0]} />}
       </Group>
@@ -114,7 +115,9 @@ function Facts({ record, published, decisions, nextRound }: Shared & { readonly 
   const shown = publishedOf(record, published);
   return (
     <>
-      <h3 className="mono">{name}</h3>
+      <h3 className="mono">
+        <NameText name={name} />
+      </h3>
       <dl className="facts">
         <dt>Wanted</dt>
         <dd className="mono">{wanted ?? "no address"}</dd>

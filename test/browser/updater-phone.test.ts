@@ -4,12 +4,27 @@ import { until } from "../rig/until.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import { wanWith } from "../rig/updater/services.ts";
 import { startWatcher, type Watcher } from "../updater/watcher.ts";
-import { type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
+import { type OpenBrowser, openBrowser, openContext, openPage, phone } from "./browser.ts";
 
 let browser: OpenBrowser;
 let loop: Loop;
 let watcher: Watcher;
 const name = "a-name-as-long-as-people-make-them-for-a-machine-in-the-cellar.and-one.more";
+const another = "gartenhaus.wetterstation";
+/** Words of names that are on two lines. */
+const brokenLabels = `[...document.querySelectorAll("section :is(h2, h3), .about span")].flatMap((name) =>
+  [...name.childNodes]
+    .filter((part) => part.nodeType === Node.TEXT_NODE)
+    .flatMap((part) =>
+      [...part.data.matchAll(/[^-\\s]+-?/g)].filter(({ 0: word, index }) => {
+        const range = document.createRange();
+        range.setStart(part, index);
+        range.setEnd(part, index + word.length);
+        return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+      }),
+    )
+    .map(([word]) => word),
+)`;
 const say = (host: number) => {
   const tail = `1111:2222:3333:4444:5555:6666:${host}`;
   loop.says.firewall = () => ({ body: { wan0: wanWith([`203.0.113.20${host}`], [`2a00:${tail}`]) } });
@@ -19,7 +34,13 @@ const say = (host: number) => {
 beforeAll(async () => {
   browser = await openBrowser();
   const settings = 'interval: 1s\ncontrol: { listen: "127.0.0.1:0", token: { file: t } }';
-  loop = await openLoop(`  - { name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0 }`, undefined, { settings });
+  loop = await openLoop(
+    `  - { name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0 }
+  - { name: ${another}, zone: example.org, ipv4: wan0 }`,
+    undefined,
+    { settings },
+  );
+  loop.records.push({ id: "another", type: "A", name: another, value: "", zone_id: "z1" });
   for (const type of ["A", "AAAA"]) loop.records.push({ id: type, type, name, value: "", zone_id: "z1" });
   say(1);
   watcher = await startWatcher(loop, { pages: builtPages() });
@@ -51,6 +72,15 @@ describe("the updater's page", () => {
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Show this list").waitFor();
     expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("breaks a name on a phone only after a dot or a hyphen", async () => {
+    const context = await openContext(browser, { size: phone });
+    const page = await openPage(context, watcher.page());
+    await page.getByRole("heading", { name: `${another}.example.org`, exact: true }).waitFor();
+    await page.getByText("Details").first().click();
+    expect(await page.evaluate(brokenLabels)).toEqual([]);
     await context.close();
   });
 
