@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
+import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { walkTo } from "./walk-to.ts";
 
@@ -27,6 +28,16 @@ async function asFritzBox(ipv4: string, ipv6: string): Promise<string> {
   return answer.text();
 }
 
+const laptop = { width: 1024, height: 768 };
+
+/** Of the page as it was opened, without scrolling. */
+const whatIsAtTheEndOf = `(text) => {
+  const line = [...document.querySelectorAll("[role=status]")].find((each) => each.textContent.includes(text));
+  const { right, bottom } = line.getBoundingClientRect();
+  const there = scrollY === 0 && document.elementFromPoint(right - 2, bottom - 2);
+  return line.contains(there) ? "in view" : "hidden at " + bottom + " of " + innerHeight;
+}`;
+
 describe("a new dynamic name", () => {
   it("by keyboard: the settings for a FRITZ!Box work as they are shown, and the first update appears", async () => {
     await walkTo(page, `${rig.url}/`);
@@ -41,6 +52,10 @@ describe("a new dynamic name", () => {
     await page.getByRole("button", { name: "Copy DynDNS provider" }).and(page.locator(":focus")).waitFor();
     await page.getByText("may write A and AAAA of attic.harbour.example").waitFor();
     expect(await axeFinds(page)).toEqual([]);
+    for (const size of [phone, laptop, wide]) {
+      await page.setViewportSize(size);
+      expect(await page.evaluate(`(${whatIsAtTheEndOf})("Waiting for the first update")`)).toBe("in view");
+    }
     expect(await asFritzBox("203.0.113.5", "2001:db8::5")).toBe("good 203.0.113.5,2001:db8::5\n");
     await page.getByText("attic.harbour.example → 203.0.113.5, 2001:db8::5").waitFor();
     expect(page.complaints).toEqual([]);

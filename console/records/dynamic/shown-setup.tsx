@@ -54,7 +54,7 @@ export function ShownSetup({ made }: { readonly made: MadeName }) {
           <b>It is shown only here.</b>
         </Text>
       </Step>
-      <Step number={4} title="First update">
+      <Step number={4} title="First update" className="in-view">
         <Arrived update={arrived} name={nameToUnicode(absoluteName(owner, zone))} />
         <Group gap="sm">
           <Button component={Link} href="/" variant={arrived.kind === "waiting" ? "default" : "filled"}>
