@@ -173,10 +173,9 @@ function useSetDraft(props: Props) {
     open,
     show: (place: string) => (tried ? faults.get(place) : undefined),
     save: (then: "close" | "stay") => {
-      if (write.isPending) return;
       setTried(true);
       if (isAsking) body.current?.querySelector<HTMLElement>(".dot-question")?.focus();
-      if (isAsking || (other && !joined)) return;
+      if (write.isPending || isAsking || (other && !joined)) return;
       const wanted = savingOf(checked);
       if (wanted) write.mutate({ ...wanted, onDone: then === "close" ? props.onClose : startAnother });
     },
