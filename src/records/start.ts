@@ -107,6 +107,8 @@ export type RecordsOptions = {
   readonly accessLog?: boolean | undefined;
   /** Counts requests, for `/metrics`. */
   readonly counted?: boolean;
+  /** Milliseconds between the heartbeats of an event stream; absent: the usual. For tests. */
+  readonly heartbeat?: number;
 };
 
 export type RunningRecords = {
@@ -272,8 +274,9 @@ async function serveAll(
   await server.register(serveConsole({ ...links, store, service, sessions, signing, guesses, now, log }));
   const faces = { service, store, now, log, ...(membership.rateLimit && { rateLimit: membership.rateLimit }) };
   const { signedIn } = sessions;
+  const events = { streams, ...(options.heartbeat && { heartbeat: options.heartbeat }) };
   await server.register(v1Api(faces), { prefix: "/api/v1" });
-  await server.register(rrsetsApi({ ...faces, store: withEnds(store, shared), signedIn, events: { streams } }), {
+  await server.register(rrsetsApi({ ...faces, store: withEnds(store, shared), signedIn, events }), {
     prefix: "/v1",
   });
   await server.register(dyndnsApi(faces));

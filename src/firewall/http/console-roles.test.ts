@@ -7,6 +7,7 @@ import { freePort } from "../../../test/rig/free-port.ts";
 import { noLog } from "../../process/log.ts";
 import { openAccess } from "../access/store.ts";
 import { createFirewallConsole } from "./console.ts";
+import type { Listener } from "./events.ts";
 
 /** What people from an identity provider may do on the firewall's pages. The service is behind TLS, the test is not. */
 async function rig() {
@@ -16,11 +17,18 @@ async function rig() {
   onTestFinished(provider.close);
   const access = openAccess(":memory:");
   onTestFinished(access.close);
+  const listeners: Listener[] = [];
+  const clock = { ahead: 0 };
   const { handle } = createFirewallConsole({
     access,
-    streams: { open: async () => ({ kind: "full" }) },
+    streams: {
+      open: async (_request, _response, listener) => {
+        listeners.push(listener);
+        return { kind: "full" };
+      },
+    },
     log: noLog,
-    now: () => new Date(),
+    now: () => new Date(Date.now() + clock.ahead),
     readTraffic: async () => ({ at: 0, devices: {}, defaultRoutes: [] }),
     caFile: undefined,
     pages: undefined,
@@ -33,7 +41,13 @@ async function rig() {
   const server = createServer((request, response) => void handle(request, response));
   onTestFinished(() => void server.close());
   await once(server.listen(port, "127.0.0.1"), "listening");
-  return { access, enter: (group: string) => signInThere(provider, group, { url, origin }) };
+  return {
+    access,
+    provider,
+    listeners,
+    clock,
+    enter: (group: string) => signInThere(provider, group, { url, origin }),
+  };
 }
 
 it("creates users with the privileges of their role, and notes it", async () => {
@@ -63,4 +77,13 @@ it("does not leave the passkeys of a removed user to the next one of that name",
   await access.passkeys.add({ ...passkey, created: 0, used: 0 });
   expect(await admin.status("DELETE", "/console/users/family")).toBe(204);
   expect(await access.passkeys.of("family")).toEqual([]);
+});
+
+it("may not stay at an event stream when the provider no longer knows the user", async () => {
+  const { provider, listeners, clock, enter } = await rig();
+  await (await enter("admins")).status("GET", "/console/events");
+  provider.users.delete("anna");
+  expect(await listeners[0]?.mayStay()).toBe(true);
+  clock.ahead += 5 * 60_000;
+  expect(await listeners[0]?.mayStay()).toBe(false);
 });

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startIdentityProvider } from "../../../test/rig/access/identity-provider.ts";
 import { settingsFor, signInThere } from "../../../test/rig/access/oidc-caller.ts";
 import { freePort } from "../../../test/rig/free-port.ts";
+import { readEvents } from "../../../test/rig/records/event-reader.ts";
 import { noLog } from "../../process/log.ts";
 import { type RunningRecords, startRecords } from "../start.ts";
 
@@ -13,6 +14,8 @@ import { type RunningRecords, startRecords } from "../start.ts";
 let folder: string;
 let provider: Awaited<ReturnType<typeof startIdentityProvider>>;
 let service: RunningRecords;
+/** Milliseconds by which the service's clock is ahead. */
+let ahead = 0;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-oidc-"));
   const port = await freePort();
@@ -24,6 +27,8 @@ beforeAll(async () => {
     plainHttp: true,
     listen: { host: "127.0.0.1", port },
     log: noLog,
+    now: () => Date.now() + ahead,
+    heartbeat: 50,
     oidc: settingsFor(provider, [
       { claim: "groups", value: "admins", role: "full" },
       { claim: "groups", value: "readers", role: "read" },
@@ -65,4 +70,38 @@ it("with the role read, they see everything and change nothing", async () => {
   for (const [method, path, body] of refused)
     expect([path, await reader.status(method, path, body)]).toEqual([path, path.startsWith("/v1/") ? 401 : 403]);
   expect(await admin.status("POST", "/console/tokens", token)).toBe(201);
+});
+
+describe("the event stream of somebody from an identity provider", () => {
+  it.each([
+    ["the provider removes the user", async () => void provider.users.delete("anna")],
+    ["the user loses the group there", async () => void provider.users.set("anna", { groups: ["family"] })],
+    ["the tokens of the session are revoked there", () => provider.revokeGrants()],
+  ])("ends within five minutes, although nothing happens, after %s", async (_, revoke) => {
+    const { cookie } = await signedInWith("admins");
+    const reader = await readEvents(`${service.url}/v1/events`, { cookie });
+    onTestFinished(reader.close);
+    const beats = () => reader.text().split("still here").length - 1;
+    await reader.until(() => beats() > 1);
+    await revoke();
+    const before = beats();
+    await reader.until(() => beats() > before + 1);
+    expect(reader.ended(), "before the session is confirmed again").toBe(false);
+    ahead += 5 * 60_000;
+    await reader.until(() => reader.ended());
+    expect((await readEvents(`${service.url}/v1/events`, { cookie })).status).toBe(401);
+  });
+
+  it("goes on while the provider confirms the session", async () => {
+    const { cookie } = await signedInWith("admins");
+    const reader = await readEvents(`${service.url}/v1/events`, { cookie });
+    onTestFinished(reader.close);
+    const confirmed = () => provider.asked.filter((each) => each === "POST /token").length;
+    const before = confirmed();
+    ahead += 5 * 60_000;
+    await reader.until(() => confirmed() > before);
+    const beats = reader.text().length;
+    await reader.until(() => reader.text().length > beats);
+    expect(reader.ended()).toBe(false);
+  });
 });

@@ -23,6 +23,7 @@ export async function startIdentityProvider(redirect: string, { renews = true } 
   const state = { visitor: "anna", down: false };
   /** Requests, as `POST /token`. */
   const asked: string[] = [];
+  const grants: Grant[] = [];
   let serve: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
   const server = createServer((request, response) => {
     if (state.down) return void response.writeHead(503).end("down for maintenance");
@@ -31,7 +32,7 @@ export async function startIdentityProvider(redirect: string, { renews = true } 
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const provider = new Provider(issuer, configuration(redirect, users, renews));
+  const provider = new Provider(issuer, configuration(redirect, users, { renews, grants }));
   const answer = provider.callback();
   serve = (request, response) => {
     if (!request.url?.startsWith("/interaction/")) return answer(request, response);
@@ -45,6 +46,8 @@ export async function startIdentityProvider(redirect: string, { renews = true } 
     asked,
     /** What a browser does: follows the redirects from the provider's first page until it is sent back to us. */
     walk: (url: string) => walk(url, redirect),
+    /** As on the provider's page about applications that a user has let in: its tokens are no longer valid. */
+    revokeGrants: async () => void (await Promise.all(grants.splice(0).map((grant) => grant.destroy()))),
     close: async () => {
       server.close().closeAllConnections();
       await once(server, "close");
@@ -52,7 +55,13 @@ export async function startIdentityProvider(redirect: string, { renews = true } 
   };
 }
 
-function configuration(redirect: string, users: ReadonlyMap<string, ProviderUser>, renews: boolean) {
+type Grant = InstanceType<Provider["Grant"]>;
+
+function configuration(
+  redirect: string,
+  users: ReadonlyMap<string, ProviderUser>,
+  { renews, grants }: { readonly renews: boolean; readonly grants: Grant[] },
+) {
   return {
     adapter: Memory,
     clients: [
@@ -86,6 +95,7 @@ function configuration(redirect: string, users: ReadonlyMap<string, ProviderUser
       const grant = new provider.Grant({ clientId: asking.clientId, accountId: session.accountId });
       grant.addOIDCScope(params.scope);
       await grant.save();
+      grants.push(grant);
       return grant;
     },
     ttl: {

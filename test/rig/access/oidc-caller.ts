@@ -30,6 +30,7 @@ export async function signInThere(provider: RunningProvider, group: string, { ur
   const own = { cookie, "x-csrf-token": session.csrf };
   return {
     session,
+    cookie,
     status: async (method: string, path: string, body?: unknown) => (await call(method, path, body, own)).status,
   };
 }

@@ -10,6 +10,7 @@ declare module "oidc-provider" {
     constructor(fields: { readonly clientId: string; readonly accountId: string });
     addOIDCScope(scope: string): void;
     save(): Promise<string>;
+    destroy(): Promise<void>;
   }
 
   export class Provider {
