@@ -59,7 +59,7 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     if (trial === undefined) return 2;
     const host = options.host === true ? addressOn(trial.device) : options.host;
     const together = bringTogether();
-    const urls = await startServices({ ...options, ...oidc }, folder, host, { ...together, log, opened });
+    const urls = await startServices(options, folder, host, { ...together, ...oidc, log, opened });
     await writeTrialConfig(trial, urls);
     together.suggest(examplesOf(trial, urls, io.program, (path) => path));
     const control = controlAt(host === undefined ? options.updater : openToOthers(options.updater, host));
@@ -97,10 +97,21 @@ export type Urls = {
 };
 
 async function startServices(
-  options: Omit<UpCommand, "oidc"> & { readonly oidc?: OidcSettings },
+  options: UpCommand,
   dataFolder: string,
   host: string | undefined,
-  { log, opened, links, pagesOf, updater }: Together & { readonly log: Logger; readonly opened: Opened[] },
+  {
+    log,
+    opened,
+    links,
+    pagesOf,
+    updater,
+    oidc,
+  }: Together & {
+    readonly oidc?: OidcSettings;
+    readonly log: Logger;
+    readonly opened: Opened[];
+  },
 ): Promise<Urls> {
   const listenAt = (at: ListenAddress) => (host === undefined ? at : openToOthers(at, host));
   const shared = { dataFolder, log, names: host === undefined ? [] : [host] };
@@ -111,7 +122,7 @@ async function startServices(
     nameservers: unsetNameservers,
     counted: options.metrics !== undefined,
     // Only here: the updater's page has one user, the owner, and anybody who may sign in there would be the owner of all.
-    oidc: options.oidc,
+    oidc,
     ...pagesOf("records"),
     updater,
   });
