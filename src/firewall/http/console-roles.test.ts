@@ -24,7 +24,7 @@ async function rig() {
     streams: {
       open: async (_request, _response, listener) => {
         listeners.push(listener);
-        return { kind: "full" };
+        return { kind: "full", holder: { name: "session 1", most: 0 } };
       },
     },
     log: noLog,
