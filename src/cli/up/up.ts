@@ -121,7 +121,7 @@ async function startServices(
     listenOption: "--records",
     nameservers: unsetNameservers,
     counted: options.metrics !== undefined,
-    // Only here: the updater's page has one user, the owner, and anybody who may sign in there would be the owner of all.
+    // Only here: the updater's page has one user, and whoever could sign in there would be the owner of everything.
     oidc,
     ...pagesOf("records"),
     updater,
