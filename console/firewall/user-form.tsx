@@ -53,7 +53,7 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
     >
       {!edited && <PresetChoice presets={people.presets} chosen={preset} onChoose={start.choose} />}
       <Group grow align="flex-start">
-        <NameInput name={shownName} onChange={setName} stays={edited !== undefined} fault={faultOf("name")} />
+        <NameInput typed={name} proposed={start.name} onChange={setName} isFixed={!!edited} fault={faultOf("name")} />
         <TextField label="Full name" value={fullName} onChange={setFullName} fault={faultOf("fullName")} />
       </Group>
       {preset === undefined && (
@@ -185,17 +185,20 @@ function endOf(last: string): string | null | undefined {
 
 /** The name identifies a user, so it cannot be changed. */
 function NameInput(props: {
-  readonly name: string;
+  readonly typed: string | undefined;
+  /** What is typed replaces it. */
+  readonly proposed: string;
   readonly onChange: (name: string) => void;
-  readonly stays: boolean;
+  readonly isFixed: boolean;
   readonly fault: string | undefined;
 }) {
   return (
     <TextInput
       label="Name"
-      value={props.name}
+      value={props.typed ?? props.proposed}
       onChange={(event) => props.onChange(event.currentTarget.value)}
-      disabled={props.stays}
+      onFocus={(event) => props.typed === undefined && event.currentTarget.select()}
+      disabled={props.isFixed}
       error={props.fault}
       autoCapitalize="none"
       spellCheck={false}

@@ -42,15 +42,24 @@ export function Dialog(props: {
 
 const nothing = () => undefined;
 
+/** What had the focus on the page when the first of several dialogs was opened, each of which replaced the last. */
+let pageOpener: Element | null = null;
+
+function openerNow(): Element | null {
+  const now = document.activeElement;
+  if (now !== document.body && now?.closest('[role="dialog"]') === null) pageOpener = now;
+  return pageOpener;
+}
+
 /**
  * Mantine returns the focus when a dialog is closed, but ours are unmounted instead. If the element that opened the
  * dialog is gone too, such as the row of a deleted record, the focus goes to the beginning of the content.
  */
 function useFocusReturn(): void {
-  const [opener] = useState(() => document.activeElement);
+  const [opener] = useState(openerNow);
   useEffect(
     () => () => {
-      const isThere = opener instanceof HTMLElement && opener.isConnected && opener !== document.body;
+      const isThere = opener instanceof HTMLElement && opener.isConnected;
       (isThere ? opener : document.getElementById("content"))?.focus({ preventScroll: true });
     },
     [opener],

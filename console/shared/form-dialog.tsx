@@ -1,16 +1,10 @@
 import { Button, Group, Stack } from "@mantine/core";
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./live/problem.tsx";
 import { useStay, useWayBack } from "./session/way-back.ts";
 
-/**
- * A dialog with a form; the submit button and Enter send it. Escape, a click outside and the browser's back button are
- * easily hit by accident: once the form was changed, the first attempt only warns, and the second closes it. Text in a
- * choice field that is not a choice (`data-leftover`) must be settled first: without it, the form would mean something
- * else than it shows.
- */
-export function FormDialog(props: {
+type Props = {
   readonly title: string;
   readonly size?: string;
   /** Everything that was typed and chosen. */
@@ -24,21 +18,34 @@ export function FormDialog(props: {
   /** Further actions, next to the buttons. */
   readonly other?: ReactNode;
   readonly children: ReactNode;
-}) {
+};
+
+/**
+ * A dialog with a form; the submit button and Enter send it. Escape, a click outside and the browser's back button are
+ * easily hit by accident: once the form was changed, the first attempt only warns, and the second closes it. Text in a
+ * choice field that is not a choice (`data-leftover`) must be settled first: without it, the form would mean something
+ * else than it shows.
+ */
+export function FormDialog(props: Props) {
   const { isPending, error } = props.sending;
   const held = JSON.stringify(props.holds);
   const [first] = useState(held);
   const [askedFor, setAskedFor] = useState(first);
   const asks = held !== first && held !== askedFor;
   const ask = useCallback(() => setAskedFor(held), [held]);
+  const form = useRef<HTMLFormElement>(null);
+  const [tries, setTries] = useState(0);
+  useFocusOnFault(form, isPending ? 0 : tries);
   useWayBack(asks, ask);
   useStay(held !== first);
   return (
     <Dialog title={props.title} onClose={asks ? ask : props.onClose} {...(props.size && { size: props.size })}>
       <form
         noValidate
+        ref={form}
         onSubmit={(event) => {
           event.preventDefault();
+          setTries(tries + 1);
           const left = event.currentTarget.querySelector<HTMLElement>("[data-leftover]");
           if (left) left.focus();
           else props.onSubmit();
@@ -52,19 +59,30 @@ export function FormDialog(props: {
             </p>
           )}
           <Problem error={error} />
-          <Group justify="space-between" gap="xs">
-            {props.other ?? <span />}
-            <Group gap="xs">
-              <Button variant="default" onClick={props.onClose}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={isPending} disabled={props.cannot ?? false}>
-                {props.submit}
-              </Button>
-            </Group>
-          </Group>
+          <Buttons {...props} />
         </Stack>
       </form>
     </Dialog>
   );
 }
+
+/** After a try to send the form, the focus is on the first field that is wrong. */
+function useFocusOnFault(form: RefObject<HTMLFormElement | null>, tries: number): void {
+  useEffect(() => {
+    if (tries > 0) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [form, tries]);
+}
+
+const Buttons = ({ other, onClose, sending, cannot = false, submit }: Props) => (
+  <Group justify="space-between" gap="xs">
+    {other ?? <span />}
+    <Group gap="xs">
+      <Button variant="default" onClick={onClose}>
+        Cancel
+      </Button>
+      <Button type="submit" loading={sending.isPending} disabled={cannot}>
+        {submit}
+      </Button>
+    </Group>
+  </Group>
+);

@@ -36,11 +36,14 @@ describe("a key for an updater", () => {
     const { page } = root;
     await page.getByRole("link", { name: "Users" }).click();
     await page.getByRole("button", { name: "New user" }).click();
-    // A name that is taken is an error at its field, and nothing is lost.
-    await page.getByLabel("Name", { exact: true }).fill("root");
+    // What is typed replaces the name that is proposed. One that is taken is an error at its field, which gets the
+    // focus, and nothing is lost.
+    const focused = page.locator(":focus");
+    await page.getByLabel("Name", { exact: true }).and(focused).waitFor();
+    await page.keyboard.type("root");
     await page.getByRole("button", { name: "Create user and key" }).click();
     const name = page.getByRole("textbox", { name: "Name", exact: true, description: "A user root already exists." });
-    await name.fill("updater");
+    await name.and(focused).fill("updater");
     await page.getByRole("button", { name: "Create user and key" }).click();
     await page.getByText(`firewall: { url: "${rig.url}", keyFile: `).waitFor();
     const download = page.waitForEvent("download");
@@ -51,6 +54,7 @@ describe("a key for an updater", () => {
     expect(key).not.toBe("");
     await page.getByRole("button", { name: "I have saved it" }).click();
     await expect.poll(() => page.content()).not.toContain(secret);
+    await page.getByRole("button", { name: "New user" }).and(focused).waitFor();
 
     const config = join(rig.folder, "curl.conf");
     await writeFile(config, `user = "${key}:${secret}"\n`);

@@ -101,6 +101,7 @@ function Form(props: Props) {
         <Stack gap="sm">
           <Place {...{ draft, zone, joined, show }} onChange={setDraft} isNew={original === undefined} />
           {joined && <Existing set={joined} onOpen={() => form.open(joined)} />}
+          <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
           {families && (
             <BothFamilies
               families={families}
@@ -109,7 +110,6 @@ function Form(props: Props) {
               onBoth={form.saveBoth}
             />
           )}
-          <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
           <Notes draft={draft} onChange={setDraft} error={show("labels")} />
         </Stack>
       </fieldset>
