@@ -1,5 +1,6 @@
 import { IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { GradualResponse } from "./gradual-response.ts";
 import { framingFault } from "./request-framing.ts";
 import { sendUnreadable } from "./unreadable-request.ts";
 
@@ -291,7 +292,11 @@ export class WholeRequest extends IncomingMessage {
 const { _dump: discard } = IncomingMessage.prototype as unknown as { readonly _dump: (this: IncomingMessage) => void };
 
 /** Options of every server whose requests are scheduled. `framingFault` finds requests without a host. */
-export const scheduledServer = { IncomingMessage: WholeRequest, requireHostHeader: false } as const;
+export const scheduledServer = {
+  IncomingMessage: WholeRequest,
+  ServerResponse: GradualResponse,
+  requireHostHeader: false,
+} as const;
 
 /** Of the body in bytes; infinite if the client does not declare it. */
 export function bodySize({ headers }: IncomingMessage): number {

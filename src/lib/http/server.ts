@@ -1,12 +1,12 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import type { Server } from "node:http";
-import { type IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer, type Server as NetServer } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { createHistogram, type Histogram, observe } from "../../process/metrics.ts";
 import type { ProxyTrust } from "./client-address.ts";
+import { GradualResponse } from "./gradual-response.ts";
 import { boundTo, cutAllConnections, followConnections, type ListenAddress, listenTrouble } from "./listen.ts";
 import { neverCached, transportSecurity } from "./plain-request.ts";
 import { createRequestIds } from "./request-id.ts";
@@ -266,7 +266,7 @@ const countedResponse = (
   unrouted: RouteCounter,
   count: (counter: RouteCounter, begun: number, status: number) => void,
 ): typeof ServerResponse =>
-  class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  class<Request extends IncomingMessage = IncomingMessage> extends GradualResponse<Request> {
     readonly begun = performance.now();
     counter: RouteCounter = unrouted;
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { v1Service } from "../../../../test/rig/records/v1-service.ts";
 
 type Operation = {
@@ -17,7 +17,7 @@ type Document = {
   readonly components: { readonly securitySchemes: object; readonly schemas?: object };
 };
 
-const { call } = v1Service();
+const { call, send } = v1Service();
 
 /** What OpenAPI linters require, and what makes the page at /docs useful. */
 describe("the OpenAPI document, linted", () => {
@@ -90,4 +90,22 @@ describe("the OpenAPI document, linted", () => {
 it.for(["/docs/json", "/docs/yaml"])("%s has the same security headers as the other pages", async (path) => {
   const { status, headers } = await call("GET", path, { token: "" });
   expect([status, headers["content-security-policy"]]).toEqual([200, expect.stringMatching(/frame-ancestors 'none'/)]);
+});
+
+it.for(["/docs/json", "/docs/yaml"])("%s is compressed for clients that accept it", async (path) => {
+  const { text } = await call("GET", path, { token: "" });
+  const zipped = await send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n`, (got) =>
+    got.includes("\r\n\r\n"),
+  );
+  expect(zipped).toMatch(/^content-encoding: gzip\r$/m);
+  expect(Number(/^content-length: (\d+)\r$/m.exec(zipped)?.[1])).toBeLessThan(text.length / 5);
+});
+
+it("the document is printed once, not for each request", async () => {
+  await call("GET", "/docs/json", { token: "" });
+  const print = vi.spyOn(JSON, "stringify");
+  const { text } = await call("GET", "/docs/json", { token: "" });
+  const printed = print.mock.results.map(({ value }) => value as unknown);
+  print.mockRestore();
+  expect(printed.includes(text)).toBe(false);
 });

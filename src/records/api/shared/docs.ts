@@ -1,5 +1,6 @@
 import swagger from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
+import { type PlainAnswer, zipAnswer } from "../../../lib/http/plain-request.ts";
 import { createStaticPages, pageHeaders } from "../../../lib/http/static-pages.ts";
 
 /** The OpenAPI document of all routes registered after this, as JSON at `/docs/json` and as a page at `/docs`. */
@@ -43,7 +44,6 @@ export async function serveDocs(server: FastifyInstance, pages: string | undefin
     transformObject: (made) => ("openapiObject" in made ? withMeanings(made.openapiObject) : made.swaggerObject),
   });
   const page = createStaticPages({ page: "docs", isPage: () => true, folder: pages });
-  const hidden = { schema: { hide: true } };
   for (const path of ["/docs", "/docs/"]) {
     server.get(path, hidden, async (_request, reply) => {
       const answer = await page("/docs", undefined);
@@ -53,13 +53,22 @@ export async function serveDocs(server: FastifyInstance, pages: string | undefin
         .send(answer?.body);
     });
   }
-  server.get("/docs/json", hidden, (_request, reply) => reply.headers(pageHeaders).send(server.swagger()));
-  server.get("/docs/yaml", hidden, (_request, reply) =>
-    reply
-      .headers(pageHeaders)
-      .type("application/x-yaml")
-      .send(server.swagger({ yaml: true })),
-  );
+  serveDocument(server, "/docs/json", "application/json; charset=utf-8", () => JSON.stringify(server.swagger()));
+  serveDocument(server, "/docs/yaml", "application/x-yaml", () => server.swagger({ yaml: true }));
+}
+
+const hidden = { schema: { hide: true } };
+
+/** Printed and compressed once: both take milliseconds, and anybody may request it. */
+function serveDocument(server: FastifyInstance, path: string, type: string, print: () => string): void {
+  let printed: PlainAnswer | undefined;
+  let zipped: ReturnType<typeof zipAnswer> | undefined;
+  server.get(path, hidden, async (request, reply) => {
+    printed ??= { status: 200, headers: { ...pageHeaders, "content-type": type }, body: print() };
+    zipped ??= zipAnswer(printed, "gzip");
+    const { headers, body } = request.headers["accept-encoding"]?.includes("gzip") ? await zipped : printed;
+    return reply.headers(headers).send(body);
+  });
 }
 
 type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
