@@ -1,6 +1,7 @@
 import type { Server, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { bracketed } from "../../core/addresses/address.ts";
+import { householdOf } from "../../core/addresses/peer-address.ts";
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 
@@ -80,13 +81,32 @@ export const isLoopbackName = (host = ""): boolean => /^(localhost|127(?:\.\d{1,
 
 const openOf = new WeakMap<Server, Set<Socket>>();
 
-/** Call this before the server listens. */
-export function followConnections(server: Server): void {
+/** The part of a server's connections that one household may have open, and never more than `mostOfHousehold`. */
+const shareOfHousehold = 1 / 4;
+export const mostOfHousehold = 2_000;
+
+/**
+ * Call this before the server listens. Idle connections cost their client nothing, so nobody may have all of them.
+ * `isProxy`: its connections are those of many clients.
+ */
+export function followConnections(server: Server, isProxy: (peer: string) => boolean = () => false): void {
   const open = new Set<Socket>();
+  const households = new Map<string, number>();
   openOf.set(server, open);
   server.on("connection", (socket: Socket) => {
+    const { remoteAddress: peer = "" } = socket;
+    const household = householdOf(peer);
+    const count = (households.get(household) ?? 0) + 1;
+    const most = Math.min(mostOfHousehold, (server.maxConnections ?? Number.POSITIVE_INFINITY) * shareOfHousehold);
+    if (count > most && !isProxy(peer)) return void socket.destroy();
     open.add(socket);
-    socket.once("close", () => open.delete(socket));
+    households.set(household, count);
+    socket.once("close", () => {
+      open.delete(socket);
+      const left = (households.get(household) ?? 1) - 1;
+      if (left === 0) households.delete(household);
+      else households.set(household, left);
+    });
   });
 }
 

@@ -40,7 +40,7 @@ describe("an HTTP server", () => {
     expect(seen).toEqual({ ip: "127.0.0.1", scheme: "http", id: expect.stringMatching(/^[0-9a-f]{32}$/) });
   });
 
-  it("reports no address for a caller that has disconnected", async () => {
+  it("reports the address of a caller that has disconnected", async () => {
     const { promise: seen, resolve } = Promise.withResolvers<string>();
     const url = await start({}, (made) => {
       made.get("/gone", async (request) => {
@@ -51,7 +51,7 @@ describe("an HTTP server", () => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1", () => {
       socket.write("GET /gone HTTP/1.1\r\nHost: x\r\n\r\n", () => socket.destroy());
     });
-    expect(await seen).toBe("");
+    expect(await seen).toBe("127.0.0.1");
   });
 
   it("takes address, scheme and id of a request from a trusted proxy", async () => {

@@ -74,13 +74,13 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     done();
   });
   options.counters?.follow(server);
+  followConnections(server.server, options.proxies?.isTrusted);
   answerBeforeClosing(server, options.closeWithin ?? 2_000);
   return server;
 }
 
 /** When the server closes, requests under way are answered first, for at most `limit` milliseconds. */
 function answerBeforeClosing(server: FastifyInstance, limit: number): void {
-  followConnections(server.server);
   let often: NodeJS.Timeout | undefined;
   let cut: NodeJS.Timeout | undefined;
   server.addHook("preClose", async () => {
