@@ -6,7 +6,7 @@ import type { Fault } from "./result.ts";
 export type PublicationRules = {
   readonly lowestTtl: number;
   readonly highestTtl: number;
-  /** By name; undefined if it stores all of them. */
+  /** Those that can be published there, by name; undefined if all of them can. */
   readonly types?: readonly string[] | undefined;
   readonly mostValues: number;
 };
@@ -24,7 +24,12 @@ export function publishedFaults(
     const { lowestTtl, highestTtl, types, mostValues } = rules;
     return [
       ...(types && !types.includes(typeName(type))
-        ? [refusal(`${service} stores no ${typeName(type)} records`, "remove the set, or publish the zone elsewhere")]
+        ? [
+            refusal(
+              `${typeName(type)} records cannot be published at ${service}`,
+              "remove the set, or publish the zone elsewhere",
+            ),
+          ]
         : []),
       ...(served < lowestTtl || served > highestTtl
         ? [

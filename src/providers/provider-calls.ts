@@ -23,7 +23,12 @@ export type Held = {
 /** What a set holds, and what its API needs to write it again without losing anything: ids, flags, comments. */
 export type HeldSet<Rest> = Held & { readonly rest: Rest };
 
-export type ListedZone = { readonly id: string; readonly name: string; readonly ttl?: number };
+export type ListedZone = {
+  readonly id: string;
+  readonly name: string;
+  readonly ttl?: number;
+  readonly lowestTtl?: number;
+};
 
 export type ListedSet<Rest> = HeldSet<Rest> &
   Omit<SetName, "zone"> & {
@@ -57,8 +62,15 @@ export type ProviderAccount = { readonly url: URL; readonly token: () => string 
 
 /** What a provider allows, as far as it is known before a request. */
 export type ProviderRules = {
-  /** `zoneDefault`: a set may have none, and uses the zone's. */
-  readonly ttl: { readonly lowest: number; readonly highest: number; readonly zoneDefault: boolean };
+  readonly ttl: {
+    /** `byZone`: a zone may have another one, which the list of zones has. */
+    readonly lowest: number;
+    readonly byZone?: boolean;
+    readonly highest: number;
+    /** A set may have none, and uses the zone's, or `automatic`, if that is the same everywhere. */
+    readonly zoneDefault: boolean;
+    readonly automatic?: number;
+  };
   /** The types that it stores, by name; undefined if it stores all of them. */
   readonly types?: readonly string[] | undefined;
   /** Values of one set. */

@@ -45,11 +45,12 @@ export function isHeld(
   set: SetName,
   content: Content | undefined,
   held: Held | undefined,
-  { ttl: { zoneDefault } }: ProviderRules,
+  { ttl: { zoneDefault, automatic } }: ProviderRules,
 ): boolean {
   if (content === undefined || held === undefined) return content === undefined && !held?.values.length;
   // Where a set must have a TTL, any will do if none was ordered.
-  const isSameTtl = !held.hasMixedTtl && (held.ttl === content.ttl || (content.ttl === null && !zoneDefault));
+  const isServedAlike = held.ttl === content.ttl || (held.ttl === null && content.ttl === automatic);
+  const isSameTtl = !held.hasMixedTtl && (isServedAlike || (content.ttl === null && !zoneDefault));
   return isSameTtl && sameValues(set, content.values, held.values);
 }
 

@@ -59,5 +59,18 @@ describeProvider({
       expect(outcomes).toMatchObject([{ kind: "done", set: { ttl: null } }]);
       expect(cloudflare.held()).toEqual(["www 1 A 192.0.2.1"]);
     });
+
+    it("an automatic TTL is one of 300 seconds, and a proxied record has no other", async () => {
+      cloudflare.fill(["www 1 A 192.0.2.1"]);
+      const [record] = cloudflare.of("www", "A");
+      if (record) record.extra = { proxied: true };
+      const write = (ttl: number, value: string) =>
+        rig.provider.write("example.org", changesFor([`www ${ttl} A ${value}`]), never);
+      expect(await write(300, "192.0.2.1")).toMatchObject([{ kind: "done", set: { ttl: null } }]);
+      expect(await write(300, "192.0.2.2")).toMatchObject([{ kind: "done", set: { values: ["192.0.2.2"] } }]);
+      const because = "Cloudflare serves proxied records with a TTL of 300 seconds only";
+      expect(await write(600, "192.0.2.3")).toMatchObject([{ kind: "refused", fault: { because } }]);
+      expect(cloudflare.held()).toEqual(["www 1 A 192.0.2.2"]);
+    });
   },
 });

@@ -30,8 +30,7 @@ const firstPage = "?cursor=";
 
 /** https://desec.readthedocs.io: "RRset Field Reference", "Bulk Operations" and "Rate Limits". */
 const rules: ProviderCalls["rules"] = {
-  // Some accounts have zones with a lower minimum.
-  ttl: { lowest: usualTtl, highest: 604_800, zoneDefault: false },
+  ttl: { lowest: usualTtl, byZone: true, highest: 604_800, zoneDefault: false },
   mostValues: 4_091,
   mostSets: 500,
   needsBefore: false,
@@ -65,7 +64,13 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
     async zones(signal) {
       const answer = await api.list("/domains/", firstPage, signal);
       const found = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
-      return mapFound(found, (domains) => domains.map(({ name }) => ({ id: name, name })));
+      return mapFound(found, (domains) =>
+        domains.map(({ name, minimum_ttl: lowestTtl }) => ({
+          id: name,
+          name,
+          ...(isNumber(lowestTtl) && { lowestTtl }),
+        })),
+      );
     },
     async sets(zone, signal) {
       return mapFound(await setsIn(zone, "", signal), (sets) =>

@@ -142,8 +142,9 @@ async function readThere(
   if (there.kind !== "found") return refused([unread(there.because)]);
   const content = await provider.sets(zone.name, signal);
   if (content.kind !== "found") return refused([unread(content.because)]);
-  const { ttl, types, mostValues } = provider.rules;
-  const rules = { lowestTtl: ttl.lowest, highestTtl: ttl.highest, types, mostValues };
+  const taken = await account.rules(zone.name, signal);
+  if (taken.kind !== "found") return refused([unread(taken.because)]);
+  const rules = taken.value;
   const sets = await readZone(store, zone);
   const ttls = ttlsOf(zone, there.value);
   const preview = previewOf(zone, sets, content.value, { service: provider.service, rules, ttls });

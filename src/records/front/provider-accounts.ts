@@ -1,8 +1,11 @@
 import type { Instant } from "../../core/instant.ts";
+import type { PublicationRules } from "../../core/provider-rules.ts";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
+import { mapFound } from "../../providers/answers/list-in.ts";
 import type { Lookup } from "../../providers/answers/service-fault.ts";
 import type { Provider } from "../../providers/provider.ts";
+import type { ListedZone } from "../../providers/provider-calls.ts";
 import type { StoredProvider } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { RecordStore } from "../store/port.ts";
@@ -78,7 +81,7 @@ export class OpenedAccount {
   readonly #zones = new KeyedSemaphore(mostZones);
   #replaced: Instant;
   #until: Instant = 0;
-  #listed: { readonly at: Instant; readonly ttls: ReadonlyMap<string, number | undefined> } | undefined;
+  #listed: { readonly at: Instant; readonly zones: ReadonlyMap<string, ListedZone> } | undefined;
 
   constructor({ id, name, replaced }: StoredProvider, token: string, clock: Pick<Options, "now" | "random">) {
     [this.id, this.name, this.token, this.#replaced, this.#clock] = [id, name, token, replaced, clock];
@@ -125,13 +128,29 @@ export class OpenedAccount {
 
   /** The default TTL of a zone there; undefined if the provider has none. */
   async defaultTtl(zone: string, signal: AbortSignal): Promise<Lookup<number | undefined>> {
-    if (!this.provider.rules.ttl.zoneDefault) return { kind: "found", value: undefined };
+    const { zoneDefault, automatic } = this.provider.rules.ttl;
+    if (!zoneDefault || automatic !== undefined) return { kind: "found", value: automatic };
+    return mapFound(await this.#listedZone(zone, signal), (listed) => listed?.ttl);
+  }
+
+  /** What the provider takes in this zone. */
+  async rules(zone: string, signal: AbortSignal): Promise<Lookup<PublicationRules>> {
+    const { ttl, types, mostValues } = this.provider.rules;
+    const rules = { lowestTtl: ttl.lowest, highestTtl: ttl.highest, types, mostValues };
+    if (!ttl.byZone) return { kind: "found", value: rules };
+    return mapFound(await this.#listedZone(zone, signal), (listed) => ({
+      ...rules,
+      lowestTtl: listed?.lowestTtl ?? ttl.lowest,
+    }));
+  }
+
+  async #listedZone(zone: string, signal: AbortSignal): Promise<Lookup<ListedZone | undefined>> {
     const now = this.#clock.now();
-    if (this.#listed === undefined || this.#listed.at + listUsed < now || !this.#listed.ttls.has(zone)) {
+    if (this.#listed === undefined || this.#listed.at + listUsed < now || !this.#listed.zones.has(zone)) {
       const found = await this.provider.zones(signal);
       if (found.kind !== "found") return found;
-      this.#listed = { at: now, ttls: new Map(found.value.map(({ name, ttl }) => [name, ttl])) };
+      this.#listed = { at: now, zones: new Map(found.value.map((each) => [each.name, each])) };
     }
-    return { kind: "found", value: this.#listed.ttls.get(zone) };
+    return { kind: "found", value: this.#listed.zones.get(zone) };
   }
 }

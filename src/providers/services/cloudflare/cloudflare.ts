@@ -5,7 +5,7 @@ import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../answers/json-api.ts";
 import { listIn, mapFound } from "../../answers/list-in.ts";
 import { type ApiDialect, type JsonBody, noZone, readPages, unknownCall } from "../../answers/service-answer.ts";
-import type { Lookup } from "../../answers/service-fault.ts";
+import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
 import type { WriteAnswer } from "../../answers/write-answer.ts";
 import type {
   Held,
@@ -16,7 +16,15 @@ import type {
   SetName,
 } from "../../provider-calls.ts";
 import { type CloudflareContent, contentTypes, valueIn } from "./record-content.ts";
-import { automatic, type Operations, operationsFor, type RecordRef, sizeOf } from "./record-operations.ts";
+import {
+  automatic,
+  isTtlIgnored,
+  type Operations,
+  operationsFor,
+  type RecordRef,
+  servedAutomatically,
+  sizeOf,
+} from "./record-operations.ts";
 
 const service = "Cloudflare";
 
@@ -45,7 +53,7 @@ const mostRecords = 200;
 
 const rules: ProviderCalls["rules"] = {
   // "ttl" in https://developers.cloudflare.com/api/resources/dns/subresources/records
-  ttl: { lowest: 60, highest: 86_400, zoneDefault: true },
+  ttl: { lowest: 60, highest: 86_400, zoneDefault: true, automatic: servedAutomatically },
   types: contentTypes,
   mostValues: mostRecords,
   mostSets: mostRecords,
@@ -87,11 +95,18 @@ export function cloudflareCalls(account: ProviderAccount, client: HttpClient): P
     async write(zone, changes, signal) {
       const id = await zones.id(zone, signal);
       if (id.kind !== "found") return { kind: "refused", because: id };
+      if (changes.some(isTtlIgnored)) return { kind: "refused", because: otherTtl };
       return send(api, `/zones/${id.value}/dns_records`, changes, signal);
     },
     close: () => client.close(),
   };
 }
+
+const otherTtl: ServiceFault = {
+  kind: "refused",
+  because: `${service} serves proxied records with a TTL of ${servedAutomatically} seconds only`,
+  todo: "give the set that TTL, or do not proxy it",
+};
 
 /** The records of zones, which the API knows by id. */
 class ZoneRecords {

@@ -5,6 +5,8 @@ import { contentOf } from "./record-content.ts";
 
 /** TTL 1 means automatic; a proxied record allows no other TTL. */
 export const automatic = 1;
+/** Seconds: https://developers.cloudflare.com/dns/manage-dns-records/reference/ttl */
+export const servedAutomatically = 300;
 
 /** One record of a set as it was read. */
 export type RecordRef = {
@@ -43,6 +45,13 @@ export function operationsFor({ set, content, before }: ProviderSetChange<readon
     })),
   };
 }
+
+/** A proxied record keeps the automatic TTL, whatever is ordered. */
+export const isTtlIgnored = ({ content, before }: ProviderSetChange<readonly RecordRef[]>): boolean =>
+  typeof before === "object" &&
+  before.rest.some(({ proxied }) => proxied) &&
+  typeof content?.ttl === "number" &&
+  content.ttl !== servedAutomatically;
 
 export const sizeOf = (change: ProviderSetChange<readonly RecordRef[]>): number => {
   const { deletes, patches, posts } = operationsFor(change);

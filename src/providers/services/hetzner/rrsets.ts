@@ -44,6 +44,9 @@ export type RRsetsOptions = {
 
 const usualWaiting: PollingTimes = { first: 500, longest: 5_000, total: 60_000 };
 
+/** "type" in https://docs.hetzner.cloud/reference/cloud#zone-rrsets */
+const hetznerTypes = "A AAAA CAA CNAME DS HINFO HTTPS MX NS PTR RP SOA SRV SVCB TLSA TXT".split(" ");
+
 const rules: ProviderRules = {
   ttl: { lowest: lowestTtl, highest: highestTtl, zoneDefault: true },
   mostValues: mostRecords,
@@ -70,7 +73,7 @@ export function rrsetsCalls(account: ProviderAccount, client: HttpClient, option
     service,
     http,
     settled,
-    rules: together ? { ...rules, mostSets: mostChanges, budget: undefined } : rules,
+    rules: together ? { ...rules, mostSets: mostChanges, budget: undefined } : { ...rules, types: hetznerTypes },
     async zones(signal) {
       const answer = await http.zones(signal);
       if (answer.kind === "absent") return unknownCall(answer, service);

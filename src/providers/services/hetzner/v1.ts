@@ -22,6 +22,8 @@ import { type V1Http, v1Http } from "./v1-http.ts";
 
 const rules: ProviderRules = {
   ttl: { lowest: lowestTtl, highest: highestTtl, zoneDefault: true },
+  // "type" in https://dns.hetzner.com/api-docs; PTR is taken, although it is only documented for answers.
+  types: "A AAAA CAA CNAME DS HINFO MX NS PTR RP SRV TLSA TXT".split(" "),
   mostValues: 50,
   mostSets: 1,
   needsBefore: true,
