@@ -73,6 +73,36 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
   ],
   ["an uppercase owner", `UPDATE rrsets SET owner = 'WWW' WHERE ${www}`, "name-not-canonical", /WWW A/],
   ["a set without a zone", `UPDATE rrsets SET zone = 99 WHERE ${www}`, "zone-missing", /www A of zone 99/],
+  [
+    "a publication without a zone",
+    "INSERT INTO published_zones (zone, through, waiting, read_at) VALUES (99, 0, 0, 0)",
+    "zone-missing",
+    /publication of zone 99/,
+  ],
+  [
+    "a published set without a zone",
+    "INSERT INTO published_sets (zone, owner, type, held, at) VALUES (99, 'www', 'A', 'null', 0)",
+    "zone-missing",
+    /published set www A of zone 99/,
+  ],
+  [
+    "a provider without an account",
+    "INSERT INTO provider_accounts (account, name, kind, url, sealed, created, replaced) VALUES (99, 'h', 'hetzner', 'https://h', 'x', 0, 0)",
+    "account-missing",
+    /provider h/,
+  ],
+  [
+    "a published zone without its provider",
+    `UPDATE zones SET settings = substr(settings, 1, length(settings) - 1) || ',"published":{"provider":9}}' WHERE number = 1`,
+    "provider-missing",
+    /zone example\.org/,
+  ],
+  [
+    "a published zone about which nothing is noted",
+    `UPDATE zones SET settings = substr(settings, 1, length(settings) - 1) || ',"published":{"provider":9}}' WHERE number = 1`,
+    "publication-missing",
+    /zone example\.org/,
+  ],
   ["a zone without its SOA", "DELETE FROM rrsets WHERE zone = 1 AND type = 'SOA'", "soa-missing", /zone example\.org/],
   [
     "a wrong number of records",

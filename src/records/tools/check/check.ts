@@ -1,6 +1,6 @@
 import type { Fault } from "../../../core/result.ts";
 import { everyTable, storeTables, type Tables, type ToolProgress } from "../tables/table.ts";
-import { checkCounter, checkReferences, checkTexts, checkZoneCounts } from "./references.ts";
+import { checkCounter, checkPublications, checkReferences, checkTexts, checkZoneCounts } from "./references.ts";
 import { restoreIt, type Step } from "./step.ts";
 import { checkZones } from "./zones.ts";
 
@@ -25,6 +25,7 @@ export async function checkStore(tables: Tables, tellers: CheckTellers): Promise
   const changes = await tables.count(storeTables.changes);
   const step = stepThrough(changes + (await tables.count(storeTables.sets)), tellers);
   await checkReferences(tables, step);
+  await checkPublications(tables, step);
   await checkTexts(tables, step);
   await checkZoneCounts(tables, step);
   for (const table of everyTable) if (table.counted) await checkCounter(tables, table, step);

@@ -24,6 +24,9 @@ const {
   secondaryState,
   signedNames,
   signingKeys,
+  providers,
+  publishedZones,
+  publishedSets,
 } = storeTables;
 const references: readonly Reference[] = [
   { table: tokens, column: "account", where: ({ id }) => `token ${id}` },
@@ -47,6 +50,13 @@ const references: readonly Reference[] = [
     where: ({ zone, owner }) => `signed name ${owner} of zone ${zone}`,
   },
   { table: signingKeys, column: "zone", where: ({ id }) => `signing key ${id}` },
+  { table: providers, column: "account", where: ({ name }) => `provider ${name}` },
+  { table: publishedZones, column: "zone", where: ({ zone }) => `publication of zone ${zone}` },
+  {
+    table: publishedSets,
+    column: "zone",
+    where: ({ zone, owner, type }) => `published set ${owner} ${type} of zone ${zone}`,
+  },
   { table: grants, column: "zone", where: ({ zone }) => `grant for zone ${zone}` },
 ];
 
@@ -58,6 +68,27 @@ export async function checkReferences(tables: Tables, step: Step): Promise<void>
     const lost = `${column} IS NOT NULL AND ${column} NOT IN (SELECT ${keyNames(to)[0]} FROM ${to.name}) AND NOT coalesce(${except}, 1 = 0)`;
     for await (const row of eachNamed(tables, table, step, lost))
       step.fault(`${column}-missing`, where(row), `it belongs to ${column} ${row[column]}, which does not exist`);
+  }
+}
+
+/** Zones that are published at a provider have an account there, and a note of how far they are. */
+export async function checkPublications(tables: Tables, step: Step): Promise<void> {
+  const ids = async (table: Table, column: string): Promise<ReadonlySet<CellValue | undefined>> => {
+    const found = new Set<CellValue | undefined>();
+    for await (const row of eachNamed(tables, table, step)) found.add(row[column]);
+    return found;
+  };
+  const accounts = await ids(providers, "id");
+  const noted = await ids(publishedZones, "zone");
+  for await (const { name, number, settings } of eachNamed(tables, zones, step, `settings LIKE '%"published":{%'`)) {
+    const read = parsed(settings);
+    const published = isObject(read) && isObject(read.published) ? read.published : undefined;
+    if (published === undefined) continue;
+    const where = `zone ${name}`;
+    if (!accounts.has(published.provider as CellValue))
+      step.fault("provider-missing", where, "it is published with a provider account that does not exist");
+    if (!noted.has(number))
+      step.fault("publication-missing", where, "it is published, but nothing is noted about its sets at the provider");
   }
 }
 
