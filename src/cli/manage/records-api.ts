@@ -68,21 +68,34 @@ export async function write(
     body,
     expected,
     signal,
+    longest = longestAction,
   }: {
     readonly body?: JsonFields | undefined;
     readonly expected?: readonly number[] | undefined;
     readonly signal: AbortSignal;
+    readonly longest?: number;
   },
 ): Promise<{ readonly status: number; readonly body: JsonFields }> {
   const answer = await call(api, method, path, { body, expected });
   let action = actionIn(answer.body);
+  const end = performance.now() + longest;
   for (let pause = 100; action?.status === "running" && !api.isLocal; pause = Math.min(2 * pause, 5_000)) {
+    if (performance.now() > end) throw new Refused(answer.status, { error: stillRunning(action.id, longest) });
     await sleep(pause, undefined, { signal });
     action = actionIn((await call(api, "GET", `/actions/${action.id}`)).body);
   }
   if (action?.status === "error") throw new Refused(answer.status, { error: action.error });
   return answer;
 }
+
+/** Milliseconds: a provider may be out of reach for days. */
+const longestAction = 300_000;
+
+const stillRunning = (id: string, longest: number) => ({
+  message:
+    `action ${id} is still running after ${longest / 1_000} seconds, and goes on; ` +
+    "if the zone is published at a provider, `moor zone state` shows what waits",
+});
 
 const actionIn = ({ action }: JsonFields) =>
   isObject(action) ? { id: String(action.id), status: String(action.status), error: action.error } : undefined;
