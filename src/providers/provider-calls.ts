@@ -79,6 +79,8 @@ export type ProviderRules = {
   readonly mostSets: number;
   /** Whether a write needs to know what the set holds. If the caller does not say so, the set is read first. */
   readonly needsBefore: boolean;
+  /** It cannot read a single set, so reading one costs as much as reading all of them. */
+  readonly readsWholeZone?: boolean;
   /** The provider's documented limit for the requests of one token. */
   readonly budget?: { readonly requests: number; readonly seconds: number } | undefined;
   /** Its limits for writes are those of each zone, so a `Retry-After` stops that zone only. */

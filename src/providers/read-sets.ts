@@ -1,6 +1,6 @@
 import { mapFound } from "./answers/list-in.ts";
 import { isOfService, type Lookup, type ServiceFault } from "./answers/service-fault.ts";
-import type { HeldSet, ProviderCalls, SetName } from "./provider-calls.ts";
+import type { HeldSet, ProviderCalls, ProviderRules, SetName } from "./provider-calls.ts";
 
 type SetLookup<Rest> = Lookup<HeldSet<Rest> | undefined>;
 
@@ -9,11 +9,12 @@ const mostSingleReads = 10;
 
 /** Sets of one zone, in the order of their names. */
 export async function readSets<Rest>(
-  calls: Pick<ProviderCalls<Rest>, "read" | "sets">,
+  calls: Pick<ProviderCalls<Rest>, "read" | "sets"> & { readonly rules?: Pick<ProviderRules, "readsWholeZone"> },
   sets: readonly SetName[],
   signal: AbortSignal,
 ): Promise<readonly SetLookup<Rest>[]> {
-  if (sets.length <= mostSingleReads) return readEach((set) => calls.read(set, signal), sets);
+  if (sets.length <= (calls.rules?.readsWholeZone ? 1 : mostSingleReads))
+    return readEach((set) => calls.read(set, signal), sets);
   const all = await calls.sets(sets[0]?.zone ?? "", signal);
   const byName = new Map(all.kind === "found" ? all.value.map((set) => [`${set.name} ${set.type}`, set]) : []);
   return sets.map(({ name, type }) => mapFound(all, () => byName.get(`${name} ${type}`)));

@@ -28,7 +28,7 @@ export async function theirsOf(
   places: readonly SetPlace[],
   signal: AbortSignal,
 ): Promise<{ readonly theirs: readonly Theirs[] } | { readonly fault: ServiceFault }> {
-  if (places.length > mostSingleReads) {
+  if (places.length > (provider.rules.readsWholeZone ? 1 : mostSingleReads)) {
     const first = await provider.sets(zone, signal);
     if (first.kind !== "found") return { fault: first };
     const { by } = theirsIn(first.value);

@@ -27,6 +27,7 @@ const rules: ProviderRules = {
   mostValues: 50,
   mostSets: 1,
   needsBefore: true,
+  readsWholeZone: true,
 };
 
 type Records = readonly ReadableRecord[];
@@ -44,9 +45,12 @@ export function v1Calls(
 ): V1Calls {
   const http = v1Http(account, client, { service, now });
   const zoneId = (zone: string, signal: AbortSignal) => findZone(http, service, zone, signal);
+  /** As the last list of their records had them: a write comes after one. */
+  const ids = new Map<string, string>();
   const records = async (zone: string, signal: AbortSignal): Promise<Lookup<Records>> => {
     const id = await zoneId(zone, signal);
     if (id.kind !== "found") return id;
+    ids.set(zone, id.value);
     const answer = await http.records(id.value, signal);
     if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
     // A service may ignore the zone id and list the records of all zones.
@@ -81,7 +85,8 @@ export function v1Calls(
     async write(zone, [change], signal) {
       if (!change) return { kind: "accepted", value: [] };
       const held = typeof change.before === "object" ? change.before.rest : [];
-      const id = held[0] ? { kind: "found" as const, value: held[0].zone_id } : await zoneId(zone, signal);
+      const listedId = held[0]?.zone_id ?? ids.get(zone);
+      const id = listedId === undefined ? await zoneId(zone, signal) : ({ kind: "found", value: listedId } as const);
       if (id.kind !== "found") return { kind: "refused", because: id };
       return inOrder(requestsFor(http, change, held, id.value, signal), change);
     },
