@@ -21,8 +21,9 @@ export class Budget {
     this.#at = now();
   }
 
-  /** What the documentation of the provider allows. */
+  /** What the documentation of the provider allows. Only the first call counts: others share what is left. */
   allow(limit: ProviderRules["budget"]): void {
+    if (this.#limit) return;
     this.#limit = limit;
     this.#left = limit?.requests ?? 0;
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Budget } from "./budget.ts";
 import { createProvider } from "./create-provider.ts";
 import type { ProviderChange } from "./provider.ts";
-import type { ProviderCalls } from "./provider-calls.ts";
+import type { HeldSet, ProviderCalls } from "./provider-calls.ts";
 
 const zone = "example.org";
 const never = new AbortController().signal;
@@ -50,5 +50,46 @@ describe("many changes of one zone", () => {
     const outcomes = await provider.write(zone, ["a", "b", "c"].map(changeOf), never);
     expect(outcomes).toMatchObject([{ kind: "done" }, { kind: "done" }, { kind: "waiting", retryAfter: 30_000 }]);
     expect([sent, provider.wait(zone)]).toEqual([[["a"], ["b"]], 30_000]);
+  });
+});
+
+describe("a provider that cannot read a single set", () => {
+  it("is asked for the whole zone once before a batch, and once after it", async () => {
+    const asked: string[] = [];
+    const held = new Map<string, HeldSet<undefined>>();
+    const calls: Partial<ProviderCalls<undefined>> = {
+      service: "the provider",
+      rules: {
+        ttl: { lowest: 0, highest: 86_400, zoneDefault: false },
+        ...{ mostValues: 10, mostSets: 1, needsBefore: true, readsWholeZone: true },
+      },
+      async sets() {
+        asked.push("sets");
+        return { kind: "found", value: [...held].map(([name, set]) => ({ name, type: "A", ...set })) };
+      },
+      async read() {
+        asked.push("read");
+        return { kind: "found", value: undefined };
+      },
+      async write(_, [change]) {
+        if (change?.content) held.set(change.set.name, { values: change.content.values, ttl: 300, rest: undefined });
+        return { kind: "accepted", value: [] };
+      },
+    };
+    const provider = createProvider(calls as ProviderCalls, new Budget(() => 0));
+    const outcomes = await provider.write(zone, names.slice(0, 5).map(changeOf), never);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => "done"));
+    expect(asked).toEqual(["sets", "sets"]);
+  });
+});
+
+describe("the budget of a token", () => {
+  it("is shared by all who open a provider with it", async () => {
+    const budget = new Budget(() => 0);
+    budget.allow({ requests: 2, seconds: 60 });
+    budget.noteAnswer({});
+    budget.allow({ requests: 2, seconds: 60 });
+    budget.noteAnswer({});
+    expect(budget.wait(zone)).toBeGreaterThan(0);
   });
 });

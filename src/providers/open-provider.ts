@@ -34,15 +34,18 @@ const kinds = {
   powerdns: async (account, client) => (await import("./services/powerdns.ts")).powerdnsCalls(account, client),
 } satisfies Record<string, OpenCalls>;
 
-/** One per token: it keeps the budget of that token for all zones. */
-export async function openProvider(config: ProviderConfig, now: () => Instant = Date.now): Promise<Provider> {
+/** One per token, or with the budget of that token, which counts for all zones. */
+export async function openProvider(
+  config: ProviderConfig,
+  now: () => Instant = Date.now,
+  budget = new Budget(now),
+): Promise<Provider> {
   if (config.kind === "dns-update") {
     const { updateCalls } = await import("./services/dns-update/update-calls.ts");
-    return createProvider(updateCalls(config, { now }), new Budget(now));
+    return createProvider(updateCalls(config, { now }), budget);
   }
   const { createHttpClient } = await import("../lib/http-client/client.ts");
   const client = await createHttpClient(config);
-  const budget = new Budget(now);
   const counted: HttpClient = {
     ...client,
     async send(request, signal) {

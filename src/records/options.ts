@@ -1,5 +1,6 @@
 import type { Network } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
+import type { TokenBudgets } from "./front/open-accounts.ts";
 import type { Signer } from "./signing/signer.ts";
 import type { RecordStore } from "./store/port.ts";
 
@@ -23,6 +24,8 @@ export type RecordServiceOptions = {
   readonly answerAfter?: number;
   /** Absent: zones can be signed only by `moor dnssec`. */
   readonly signer?: Signer;
+  /** What providers still allow the tokens of this process. */
+  readonly budgets?: TokenBudgets;
 };
 
 export type Publisher = Pick<RecordServiceOptions, "nameservers" | "hostmaster">;

@@ -4,6 +4,7 @@ import type { CountedRoute, RequestCounters } from "../lib/http/server.ts";
 import type { ConnectionCount } from "../lib/postgres/open.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
 import { within } from "../process/within.ts";
+import { type PublishingMetrics, publishingFamilies } from "./front/publishing-metrics.ts";
 import type { SigningState } from "./signing/life/watch-signed.ts";
 import type { RecordStore } from "./store/port.ts";
 
@@ -18,6 +19,7 @@ export type RecordMetrics = {
   readonly certificates?: Certificates | undefined;
   /** What this node last read about the signed zones. */
   readonly signing: Omit<SigningState, "overdue">;
+  readonly publishing?: PublishingMetrics | undefined;
   readonly now: () => Instant;
 };
 
@@ -33,7 +35,7 @@ const patience = 1_000;
 
 /** The metrics of the record service, in the Prometheus text format. Names no zone, token or caller. */
 export async function printRecordMetrics(metrics: RecordMetrics): Promise<string> {
-  const { requests, store, connections, streams, certificates, signing, now } = metrics;
+  const { requests, store, connections, streams, certificates, signing, publishing, now } = metrics;
   const routes = requests.routes();
   // The other metrics matter most when the database is down, so they must not depend on it.
   const position = await within(patience, store.lastChange()).catch(() => undefined);
@@ -63,6 +65,7 @@ export async function printRecordMetrics(metrics: RecordMetrics): Promise<string
     family("moor_event_streams", "gauge", "Readers of the stream of changes.", [[{}, streams.open]]),
     ...(certificates ? certificateFamilies(certificates) : []),
     ...signingFamilies(signing, now()),
+    ...(publishing ? await publishingFamilies(publishing, now()) : []),
   ].join("");
 }
 

@@ -42,7 +42,9 @@ import { createUnknownPage, serveConsole } from "./console/http.ts";
 import type { KnownUpdater } from "./console/overview.ts";
 import { createConsoleSessions } from "./console/sessions.ts";
 import { confirming } from "./front/confirm.ts";
+import { TokenBudgets } from "./front/open-accounts.ts";
 import { publishZones } from "./front/publisher.ts";
+import { PublishingState } from "./front/publishing-metrics.ts";
 import { joinNodes } from "./node-membership.ts";
 import type { RecordsAcme } from "./open-acme.ts";
 import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./open-store.ts";
@@ -206,8 +208,9 @@ async function openNode(options: RecordsOptions) {
   opened.push({ name: "deleted zones", close: stopRemoving });
   opened.push({ name: "state of signed zones", close: watchSigned({ store, now, log, state: signing }) });
   const published = createChangeFeed();
+  const [budgets, state] = [new TokenBudgets(now), new PublishingState()];
   const stopPublishing = membership.duties.whenLeading(() =>
-    publishZones({ store, signer, now, random: Math.random, log, changed: () => published.announce() }),
+    publishZones({ store, signer, now, random: Math.random, budgets, state, log, changed: () => published.announce() }),
   );
   opened.push({ name: "zones at providers", close: stopPublishing });
   const health = createHealth();
@@ -219,6 +222,8 @@ async function openNode(options: RecordsOptions) {
     opened,
     membership,
     signing,
+    budgets,
+    publishing: { store, state },
     confirmed: confirming(store, { onPublished: published.listen, longest: options.confirmWithin }),
     health,
     now,
@@ -242,7 +247,7 @@ async function createServiceServer(options: RecordsOptions, { opening, health, o
 /** Adds the pages and APIs to the server. Returns the sessions of the console. */
 async function serveAll(
   options: RecordsOptions,
-  { opening, confirmed, membership, signing, health, streams, now }: Node,
+  { opening, confirmed, budgets, membership, signing, health, streams, now }: Node,
   { server, caFile }: Awaited<ReturnType<typeof createServiceServer>>,
 ) {
   const { log, shared, services, updater, passwordCost, pages } = options;
@@ -265,6 +270,7 @@ async function serveAll(
     hostmaster: options.hostmaster,
     allowedPrimaries: options.allowedPrimaries,
     signer,
+    budgets,
     mostValues: options.recordLimits?.set,
   });
   const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");

@@ -148,6 +148,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/providers": [
     "batches.ts",
+    "budget.ts",
     "last-step.ts",
     "open-provider.ts",
     "provider.ts",

@@ -1,6 +1,7 @@
 import { parseServer } from "../../core/addresses/server-address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { parseKeyFile } from "../../lib/dns/tsig.ts";
+import { Budget } from "../../providers/budget.ts";
 import { openProvider, type ProviderConfig } from "../../providers/open-provider.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { StoredProvider } from "../model.ts";
@@ -33,11 +34,27 @@ export function accountFault({ kind, url }: Pick<StoredProvider, "kind" | "url">
 
 const serverIn = (url: string) => (url.startsWith("dns://") ? parseServer(url.slice("dns://".length)) : undefined);
 
+/** The budgets of tokens, by the number of their account: previews and the publisher of this process share them. */
+export class TokenBudgets {
+  readonly #now: () => Instant;
+  readonly #budgets = new Map<number, Budget>();
+
+  constructor(now: () => Instant) {
+    this.#now = now;
+  }
+
+  of({ id }: Pick<StoredProvider, "id">): Budget {
+    const budget = this.#budgets.get(id) ?? new Budget(this.#now);
+    this.#budgets.set(id, budget);
+    return budget;
+  }
+}
+
 /** `token` is called for each request. */
 export async function openAccount(
   { kind, url, ca }: Pick<StoredProvider, "kind" | "url" | "ca">,
   token: () => string,
-  now: () => Instant,
+  { now, budget }: { readonly now: () => Instant; readonly budget?: Budget | undefined },
 ): Promise<Provider> {
   if (kind === "dns-update") {
     const server = serverIn(url);
@@ -46,12 +63,13 @@ export async function openAccount(
       const read = parseKeyFile(token());
       return typeof read === "string" ? undefined : read;
     };
-    return await openProvider({ kind, ...server, key }, now);
+    return await openProvider({ kind, ...server, key }, now, budget);
   }
   const trust = ca === undefined ? ({ kind: "system" } as const) : ({ kind: "ca", pem: ca } as const);
   return await openProvider(
     { kind: kind as Exclude<ProviderKind, "dns-update">, url: new URL(url), trust, token },
     now,
+    budget,
   );
 }
 

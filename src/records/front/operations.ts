@@ -137,6 +137,10 @@ async function readThere(
 ): Promise<Reading | NotDone> {
   const account = new OpenedAccount(stored, "", { now, random: Math.random });
   account.provider = provider;
+  // What the publisher has used of the token's budget is missing here too.
+  const wait = provider.wait(zone.name);
+  if (wait > 0)
+    return refused([unread(`${provider.service} takes requests again in ${Math.ceil(wait / 1_000)} seconds`)]);
   const signal = AbortSignal.timeout(longestRead);
   const there = await account.defaultTtl(zone.name, signal);
   if (there.kind !== "found") return refused([unread(there.because)]);

@@ -9,7 +9,7 @@ import type { ListedZone } from "../../providers/provider-calls.ts";
 import type { StoredProvider } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { RecordStore } from "../store/port.ts";
-import { openAccount, tokenOf } from "./open-accounts.ts";
+import { openAccount, type TokenBudgets, tokenOf } from "./open-accounts.ts";
 
 /** Zones of one token that are worked on at the same time. */
 const mostZones = 4;
@@ -22,6 +22,7 @@ type Options = {
   readonly signer: Pick<Signer, "unsealText">;
   readonly now: () => Instant;
   readonly random: () => number;
+  readonly budgets?: TokenBudgets | undefined;
 };
 
 /** The opened providers, one per token. */
@@ -57,9 +58,9 @@ export class ProviderAccounts {
   }
 
   async #open(account: StoredProvider): Promise<OpenedAccount> {
-    const { now, random, signer } = this.#options;
+    const { now, random, signer, budgets } = this.#options;
     const opened = new OpenedAccount(account, tokenOf(account, signer), { now, random });
-    opened.provider = await openAccount(account, () => opened.token, now);
+    opened.provider = await openAccount(account, () => opened.token, { now, budget: budgets?.of(account) });
     const other = this.#opened.get(account.id);
     if (other) {
       opened.provider.close();

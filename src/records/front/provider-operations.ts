@@ -70,7 +70,10 @@ export function providerOperations(options: RecordServiceOptions, sight: Permitt
       const account = await find(actor, key);
       if (account === undefined) return undefined;
       const token = tokenOf(account, signerOf(signer));
-      return { account, provider: await openAccount(account, () => token, now) };
+      return {
+        account,
+        provider: await openAccount(account, () => token, { now, budget: options.budgets?.of(account) }),
+      };
     },
   };
 }

@@ -10,6 +10,7 @@ import { changedIn, deletionsFirst, doubted, isOfSet, type Known, rowAfter, same
 import { afterRead, drifted, isReadableContent, planSet } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { publishZoneRule, takingByRule } from "./publish-rule.ts";
+import type { PublishingState } from "./publishing-metrics.ts";
 import { contentOf, type DefaultTtls, isProviders, ttlsOf } from "./set-state.ts";
 import { allRows, confirmGone, contentIn, keyOf, theirsIn, theirsOf } from "./theirs.ts";
 import { WaitingSerials } from "./waiting-serials.ts";
@@ -35,6 +36,7 @@ export type ZoneOptions = {
   readonly log: Logger;
   /** The end of the log that was passed on. */
   readonly position: () => number;
+  readonly state?: PublishingState | undefined;
   /** Something about the sets of the zone was stored. */
   readonly changed: (zone: number) => void;
 };
@@ -89,6 +91,11 @@ export class PublishedZoneWork {
     const own = places.filter((place) => !isProviders(place));
     for (const place of own) this.#pending.set(keyOf(place), place);
     this.#serials.add(serial, own.map(keyOf));
+    this.#noteWaiting();
+  }
+
+  #noteWaiting(): void {
+    this.#options.state?.waits(this.number, this.#pending.size, this.#options.now());
   }
 
   /** Finds everything that differs from what the provider is known to hold, and the actions that wait for it. */
@@ -122,6 +129,7 @@ export class PublishedZoneWork {
   /** Publishes what is pending, as far as the provider lets us. */
   async publish(zone: Zone, published: Publication, account: OpenedAccount, signal: AbortSignal): Promise<RoundEnd> {
     const round = { zone, published, account, ttls: ttlsOf(zone, this.#note.ttl), signal };
+    this.#noteWaiting();
     while (this.#pending.size > 0 && !signal.aborted) {
       const wait = account.wait(zone.name);
       const end = wait > 0 ? { retry: wait } : await this.#publishSome(round);
@@ -132,6 +140,7 @@ export class PublishedZoneWork {
     }
     await this.#endActions();
     await this.#note.saveWaiting(this.#pending.size);
+    this.#noteWaiting();
     return { retry: undefined };
   }
 
@@ -263,6 +272,7 @@ export class PublishedZoneWork {
   async #failed({ account, zone }: Round, works: readonly Work[], fault: ServiceFault, retry = 0): Promise<RoundEnd> {
     this.#putBack(works);
     this.#failures += 1;
+    this.#options.state?.failed(fault);
     // Other zones of the same token may work.
     if (isOfService(fault) || fault.kind === "unauthorised") account.failed();
     if (fault.kind === "missing") await this.#doubtAll();

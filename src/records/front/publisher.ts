@@ -4,14 +4,18 @@ import type { Logger } from "../../process/log.ts";
 import type { LoggedRow, Zone } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
+import type { TokenBudgets } from "./open-accounts.ts";
 import { ProviderAccounts } from "./provider-accounts.ts";
 import { PublishedZoneWork, type RoundEnd } from "./publish-zone.ts";
+import type { PublishingState } from "./publishing-metrics.ts";
 
 export type PublisherOptions = {
   readonly store: RecordStore;
   readonly signer: Pick<Signer, "unsealText">;
   readonly now: () => Instant;
   readonly random: () => number;
+  readonly budgets?: TokenBudgets | undefined;
+  readonly state?: PublishingState | undefined;
   readonly log: Logger;
   /** What is known about the sets of a zone at its provider has changed. */
   readonly changed: (zone: number) => void;
@@ -83,6 +87,7 @@ class Publisher {
     await this.#reading;
     await Promise.all([...this.#zones.values()].flatMap(({ running }) => running ?? []));
     this.#accounts.close();
+    this.#options.state?.end();
   }
 
   /** Rows of this process come with the message, so that nothing is read for writes to other zones. */
@@ -238,6 +243,7 @@ class Publisher {
     await this.#endActions(number);
     await this.#options.store.forgetPublished(number);
     this.#zones.delete(number);
+    this.#options.state?.waits(number, 0, this.#options.now());
     // It may have been published again since.
     if (state?.again) this.#settingsChanged(number);
     return {};
