@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { type Device, makeDevice } from "../rig/device.ts";
 import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
 import { openNamespace } from "../rig/namespace.ts";
@@ -12,10 +13,14 @@ export type UpRig = {
   /** The interface that the updater follows. */
   readonly wan: Device;
   readonly browser: OpenBrowser;
-  readonly urls: { readonly records: string; readonly firewall: string; readonly updater: string };
+  readonly urls: { readonly records: string; readonly firewall: string };
   /** From `moor sign-in`. */
   readonly signInLink: (...words: readonly string[]) => Promise<string>;
   readonly moor: (...words: readonly string[]) => Promise<string>;
+  /** How each service answers a client that has signed in with such a link, when it asks who it is there. */
+  readonly sessionsOf: (
+    ...words: readonly string[]
+  ) => Promise<{ readonly records: number; readonly firewall: number }>;
   readonly close: () => Promise<void>;
 };
 
@@ -38,10 +43,21 @@ export async function startUpRig(): Promise<UpRig> {
   await writeFile(program, `#!/bin/sh\nexec ${inside.entering("/").join(" ")} /usr/bin/chromium-headless-shell "$@"\n`);
   await chmod(program, 0o700);
   const browser = await launchBrowser({ program, args: ["--process-per-site"] });
+  const urls = { records: "https://127.0.0.1:8053", firewall: "https://127.0.0.1:8443" };
+  const signInLink: UpRig["signInLink"] = async (...words) =>
+    (await prepareWithMoor(inside, ["sign-in", "--data", data, ...words])).out.trim();
+  const cookies = join(folder, "cookies");
+  const statusOf = async (...words: readonly string[]) =>
+    Number((await inside.run(["curl", "-sk", "-o", "/dev/null", "-w", "%{http_code}", ...words])).out);
   return {
-    ...{ data, wan, browser: reuseContexts(browser) },
-    urls: { records: "https://127.0.0.1:8053", firewall: "https://127.0.0.1:8443", updater: updaterUrl(up.out()) },
-    signInLink: async (...words) => (await prepareWithMoor(inside, ["sign-in", "--data", data, ...words])).out.trim(),
+    ...{ data, wan, browser: reuseContexts(browser), urls, signInLink },
+    sessionsOf: async (...words) => {
+      const { origin, hash } = new URL(await signInLink(...words));
+      const link = ["-H", `origin: ${origin}`, "--json", JSON.stringify({ link: hash.slice(1) })];
+      expect(await statusOf("-c", cookies, ...link, `${origin}/console/sign-in-link`)).toBe(204);
+      const at = (url: string) => statusOf("-b", cookies, `${url}/console/session`);
+      return { records: await at(urls.records), firewall: await at(urls.firewall) };
+    },
     moor: async (...words) => (await runMoor(inside, words)).out,
     close: async () => {
       await browser.close();
@@ -50,5 +66,3 @@ export async function startUpRig(): Promise<UpRig> {
     },
   };
 }
-
-const updaterUrl = (said: string): string => /https?:\/\/127\.0\.0\.1:9053/.exec(said)?.[0] ?? "";
