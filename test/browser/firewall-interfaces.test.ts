@@ -74,8 +74,13 @@ describe("interfaces that cannot be shown", () => {
 });
 
 describe("the interfaces", () => {
+  let { context, page } = {} as Awaited<ReturnType<typeof signedIn>>;
+  beforeAll(async () => {
+    ({ context, page } = await signedIn());
+  });
+  afterAll(() => context?.close());
+
   it("say which address an updater uses and why not the others, and update without a reload", async () => {
-    const { context, page } = await signedIn();
     const ppp = page.getByRole("region", { name: "ppp0" });
     const verdictOf = (text: string) => ppp.getByRole("row").filter({ hasText: text }).textContent();
     await ppp.waitFor();
@@ -90,11 +95,9 @@ describe("the interfaces", () => {
     expect(await verdictOf("fe80::")).toContain("reaches only its own network segment");
     await rig.setRows(householdRows("203.0.113.12"));
     await expect.poll(() => ppp.textContent()).toContain("203.0.113.12");
-    await context.close();
   });
 
   it("come in the order of use: the default route first, loopback folded; each with its state and its traffic", async () => {
-    const { context, page } = await signedIn();
     const last = householdRows("203.0.113.97").toReversed();
     await rig.setRows(last);
     const ppp = page.getByRole("region", { name: "ppp0" });
@@ -112,7 +115,9 @@ describe("the interfaces", () => {
     const [red = 0, , blue = 0] = await colourOf(down);
     expect(Math.abs(red - blue), "grey, not red").toBeLessThan(30);
     const first = page.getByRole("region", { name: "An updater would publish" });
-    expect(await first.textContent()).toMatch(/203\.0\.113\.97 \(A\) of ppp0.*2001:db8:4d:1a:\S+ \(AAAA\) of ppp0/);
+    await expect
+      .poll(() => first.textContent())
+      .toMatch(/203\.0\.113\.97 \(A\) of ppp0.*2001:db8:4d:1a:\S+ \(AAAA\) of ppp0/);
     const graph = ppp.getByRole("img", { name: /^Traffic of ppp0: receiving .* Mbit\/s, sending .* Mbit\/s/ });
     await graph.waitFor();
     const drawn = async () => Number(await ppp.locator("[data-samples]").getAttribute("data-samples"));
@@ -125,7 +130,6 @@ describe("the interfaces", () => {
     expect(await drawn()).toBeGreaterThanOrEqual(before);
     await rig.setRows(householdRows("203.0.113.97"));
     expect(page.complaints).toEqual([]);
-    await context.close();
   });
 });
 

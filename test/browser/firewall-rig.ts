@@ -9,6 +9,7 @@ import { type RunningFirewall, startFirewall } from "../../src/firewall/start.ts
 import type { KernelRow } from "../../src/lib/kernel/row.ts";
 import { createLog } from "../../src/process/log.ts";
 import { builtPages } from "../rig/bundle.ts";
+import { cheapPasswords } from "../rig/cheap-passwords.ts";
 import { until } from "../rig/until.ts";
 
 export type FirewallRig = {
@@ -97,6 +98,7 @@ export async function startFirewallRig(): Promise<FirewallRig> {
     },
     readRoutes: async () => [{ family: "inet", destination: "default", dev: "ppp0", flags: [] }],
     pages: builtPages(),
+    passwordCost: cheapPasswords,
   });
   return {
     folder,
