@@ -38,7 +38,7 @@ function keepWriting(api: Api, nodes: readonly Node[]) {
       const zone = zones[made % 2] ?? "";
       const body = { name: owner, type: "A", records: [{ value: "192.0.2.1" }] };
       if ((await api.call(node, "POST", sets(zone), body)).status === 201) answered.push({ zone, owner });
-      await realPause(20, "a steady stream of writes, not a flood: every name is queried later");
+      await realPause(60, "a steady stream of writes, not a flood: every name is queried later");
     }
   };
   const working = nodes.flatMap((node) => [work(node), work(node)]);
