@@ -27,6 +27,12 @@ afterEach(() => {
 });
 
 describe("event streams", () => {
+  const followerOf = (account: number) => ({
+    account,
+    actorNow: async () => ({ account, label: "test", scope: wholeAccount }),
+    shownIds: plainIds,
+  });
+
   it("resume where they were after the log could not be read for a while", async () => {
     const pool = await makePool(store);
     const start = await store.lastChange();
@@ -57,6 +63,41 @@ describe("event streams", () => {
     away = false;
     await follow();
     expect(told.join("")).toContain("192.0.2.1");
+    streams.close();
+  });
+
+  it("listen to writes only while somebody follows, and miss none of those in between", async () => {
+    const pool = await makePool(store);
+    let listeners = 0;
+    const counted: typeof store = {
+      ...store,
+      onChange: (listener) => {
+        const end = store.onChange(listener);
+        listeners += 1;
+        return () => {
+          listeners -= 1;
+          end();
+        };
+      },
+    };
+    const streams = createEventStreams(counted, () => true, createFairSchedule());
+    const start = await store.lastChange();
+    const sent: string[] = [];
+    const follow = (signal: AbortSignal) => {
+      const sink = async (text: string) => sent.push(text) === 0;
+      return streams.follow(followerOf(pool.zone.account), start, sink, signal);
+    };
+    expect(listeners).toBe(0);
+    const first = new AbortController();
+    const following = [follow(first.signal), follow(first.signal)];
+    expect(listeners).toBe(1);
+    await nextTurn();
+    first.abort();
+    await Promise.all(following);
+    expect([listeners, sent]).toEqual([0, []]);
+    await pool.add(store, "192.0.2.1");
+    await follow(stop.signal);
+    expect([listeners, sent.length]).toEqual([0, 1]);
     streams.close();
   });
 
@@ -112,11 +153,6 @@ describe("event streams", () => {
     };
     return { account, counted, read };
   }
-  const followerOf = (account: number) => ({
-    account,
-    actorNow: async () => ({ account, label: "test", scope: wholeAccount }),
-    shownIds: plainIds,
-  });
 
   it("read nothing of other accounts, however long the log is", async () => {
     const { counted, read } = await longLog(3_000);

@@ -47,7 +47,7 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
   const waiting = new Set<() => void>();
   const losses = new LossWatch(store);
   let version = 0;
-  const end = store.onChange((_, places) => {
+  const log = new FollowedLog(store, (places) => {
     version += 1;
     batches.clear();
     losses.grown(places);
@@ -78,6 +78,7 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
 
   return {
     follow: async ({ account, actorNow, shownIds: ids }, from, sink, signal) => {
+      using _ = log.follow();
       let position = from;
       let { count } = await losses.now();
       while (!signal.aborted) {
@@ -99,8 +100,40 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
         if (events.length === 0 && version === seen && !signal.aborted) await grown(signal);
       }
     },
-    close: end,
+    close: () => log.close(),
   };
+}
+
+/** Listens to the store only while somebody follows: most writes have no followers. */
+class FollowedLog {
+  readonly #store: Pick<RecordStore, "onChange">;
+  readonly #grown: (places?: AddedPlaces) => void;
+  #followers = 0;
+  #stop = () => {};
+
+  /** `grown`: the log has grown, or may have while nobody followed. */
+  constructor(store: Pick<RecordStore, "onChange">, grown: (places?: AddedPlaces) => void) {
+    this.#store = store;
+    this.#grown = grown;
+  }
+
+  follow(): Disposable {
+    if (this.#followers === 0) {
+      this.#stop = this.#store.onChange((_, places) => this.#grown(places));
+      this.#grown();
+    }
+    this.#followers += 1;
+    return {
+      [Symbol.dispose]: () => {
+        this.#followers -= 1;
+        if (this.#followers === 0) this.close();
+      },
+    };
+  }
+
+  close(): void {
+    this.#stop();
+  }
 }
 
 /** `end`: the end of the log when the last loss was noticed. */
