@@ -44,14 +44,12 @@ type Schedule = Pick<FairSchedule, "next">;
  */
 export function createEventStreams(store: RecordStore, maySee: MaySee, schedule: Schedule): EventStreams {
   const batches = new BoundedMap<string, Promise<Batch>>(batchesKept);
-  const waiting = new Set<() => void>();
   const losses = new LossWatch(store);
   let version = 0;
   const log = new FollowedLog(store, (places) => {
     version += 1;
     batches.clear();
     losses.grown(places);
-    for (const wake of waiting) wake();
   });
 
   const batchAfter = (account: number, position: number): Promise<Batch> => {
@@ -64,17 +62,6 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
     read.catch(() => batches.get(key) === read && batches.delete(key));
     return read;
   };
-
-  const grown = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
-      const wake = () => {
-        signal.removeEventListener("abort", wake);
-        waiting.delete(wake);
-        resolve();
-      };
-      signal.addEventListener("abort", wake);
-      waiting.add(wake);
-    });
 
   return {
     follow: async ({ account, actorNow, shownIds: ids }, from, sink, signal) => {
@@ -97,7 +84,7 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
         if (text !== "" && !(await sink(text))) return;
         if (events.length === batchSize) await schedule.next(account);
         // Nothing else can run between this check and the wait, so no change is missed.
-        if (events.length === 0 && version === seen && !signal.aborted) await grown(signal);
+        if (events.length === 0 && version === seen && !signal.aborted) await log.next(signal);
       }
     },
     close: () => log.close(),
@@ -108,6 +95,7 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
 class FollowedLog {
   readonly #store: Pick<RecordStore, "onChange">;
   readonly #grown: (places?: AddedPlaces) => void;
+  readonly #waiting = new Set<() => void>();
   #followers = 0;
   #stop = () => {};
 
@@ -119,7 +107,10 @@ class FollowedLog {
 
   follow(): Disposable {
     if (this.#followers === 0) {
-      this.#stop = this.#store.onChange((_, places) => this.#grown(places));
+      this.#stop = this.#store.onChange((_, places) => {
+        this.#grown(places);
+        for (const wake of this.#waiting) wake();
+      });
       this.#grown();
     }
     this.#followers += 1;
@@ -129,6 +120,19 @@ class FollowedLog {
         if (this.#followers === 0) this.close();
       },
     };
+  }
+
+  /** Resolves when the log has grown, or the signal aborts. */
+  next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        signal.removeEventListener("abort", wake);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      signal.addEventListener("abort", wake);
+      this.#waiting.add(wake);
+    });
   }
 
   close(): void {

@@ -99,9 +99,11 @@ it.each([
     ...{ changes: [], log: [], isCurrent: () => true, apply: nothing },
     *applying() {
       for (const account of waiting) arrived.push(queue.commit(nothing, undefined, account));
+      yield;
     },
   };
   const large: Planning<string> = function* () {
+    yield;
     return { writes: [write], finish: () => "done" };
   };
   expect(await open(0).commit(one, { command, planning: large })).toBe("done");
