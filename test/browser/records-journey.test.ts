@@ -109,30 +109,6 @@ describe("setting up a name with a changing address", () => {
     await context.close();
   });
 
-  it("can end with a token that expires on a chosen day", async () => {
-    const context = await openContext(browser);
-    await signInContext(context, await rig.service().createSignInLink("until-march"));
-    const page = await openPage(context, `${rig.url}/tokens?new`);
-    await page.getByLabel("What is it for?").fill("guest");
-    await page.getByRole("combobox", { name: "Expires" }).click();
-    await page.getByRole("option", { name: "on a date…" }).click();
-    const day = page.getByLabel("Last day");
-    for (const none of ["", "2020-03-31"]) {
-      await day.fill(none);
-      await page.getByRole("button", { name: "Create token" }).click();
-      await page.getByText("choose today or a later day").waitFor();
-    }
-    await day.fill("2099-03-31");
-    await page.getByText("may write all zones and create new ones, until 31 March 2099").waitFor();
-    await page.getByRole("button", { name: "Create token" }).click();
-    await page.getByRole("button", { name: "Yes, for all zones" }).click();
-    await closeSecret(page);
-    await expect
-      .poll(() => page.getByRole("row").filter({ hasText: "guest" }).textContent())
-      .toContain("until 31 March 2099");
-    await context.close();
-  });
-
   it("works without a mouse", async () => {
     const context = await openContext(browser);
     await signInContext(context, await rig.service().createSignInLink("keys-only"));

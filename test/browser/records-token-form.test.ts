@@ -135,6 +135,28 @@ describe("a secret that is shown once", () => {
   });
 });
 
+describe("the last day of a token", () => {
+  it("is today or later, and is shown in the form and in the list", async () => {
+    await open("/tokens?new&zone=harbour.example&name=home");
+    await page.getByLabel("What is it for?").fill("guest");
+    await page.getByRole("combobox", { name: "Expires" }).click();
+    await page.getByRole("option", { name: "on a date…" }).click();
+    const day = page.getByLabel("Last day");
+    for (const none of ["", "2020-03-31"]) {
+      await day.fill(none);
+      await page.getByRole("button", { name: "Create token" }).click();
+      await page.getByText("choose today or a later day").waitFor();
+    }
+    await day.fill("2099-03-31");
+    await page.getByText("may write all records of home.harbour.example, until 31 March 2099").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
+    await closeSecret(page);
+    await expect
+      .poll(() => page.getByRole("row").filter({ hasText: "guest" }).textContent())
+      .toContain("until 31 March 2099");
+  });
+});
+
 describe("a zone among thousands", () => {
   it("is found by a part of its name, and a chosen one stays", async () => {
     const list = /\/v1\/zones\?(?!.*search=)/;
