@@ -38,9 +38,10 @@ beforeAll(async () => {
     asked.pipe(passed);
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const url = urlOfProxy();
   await rig.front().ok("POST", "/providers", { name: "proxied", kind: "hetzner", url, token: rig.there().token });
 });
+const urlOfProxy = () => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 afterAll(() => proxy.close());
 beforeEach(() => {
   fault = "none";
@@ -109,6 +110,23 @@ describe("what the provider says", () => {
     const writes = requests.filter((each) => each.includes(zone) && !each.startsWith("GET"));
     expect(writes).toHaveLength(1);
   });
+});
+
+test("a preview respects what the provider said to the publisher", async () => {
+  // An account of its own: nothing more is sent with its token.
+  const token = rig.there().token;
+  await rig.front().ok("POST", "/providers", { name: "limited", kind: "hetzner", url: urlOfProxy(), token });
+  const zone = await publishedZone({ provider: "limited" });
+  const next = await rig.zone([["www", "A", "192.0.2.1"]]);
+  fault = { status: 429, retryAfter: 600 };
+  await rig.front().put(zone, "www", "A", ["192.0.2.2"]);
+  const trouble = async () => (await rig.front().ok("GET", `/zones/${zone}/publication`)).publication.trouble;
+  await expect.poll(trouble).not.toBe(null);
+  fault = "none";
+  requests = [];
+  const { status, text } = await rig.front().call("GET", `/zones/${next}/publication/preview?provider=limited`);
+  expect([status, requests]).toEqual([422, []]);
+  expect(text).toMatch(/Hetzner takes requests again in \d+ seconds/);
 });
 
 describe("drift reads", () => {
