@@ -10,3 +10,8 @@ it("creates record ids in the format that clients know, unique and in the order 
   expect(new Set([first, ...ids]).size).toBe(1_001);
   expect(ids.filter((id) => id < first)).toEqual([]);
 });
+
+it("never repeats random bits, also of ids that are created in one millisecond", () => {
+  const ids = Array.from({ length: 20_000 }, newRecordId);
+  expect(new Set(ids.map((id) => id.slice(12))).size).toBe(ids.length);
+});
