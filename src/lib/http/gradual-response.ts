@@ -4,9 +4,9 @@ import { type IncomingMessage, ServerResponse } from "node:http";
 export const pieceOfAnswer = 64 * 1024;
 
 /**
- * Sends a long body in pieces, each when the client has taken the one before it. Node would encrypt the whole body at
- * once and keep that copy until the client has read it: a thousand clients that request a large file and read nothing
- * would take gigabytes, for 60 bytes each.
+ * Sends a long body in pieces, each when the client has taken the one before it. Node would encrypt the whole body in
+ * one step and keep that copy until the client has read it: a thousand clients that request a large file and read
+ * nothing would take gigabytes, for 60 bytes each.
  */
 export class GradualResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override end(...[body, ...rest]: readonly unknown[]): this {
