@@ -4,7 +4,7 @@ import type { RRset } from "../../src/core/records/rrset.ts";
 import { plainSettings } from "../../src/records/model.ts";
 import { newRecordId, newZoneId } from "../../src/records/new-id.ts";
 import { recordsDatabase, signingKeyFile } from "../../src/records/open-store.ts";
-import { createSigner } from "../../src/records/signing/signer.ts";
+import { KeyFileSigner } from "../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
@@ -35,7 +35,7 @@ const othersZones = 6;
 const labelledZones = 3_000;
 
 export async function fillStreet(folder: string): Promise<Street> {
-  const signer = createSigner(signingKeyFile(folder));
+  const signer = new KeyFileSigner(signingKeyFile(folder));
   const store = openSqliteStore(recordsDatabase(folder), migrations, signer);
   const [victim, others, hostile] = await Promise.all(
     ["victim", "others", "hostile"].map((name) => store.ensureAccount(name, 1)),

@@ -1,6 +1,6 @@
 import type { Algorithm } from "../core/dnssec/codes.ts";
-import type { KeyUse, Life } from "../core/dnssec/lifecycle.ts";
-import type { MadeChange } from "../core/dnssec/made-changes.ts";
+import type { GeneratedChange } from "../core/dnssec/generated-changes.ts";
+import type { KeyUse, Lifecycle } from "../core/dnssec/lifecycle.ts";
 import type { DenialKind } from "../core/dnssec/plan-signing.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
@@ -125,17 +125,17 @@ export type NewProvider = {
 export type StoredProvider = NewProvider & { readonly id: number; readonly replaced: Instant };
 
 /** How a zone is signed. */
-export type ZoneSigning = Life<SigningKey> & {
+export type ZoneSigning = Lifecycle<SigningKey> & {
   readonly denial: DenialKind;
-  /** Absent rather than empty. */
-  readonly others?: readonly OtherKey[];
+  /** Keys of other signers of the same zone. Absent rather than empty. */
+  readonly others?: readonly MultiSignerKey[];
 };
 
 /**
  * A public key of another server that signs the zone too (RFC 8901), or did until the zone moved here. It is published
  * as well.
  */
-export type OtherKey = {
+export type MultiSignerKey = {
   readonly tag: number;
   readonly flags: number;
   readonly algorithm: Algorithm;
@@ -270,7 +270,7 @@ export type SettingsChange = {
 /** What a write changed in the records that DNSSEC adds. Null: too many to list, so the zone has to be read again. */
 export type SignatureChange = {
   readonly kind: "signatures";
-  readonly sets: readonly MadeChange[] | null;
+  readonly sets: readonly GeneratedChange[] | null;
 };
 
 export type NewGrant = Consent & {

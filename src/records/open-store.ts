@@ -7,7 +7,7 @@ import type { PostgresAddress } from "../lib/postgres/url.ts";
 import type { DatabaseTrouble } from "../lib/sqlite/migration-steps.ts";
 import type { Logger } from "../process/log.ts";
 import { startThread } from "../process/shipped-files.ts";
-import { createSigner, type Signer } from "./signing/signer.ts";
+import { KeyFileSigner, type Signer } from "./signing/signer.ts";
 import type { ConsoleStore } from "./store/console-store.ts";
 import type { RecordStore } from "./store/port.ts";
 import type { RecordLimits } from "./store/record-limits.ts";
@@ -73,7 +73,7 @@ const hasSpareProcessor = (): boolean => availableParallelism() > 2;
 
 function openFile(path: string, log: Logger, limits: RecordLimits | undefined): OpenStore {
   const keyFile = signingKeyFile(dirname(path));
-  const signer = createSigner(keyFile);
+  const signer = new KeyFileSigner(keyFile);
   const workerData: WriterStart = { path, keyFile, limits };
   const writerThread = { start: () => startThread("store-writer", { workerData }) };
   const store = openSqliteStore(path, migrations, signer, hasSpareProcessor() ? writerThread : undefined, limits);
@@ -103,7 +103,7 @@ async function openServer(
 ): Promise<OpenStore> {
   const { openPostgresStore } = await import("./store/postgres/store.ts");
   const { address, connections, keyFile } = place;
-  const signer = createSigner(keyFile ?? signingKeyFile("."));
+  const signer = new KeyFileSigner(keyFile ?? signingKeyFile("."));
   const store = await openPostgresStore({
     address,
     log,

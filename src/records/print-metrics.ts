@@ -5,7 +5,7 @@ import type { ConnectionCount } from "../lib/postgres/open.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
 import { within } from "../process/within.ts";
 import { type PublishingMetrics, publishingFamilies } from "./front/publishing-metrics.ts";
-import type { SigningState } from "./signing/life/watch-signed.ts";
+import type { SigningState } from "./signing/lifecycle/watch-signed.ts";
 import type { RecordStore } from "./store/port.ts";
 
 export type RecordMetrics = {
@@ -84,7 +84,10 @@ const certificateFamilies = ({ expiry, failures }: Certificates): readonly strin
 /** In seconds. No signature is valid for longer. */
 const farAway = 14 * 86_400;
 
-const signingFamilies = ({ zones, expiring, parentFaults, ahead }: RecordMetrics["signing"], now: Instant) => [
+const signingFamilies = (
+  { zones, expiring, parentFaults, changedInFuture }: RecordMetrics["signing"],
+  now: Instant,
+) => [
   family("moor_signed_zones", "gauge", "Zones that are signed with DNSSEC.", [[{}, zones]]),
   family(
     "moor_signatures_expire_seconds",
@@ -105,7 +108,7 @@ const signingFamilies = ({ zones, expiring, parentFaults, ahead }: RecordMetrics
     parentFaultKinds.map((kind) => [{ kind }, faultsOf(parentFaults, kind)] as const),
   ),
   family("moor_signing_clock_wrong", "gauge", "1 if the last change of a signed zone is in the future.", [
-    [{}, Number(ahead.size > 0)],
+    [{}, Number(changedInFuture.size > 0)],
   ]),
 ];
 

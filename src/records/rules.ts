@@ -32,8 +32,8 @@ import {
 import { type ImportFile, importFileRule } from "./commands/zones/import-file.ts";
 import { type EditSettings, editSettingsRule } from "./commands/zones/settings.ts";
 import { type PublishZone, publishZoneRule } from "./front/publish-rule.ts";
-import { type ChangeSigning, changeSigningRule } from "./signing/life/change-signing.ts";
-import { type RenewNames, renewNamesRule } from "./signing/life/renew.ts";
+import { type ChangeSigning, changeSigningRule } from "./signing/lifecycle/change-signing.ts";
+import { type RenewNames, renewNamesRule } from "./signing/lifecycle/renew.ts";
 import type { Command, Rule, RuleOf } from "./store/port.ts";
 import { type ReadWhole, readWholeRule } from "./tools/account/read-whole.ts";
 import { type ReplaceZone, replaceZoneRule } from "./tools/account/replace-zone.ts";

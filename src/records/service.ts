@@ -15,7 +15,7 @@ import type { RecordServiceOptions } from "./options.ts";
 import { actionOperations } from "./queries/actions.ts";
 import { createPermittedView } from "./queries/permitted-view.ts";
 import { writesOperations } from "./queries/writes.ts";
-import { signingOperations } from "./signing/life/signing-operations.ts";
+import { signingOperations } from "./signing/lifecycle/signing-operations.ts";
 
 /**
  * The operations of the record service, for all APIs. Every operation takes the actor first and returns only what that

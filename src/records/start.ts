@@ -51,9 +51,9 @@ import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./o
 import { printRecordMetrics } from "./print-metrics.ts";
 import { removeLeftovers } from "./remove-leftovers.ts";
 import { createRecordService } from "./service.ts";
-import { keepSigned } from "./signing/life/keep-signed.ts";
-import { checkKeyFile } from "./signing/life/signing-operations.ts";
-import { createSigningState, watchSigned } from "./signing/life/watch-signed.ts";
+import { keepSigned } from "./signing/lifecycle/keep-signed.ts";
+import { checkKeyFile } from "./signing/lifecycle/signing-operations.ts";
+import { createSigningState, watchSigned } from "./signing/lifecycle/watch-signed.ts";
 import { createChangeFeed } from "./store/change-feed.ts";
 import type { RecordStore } from "./store/port.ts";
 import type { RecordLimits } from "./store/record-limits.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { asChange } from "../core/dnssec/made-changes.ts";
+import { asChange } from "../core/dnssec/generated-changes.ts";
 import { apex } from "../core/names/name.ts";
 import type { Change } from "../core/records/changes.ts";
 import type { RRset } from "../core/records/rrset.ts";

@@ -11,7 +11,7 @@ import { transferPlace } from "../../src/nameserver/metrics/metrics.ts";
 import { createLog } from "../../src/process/log.ts";
 import { plainSettings, type Zone, type ZoneSettings } from "../../src/records/model.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
-import { createSigner, type Signer } from "../../src/records/signing/signer.ts";
+import { KeyFileSigner, type Signer } from "../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
@@ -49,7 +49,7 @@ export async function startMoorDns(
   keyFile?: string,
 ): Promise<MoorDns> {
   const folder = mkdtempSync(join(tmpdir(), "moor-keys-"));
-  const signer = createSigner(keyFile ?? join(folder, "key"));
+  const signer = new KeyFileSigner(keyFile ?? join(folder, "key"));
   const store = openSqliteStore(database, migrations, signer);
   const { id: account } = await store.ensureAccount("main", Date.now());
   let said = "";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDnskeys } from "../../src/records/signing/other-keys.ts";
+import { readDnskeys } from "../../src/records/signing/multi-signer-keys.ts";
 import { dsText } from "../../src/records/signing/signing-texts.ts";
 import { testLimit } from "../rig/patience.ts";
 import { until } from "../rig/until.ts";

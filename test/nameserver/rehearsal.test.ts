@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { continueLife } from "../../src/records/signing/life/continue-life.ts";
+import { advanceStage } from "../../src/records/signing/lifecycle/advance-stage.ts";
 import { createAsk } from "../../src/serving/rehearsal/ask-all.ts";
 import { createCachedAnswers } from "../../src/serving/rehearsal/cached-answers.ts";
 import { createParentZone, createRegistry } from "../../src/serving/rehearsal/registry.ts";
@@ -26,7 +26,7 @@ it("a rehearsal finds what a resolver with older cached answers rejects, as long
     const by = { store: moor.store, actor: "test", now };
     expect(await signZone(by, zone, { algorithm: 13, denial: "nsec" }, moor.signer)).toMatchObject({ ok: true });
     const signed = (await moor.store.zoneHolding(zone.name)) ?? zone;
-    await continueLife({ ...by, now: now + 1.1 * hour }, signed, parentWith([]), 300);
+    await advanceStage({ ...by, now: now + 1.1 * hour }, signed, parentWith([]), 300);
     await registry.visit(now);
     await registry.visit(now + hour);
     await cached.look(now + hour);

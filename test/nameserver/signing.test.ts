@@ -282,5 +282,5 @@ it("an unsigned zone keeps none of the records that signing added", async () => 
   expect(await unsignNow(by, before)).toMatchObject({ ok: true });
   expect(await lines()).toEqual(plain);
   expect(await moor.store.signedNames(before, undefined, 10)).toEqual([]);
-  expect(await moor.store.sealedKeys(before)).toEqual([]);
+  expect(await moor.store.encryptedKeys(before)).toEqual([]);
 });

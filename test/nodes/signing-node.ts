@@ -2,7 +2,7 @@ import { createAskParent } from "../../src/lib/dns/delegation.ts";
 import { noLog } from "../../src/process/log.ts";
 import { joinNodes } from "../../src/records/node-membership.ts";
 import { openStore } from "../../src/records/open-store.ts";
-import { createSigningRound } from "../../src/records/signing/life/keep-signed.ts";
+import { createSigningRound } from "../../src/records/signing/lifecycle/keep-signed.ts";
 import { addressOf } from "../rig/records/postgres.ts";
 
 /**

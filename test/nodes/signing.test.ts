@@ -9,7 +9,7 @@ import { noLog } from "../../src/process/log.ts";
 import { plainSettings, type Zone } from "../../src/records/model.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
 import { type OpenStore, openStore } from "../../src/records/open-store.ts";
-import { createSigningRound } from "../../src/records/signing/life/keep-signed.ts";
+import { createSigningRound } from "../../src/records/signing/lifecycle/keep-signed.ts";
 import { createAsk } from "../../src/serving/rehearsal/ask-all.ts";
 import { createCachedAnswers } from "../../src/serving/rehearsal/cached-answers.ts";
 import { createParentZone, createRegistry } from "../../src/serving/rehearsal/registry.ts";

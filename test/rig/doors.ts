@@ -204,9 +204,9 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "writes.ts",
   ],
   "src/records/signing": [
-    "life/continue-life.ts",
-    "life/keep-signed.ts",
-    "other-keys.ts",
+    "lifecycle/advance-stage.ts",
+    "lifecycle/keep-signed.ts",
+    "multi-signer-keys.ts",
     "private-key.ts",
     "signer.ts",
     "signing-of.ts",

@@ -23,9 +23,9 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     updates: ["addresses", ...coreBasics],
   },
   "src/records": {
-    // Keys and signatures, which the stores use too; `life` moves signed zones through their stages.
+    // Keys and signatures, which the stores use too; `lifecycle` moves signed zones through their stages.
     signing: ["model.ts"],
-    "signing/life": ["signing", "commands", "commands/zones", "queries", "store", ...recordsBasics],
+    "signing/lifecycle": ["signing", "commands", "commands/zones", "queries", "store", ...recordsBasics],
     store: ["signing", "model.ts"],
     "store/sql": ["store", "signing", "model.ts"],
     "store/sqlite": ["store", "store/sql", "store/sqlite/signed", "signing", "model.ts"],

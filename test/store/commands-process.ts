@@ -3,7 +3,7 @@ import { createLog } from "../../src/process/log.ts";
 import { startThread } from "../../src/process/shipped-files.ts";
 import { signingKeyFile } from "../../src/records/open-store.ts";
 import { createRecordService } from "../../src/records/service.ts";
-import { createSigner } from "../../src/records/signing/signer.ts";
+import { KeyFileSigner } from "../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { openPostgresStore } from "../../src/records/store/postgres/store.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
@@ -19,7 +19,7 @@ import { createWriters } from "./command-writers.ts";
  */
 const [, , folder = "", place = ""] = process.argv;
 const keyFile = signingKeyFile(folder);
-const signer = createSigner(keyFile);
+const signer = new KeyFileSigner(keyFile);
 
 async function open(): Promise<RecordStore> {
   if (place.startsWith("postgres:")) {

@@ -1,5 +1,5 @@
 import { signingKeyFile } from "../../src/records/open-store.ts";
-import { createSigner } from "../../src/records/signing/signer.ts";
+import { KeyFileSigner } from "../../src/records/signing/signer.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { takeSigningStep } from "./signing-step.ts";
@@ -10,7 +10,7 @@ import { takeSigningStep } from "./signing-step.ts";
  * `node test/store/signing-process.ts DATABASE FOLDER ZONE STAGE`
  */
 const [, , database = "", folder = "", name = "", target = ""] = process.argv;
-const signer = createSigner(signingKeyFile(folder));
+const signer = new KeyFileSigner(signingKeyFile(folder));
 const store = openSqliteStore(database, migrations, signer);
 
 for (;;) process.stdout.write(`${await takeSigningStep(store, signer, name, target)}\n`);

@@ -1,5 +1,5 @@
 import type { Stage } from "../../src/core/dnssec/lifecycle.ts";
-import { continueLife } from "../../src/records/signing/life/continue-life.ts";
+import { advanceStage } from "../../src/records/signing/lifecycle/advance-stage.ts";
 import type { Signer } from "../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { dsAt, parentWith } from "../rig/records/parent-with.ts";
@@ -34,7 +34,7 @@ export async function takeSigningStep(
     await rollKey(by, zone, target.startsWith("roll-") ? undefined : otherThan[key.algorithm], signer);
   else {
     const ds = ["new", "leaving"].includes(dnssec.stage) ? [] : dnssec.keys.filter(({ inParent }) => inParent);
-    await continueLife(by, zone, parentWith(ds.flatMap((each) => dsAt(name, each))), 60);
+    await advanceStage(by, zone, parentWith(ds.flatMap((each) => dsAt(name, each))), 60);
   }
   return (await store.zoneHolding(name))?.settings.dnssec?.stage ?? "unsigned";
 }

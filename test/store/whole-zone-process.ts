@@ -1,5 +1,5 @@
 import { signingKeyFile } from "../../src/records/open-store.ts";
-import { createSigner } from "../../src/records/signing/signer.ts";
+import { KeyFileSigner } from "../../src/records/signing/signer.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { signZone, unsignNow } from "../rig/records/sign.ts";
@@ -10,7 +10,7 @@ import { writeTo } from "../rig/store/write.ts";
  * `node test/store/whole-zone-process.ts DATABASE FOLDER ZONE`
  */
 const [, , database = "", folder = "", name = ""] = process.argv;
-const signer = createSigner(signingKeyFile(folder));
+const signer = new KeyFileSigner(signingKeyFile(folder));
 const store = openSqliteStore(database, migrations, signer);
 
 for (;;) {

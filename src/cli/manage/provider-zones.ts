@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseServer } from "../../core/addresses/server-address.ts";
-import { leftOutTypes } from "../../core/dnssec/made-types.ts";
+import { leftOutTypes } from "../../core/dnssec/generated-types.ts";
 import { apex } from "../../core/names/name.ts";
 import { typeName } from "../../core/rdata/table.ts";
 import type { PrintableSet } from "../../core/zone-file/print.ts";

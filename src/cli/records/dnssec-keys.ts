@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import { asNewFile, readFileIfThere, replaceFile } from "../../process/data-folder.ts";
 import type { Zone } from "../../records/model.ts";
-import { type PublicKey, readDnskeys } from "../../records/signing/other-keys.ts";
+import { type PublicKey, readDnskeys } from "../../records/signing/multi-signer-keys.ts";
 import { printKeyState, printPrivateKey, type ReadKey, readPrivateKey } from "../../records/signing/private-key.ts";
 import { mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsText } from "../../records/signing/signing-texts.ts";
@@ -83,13 +83,13 @@ export const dnssecExport = (typed: string, options: DatabaseOptions & { readonl
   withZone(typed, options, io, async (zone, { store, signer }) => {
     const { dnssec } = zone.settings;
     if (dnssec === undefined) return refuse(1, `${zone.name} is not signed.`, io);
-    const sealed = await store.sealedKeys(zone);
+    const encrypted = await store.encryptedKeys(zone);
     const files = dnssec.keys.map((key) => {
-      const found = sealed.find(({ id }) => id === key.id);
+      const found = encrypted.find(({ id }) => id === key.id);
       if (found === undefined) throw new Error(`the private key ${key.tag} of ${zone.name} is missing`);
       return {
         name: `K${zone.name}.+${pad(key.algorithm, 3)}+${pad(key.tag, 5)}`,
-        secret: printPrivateKey(signer.unseal(found), key),
+        secret: printPrivateKey(signer.decryptKey(found), key),
         state: printKeyState(key, dnssec),
         record: `${zone.name}. IN DNSKEY ${dnskeyText(key)}\n`,
       };

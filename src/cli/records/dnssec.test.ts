@@ -11,8 +11,8 @@ import { dsAt, parentWith } from "../../../test/rig/records/parent-with.ts";
 import { createZoneIn } from "../../../test/rig/store/write.ts";
 import { plainSettings, type Zone } from "../../records/model.ts";
 import { recordsDatabase, signingKeyFile } from "../../records/open-store.ts";
-import { continueLife, noteParentFault } from "../../records/signing/life/continue-life.ts";
-import { createSigner } from "../../records/signing/signer.ts";
+import { advanceStage, noteParentFault } from "../../records/signing/lifecycle/advance-stage.ts";
+import { KeyFileSigner } from "../../records/signing/signer.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
@@ -93,14 +93,14 @@ describe("moor dnssec", () => {
 
   it("says what is wrong at the parent, and since when", async () => {
     await moor("dnssec", "on", "example.org");
-    const signer = createSigner(signingKeyFile(join(cwd, "data")));
+    const signer = new KeyFileSigner(signingKeyFile(join(cwd, "data")));
     const store = openSqliteStore(recordsDatabase(join(cwd, "data")), migrations, signer);
     const zone = await store.zoneHolding("example.org");
     if (zone?.settings.dnssec === undefined) throw new Error("the zone is not signed");
     const at = Date.UTC(2026, 0, 2, 3, 4);
     const by = { store, actor: "test", now: at };
     const parent = parentWith(zone.settings.dnssec.keys.flatMap((key) => dsAt(zone.name, key)));
-    expect(await continueLife(by, zone, parent, 60)).toMatchObject({ stage: "secure" });
+    expect(await advanceStage(by, zone, parent, 60)).toMatchObject({ stage: "secure" });
     await noteParentFault(by, zone, { kind: "no-ds", text: "the parent has no DS record of the zone" });
     store.close();
     expect((await moor("dnssec", "ignore-silent", "example.org")).err).toContain("does not wait for its parent");

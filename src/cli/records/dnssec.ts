@@ -28,7 +28,7 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
   return await withZone(typed, options, io, async (zone, { service }) => {
     const algorithm = algorithmChoices[options.algorithm] ?? algorithms.ecdsap256;
     const denial = options.nsec3 ? ("nsec3" as const) : ("nsec" as const);
-    const choice = { algorithm, denial, key: key?.value, others: others.value };
+    const choice = { algorithm, denial, key: key?.value, multiSignerKeys: others.value };
     const done = await changeSigning(zone, (operator, at) => service.signZone(operator, at, choice));
     if (!done.ok) return failed(done, io);
     const { keys, stage, others: published } = signingIn(done.value);

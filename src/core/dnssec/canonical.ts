@@ -5,14 +5,14 @@ import { apex, labelsOf } from "../names/name.ts";
  * compared byte by byte. It contains no NUL, which PostgreSQL cannot store. Owners are relative to the zone, so the
  * apex comes first.
  */
-export function placeOf(owner: string): string {
+export function canonicalSortKey(owner: string): string {
   if (owner === apex) return "";
-  let place = "";
+  let sortKey = "";
   for (const label of labelsOf(owner).toReversed()) {
-    place += separator;
-    for (let i = 0; i < label.length; i++) place += String.fromCharCode(label.charCodeAt(i) + 2);
+    sortKey += separator;
+    for (let i = 0; i < label.length; i++) sortKey += String.fromCharCode(label.charCodeAt(i) + 2);
   }
-  return place;
+  return sortKey;
 }
 
 const separator = "\u0001";

@@ -2,7 +2,7 @@ import { fitsInName } from "../names/label.ts";
 import { absoluteName, apex, labelsOf } from "../names/name.ts";
 import { type RRset, setKey } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
-import { madeTypeFaults } from "./made-types.ts";
+import { generatedTypeFaults } from "./generated-types.ts";
 import type { DenialKind } from "./plan-signing.ts";
 import { isExpireTooLong, longestExpire } from "./soa-expire.ts";
 
@@ -13,7 +13,7 @@ export const checkSignedZone = (
   wanted: readonly RRset[],
 ): readonly Fault[] => [
   ...(denial === "nsec3" ? longNameFaults(zone, before, wanted) : []),
-  ...madeTypeFaults(zone, before, wanted),
+  ...generatedTypeFaults(zone, before, wanted),
   ...expireFaults(zone, before, wanted),
   ...serverFaults(zone, before, wanted),
   ...delegationFaults(zone, before, wanted),

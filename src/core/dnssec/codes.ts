@@ -10,6 +10,9 @@ export const dnssecTypes = {
   cdnskey: 60,
 } as const;
 
+/** DNSSEC treats sets of these types specially: they may delegate the names below them, or occlude them. */
+export const occludingTypes = { ns: 2, dname: 39 } as const;
+
 /** ECDSA P-256 with SHA-256 (RFC 6605) and Ed25519 (RFC 8080). */
 export const algorithms = { ecdsap256: 13, ed25519: 15 } as const;
 export type Algorithm = (typeof algorithms)[keyof typeof algorithms];

@@ -1,35 +1,33 @@
 import { apex, parentOf } from "../names/name.ts";
 import { typeCode } from "../rdata/table.ts";
-import { dnssecTypes } from "./codes.ts";
-import { coveredBy, exists, headOfSignature, type MadeSet, type SignedName, typeNamed } from "./signed-name.ts";
+import { dnssecTypes, occludingTypes } from "./codes.ts";
+import { coveredBy, exists, type GeneratedSet, headOfSignature, type SignedName, typeNamed } from "./signed-name.ts";
 
 /** A signed name while a write is planned. */
 export type Draft = {
   readonly owner: string;
   /** As it is stored. */
-  readonly known: SignedName | undefined;
+  readonly stored: SignedName | undefined;
   types: readonly number[];
   children: number;
-  link: string | null;
+  chainKey: string | null;
 };
 
 /** The records that are generated for a name. */
 export type Generated = {
   /** Without signatures; by owner and type. */
-  readonly sets: Map<string, MadeSet>;
+  readonly sets: Map<string, GeneratedSet>;
   /** By owner and covered type. */
   readonly signatures: Map<string, readonly string[]>;
 };
 
 /**
- * `cut`: the name is delegated, so of its own sets only DS is signed here. `hidden`: it is below a delegation or a
+ * `delegated`: of its own sets only DS is signed here. `occluded`: it is below a delegation or a
  * DNAME.
  */
-export type Authority = "signed" | "cut" | "hidden";
+export type Authority = "signed" | "delegated" | "occluded";
 
-export const madeKey = (owner: string, type: number): string => `${owner} ${type}`;
-
-const [ns, dname] = [2, 39] as const;
+export const generatedKey = (owner: string, type: number): string => `${owner} ${type}`;
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
@@ -60,41 +58,42 @@ export function createDrafts(stored: (owner: string) => SignedName | undefined, 
     has: (owner: string): boolean => drafts.has(owner),
     size: (): number => drafts.size,
 
-    /** Sets the types of a name. Returns whether the same names below it are hidden as before. */
+    /** Sets the types of a name. Returns whether the same names below it are occluded as before. */
     enter: (owner: string, types: readonly number[]): boolean => {
       const draft = at(owner);
-      const [existed, hid] = [exists(draft), hides(draft)];
+      const [existed, occluded] = [exists(draft), occludes(draft)];
       draft.types = types;
       if (exists(draft) !== existed) countChild(parentOf(owner), existed ? -1 : 1);
-      return hid === hides(draft) || draft.children === 0;
+      return occluded === occludes(draft) || draft.children === 0;
     },
 
     authorityOf: (owner: string): Authority => {
       for (let above = parentOf(owner); above !== undefined; above = parentOf(above))
-        if (hides(at(above))) return "hidden";
-      return isCut(at(owner)) ? "cut" : "signed";
+        if (occludes(at(above))) return "occluded";
+      return isDelegated(at(owner)) ? "delegated" : "signed";
     },
   };
 }
 
-const isCut = ({ owner, types }: Pick<Draft, "owner" | "types">): boolean => owner !== apex && types.includes(ns);
-const hides = (draft: Draft): boolean => isCut(draft) || draft.types.includes(dname);
+const isDelegated = ({ owner, types }: Pick<Draft, "owner" | "types">): boolean =>
+  owner !== apex && types.includes(occludingTypes.ns);
+const occludes = (draft: Draft): boolean => isDelegated(draft) || draft.types.includes(occludingTypes.dname);
 
-function draftOf(owner: string, known: SignedName | undefined, whole: boolean): Draft {
-  if (known === undefined || whole) return { owner, known, types: [], children: 0, link: null };
-  const { types, children, link } = known;
-  return { owner, known, types, children, link };
+function draftOf(owner: string, stored: SignedName | undefined, whole: boolean): Draft {
+  if (stored === undefined || whole) return { owner, stored, types: [], children: 0, chainKey: null };
+  const { types, children, chainKey } = stored;
+  return { owner, stored, types, children, chainKey };
 }
 
 /** What is stored for a name; nothing if it is undefined. */
-export function generatedIn(known: SignedName | undefined): Generated {
-  const sets = new Map<string, MadeSet>();
-  if (known === undefined) return { sets, signatures: new Map() };
-  for (const set of known.made) {
+export function generatedIn(stored: SignedName | undefined): Generated {
+  const sets = new Map<string, GeneratedSet>();
+  if (stored === undefined) return { sets, signatures: new Map() };
+  for (const set of stored.generated) {
     const type = typeCode(set.type);
-    if (type !== dnssecTypes.rrsig) sets.set(madeKey(set.owner, type), set);
+    if (type !== dnssecTypes.rrsig) sets.set(generatedKey(set.owner, type), set);
   }
-  return { sets, signatures: new Map(signaturesIn(known)) };
+  return { sets, signatures: new Map(signaturesIn(stored)) };
 }
 
 /** Signatures by owner and covered type. */
@@ -102,10 +101,10 @@ export function signaturesIn(name: SignedName): ReadonlyMap<string, readonly str
   const known = signaturesOf.get(name);
   if (known !== undefined) return known;
   const found = new Map<string, string[]>();
-  for (const set of name.made) {
+  for (const set of name.generated) {
     if (set.type !== rrsig) continue;
     for (const text of set.values) {
-      const key = madeKey(set.owner, coveredBy(text));
+      const key = generatedKey(set.owner, coveredBy(text));
       const others = found.get(key);
       if (others === undefined) found.set(key, [text]);
       else others.push(text);
@@ -122,15 +121,21 @@ const rrsig = typeNamed(dnssecTypes.rrsig);
 /** Undefined if nothing is left of the name. */
 export function signedName(draft: Draft, generated: Generated): SignedName | undefined {
   if (!exists(draft)) return undefined;
-  const { owner, link, children, types } = draft;
+  const { owner, chainKey, children, types } = draft;
   const signatures = Map.groupBy(generated.signatures, ([key]) => key.slice(0, key.lastIndexOf(" ")));
   const expiries: number[] = [];
-  const signed = [...signatures].map(([of, each]): MadeSet => {
+  const signed = [...signatures].map(([of, each]): GeneratedSet => {
     const values = each.flatMap(([, texts]) => texts);
     const heads = values.map(headOfSignature);
     expiries.push(...heads.map((head) => head.expires));
     return { owner: of, type: rrsig, ttl: Math.min(...heads.map((head) => head.ttl)), values };
   });
-  const made = [...generated.sets.values(), ...signed];
-  return { owner, link, children, types, made, expires: expiries.length === 0 ? null : Math.min(...expiries) };
+  return {
+    owner,
+    chainKey,
+    children,
+    types,
+    generated: [...generated.sets.values(), ...signed],
+    expires: expiries.length === 0 ? null : Math.min(...expiries),
+  };
 }

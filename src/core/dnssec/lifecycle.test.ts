@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
-  beginLeaving,
-  beginLife,
+  beginGoingInsecure,
   beginRoll,
-  cancelLeaving,
+  beginSigning,
+  cancelGoingInsecure,
   isTtlNeeded,
   type KeyUse,
-  type Life,
+  type Lifecycle,
   nextStage,
 } from "./lifecycle.ts";
 import type { Ds, ParentView, ServerView } from "./parent-view.ts";
@@ -50,7 +50,11 @@ const highestTtl = 600;
  * Simulates a zone; `parentAt` is what its parent returns at each hour. Returns the stages, with what each key is used
  * for.
  */
-function play(start: Life<KeyUse>, parentAt: (life: Life<KeyUse>, hours: number) => ParentView, hours = 200): string[] {
+function play(
+  start: Lifecycle<KeyUse>,
+  parentAt: (life: Lifecycle<KeyUse>, hours: number) => ParentView,
+  hours = 200,
+): string[] {
   const seen = [show(start)];
   let life = start;
   for (let now = 0; now <= hours; now++) {
@@ -63,34 +67,34 @@ function play(start: Life<KeyUse>, parentAt: (life: Life<KeyUse>, hours: number)
 }
 
 /** `D`: in the DNSKEY set, `S`: signs the zone, `P`: the parent should have its DS record. */
-const show = ({ stage, keys }: Life<KeyUse>): string =>
+const show = ({ stage, keys }: Lifecycle<KeyUse>): string =>
   [stage, ...keys.map((k) => `${k.tag}${k.shown ? "D" : "-"}${k.signs ? "S" : "-"}${k.inParent ? "P" : "-"}`)].join(
     " ",
   );
 
 /** A parent that does what CDS records ask for, a day later. */
-const follows = (life: Life<KeyUse>, hours: number): ParentView => {
+const follows = (life: Lifecycle<KeyUse>, hours: number): ParentView => {
   const late = hours * hour < life.since + 24 * hour;
   const wanted = life.stage === "leaving" ? [] : life.keys.filter((k) => k.inParent).map((k) => k.tag);
   if (late) return life.stage.startsWith("new") ? has() : has(1);
   return life.stage === "new" ? has() : has(...wanted);
 };
 
-const secure: Life<KeyUse> = { ...beginLife(key(1), 0), stage: "secure" };
+const secure: Lifecycle<KeyUse> = { ...beginSigning(key(1), 0), stage: "secure" };
 
 describe("the keys of a zone", () => {
   it("are secure once the parent has the DS record", () => {
-    expect(play(beginLife(key(1), 0), () => has(1))).toEqual(["new 1DSP", "secure 1DSP"]);
-    expect(play(beginLife(key(1), 0), follows)).toEqual(["new 1DSP", "new-parent 1DSP", "secure 1DSP"]);
+    expect(play(beginSigning(key(1), 0), () => has(1))).toEqual(["new 1DSP", "secure 1DSP"]);
+    expect(play(beginSigning(key(1), 0), follows)).toEqual(["new 1DSP", "new-parent 1DSP", "secure 1DSP"]);
   });
 
   it("are not offered to the parent while caches may have unsigned records", () => {
-    const life = beginLife(key(1), 0);
+    const life = beginSigning(key(1), 0);
     const at = (minutes: number) => nextStage(life, has(), { now: minutes * 60_000, highestTtl: 3_600, dsOf });
     expect([at(64), at(65)]).toMatchObject([{ stage: "new", zoneTtl: 3_600 }, { stage: "new-parent" }]);
   });
 
-  const rollsOn: Life<KeyUse> = {
+  const rollsOn: Lifecycle<KeyUse> = {
     ...secure,
     stage: "roll-sign",
     keys: [
@@ -98,8 +102,8 @@ describe("the keys of a zone", () => {
       { ...key(2), shown: true, signs: true, inParent: true },
     ],
   };
-  it.each<[string, Life<KeyUse>]>([
-    ["new", beginLife(key(1), 0)],
+  it.each<[string, Lifecycle<KeyUse>]>([
+    ["new", beginSigning(key(1), 0)],
     ["roll-sign", rollsOn],
     ["algorithm-sign", beginRoll(secure, key(3, 15), 0)],
   ])("wait for the highest TTL since the stage %s began, even if that record is deleted meanwhile", (stage, start) => {
@@ -134,7 +138,7 @@ describe("the keys of a zone", () => {
   });
 
   it("are removed when the DS record is gone from the parent and has expired from caches", () => {
-    expect(play(beginLeaving(secure, 0), follows)).toEqual(["leaving 1DSP", "gone"]);
+    expect(play(beginGoingInsecure(secure, 0), follows)).toEqual(["leaving 1DSP", "gone"]);
   });
 
   describe("that were to be removed, but are kept after all,", () => {
@@ -143,10 +147,10 @@ describe("the keys of a zone", () => {
       { ...key(1), shown: true, signs: true },
       { ...key(2), shown: true, inParent: true },
     ];
-    it.each<[string, Life<KeyUse>, ParentView, readonly string[]]>([
+    it.each<[string, Lifecycle<KeyUse>, ParentView, readonly string[]]>([
       ["the DS record is still there", secure, has(1), ["new-parent 1DSP", "secure 1DSP"]],
       ["the DS record is gone", secure, has(), ["new-parent 1DSP"]],
-      ["the parent never had a DS record", beginLife(key(1), 0), has(), ["new 1DSP", "new-parent 1DSP"]],
+      ["the parent never had a DS record", beginSigning(key(1), 0), has(), ["new 1DSP", "new-parent 1DSP"]],
       ["the next key was published", rolling, has(1), ["roll-show 1DSP 2D--", "roll-parent 1DS- 2D-P"]],
       [
         "the parent was asked for the next key",
@@ -155,9 +159,9 @@ describe("the keys of a zone", () => {
         ["roll-parent 1DS- 2D-P", "roll-sign 1D-- 2DSP", "secure 2DSP"],
       ],
     ])("continue: %s", (_, before, parent, stages) => {
-      const leaving = nextStage(beginLeaving(before, 0), has(), { now: 0, highestTtl, dsOf });
+      const leaving = nextStage(beginGoingInsecure(before, 0), has(), { now: 0, highestTtl, dsOf });
       if (leaving === undefined || leaving === "gone") throw new Error("the parent has no DS record");
-      const kept = cancelLeaving(leaving, 0);
+      const kept = cancelGoingInsecure(leaving, 0);
       expect(play(kept, () => parent)).toEqual(stages);
       expect(kept).not.toHaveProperty("parentSince");
       expect(kept).not.toHaveProperty("left");
@@ -191,7 +195,7 @@ describe("the keys of a zone", () => {
   });
 
   it.each(unusable)("are never removed if, after the DS record was replaced, the parent %s", (_, parent) => {
-    const signing: Life<KeyUse> = {
+    const signing: Lifecycle<KeyUse> = {
       ...secure,
       stage: "roll-sign",
       keys: [
@@ -212,17 +216,17 @@ describe("the keys of a zone", () => {
     ["a digest of an unknown type beside the right one", [ds(2), ds(2, { digestType: 5 })]],
     ["the DS record of a server that also signs the zone", [ds(2), ds(8), ds(8, { digestType: 1 })]],
   ])("are replaced if the parent has %s", (_, records) => {
-    const parentOf = (life: Life<KeyUse>) => (life.stage === "roll-show" ? has(1) : both(records, [ds(2)]));
+    const parentOf = (life: Lifecycle<KeyUse>) => (life.stage === "roll-show" ? has(1) : both(records, [ds(2)]));
     expect(play(beginRoll(secure, key(2), 0), parentOf).at(-1)).toBe("secure 2DSP");
   });
 
   it.each(unusable.filter(([name]) => !/old|both/.test(name)))("are not secure if the parent %s", (_, parent) => {
-    expect(play(beginLife(key(2), 0), () => parent, 2_000)).toEqual(["new 2DSP", "new-parent 2DSP"]);
+    expect(play(beginSigning(key(2), 0), () => parent, 2_000)).toEqual(["new 2DSP", "new-parent 2DSP"]);
   });
 
   it("wait for the highest TTL of the old DS set that was seen at any server", () => {
     const week = 7 * 86_400;
-    const parentOf = (life: Life<KeyUse>, hours: number): ParentView =>
+    const parentOf = (life: Lifecycle<KeyUse>, hours: number): ParentView =>
       life.stage === "roll-show" || hours < 5 ? [server("ns1", [ds(1)]), server("ns2", [ds(1)], week)] : has(2);
     const stages = (hours: number) =>
       play(beginRoll(secure, key(2), 0), parentOf, hours).map((each) => each.split(" ")[0]);
@@ -231,15 +235,16 @@ describe("the keys of a zone", () => {
   });
 
   it("wait again if one server goes back to the old DS record, even while another does not answer", () => {
-    const rolling: Life<KeyUse> = { ...beginRoll(secure, key(2), 0), stage: "roll-parent" };
-    const goesBack = (_: Life<KeyUse>, hours: number) => (hours === 24 ? [silent, server("ns1", [ds(1)])] : has(2));
+    const rolling: Lifecycle<KeyUse> = { ...beginRoll(secure, key(2), 0), stage: "roll-parent" };
+    const goesBack = (_: Lifecycle<KeyUse>, hours: number) =>
+      hours === 24 ? [silent, server("ns1", [ds(1)])] : has(2);
     expect(play(rolling, goesBack, 26)).toHaveLength(1);
     expect(play(rolling, goesBack, 52).at(-1)).toContain("secure 2DS");
   });
 
   it("that are no longer wanted wait from the beginning, whatever was seen at the parent before", () => {
-    const rolling: Life<KeyUse> = { ...beginRoll(secure, key(2), 0), stage: "roll-parent", parentSince: 0 };
-    const leaving = beginLeaving(rolling, 25 * hour);
+    const rolling: Lifecycle<KeyUse> = { ...beginRoll(secure, key(2), 0), stage: "roll-parent", parentSince: 0 };
+    const leaving = beginGoingInsecure(rolling, 25 * hour);
     const at = (hours: number) => nextStage(leaving, has(), { now: hours * hour, highestTtl, dsOf });
     expect([at(25), at(26)]).toEqual([
       expect.objectContaining({ parentSince: 25 * hour }),
@@ -248,15 +253,17 @@ describe("the keys of a zone", () => {
   });
 
   it("wait again if the parent goes back to the old DS record too early", () => {
-    const rolling: Life<KeyUse> = { ...beginRoll(secure, key(2), 0), stage: "roll-parent" };
-    const flickers = (_: Life<KeyUse>, hours: number) => (hours % 20 === 0 ? has(1) : has(2));
+    const rolling: Lifecycle<KeyUse> = { ...beginRoll(secure, key(2), 0), stage: "roll-parent" };
+    const flickers = (_: Lifecycle<KeyUse>, hours: number) => (hours % 20 === 0 ? has(1) : has(2));
     expect(play(rolling, flickers, 400)).toHaveLength(1);
     expect(play(rolling, () => has(2), 400).at(-1)).toContain("secure 2DS");
   });
 
   it("are not removed while the parent does not answer", () => {
-    expect(play(beginLeaving(secure, 0), () => [silent], 2_000)).toEqual(["leaving 1DSP"]);
-    expect(play(beginLeaving(secure, 0), () => [server("ns1", []), silent], 2_000)).toEqual(["leaving 1DSP"]);
-    expect(play(beginLeaving(secure, 0), () => both([], [ds(1, { digestType: 5 })]), 2_000)).toEqual(["leaving 1DSP"]);
+    expect(play(beginGoingInsecure(secure, 0), () => [silent], 2_000)).toEqual(["leaving 1DSP"]);
+    expect(play(beginGoingInsecure(secure, 0), () => [server("ns1", []), silent], 2_000)).toEqual(["leaving 1DSP"]);
+    expect(play(beginGoingInsecure(secure, 0), () => both([], [ds(1, { digestType: 5 })]), 2_000)).toEqual([
+      "leaving 1DSP",
+    ]);
   });
 });

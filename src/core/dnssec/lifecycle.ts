@@ -10,11 +10,14 @@ import {
   type ParentView,
   someServerNot,
 } from "./parent-view.ts";
-import { keyTtl, type UsedKey } from "./plan-signing.ts";
+import type { UsedKey } from "./plan-signing.ts";
+import { keyTtl, transferMargin } from "./timing.ts";
 
 /**
- * The stages of a signed zone: it gets its first key, replaces it, and is no longer signed (RFC 6781 section 4.1,
- * RFC 7583). Each stage waits until answers that would not fit the next one have expired from caches.
+ * The stages of a signed zone: it gets its first key, replaces it, and goes insecure. One key signs everything (a CSK).
+ * Its successor is introduced as a KSK by the Double-KSK method, and as a ZSK by Pre-Publication (RFC 7583 sections
+ * 3.3.1 and 3.2.1); one of another algorithm by the conservative approach of RFC 6781 section 4.1.4. Each stage waits
+ * until answers that would not fit the next one have expired from caches.
  *
  * - `new`: signed, but caches may still have unsigned records
  * - `new-parent`: the parent is asked for the DS record
@@ -25,7 +28,7 @@ import { keyTtl, type UsedKey } from "./plan-signing.ts";
  * - `algorithm-sign`: a key of another algorithm signs the zone too, before any resolver may expect it
  * - `algorithm-show`, `algorithm-parent`: like `roll-show` and `roll-parent`
  * - `algorithm-hide`: the old key is no longer in the DNSKEY set, but still signs
- * - `leaving`: the parent is asked to remove the DS record
+ * - `leaving`: the zone goes insecure; the parent is asked to remove the DS record
  */
 export type Stage =
   | "new"
@@ -40,20 +43,20 @@ export type Stage =
   | "algorithm-hide"
   | "leaving";
 
-/** What a key is used for. */
+/** What a key is used for, under the names that are stored. */
 export type KeyUse = UsedKey & {
-  /** It is in the DNSKEY set, and signs it. */
+  /** Published: it is in the DNSKEY set, and signs it. */
   readonly shown: boolean;
-  /** It signs the other records. */
+  /** Active: it signs the other records. */
   readonly signs: boolean;
   /**
-   * The parent should have a DS record of it. CDS and CDNSKEY records ask for that, except in the stages "new" and
-   * "leaving".
+   * The parent should have a DS record of it, whether or not it has one. CDS and CDNSKEY records ask for that, except
+   * in the stages "new" and "leaving".
    */
   readonly inParent: boolean;
 };
 
-export type Life<Key extends KeyUse> = {
+export type Lifecycle<Key extends KeyUse> = {
   readonly stage: Stage;
   /** When the stage began. */
   readonly since: Instant;
@@ -87,19 +90,16 @@ export type Clock<Key extends KeyUse> = {
   readonly dsOf: (key: Key) => readonly Ds[];
 };
 
-/** Time for secondaries to transfer the change, in milliseconds. */
-const margin = 300_000;
-
 /**
  * The next stage if it is time for it, or the same stage with what was learned about the parent; `"gone"`: signing can
  * end now; undefined: nothing changes. A stage that depends on the parent goes on only if each of its servers has
  * answered (or the operator does not wait for those that do not), and none contradicts.
  */
 export function nextStage<Key extends KeyUse>(
-  life: Life<Key>,
+  life: Lifecycle<Key>,
   servers: ParentView,
   clock: Clock<Key>,
-): Life<Key> | "gone" | undefined {
+): Lifecycle<Key> | "gone" | undefined {
   const parent = life.ignoresSilent ? answered(servers) : servers;
   const next = stepFrom(life, parent, clock) ?? withZoneTtl(life, clock);
   const dsTtl = Math.max(life.dsTtl ?? longestDs, highestDsTtl(parent));
@@ -111,12 +111,15 @@ export function nextStage<Key extends KeyUse>(
 const afterTtls: ReadonlySet<Stage> = new Set(["new", "roll-sign", "algorithm-sign"]);
 
 /** Whether the next step depends on the highest TTL in the zone: when such a wait begins, and when it would end. */
-export function isTtlNeeded({ stage, since, parentSince, dsTtl, zoneTtl }: Life<KeyUse>, now: Instant): boolean {
+export function isTtlNeeded({ stage, since, parentSince, dsTtl, zoneTtl }: Lifecycle<KeyUse>, now: Instant): boolean {
   if (afterTtls.has(stage)) return zoneTtl === undefined || now >= since + zoneTtl * 1000;
   return stage === "roll-parent" && parentSince !== undefined && now >= parentSince + (dsTtl ?? longestDs) * 1000;
 }
 
-function withZoneTtl<Key extends KeyUse>(life: Life<Key>, { now, highestTtl }: Clock<Key>): Life<Key> | undefined {
+function withZoneTtl<Key extends KeyUse>(
+  life: Lifecycle<Key>,
+  { now, highestTtl }: Clock<Key>,
+): Lifecycle<Key> | undefined {
   const isHigher = afterTtls.has(life.stage) && isTtlNeeded(life, now) && highestTtl > (life.zoneTtl ?? -1);
   return isHigher ? { ...life, zoneTtl: highestTtl } : undefined;
 }
@@ -124,10 +127,10 @@ function withZoneTtl<Key extends KeyUse>(life: Life<Key>, { now, highestTtl }: C
 /** The life at the beginning of a stage. */
 function inStage<Key extends KeyUse>(
   stage: Stage,
-  { parentSince: _, zoneTtl: __, dsTtl, ignoresSilent, ...rest }: Life<Key>,
+  { parentSince: _, zoneTtl: __, dsTtl, ignoresSilent, ...rest }: Lifecycle<Key>,
   keys: readonly Key[],
   { now: since, highestTtl }: Clock<Key>,
-): Life<Key> {
+): Lifecycle<Key> {
   return {
     ...rest,
     stage,
@@ -140,18 +143,18 @@ function inStage<Key extends KeyUse>(
 }
 
 function stepFrom<Key extends KeyUse>(
-  life: Life<Key>,
+  life: Lifecycle<Key>,
   parent: ParentView,
   clock: Clock<Key>,
-): Life<Key> | "gone" | undefined {
+): Lifecycle<Key> | "gone" | undefined {
   const { stage, since, keys } = life;
   const { now } = clock;
   const [old, next] = keys;
-  const waited = (seconds: number): boolean => now >= since + seconds * 1000 + margin;
+  const waited = (seconds: number): boolean => now >= since + seconds * 1000 + transferMargin;
   const zoneTtl = Math.max(life.zoneTtl ?? 0, clock.highestTtl);
-  const go = (to: Stage, used: readonly Key[]): Life<Key> => inStage(to, life, used, clock);
-  const fits = wantedOfParent(life, clock.dsOf);
-  const isThere = fits !== undefined && everyServer(parent, fits);
+  const go = (to: Stage, used: readonly Key[]): Lifecycle<Key> => inStage(to, life, used, clock);
+  const dsMatches = expectedDs(life, clock.dsOf);
+  const isThere = dsMatches !== undefined && everyServer(parent, dsMatches);
   if (old === undefined) return undefined;
   switch (stage) {
     case "new":
@@ -161,7 +164,7 @@ function stepFrom<Key extends KeyUse>(
     case "secure":
       return undefined;
     case "leaving":
-      return onceParentFits(life, parent, clock, () => (waited(0) ? "gone" : life));
+      return onceParentMatches(life, parent, clock, () => (waited(0) ? "gone" : life));
   }
   if (next === undefined) return go("secure", keys);
   const handOver = [
@@ -172,7 +175,7 @@ function stepFrom<Key extends KeyUse>(
     case "roll-show":
       return waited(keyTtl) ? go("roll-parent", handOver) : undefined;
     case "roll-parent":
-      return onceParentFits(life, parent, clock, () =>
+      return onceParentMatches(life, parent, clock, () =>
         go("roll-sign", [
           { ...old, signs: false },
           { ...next, signs: true },
@@ -185,7 +188,7 @@ function stepFrom<Key extends KeyUse>(
     case "algorithm-show":
       return waited(keyTtl) ? go("algorithm-parent", handOver) : undefined;
     case "algorithm-parent":
-      return onceParentFits(life, parent, clock, () => go("algorithm-hide", [{ ...old, shown: false }, next]));
+      return onceParentMatches(life, parent, clock, () => go("algorithm-hide", [{ ...old, shown: false }, next]));
     case "algorithm-hide":
       return waited(keyTtl) && isThere ? go("secure", [next]) : undefined;
   }
@@ -195,8 +198,8 @@ function stepFrom<Key extends KeyUse>(
  * What the DS records at each server of the parent must be before the stage can end; undefined if it does not wait for
  * them.
  */
-export function wantedOfParent<Key extends KeyUse>(
-  { stage, keys: [old, next] }: Pick<Life<Key>, "stage" | "keys">,
+export function expectedDs<Key extends KeyUse>(
+  { stage, keys: [old, next] }: Pick<Lifecycle<Key>, "stage" | "keys">,
   dsOf: Clock<Key>["dsOf"],
 ): ((ds: readonly Ds[]) => boolean) | undefined {
   switch (stage) {
@@ -222,19 +225,19 @@ export function wantedOfParent<Key extends KeyUse>(
  * Resolvers may use the old DS set until its TTL has passed since the parent's servers stopped returning it. If one of
  * them returns it again, the wait begins again.
  */
-function onceParentFits<Key extends KeyUse>(
-  life: Life<Key>,
+function onceParentMatches<Key extends KeyUse>(
+  life: Lifecycle<Key>,
   parent: ParentView,
   { now, dsOf }: Clock<Key>,
-  then: () => Life<Key> | "gone",
-): Life<Key> | "gone" | undefined {
+  then: () => Lifecycle<Key> | "gone",
+): Lifecycle<Key> | "gone" | undefined {
   const { parentSince, ...rest } = life;
-  const fits = wantedOfParent(life, dsOf) ?? (() => false);
-  if (someServerNot(parent, fits)) return parentSince === undefined ? undefined : rest;
-  if (!everyServer(parent, fits)) return undefined;
+  const dsMatches = expectedDs(life, dsOf) ?? (() => false);
+  if (someServerNot(parent, dsMatches)) return parentSince === undefined ? undefined : rest;
+  if (!everyServer(parent, dsMatches)) return undefined;
   if (parentSince === undefined) return { ...life, parentSince: now };
   const ttl = Math.max(life.dsTtl ?? longestDs, highestDsTtl(parent));
-  return now >= parentSince + ttl * 1000 + margin ? then() : undefined;
+  return now >= parentSince + ttl * 1000 + transferMargin ? then() : undefined;
 }
 
 /** In seconds. The TTL of the removed set may not have been seen; most parents use an hour or a day. */
@@ -244,7 +247,12 @@ const longestDs = 86_400;
  * A new key for the same zone. Only a key of another algorithm must sign before it is published (RFC 6840 section
  * 5.11).
  */
-export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: Instant, zoneTtl?: number): Life<Key> {
+export function beginRoll<Key extends KeyUse>(
+  life: Lifecycle<Key>,
+  key: Key,
+  now: Instant,
+  zoneTtl?: number,
+): Lifecycle<Key> {
   const [old] = life.keys;
   const isOther = old?.algorithm !== key.algorithm;
   return {
@@ -258,7 +266,11 @@ export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: In
 }
 
 /** If another server has signed the zone, caches have no unsigned records of it. */
-export const beginLife = <Key extends KeyUse>(key: Key, now: Instant, isSignedElsewhere = false): Life<Key> => ({
+export const beginSigning = <Key extends KeyUse>(
+  key: Key,
+  now: Instant,
+  isSignedElsewhere = false,
+): Lifecycle<Key> => ({
   stage: isSignedElsewhere ? "new-parent" : "new",
   since: now,
   keys: [{ ...key, shown: true, signs: true, inParent: true }],
@@ -268,7 +280,7 @@ export const beginLife = <Key extends KeyUse>(key: Key, now: Instant, isSignedEl
  * Signing can end once the parent has had no DS record for as long as caches may keep one. This wait applies even if it
  * never had one.
  */
-export const beginLeaving = <Key extends KeyUse>(life: Life<Key>, now: Instant): Life<Key> => ({
+export const beginGoingInsecure = <Key extends KeyUse>(life: Lifecycle<Key>, now: Instant): Lifecycle<Key> => ({
   ...life,
   stage: "leaving",
   left: life.stage === "leaving" ? life.left : life.stage,
@@ -281,7 +293,7 @@ export const beginLeaving = <Key extends KeyUse>(life: Life<Key>, now: Instant):
  * caches contradicts them. The parent may have removed the DS record meanwhile, so a secure zone asks for it again; if
  * the record is still there, the zone is secure when the parent is next queried.
  */
-export function cancelLeaving<Key extends KeyUse>(life: Life<Key>, now: Instant): Life<Key> {
+export function cancelGoingInsecure<Key extends KeyUse>(life: Lifecycle<Key>, now: Instant): Lifecycle<Key> {
   const { left = "new", parentSince: _, ...rest } = life;
   return { ...rest, stage: left === "secure" ? "new-parent" : left, since: now };
 }

@@ -35,12 +35,12 @@ export const answered = (parent: ParentView): readonly Answered[] => parent.filt
 const isComplete = (parent: ParentView): boolean => parent.length > 0 && answered(parent).length === parent.length;
 
 /** Whether each server of the parent has answered, and its DS records fit. */
-export const everyServer = (parent: ParentView, fits: (ds: readonly Ds[]) => boolean): boolean =>
-  isComplete(parent) && answered(parent).every(({ ds }) => fits(ds));
+export const everyServer = (parent: ParentView, dsMatches: (ds: readonly Ds[]) => boolean): boolean =>
+  isComplete(parent) && answered(parent).every(({ ds }) => dsMatches(ds));
 
 /** Whether the DS records of at least one server are known, and do not fit. */
-export const someServerNot = (parent: ParentView, fits: (ds: readonly Ds[]) => boolean): boolean =>
-  answered(parent).some(({ ds }) => !fits(ds));
+export const someServerNot = (parent: ParentView, dsMatches: (ds: readonly Ds[]) => boolean): boolean =>
+  answered(parent).some(({ ds }) => !dsMatches(ds));
 
 /** The highest TTL of the DS records, in seconds. */
 export const highestDsTtl = (parent: ParentView): number =>
@@ -91,17 +91,20 @@ export type ParentFault = { readonly kind: (typeof parentFaultKinds)[number]; re
 export const parentFaultKinds = ["wrong-ds", "no-ds", "wrong-digest", "unverified", "differs"] as const;
 
 /** What a zone expects of its parent. */
-export type Expectation = {
+export type ParentExpectation = {
   /** For each published key, all DS records that it can have. */
   readonly keys: readonly (readonly Ds[])[];
   /** The parent should have a DS record in this stage. */
   readonly isSecure: boolean;
   /** What the stage waits for; undefined if it does not wait for the parent. */
-  readonly fits: ((ds: readonly Ds[]) => boolean) | undefined;
+  readonly dsMatches: ((ds: readonly Ds[]) => boolean) | undefined;
 };
 
 /** The most urgent fault. */
-export function parentFault(parent: ParentView, { keys, isSecure, fits }: Expectation): ParentFault | undefined {
+export function parentFault(
+  parent: ParentView,
+  { keys, isSecure, dsMatches }: ParentExpectation,
+): ParentFault | undefined {
   const known = answered(parent);
   const having = (which: (ds: readonly Ds[]) => boolean, what: string): string | undefined => {
     const some = known.filter(({ ds }) => which(ds)).map(({ server }) => server);
@@ -126,7 +129,9 @@ export function parentFault(parent: ParentView, { keys, isSecure, fits }: Expect
       unverifiedIn(parent) ??
       having((ds) => ds.length > 0 && !ds.some(isKnown), "DS records only with digest types that are not known here"),
     differs:
-      fits && known.some(({ ds }) => fits(ds)) ? having((ds) => !fits(ds), "not made the change yet") : undefined,
+      dsMatches && known.some(({ ds }) => dsMatches(ds))
+        ? having((ds) => !dsMatches(ds), "not made the change yet")
+        : undefined,
   } satisfies Record<ParentFault["kind"], string | undefined>;
   const kind = parentFaultKinds.find((each) => found[each] !== undefined);
   return kind && { kind, text: found[kind] ?? "" };

@@ -5,7 +5,7 @@ import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { typeCode } from "../rdata/table.ts";
 import type { RRset } from "../records/rrset.ts";
 import { finish } from "../steps.ts";
-import { placeOf } from "./canonical.ts";
+import { canonicalSortKey } from "./canonical.ts";
 import {
   type DenialKind,
   type NameChange,
@@ -31,26 +31,25 @@ const signing = (denial: DenialKind): Signing => ({
 /** Signatures that depend on nothing but what they sign. */
 function signAll(plan: SigningPlan): readonly NameChange[] {
   return [...plan.parts()].flatMap(({ toSign, change }) => {
-    for (const { name, covers, ttl, data, keys, done } of toSign) {
-      const signatures = keys.map(({ tag, algorithm }) => {
+    const signatures = toSign.map(({ name, covers, ttl, data, keys }) =>
+      keys.map(({ tag, algorithm }) => {
         const head = { covers, ttl, tag, algorithm, zone, expires: 2_000, inception: 1_000 };
         const { start, signed } = signatureInput(head, { name, data });
         return joined([start, createHash("sha512").update(signed).digest()]);
-      });
-      done(signatures);
-    }
-    return change() ?? [];
+      }),
+    );
+    return change(signatures) ?? [];
   });
 }
 
 function namesIn(stored: ReadonlyMap<string, SignedName>): Names {
-  const links = [...stored.values()]
-    .filter(({ link }) => link !== null)
-    .sort((a, b) => ((a.link ?? "") < (b.link ?? "") ? -1 : 1));
+  const chain = [...stored.values()]
+    .filter(({ chainKey }) => chainKey !== null)
+    .sort((a, b) => ((a.chainKey ?? "") < (b.chainKey ?? "") ? -1 : 1));
   return {
     at: (owner) => stored.get(owner),
-    before: (link) => links.findLast((each) => (each.link ?? "") < link) ?? links.at(-1),
-    after: (link) => links.find((each) => (each.link ?? "") > link) ?? links[0],
+    before: (chainKey) => chain.findLast((each) => (each.chainKey ?? "") < chainKey) ?? chain.at(-1),
+    after: (chainKey) => chain.find((each) => (each.chainKey ?? "") > chainKey) ?? chain[0],
   };
 }
 
@@ -59,7 +58,7 @@ type Zone = Map<string, Map<RRset["type"], RRset>>;
 const setsAt = (sets: Zone, owner: string): readonly RRset[] => [...(sets.get(owner)?.values() ?? [])];
 
 /** `changed`: owners and types. */
-const wish = (sets: Zone, touched: Iterable<string>, denial: DenialKind, changed: ReadonlySet<string>) => ({
+const inputFor = (sets: Zone, touched: Iterable<string>, denial: DenialKind, changed: ReadonlySet<string>) => ({
   zone,
   ttl: 300,
   negativeTtl: 60,
@@ -74,7 +73,7 @@ const wish = (sets: Zone, touched: Iterable<string>, denial: DenialKind, changed
 });
 
 function whole(sets: Zone, stored: ReadonlyMap<string, SignedName>, denial: DenialKind, changed: ReadonlySet<string>) {
-  const base = wish(sets, [...sets.keys()], denial, changed);
+  const base = inputFor(sets, [...sets.keys()], denial, changed);
   const plan = finish(planningSigning({ ...base, names: namesIn(stored), whole: [...stored.values()] }));
   if (plan === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
   return plan;
@@ -89,10 +88,12 @@ function apply(stored: ReadonlyMap<string, SignedName>, changes: readonly NameCh
 
 const sorted = (stored: ReadonlyMap<string, SignedName>) =>
   [...stored.values()]
-    .map(({ made, types, ...name }) => ({
+    .map(({ generated, types, ...name }) => ({
       ...name,
       types: types.toSorted((a, b) => a - b),
-      made: made.map(({ owner, type, ttl, values }) => [owner, type, ttl, ...values.toSorted()].join(" ")).sort(),
+      generated: generated
+        .map(({ owner, type, ttl, values }) => [owner, type, ttl, ...values.toSorted()].join(" "))
+        .sort(),
     }))
     .sort((a, b) => (a.owner < b.owner ? -1 : 1));
 
@@ -132,7 +133,7 @@ it.each(["nsec", "nsec3"] as const)(
           sets.get("@")?.set("SOA", soa(i + 2));
           const changed = new Set([`${owner} ${set.type}`, "@ SOA"]);
           if (here.size === 0) sets.delete(owner);
-          const base = wish(sets, new Set([owner, "@"]), denial, changed);
+          const base = inputFor(sets, new Set([owner, "@"]), denial, changed);
           const plan = finish(planningSigning({ ...base, names: namesIn(stored) }));
           stored = apply(stored, signAll(plan === "whole" ? whole(sets, stored, denial, changed) : plan));
           const anew = apply(new Map(), signAll(whole(sets, new Map(), denial, new Set())));
@@ -146,7 +147,7 @@ it.each(["nsec", "nsec3"] as const)(
 
 it("orders names as RFC 4034 section 6.1 does", () => {
   const names = ["@", "a", "yljkjljk.a", "Z.a".toLowerCase(), "zabc.a", "z", "\\001.z", "*.z", "\\200.z"];
-  expect(names.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))).toEqual(names);
+  expect(names.toSorted((a, b) => (canonicalSortKey(a) < canonicalSortKey(b) ? -1 : 1))).toEqual(names);
 });
 
 it("asks for the sets of one name at a time, when that name is signed", () => {
@@ -155,7 +156,7 @@ it("asks for the sets of one name at a time, when that name is signed", () => {
     writtenSets(zone, lines.join("\n")).map((set) => [set.owner, new Map([[set.type, set]])] as const),
   );
   const asked: string[] = [];
-  const base = wish(sets, sets.keys(), "nsec", new Set());
+  const base = inputFor(sets, sets.keys(), "nsec", new Set());
   const setsOf = (owner: string) => {
     asked.push(owner);
     return base.setsAt(owner);
@@ -164,7 +165,7 @@ it("asks for the sets of one name at a time, when that name is signed", () => {
   if (plan === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
   expect(asked).toEqual([]);
   const seen = [];
-  for (const { change } of plan.parts()) seen.push([change()?.after?.owner, ...asked]);
+  for (const { toSign, change } of plan.parts()) seen.push([change(toSign.map(() => []))?.after?.owner, ...asked]);
   expect(seen).toEqual([
     ["@", "@"],
     ["a", "@", "a"],

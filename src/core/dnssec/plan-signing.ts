@@ -10,20 +10,21 @@ import {
   type Draft,
   type Generated,
   generatedIn,
-  madeKey,
+  generatedKey,
   signaturesIn,
   signedName,
 } from "./drafts.ts";
 import {
   dataOfText,
   haveSame,
+  haveSameContent,
   headOfSignature,
-  madeLike,
   type SignedName,
-  sameMade,
+  setLike,
   textOfData,
   typeNamed,
 } from "./signed-name.ts";
+import { keyTtl } from "./timing.ts";
 
 /** The signed names of a zone as they are stored. */
 export type Names = Chain & { readonly at: (owner: string) => SignedName | undefined };
@@ -51,7 +52,7 @@ export type Signing = {
 /** All sets of a name after a write that touches it, and the types that the write changed. */
 export type Touched = { readonly sets: readonly RRset[]; readonly changed: ReadonlySet<RRset["type"]> };
 
-export type SigningWish = {
+export type SigningInput = {
   readonly zone: string;
   /** For sets without their own TTL. */
   readonly ttl: number;
@@ -69,23 +70,25 @@ export type SigningWish = {
   readonly whole?: readonly SignedName[];
 };
 
-/** One set that needs a signature by each of these keys. `done` takes the data of the RRSIG records. */
+/** One set that needs a signature by each of these keys. */
 export type ToSign = {
   readonly name: string;
   readonly covers: number;
   readonly ttl: number;
   readonly data: readonly Uint8Array[];
   readonly keys: readonly UsedKey[];
-  readonly done: (signatures: readonly Uint8Array[]) => void;
 };
+
+/** The data of the RRSIG records of one set: one for each of its keys. */
+export type SetSignatures = readonly Uint8Array[];
 
 export type NameChange = { readonly before: SignedName | undefined; readonly after: SignedName | undefined };
 
 /** What a plan does to one name. */
 export type SigningPart = {
   readonly toSign: readonly ToSign[];
-  /** Call it when everything in `toSign` is signed. Undefined if nothing changes. */
-  readonly change: () => NameChange | undefined;
+  /** Takes the signatures of each set in `toSign`, in the same order. Undefined if nothing changes. */
+  readonly change: (signatures: readonly SetSignatures[]) => NameChange | undefined;
 };
 
 export type SigningPlan = {
@@ -98,16 +101,13 @@ export type SigningPlan = {
   readonly parts: () => Iterable<SigningPart>;
 };
 
-/** In seconds. Resolvers may cache an old DNSKEY set for this long, so every change of keys waits for it. */
-export const keyTtl = 3_600;
-
 /**
  * What a write changes in the signed part of its zone (RFC 4035 section 2). It looks only at the names that are
  * touched, the names above them, and their neighbours in the chain. `"whole"`: a delegation or a DNAME above other
  * names was added or removed, so the write must be planned with every name of the zone.
  */
-export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"> {
-  const { zone, signing, touched, names, whole, negativeTtl } = wish;
+export function* planningSigning(input: SigningInput): Steps<SigningPlan | "whole"> {
+  const { zone, signing, touched, names, whole, negativeTtl } = input;
   const drafts = createDrafts(names.at, whole !== undefined);
   for (const [owner, types] of touched) {
     yield;
@@ -123,7 +123,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     apexTypes: signing.apexSets.map(({ type }) => type),
   });
   const partOf = (draft: Draft): SigningPart => {
-    const part = new NamePart(wish, draft);
+    const part = new NamePart(input, draft);
     if (touched.has(draft.owner)) part.signOwnSets(drafts.authorityOf(draft.owner));
     if (draft.owner === apex) part.signApexSets();
     const chainSet = chainSetOf(draft);
@@ -146,78 +146,82 @@ type SetHead = Pick<ToSign, "covers" | "ttl">;
 
 class NamePart implements SigningPart {
   readonly toSign: ToSign[] = [];
-  readonly #wish: SigningWish;
+  /** The owner and type of each set in `toSign`. */
+  readonly #toSignKeys: string[] = [];
+  readonly #input: SigningInput;
   readonly #draft: Draft;
   readonly #generated: Generated;
 
-  constructor(wish: SigningWish, draft: Draft) {
-    this.#wish = wish;
+  constructor(input: SigningInput, draft: Draft) {
+    this.#input = input;
     this.#draft = draft;
-    const isStored = wish.whole === undefined && !wish.touched.has(draft.owner);
-    this.#generated = generatedIn(isStored ? draft.known : undefined);
+    const isStored = input.whole === undefined && !input.touched.has(draft.owner);
+    this.#generated = generatedIn(isStored ? draft.stored : undefined);
   }
 
-  readonly change = (): NameChange | undefined =>
-    changeOf({ before: this.#draft.known, after: signedName(this.#draft, this.#generated) });
+  readonly change: SigningPart["change"] = (signatures) => {
+    for (const [i, key] of this.#toSignKeys.entries()) {
+      const texts = signatures[i]?.map((data) => textOfData(dnssecTypes.rrsig, data));
+      if (texts === undefined) throw new Error(`there is no signature for ${key}`);
+      this.#generated.signatures.set(key, texts);
+    }
+    return changeOf({ before: this.#draft.stored, after: signedName(this.#draft, this.#generated) });
+  };
 
   signOwnSets(authority: Authority): void {
     const { owner } = this.#draft;
-    const { sets, changed } = this.#wish.setsAt(owner);
+    const { sets, changed } = this.#input.setsAt(owner);
     for (const { type, ttl, records } of sets) {
       const covers = typeCode(type);
-      if (records.length === 0 || authority === "hidden" || (authority === "cut" && covers !== dnssecTypes.ds))
+      if (records.length === 0 || authority === "occluded" || (authority === "delegated" && covers !== dnssecTypes.ds))
         continue;
       const data = () => records.map(({ rdata }) => dataOfText(type, rdata));
-      this.#sign(owner, { covers, ttl: ttl ?? this.#wish.ttl }, data, !changed.has(type));
+      this.#sign(owner, { covers, ttl: ttl ?? this.#input.ttl }, data, !changed.has(type));
     }
   }
 
   signApexSets(): void {
-    const { known } = this.#draft;
-    for (const { type: covers, data } of this.#wish.signing.apexSets) {
-      const made = { owner: apex, type: typeNamed(covers), ttl: keyTtl, values: textsOf(covers, data) };
-      const old = known && madeLike(known.made, made);
-      this.#generated.sets.set(madeKey(apex, covers), made);
-      this.#sign(apex, { covers, ttl: keyTtl }, () => data, old !== undefined && sameMade(old, made));
+    const { stored } = this.#draft;
+    for (const { type: covers, data } of this.#input.signing.apexSets) {
+      const set = { owner: apex, type: typeNamed(covers), ttl: keyTtl, values: textsOf(covers, data) };
+      const old = stored && setLike(stored.generated, set);
+      this.#generated.sets.set(generatedKey(apex, covers), set);
+      this.#sign(apex, { covers, ttl: keyTtl }, () => data, old !== undefined && haveSameContent(old, set));
     }
   }
 
   signChainSet({ set, same }: ChainSet): void {
     const covers = typeCode(set.type);
-    this.#generated.sets.set(madeKey(set.owner, covers), set);
+    this.#generated.sets.set(generatedKey(set.owner, covers), set);
     const data = () => set.values.map((text) => dataOfText(set.type, text));
-    this.#sign(set.owner, { covers, ttl: this.#wish.negativeTtl }, data, same);
+    this.#sign(set.owner, { covers, ttl: this.#input.negativeTtl }, data, same);
   }
 
   /** Keeps the stored signatures if they are still good. */
   #sign(at: string, set: SetHead, dataOf: () => ToSign["data"], same: boolean): void {
-    const { zone, signing } = this.#wish;
-    const { known } = this.#draft;
+    const { zone, signing } = this.#input;
+    const { stored } = this.#draft;
     const { signatures } = this.#generated;
-    const key = madeKey(at, set.covers);
+    const key = generatedKey(at, set.covers);
     const keys = keySets.has(set.covers) ? signing.keySetKeys : signing.zoneKeys;
-    const stored = same && known ? signaturesIn(known).get(key) : undefined;
-    if (stored !== undefined && areGood(stored, set.ttl, keys, signing)) {
-      signatures.set(key, stored);
+    const old = same && stored ? signaturesIn(stored).get(key) : undefined;
+    if (old !== undefined && areGood(old, set.ttl, keys, signing)) {
+      signatures.set(key, old);
       return;
     }
     signatures.delete(key);
-    const done: ToSign["done"] = (made) =>
-      signatures.set(
-        key,
-        made.map((data) => textOfData(dnssecTypes.rrsig, data)),
-      );
-    this.toSign.push({ name: absoluteName(at, zone), keys, done, data: dataOf(), ...set });
+    this.toSign.push({ name: absoluteName(at, zone), keys, data: dataOf(), ...set });
+    this.#toSignKeys.push(key);
   }
 }
 
 /** Cached, because the caller passes the same array from one write to the next. */
 function textsOf(type: number, data: readonly Uint8Array[]): readonly string[] {
-  const texts = textsKept.get(data) ?? data.map((each) => textOfData(type, each));
-  textsKept.set(data, texts);
+  const texts = cachedTexts.get(data) ?? data.map((each) => textOfData(type, each));
+  cachedTexts.set(data, texts);
   return texts;
 }
-const textsKept = new WeakMap<readonly Uint8Array[], readonly string[]>();
+const cachedTexts = new WeakMap<readonly Uint8Array[], readonly string[]>();
 
 const keySets: ReadonlySet<number> = new Set([dnssecTypes.dnskey, dnssecTypes.cds, dnssecTypes.cdnskey]);
 const noChain: Chain = { before: () => undefined, after: () => undefined };
@@ -244,11 +248,11 @@ function changeOf(change: NameChange): NameChange | undefined {
 }
 
 const saySame = (a: SignedName, b: SignedName): boolean =>
-  a.link === b.link &&
+  a.chainKey === b.chainKey &&
   a.children === b.children &&
   haveSame(a.types, b.types) &&
-  a.made.length === b.made.length &&
-  a.made.every((set) => {
-    const other = madeLike(b.made, set);
-    return other !== undefined && sameMade(set, other);
+  a.generated.length === b.generated.length &&
+  a.generated.every((set) => {
+    const other = setLike(b.generated, set);
+    return other !== undefined && haveSameContent(set, other);
   });

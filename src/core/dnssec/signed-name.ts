@@ -1,18 +1,18 @@
 import { bytesOfGeneric, genericDigits, genericOfBytes } from "../rdata/fields/hex.ts";
 import { parseRdata, rdataFromWire, rdataToWire } from "../rdata/rdata.ts";
-import { isKnownType, type RecordType, typeFromCode } from "../rdata/table.ts";
+import { isKnownType, type RecordType, typeCode, typeFromCode } from "../rdata/table.ts";
 import type { Bytes, SignatureHead } from "./records.ts";
 
 /** What is stored for one name of a signed zone: its place in the chain, and the records that were generated for it. */
 export type SignedName = {
   readonly owner: string;
   /** Orders the chain of NSEC or NSEC3 records; null for a name that is not part of it. */
-  readonly link: string | null;
+  readonly chainKey: string | null;
   /** How many names are directly below it. */
   readonly children: number;
   /** The types of the records that users wrote at this name, without generated ones. */
   readonly types: readonly number[];
-  readonly made: readonly MadeSet[];
+  readonly generated: readonly GeneratedSet[];
   /** When the first of its signatures expires, in seconds; null if it has none. */
   readonly expires: number | null;
 };
@@ -21,7 +21,7 @@ export type SignedName = {
  * Records that DNSSEC adds. An RRSIG set contains all signatures of its owner; each is served with the TTL of the set
  * that it covers.
  */
-export type MadeSet = {
+export type GeneratedSet = {
   /** For an NSEC3 record and its signature, the hashed name instead of the name itself. */
   readonly owner: string;
   readonly type: RecordType;
@@ -34,7 +34,7 @@ export type MadeSet = {
  * ones.
  */
 export function soaExpiry(apex: SignedName | undefined): number | undefined {
-  const ofSoa = signaturesAt(apex).filter((text) => coveredBy(text) === soa);
+  const ofSoa = signaturesAt(apex).filter((text) => coveredBy(text) === typeCode("SOA"));
   return ofSoa.length === 0 ? undefined : Math.max(...ofSoa.map((text) => headOfSignature(text).expires));
 }
 
@@ -42,10 +42,8 @@ export function soaExpiry(apex: SignedName | undefined): number | undefined {
 export const beginsAfter = (name: SignedName, time: number): boolean =>
   signaturesAt(name).some((text) => headOfSignature(text).inception > time);
 
-const soa = 6;
-
 const signaturesAt = (name: SignedName | undefined): readonly string[] =>
-  (name?.made ?? []).filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values);
+  (name?.generated ?? []).filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values);
 
 /**
  * The fields of a stored signature that decide whether it can be kept. Every write looks at many, so the rest of the
@@ -68,14 +66,15 @@ function digitsIn(text: string, at: number, count: number): number {
 }
 
 /** Whether two sets of one owner and type have the same TTL and values. */
-export const sameMade = (a: MadeSet, b: MadeSet): boolean => a.ttl === b.ttl && haveSame(a.values, b.values);
+export const haveSameContent = (a: GeneratedSet, b: GeneratedSet): boolean =>
+  a.ttl === b.ttl && haveSame(a.values, b.values);
 
 /** Whether both contain the same items, in any order. Assumes that no item appears twice. */
 export const haveSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
   a.length === b.length && a.every((each) => b.includes(each));
 
 /** The set of the same owner and type. */
-export const madeLike = (sets: readonly MadeSet[], { owner, type }: MadeSet): MadeSet | undefined =>
+export const setLike = (sets: readonly GeneratedSet[], { owner, type }: GeneratedSet): GeneratedSet | undefined =>
   sets.find((set) => set.owner === owner && set.type === type);
 
 /** A name with children, or with records, exists. */

@@ -1,10 +1,6 @@
 import type { Instant } from "../instant.ts";
 import type { Stage } from "./lifecycle.ts";
-
-/** Of the DNSKEY set, in seconds. */
-const keyTtl = 3_600;
-/** Time for secondaries to transfer the change, in milliseconds. */
-const margin = 300_000;
+import { keyTtl, transferMargin } from "./timing.ts";
 
 /** What the stage waits for, in seconds; a stage that is not listed waits for the parent, or for nothing. */
 const waits: Readonly<Partial<Record<Stage, "keys" | "zone">>> = {
@@ -22,5 +18,5 @@ const waits: Readonly<Partial<Record<Stage, "keys" | "zone">>> = {
  */
 export function stageEnd(stage: string, since: Instant, highestTtl: number): Instant | undefined {
   const wait = waits[stage as Stage];
-  return wait && since + (wait === "keys" ? keyTtl : highestTtl) * 1000 + margin;
+  return wait && since + (wait === "keys" ? keyTtl : highestTtl) * 1000 + transferMargin;
 }

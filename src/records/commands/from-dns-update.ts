@@ -1,7 +1,7 @@
 import { dnssecTypes } from "../../core/dnssec/codes.ts";
-import { setOf } from "../../core/dnssec/made-changes.ts";
-import { keyTtl } from "../../core/dnssec/plan-signing.ts";
+import { setOf } from "../../core/dnssec/generated-changes.ts";
 import { typeNamed } from "../../core/dnssec/signed-name.ts";
+import { keyTtl } from "../../core/dnssec/timing.ts";
 import type { Instant } from "../../core/instant.ts";
 import { may } from "../../core/may.ts";
 import { apex } from "../../core/names/name.ts";

@@ -82,7 +82,7 @@ describe("the overview of an account", () => {
     await addZone("silent.test");
     await addZone("slow.test");
     const signing = {
-      ahead: new Set(["example.com"]),
+      changedInFuture: new Set(["example.com"]),
       parentFaults: new Map<string, ParentFault>([
         ["example.org", { kind: "wrong-ds", text: "the parent has DS records, but none that matches" }],
         ["theirs.example", { kind: "wrong-ds", text: "theirs" }],

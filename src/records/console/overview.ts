@@ -25,13 +25,13 @@ export type OverviewTools = {
 };
 
 /**
- * By the name of the zone. `expiring`: when the first of the signatures that should have been renewed expires. `ahead`:
- * zones whose last change is in the future.
+ * By the name of the zone. `expiring`: when the first of the signatures that should have been renewed expires.
+ * `changedInFuture`: zones whose last change is in the future.
  */
 export type SigningTroubles = {
   readonly parentFaults: ReadonlyMap<string, ParentFault>;
   readonly expiring: ReadonlyMap<string, Instant>;
-  readonly ahead: ReadonlySet<string>;
+  readonly changedInFuture: ReadonlySet<string>;
 };
 
 /**
@@ -93,9 +93,9 @@ export const createOverview =
 async function signingTroubles(
   store: RecordStore,
   account: number,
-  { parentFaults, expiring, ahead }: SigningTroubles,
+  { parentFaults, expiring, changedInFuture }: SigningTroubles,
 ): Promise<readonly Attention[]> {
-  const within = [...new Set([...parentFaults.keys(), ...expiring.keys(), ...ahead])];
+  const within = [...new Set([...parentFaults.keys(), ...expiring.keys(), ...changedInFuture])];
   if (within.length === 0) return [];
   const { items } = await store.zones(account, { within, page: 1, perPage: most.signed });
   return items.flatMap(({ name: zone }): readonly Attention[] => {
@@ -104,7 +104,7 @@ async function signingTroubles(
     const isOdd = fault !== undefined && fault.kind !== "differs";
     return [
       ...(isOdd ? [{ kind: attentionTo(fault), zone, text: fault.text } as const] : []),
-      ...(ahead.has(zone) ? [{ kind: "clock-behind", zone } as const] : []),
+      ...(changedInFuture.has(zone) ? [{ kind: "clock-behind", zone } as const] : []),
       ...(at === undefined ? [] : [{ kind: "signatures-expire", zone, at: iso(at) } as const]),
     ];
   });

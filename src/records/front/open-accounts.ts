@@ -73,5 +73,5 @@ export async function openAccount(
   );
 }
 
-export const tokenOf = (account: StoredProvider, signer: Pick<Signer, "unsealText">): string =>
-  signer.unsealText(sealedFor(account), account.sealed);
+export const tokenOf = (account: StoredProvider, signer: Pick<Signer, "decryptText">): string =>
+  signer.decryptText(sealedFor(account), account.sealed);

@@ -19,7 +19,7 @@ const listUsed = 60_000;
 
 type Options = {
   readonly store: Pick<RecordStore, "providers">;
-  readonly signer: Pick<Signer, "unsealText">;
+  readonly signer: Pick<Signer, "decryptText">;
   readonly now: () => Instant;
   readonly random: () => number;
   readonly budgets?: TokenBudgets | undefined;
@@ -88,14 +88,14 @@ export class OpenedAccount {
     [this.id, this.name, this.token, this.#replaced, this.#clock] = [id, name, token, replaced, clock];
   }
 
-  renew(account: StoredProvider, signer: Pick<Signer, "unsealText">): boolean {
+  renew(account: StoredProvider, signer: Pick<Signer, "decryptText">): boolean {
     if (account.replaced === this.#replaced) return false;
     [this.token, this.#replaced] = [tokenOf(account, signer), account.replaced];
     [this.failures, this.#until] = [0, 0];
     return true;
   }
 
-  renewIn(accounts: readonly StoredProvider[], signer: Pick<Signer, "unsealText">): boolean {
+  renewIn(accounts: readonly StoredProvider[], signer: Pick<Signer, "decryptText">): boolean {
     const account = accounts.find(({ id }) => id === this.id);
     return account !== undefined && this.renew(account, signer);
   }

@@ -40,7 +40,7 @@ export function providerOperations(options: RecordServiceOptions, sight: Permitt
       if ("faults" in read) return refused(read.faults);
       if ((await store.providers(actor.account)).length >= mostProviders) return refused([tooMany]);
       const { name, kind, url, ca } = read;
-      const sealed = signerOf(signer).sealText(sealedFor({ kind, url }), draft.token.trim());
+      const sealed = signerOf(signer).encryptText(sealedFor({ kind, url }), draft.token.trim());
       const added = await store.addProvider({ account: actor.account, name, kind, url, ca, sealed, created: now() });
       if (added === "name-taken") return refused([{ ...nameTaken, message: `there is already a provider ${name}` }]);
       return { kind: "done", provider: await viewOf(added), action: undefined };
@@ -52,7 +52,7 @@ export function providerOperations(options: RecordServiceOptions, sight: Permitt
       const fault = accountFault(account, token.trim());
       if (fault !== undefined) return refused([{ code: "bad-token", where: "token", message: fault }]);
       const replaced = now();
-      const sealed = signerOf(signer).sealText(sealedFor(account), token.trim());
+      const sealed = signerOf(signer).encryptText(sealedFor(account), token.trim());
       if (!(await store.replaceProviderToken(account.id, sealed, replaced))) return missing("provider");
       return { kind: "done", provider: await viewOf({ ...account, replaced }), action: undefined };
     },

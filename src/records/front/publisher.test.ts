@@ -35,7 +35,7 @@ test("an action does not end between two reads of the rows of its write", async 
     endPublishing: async (_: number, serials: readonly number[]) => void ended.push(...serials),
   } as unknown as RecordStore;
   const quiet = createLog({ format: "text", level: "silent", write: () => {} });
-  const signer = { unsealText: () => "token" };
+  const signer = { decryptText: () => "token" };
   const end = publishZones({ store, signer, now: () => 1, random: () => 0, log: quiet, changed: () => {} });
   await expect.poll(() => ended).toEqual([2]);
   expect(endedEarly).toEqual([]);
@@ -60,7 +60,7 @@ test("a new leader leaves a first fill alone that another node has just begun", 
     forgetPublished: async (number: number) => void forgotten.push(number),
   } as unknown as RecordStore;
   const log = createLog({ format: "text", level: "silent", write: () => {} });
-  const signer = { unsealText: () => "token" };
+  const signer = { decryptText: () => "token" };
   const end = publishZones({ store, signer, now: () => 1_000_000, random: () => 0, log, changed: () => {} });
   await expect.poll(() => forgotten).toContain(8);
   await end();

@@ -11,7 +11,7 @@ import type { PublishingState } from "./publishing-metrics.ts";
 
 export type PublisherOptions = {
   readonly store: RecordStore;
-  readonly signer: Pick<Signer, "unsealText">;
+  readonly signer: Pick<Signer, "decryptText">;
   readonly now: () => Instant;
   readonly random: () => number;
   readonly budgets?: TokenBudgets | undefined;

@@ -1,4 +1,4 @@
-import { leftOutTypes } from "../../core/dnssec/made-types.ts";
+import { leftOutTypes } from "../../core/dnssec/generated-types.ts";
 import { apex } from "../../core/names/name.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";

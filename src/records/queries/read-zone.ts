@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { asChange, setOf } from "../../core/dnssec/made-changes.ts";
-import type { MadeSet } from "../../core/dnssec/signed-name.ts";
+import { asChange, setOf } from "../../core/dnssec/generated-changes.ts";
+import type { GeneratedSet } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
 import type { Change } from "../../core/records/changes.ts";
 import { isPackedType, type PackedType, packValues, rrsig } from "../../core/records/packed-sets.ts";
@@ -87,7 +87,7 @@ export async function readShownZone(
   for (let last: string | undefined; isSigned; ) {
     await pause();
     const names = await store.signedNames(zone, last, signedPageSize);
-    take(names.flatMap(({ made }) => shownTogether(made)));
+    take(names.flatMap(({ generated }) => shownTogether(generated)));
     last = names.at(-1)?.owner;
     if (names.length < signedPageSize) break;
   }
@@ -111,10 +111,10 @@ export const shown = ({ owner, type, ttl, records }: RRset): ShownSet => ({
 });
 
 /** The signatures, NSEC and NSEC3 sets of each owner are packed together. */
-function shownTogether(made: readonly MadeSet[]): readonly ShownSet[] {
-  const packed = Map.groupBy(made.filter(isToPack), ({ owner }) => owner);
+function shownTogether(generated: readonly GeneratedSet[]): readonly ShownSet[] {
+  const packed = Map.groupBy(generated.filter(isToPack), ({ owner }) => owner);
   return [
-    ...made.filter((set) => !isToPack(set)).map((set) => shown(setOf(set))),
+    ...generated.filter((set) => !isToPack(set)).map((set) => shown(setOf(set))),
     ...Array.from(
       packed,
       ([owner, sets]): ShownSet => ({ owner, type: rrsig, ttl: null, records: [], packed: packValues(sets) }),
@@ -122,8 +122,8 @@ function shownTogether(made: readonly MadeSet[]): readonly ShownSet[] {
   ];
 }
 
-type MadeToPack = MadeSet & { readonly type: PackedType };
-const isToPack = (set: MadeSet): set is MadeToPack => isPackedType(set.type);
+type SetToPack = GeneratedSet & { readonly type: PackedType };
+const isToPack = (set: GeneratedSet): set is SetToPack => isPackedType(set.type);
 
 function changesIn({ change }: LoggedRow, isSigned: boolean): readonly (Change | "all")[] {
   if (change.kind === "settings") return [];

@@ -3,7 +3,7 @@ import { type Algorithm, algorithmName, algorithms, keyFlags } from "../../core/
 import type { Instant } from "../../core/instant.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import type { SigningKey, ZoneSigning } from "../model.ts";
-import { notInParent, otherAlgorithm, readDnskeys } from "./other-keys.ts";
+import { notInParent, otherAlgorithm, readDnskeys } from "./multi-signer-keys.ts";
 import { publicPart } from "./signer.ts";
 
 export type ReadKey = { readonly key: KeyObject; readonly algorithm: Algorithm };

@@ -12,38 +12,42 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { promisify } from "node:util";
 import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
-import type { ToSign, UsedKey } from "../../core/dnssec/plan-signing.ts";
+import type { SetSignatures, ToSign, UsedKey } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, joined, keyTag, signatureInput } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
+import { types } from "../../lib/dns/codes.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { SigningKey } from "../model.ts";
 import { type SigningThread, startSigningThread } from "./signing-thread.ts";
 
 /** The private part of a key, encrypted. */
-export type SealedKey = { readonly id: string; readonly sealed: string };
+export type EncryptedKey = { readonly id: string; readonly encrypted: string };
 
 /**
  * Creates keys and signs with them. Private keys are encrypted with a key file, which is not part of the store or its
  * backups.
  */
 export type Signer = {
-  readonly makeKey: (algorithm: Algorithm, now: Instant) => { readonly key: SigningKey; readonly sealed: SealedKey };
-  readonly seal: (id: string, key: KeyObject) => SealedKey;
-  readonly unseal: (key: SealedKey) => KeyObject;
+  readonly generateKey: (
+    algorithm: Algorithm,
+    now: Instant,
+  ) => { readonly key: SigningKey; readonly encrypted: EncryptedKey };
+  readonly encryptKey: (id: string, key: KeyObject) => EncryptedKey;
+  readonly decryptKey: (key: EncryptedKey) => KeyObject;
   /** For other secrets that have to be stored; `id` says what it is for. */
-  readonly sealText: (id: string, text: string) => string;
-  readonly unsealText: (id: string, sealed: string) => string;
-  /** Which of these keys have not been opened yet, by id. */
-  readonly missing: (keys: readonly UsedKey[]) => readonly string[];
-  readonly open: (keys: readonly SealedKey[]) => void;
+  readonly encryptText: (id: string, text: string) => string;
+  readonly decryptText: (id: string, encrypted: string) => string;
+  /** Which of these keys have not been loaded yet, by id. */
+  readonly notLoaded: (keys: readonly UsedKey[]) => readonly string[];
+  readonly load: (keys: readonly EncryptedKey[]) => void;
   /** Blocks; for a few signatures inside a transaction. */
-  readonly signNow: (zone: string, work: readonly ToSign[], at: SigningTime) => void;
-  /** In other threads, for many. `givesWay`: in a thread with a low priority, where the system allows that. */
-  readonly beside: (givesWay: boolean) => BesideSigner;
+  readonly signNow: (zone: string, work: readonly ToSign[], at: SigningTime) => readonly SetSignatures[];
+  /** In other threads, for many; with a low priority only where the system allows that. */
+  readonly offThread: (isLowPriority: boolean) => OffThreadSigner;
 };
 
-export type BesideSigner = {
-  readonly sign: (zone: string, work: readonly ToSign[], at: SigningTime) => Promise<void>;
+export type OffThreadSigner = {
+  readonly sign: (zone: string, work: readonly ToSign[], at: SigningTime) => Promise<readonly SetSignatures[]>;
   readonly end: () => Promise<void>;
 };
 
@@ -63,18 +67,13 @@ export class KeyFileTrouble extends StoreBusy {
 const day = 86_400;
 /** How long signatures are valid, in seconds. They begin in the past, because other clocks may be slow. */
 const validity = { before: 3_600, after: 14 * day, jitter: 2 * day };
-/**
- * Every write signs the SOA record, so the expiry of that signature shows when the last write was. It must have no
- * jitter.
- */
-const soa = 6;
 /** In seconds. The clocks of two nodes may differ by this much. */
 export const clockTolerance = 300;
 /** In seconds. If a clock was further ahead than this, it is ignored. */
-const mostAhead = 90 * day;
+const mostSkew = 90 * day;
 
 /** When the last write was, by its own clock, from the expiry of the SOA record's signature. */
-export const madeAt = (expires: number): Instant => (expires - validity.after) * 1000;
+export const signedAt = (expires: number): Instant => (expires - validity.after) * 1000;
 
 /**
  * If the clock of the last write was ahead of the current one, one of them is wrong, and we cannot know which.
@@ -82,8 +81,8 @@ export const madeAt = (expires: number): Instant => (expires - validity.after) *
  * the SOA record's signature.
  */
 export function expiryAfter(expires: number, now: Instant): number | undefined {
-  const ahead = (madeAt(expires) - now) / 1000;
-  return ahead > clockTolerance && ahead <= mostAhead ? expires : undefined;
+  const clockSkew = (signedAt(expires) - now) / 1000;
+  return clockSkew > clockTolerance && clockSkew <= mostSkew ? expires : undefined;
 }
 /**
  * Signatures are renewed this many seconds before they expire, so a secondary that was offline for days still has valid
@@ -93,38 +92,36 @@ export const renewal = 6 * day;
 
 const p256Prefix = 64;
 
-export const createSigner = (keyFile: string): Signer => new KeyFileSigner(keyFile);
-
-class KeyFileSigner implements Signer {
+export class KeyFileSigner implements Signer {
   readonly #keyFile: string;
-  readonly #opened = new Map<string, KeyObject>();
+  readonly #loaded = new Map<string, KeyObject>();
   #secret: Buffer | undefined;
 
   constructor(keyFile: string) {
     this.#keyFile = keyFile;
   }
 
-  readonly makeKey: Signer["makeKey"] = (algorithm, now) => {
+  readonly generateKey: Signer["generateKey"] = (algorithm, now) => {
     const { privateKey } =
       algorithm === algorithms.ed25519
         ? generateKeyPairSync("ed25519")
         : generateKeyPairSync("ec", { namedCurve: "prime256v1" });
     const key = describeKey(privateKey, algorithm, now);
-    this.#opened.set(key.id, privateKey);
-    return { key, sealed: this.seal(key.id, privateKey) };
+    this.#loaded.set(key.id, privateKey);
+    return { key, encrypted: this.encryptKey(key.id, privateKey) };
   };
 
-  readonly seal: Signer["seal"] = (id, key) => ({
+  readonly encryptKey: Signer["encryptKey"] = (id, key) => ({
     id,
-    sealed: this.#encrypt(id, key.export({ type: "pkcs8", format: "der" })),
+    encrypted: this.#encrypt(id, key.export({ type: "pkcs8", format: "der" })),
   });
 
-  readonly unseal: Signer["unseal"] = ({ id, sealed }) =>
-    createPrivateKey({ key: this.#decrypt(id, sealed), format: "der", type: "pkcs8" });
+  readonly decryptKey: Signer["decryptKey"] = ({ id, encrypted }) =>
+    createPrivateKey({ key: this.#decrypt(id, encrypted), format: "der", type: "pkcs8" });
 
-  readonly sealText: Signer["sealText"] = (id, text) => this.#encrypt(id, Buffer.from(text));
+  readonly encryptText: Signer["encryptText"] = (id, text) => this.#encrypt(id, Buffer.from(text));
 
-  readonly unsealText: Signer["unsealText"] = (id, sealed) => this.#decrypt(id, sealed).toString();
+  readonly decryptText: Signer["decryptText"] = (id, encrypted) => this.#decrypt(id, encrypted).toString();
 
   #encrypt(id: string, bytes: Buffer): string {
     const nonce = randomBytes(12);
@@ -133,8 +130,8 @@ class KeyFileSigner implements Signer {
     return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64");
   }
 
-  #decrypt(id: string, sealed: string): Buffer {
-    const bytes = Buffer.from(sealed, "base64");
+  #decrypt(id: string, encrypted: string): Buffer {
+    const bytes = Buffer.from(encrypted, "base64");
     const nonce = bytes.subarray(0, 12);
     const decipher = createDecipheriv("aes-256-gcm", this.#fileKey(false), nonce).setAAD(Buffer.from(id));
     decipher.setAuthTag(bytes.subarray(12, 28));
@@ -148,28 +145,28 @@ class KeyFileSigner implements Signer {
     }
   }
 
-  readonly missing: Signer["missing"] = (keys) => keys.map(({ id }) => id).filter((id) => !this.#opened.has(id));
+  readonly notLoaded: Signer["notLoaded"] = (keys) => keys.map(({ id }) => id).filter((id) => !this.#loaded.has(id));
 
-  readonly open: Signer["open"] = (keys) => {
-    for (const key of keys) this.#opened.set(key.id, this.unseal(key));
+  readonly load: Signer["load"] = (keys) => {
+    for (const key of keys) this.#loaded.set(key.id, this.decryptKey(key));
   };
 
-  readonly signNow: Signer["signNow"] = (zone, work, at) => {
-    for (const [i, each] of this.#inputs(zone, work, at).entries())
-      work[i]?.done(each.map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])));
-  };
+  readonly signNow: Signer["signNow"] = (zone, work, at) =>
+    this.#inputs(zone, work, at).map((each) =>
+      each.map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])),
+    );
 
-  readonly beside: Signer["beside"] = (givesWay) => {
+  readonly offThread: Signer["offThread"] = (isLowPriority) => {
     // Started when it is needed: a zone that is unsigned has many names, but no signature to make.
     let thread: SigningThread | undefined;
     return {
       sign: async (zone, work, at) => {
-        if (givesWay) thread ??= startSigningThread();
+        if (isLowPriority) thread ??= startSigningThread();
         const signAll = thread?.sign ?? signInPool;
         const all = this.#inputs(zone, work, at);
-        const made = (await signAll(all.flat().map(({ hash, signed, key }) => ({ hash, signed, key })))).values();
-        for (const [i, each] of all.entries())
-          work[i]?.done(each.map(({ start }) => joined([start, made.next().value as Uint8Array])));
+        const jobs = all.flat().map(({ hash, signed, key }) => ({ hash, signed, key }));
+        const signatures = (await signAll(jobs)).values();
+        return all.map((each) => each.map(({ start }) => joined([start, signatures.next().value as Uint8Array])));
       },
       end: async () => await thread?.end(),
     };
@@ -186,16 +183,17 @@ class KeyFileSigner implements Signer {
     return work.map(({ name, covers, ttl, data, keys }) =>
       keys.map((key) => {
         const { tag, algorithm } = key;
-        const expires = covers === soa ? latest : latest - jitter;
+        // Every write signs the SOA record, so the expiry of that signature shows when the last write was (`signedAt`).
+        const expires = covers === types.soa ? latest : latest - jitter;
         const head = { covers, ttl, tag, algorithm, zone, expires, inception };
-        return { ...signatureInput(head, { name, data }), ...waysOf(this.#openedKey(key), algorithm) };
+        return { ...signatureInput(head, { name, data }), ...signOptionsOf(this.#loadedKey(key), algorithm) };
       }),
     );
   }
 
-  #openedKey({ id }: UsedKey): KeyObject {
-    const key = this.#opened.get(id);
-    if (key === undefined) throw new Error(`the key ${id} was not opened before it was used`);
+  #loadedKey({ id }: UsedKey): KeyObject {
+    const key = this.#loaded.get(id);
+    if (key === undefined) throw new Error(`the key ${id} was not loaded before it was used`);
     return key;
   }
 
@@ -211,7 +209,7 @@ class KeyFileSigner implements Signer {
   }
 }
 
-const signSoon = promisify(sign);
+const signInThreadPool = promisify(sign);
 const mostInPool = 32;
 
 /** In Node's thread pool, a few at a time, because the database uses the same pool to wait for the disk. */
@@ -219,13 +217,13 @@ const signInPool: SigningThread["sign"] = async (jobs) => {
   const signatures: Uint8Array[] = [];
   while (signatures.length < jobs.length) {
     const some = jobs.slice(signatures.length, signatures.length + mostInPool);
-    signatures.push(...(await Promise.all(some.map(({ hash, signed, key }) => signSoon(hash, signed, key)))));
+    signatures.push(...(await Promise.all(some.map(({ hash, signed, key }) => signInThreadPool(hash, signed, key)))));
   }
   return signatures;
 };
 
 /** RFC 6605 section 4: only the two numbers of the signature, without the usual ASN.1 around them. */
-const waysOf = (key: KeyObject, algorithm: Algorithm) =>
+const signOptionsOf = (key: KeyObject, algorithm: Algorithm) =>
   algorithm === algorithms.ed25519
     ? { hash: null, key: { key } }
     : { hash: "sha256", key: { key, dsaEncoding: "ieee-p1363" as const } };

@@ -1,15 +1,21 @@
 import { hash } from "node:crypto";
 import { dnssecTypes, keyFlags } from "../../core/dnssec/codes.ts";
-import { wantedOfParent } from "../../core/dnssec/lifecycle.ts";
-import { type DigestType, type Ds, type Expectation, knownDigests, readDs } from "../../core/dnssec/parent-view.ts";
+import { expectedDs } from "../../core/dnssec/lifecycle.ts";
+import {
+  type DigestType,
+  type Ds,
+  knownDigests,
+  type ParentExpectation,
+  readDs,
+} from "../../core/dnssec/parent-view.ts";
 import type { Signing } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, dsData, nsec3ParamData, removeDs } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { OtherKey, SigningKey, ZoneSigning } from "../model.ts";
+import type { MultiSignerKey, SigningKey, ZoneSigning } from "../model.ts";
 import { renewal } from "./signer.ts";
 
 /** A key of this zone, or of another server that also signs it. */
-export type AnyKey = SigningKey | OtherKey;
+export type AnyKey = SigningKey | MultiSignerKey;
 
 export const dnskeyOf = (key: AnyKey) =>
   dnskeyData(key.algorithm, Buffer.from(key.publicKey, "base64"), "flags" in key ? key.flags : keyFlags);
@@ -25,13 +31,13 @@ export const everyDsOf = (key: AnyKey, zone: string): readonly Ds[] =>
   knownDigests.flatMap((type) => readDs(dsWith(key, zone, type)) ?? []);
 
 /** What the zone expects of the DS records at its parent. */
-export function expectationOf(signing: ZoneSigning, zone: string): Expectation {
+export function expectationOf(signing: ZoneSigning, zone: string): ParentExpectation {
   const { stage, keys, others = [] } = signing;
   const published: readonly AnyKey[] = [...keys.filter(({ shown }) => shown), ...others.filter(mayBeInParent)];
   return {
     keys: published.map((key) => everyDsOf(key, zone)),
     isSecure: !beforeOrAfter.has(stage),
-    fits: wantedOfParent(signing, (key) => everyDsOf(key, zone)),
+    dsMatches: expectedDs(signing, (key) => everyDsOf(key, zone)),
   };
 }
 
@@ -39,7 +45,7 @@ export function expectationOf(signing: ZoneSigning, zone: string): Expectation {
 const beforeOrAfter: ReadonlySet<ZoneSigning["stage"]> = new Set(["new", "new-parent", "leaving"]);
 
 /** DS records refer only to keys that sign the DNSKEY set. */
-export const mayBeInParent = ({ flags }: OtherKey): boolean => flags === keyFlags;
+export const mayBeInParent = ({ flags }: MultiSignerKey): boolean => flags === keyFlags;
 
 /** The parent should have a DS record of this key, whether or not it has one already. */
 export const isDsWanted = (key: SigningKey, stage: ZoneSigning["stage"]): boolean =>
@@ -47,23 +53,23 @@ export const isDsWanted = (key: SigningKey, stage: ZoneSigning["stage"]): boolea
 
 /** What the settings of a zone mean for signing it now. */
 export function signingOf(settings: ZoneSigning, zone: string, now: Instant): Signing {
-  const known = kept.get(settings);
+  const known = cached.get(settings);
   const found = known?.zone === zone ? known : { zone, ...keysAndSets(settings, zone) };
-  kept.set(settings, found);
+  cached.set(settings, found);
   return { ...found, renewBefore: Math.floor(now / 1000) + renewal, now: Math.floor(now / 1000) };
 }
 
 /** A cache, because every write needs this. */
-const kept = new WeakMap<ZoneSigning, { readonly zone: string } & ReturnType<typeof keysAndSets>>();
+const cached = new WeakMap<ZoneSigning, { readonly zone: string } & ReturnType<typeof keysAndSets>>();
 
 function keysAndSets({ denial, keys, stage, others = [] }: ZoneSigning, zone: string) {
   const shown = keys.filter((key) => key.shown);
   const inParent: readonly AnyKey[] = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
-  const wished = stage === "new" ? nothing : wishedOf(stage, inParent, zone);
+  const requests = stage === "new" ? nothing : requestsToParent(stage, inParent, zone);
   const apexSets = [
     { type: dnssecTypes.dnskey, data: [...shown, ...others].map(dnskeyOf) },
-    { type: dnssecTypes.cds, data: wished.cds },
-    { type: dnssecTypes.cdnskey, data: wished.cdnskey },
+    { type: dnssecTypes.cds, data: requests.cds },
+    { type: dnssecTypes.cdnskey, data: requests.cdnskey },
     { type: dnssecTypes.nsec3param, data: denial === "nsec3" ? [nsec3ParamData] : [] },
   ];
   return {
@@ -77,7 +83,7 @@ function keysAndSets({ denial, keys, stage, others = [] }: ZoneSigning, zone: st
 /** Without CDS and CDNSKEY records, the parent changes nothing. */
 const nothing = { cds: [], cdnskey: [] };
 
-function wishedOf(stage: ZoneSigning["stage"], keys: readonly AnyKey[], zone: string) {
+function requestsToParent(stage: ZoneSigning["stage"], keys: readonly AnyKey[], zone: string) {
   if (stage === "leaving") return { cds: [removeDs.cds], cdnskey: [removeDs.cdnskey] };
   return { cds: keys.map((key) => dsOf(key, zone)), cdnskey: keys.map(dnskeyOf) };
 }

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { madeChanges } from "../../core/dnssec/made-changes.ts";
+import { generatedChanges } from "../../core/dnssec/generated-changes.ts";
 import {
   type NameChange,
   type Names,
   planningSigning,
+  type SigningInput,
   type SigningPart,
   type SigningPlan,
-  type SigningWish,
   type Touched,
 } from "../../core/dnssec/plan-signing.ts";
 import { type SignedName, soaExpiry } from "../../core/dnssec/signed-name.ts";
@@ -198,7 +198,7 @@ export function touching({ zone, changes }: WriteEffect, setsAt: SignedReads["se
 
 export const allChanged = ({ sets }: Touched): Touched => ({ sets, changed: new Set(sets.map(({ type }) => type)) });
 
-type ZoneWish = Pick<SigningWish, "zone" | "ttl" | "negativeTtl" | "signing">;
+type ZoneWish = Pick<SigningInput, "zone" | "ttl" | "negativeTtl" | "signing">;
 
 /** `top`: the sets of the apex. */
 export const wishOf = (zone: Zone, signing: ZoneSigning, top: readonly RRset[], by: Writer): ZoneWish => ({
@@ -210,9 +210,9 @@ export const wishOf = (zone: Zone, signing: ZoneSigning, top: readonly RRset[], 
 
 /** Signs only these owners. */
 export const partOf = (
-  wish: ZoneWish & Pick<SigningWish, "names">,
+  wish: ZoneWish & Pick<SigningInput, "names">,
   touched: ReadonlyMap<string, Touched>,
-): SigningWish => ({
+): SigningInput => ({
   ...wish,
   touched: new Map([...touched].map(([owner, { sets }]) => [owner, typesIn(sets)])),
   setsAt: (owner) => {
@@ -222,7 +222,7 @@ export const partOf = (
   },
 });
 
-export function* planningWhole(wish: SigningWish): Steps<SigningPlan> {
+export function* planningWhole(wish: SigningInput): Steps<SigningPlan> {
   const whole = yield* planningSigning(wish);
   if (whole === "whole") throw new Error("a plan for the whole zone asked for the whole zone again");
   return whole;
@@ -267,7 +267,7 @@ function withPlan(
     parts: () => parts ?? plan.parts(),
     namesMove: effect.namesMove,
     signed: (names) => {
-      const sets = isListed && names.length <= mostListed ? madeChanges(names) : null;
+      const sets = isListed && names.length <= mostListed ? generatedChanges(names) : null;
       const row = logRow(effect.zone, effect.zone.serial, by, { kind: "signatures", sets });
       return { ...effect, names, log: [...effect.log, row] };
     },

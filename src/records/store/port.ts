@@ -21,7 +21,7 @@ import type {
   ZoneKey,
   ZoneSettings,
 } from "../model.ts";
-import type { SealedKey } from "../signing/signer.ts";
+import type { EncryptedKey } from "../signing/signer.ts";
 import type { StoreCounters } from "./counters.ts";
 import type { FrontStore } from "./front-store.ts";
 import type { Leftovers } from "./leftovers.ts";
@@ -257,7 +257,7 @@ export type Decision = {
   /** Names in a signed zone whose signatures are renewed if they expire soon. */
   readonly renew?: readonly string[];
   /** Private keys that the new settings name. Keys that the settings no longer name are deleted. */
-  readonly keys?: readonly SealedKey[];
+  readonly keys?: readonly EncryptedKey[];
 };
 
 /** `owners` and `records` as in `WriteRequest`. */

@@ -218,19 +218,27 @@ export type SignedNameRow = {
 
 export const signedNameColumns = "owner, link, expires, children, types, made";
 
-export function signedNameFromRow({ owner, link, expires, children, types, made }: SignedNameRow): SignedName {
+export function signedNameFromRow({
+  owner,
+  link: chainKey,
+  expires,
+  children,
+  types,
+  made,
+}: SignedNameRow): SignedName {
   return {
     owner,
-    link,
+    chainKey,
     expires,
     children,
     types: JSON.parse(types) as SignedName["types"],
-    made: JSON.parse(made) as SignedName["made"],
+    generated: JSON.parse(made) as SignedName["generated"],
   };
 }
 
-export const signedNameToRow = ({ types, made, ...name }: SignedName): SignedNameRow => ({
+export const signedNameToRow = ({ types, generated, chainKey, ...name }: SignedName): SignedNameRow => ({
   ...name,
   types: JSON.stringify(types),
-  made: JSON.stringify(made),
+  link: chainKey,
+  made: JSON.stringify(generated),
 });

@@ -7,7 +7,7 @@ import { finish } from "../../core/steps.ts";
 import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { Zone, ZoneSigning } from "../model.ts";
-import { expiryAfter, type SealedKey, type Signer, type SigningTime } from "../signing/signer.ts";
+import { type EncryptedKey, expiryAfter, type Signer, type SigningTime } from "../signing/signer.ts";
 import { goneAhead } from "./leftovers.ts";
 import {
   type AheadByZone,
@@ -23,13 +23,13 @@ import {
   wishOf,
 } from "./plan-signatures.ts";
 import type { RecordStore } from "./port.ts";
-import { signPartsBeside, signPartsNow } from "./sign-parts.ts";
+import { signPartsNow, signPartsOffThread } from "./sign-parts.ts";
 
 /**
  * What signing ahead needs from a store. Every call is one short read or transaction. `number` is the one under which
  * the names are stored; until a zone uses it, nobody reads them.
  */
-export type AheadStore = Pick<RecordStore, "lastChange" | "placesAfter" | "sealedKeys"> & {
+export type AheadStore = Pick<RecordStore, "lastChange" | "placesAfter" | "encryptedKeys"> & {
   readonly setsOf: (zone: Zone, owners: readonly string[]) => Promise<readonly RRset[]>;
   /**
    * The owners in the first `limit` changes of a zone after a position, and the position of the last of these changes.
@@ -111,10 +111,10 @@ const signingIn = ({ effect }: SignAhead): ZoneSigning => {
 };
 
 async function openKeys({ store, signer }: SigningAhead, need: SignAhead): Promise<void> {
-  const missing = signer.missing(signingIn(need).keys);
+  const missing = signer.notLoaded(signingIn(need).keys);
   if (missing.length === 0) return;
-  const sealed: readonly SealedKey[] = [...(await store.sealedKeys(need.zone)), ...(need.effect.keys ?? [])];
-  signer.open(sealed.filter(({ id }) => missing.includes(id)));
+  const encrypted: readonly EncryptedKey[] = [...(await store.encryptedKeys(need.zone)), ...(need.effect.keys ?? [])];
+  signer.load(encrypted.filter(({ id }) => missing.includes(id)));
 }
 
 async function timeOf({ store }: SigningAhead, { zone, by }: SignAhead): Promise<SigningTime> {
@@ -133,7 +133,7 @@ async function signAll(ways: SigningAhead, need: SignAhead): Promise<NamesAhead>
   const next = () => schedule.next(zone.account);
   try {
     const parts = { at, count: plan.size, groups: partsInGroups(plan, load) };
-    for await (const names of signPartsBeside(signer, zone.name, parts, { next, isUrgent: false })) {
+    for await (const names of signPartsOffThread(signer, zone.name, parts, { next, isUrgent: false })) {
       signal.throwIfAborted();
       if (!(await store.putNames(number, names))) throw new StoreBusy(goneAhead);
     }

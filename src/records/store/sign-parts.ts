@@ -25,23 +25,25 @@ export const signPartsNow = (
   zone: string,
   { parts, at }: Pick<PlannedSignatures, "parts" | "at">,
 ): readonly NameChange[] =>
-  [...parts()].flatMap(({ toSign, change }) => {
-    signer.signNow(zone, toSign, at);
-    return change() ?? [];
-  });
+  [...parts()].flatMap(({ toSign, change }) => change(signer.signNow(zone, toSign, at)) ?? []);
 
 /** Signs in other threads, which work on the next names while the caller uses those before. */
-export async function* signPartsBeside(
+export async function* signPartsOffThread(
   signer: Signer,
   zone: string,
   { groups: all, at, count }: PartsToSign,
   { next, isUrgent }: SigningWay,
 ): AsyncGenerator<readonly NameChange[], void> {
-  const beside = signer.beside(!isUrgent && count > many);
+  const offThread = signer.offThread(!isUrgent && count > many);
   const sign = async (some: readonly SigningPart[]): Promise<readonly NameChange[]> => {
     const toSign = some.flatMap((part) => part.toSign);
-    if (toSign.length > 0) await beside.sign(zone, toSign, at);
-    return some.flatMap(({ change }) => change() ?? []);
+    const signatures = toSign.length > 0 ? await offThread.sign(zone, toSign, at) : [];
+    let from = 0;
+    return some.flatMap((part) => {
+      const own = signatures.slice(from, from + part.toSign.length);
+      from += own.length;
+      return part.change(own) ?? [];
+    });
   };
   try {
     const groups = Symbol.iterator in all ? all[Symbol.iterator]() : all[Symbol.asyncIterator]();
@@ -58,7 +60,7 @@ export async function* signPartsBeside(
     }
     if (before !== undefined) yield await before;
   } finally {
-    await beside.end();
+    await offThread.end();
   }
 }
 

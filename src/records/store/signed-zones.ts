@@ -1,7 +1,7 @@
 import type { SignedName } from "../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Zone } from "../model.ts";
-import type { SealedKey } from "../signing/signer.ts";
+import type { EncryptedKey } from "../signing/signer.ts";
 
 /** The part of a store that is about signed zones. */
 export type SignedZones = {
@@ -19,7 +19,7 @@ export type SignedZones = {
     except?: readonly number[],
   ) => Promise<readonly ExpiringNames[]>;
   /** The private keys of a zone, encrypted. */
-  readonly sealedKeys: (zone: Zone) => Promise<readonly SealedKey[]>;
+  readonly encryptedKeys: (zone: Zone) => Promise<readonly EncryptedKey[]>;
 };
 
 /** `first`: when the first of their signatures expires. */

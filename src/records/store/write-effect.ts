@@ -6,7 +6,7 @@ import { type Change, diffSets } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { compareSerials, nextSerial } from "../../core/records/serial.ts";
 import type { LoggedRow, LoggedSetChange, NewZone, Zone, ZoneSettings } from "../model.ts";
-import type { SealedKey } from "../signing/signer.ts";
+import type { EncryptedKey } from "../signing/signer.ts";
 
 export type Wanted = {
   readonly sets: readonly RRset[] | undefined;
@@ -15,7 +15,7 @@ export type Wanted = {
   /** Names whose signatures are renewed. */
   readonly renew?: readonly string[] | undefined;
   /** Private keys that the new settings name. */
-  readonly keys?: readonly SealedKey[] | undefined;
+  readonly keys?: readonly EncryptedKey[] | undefined;
 };
 export type Writer = { readonly actor: string; readonly now: Instant };
 
@@ -29,7 +29,7 @@ export type WriteEffect = {
   /** Where the signed names are stored from now on, if that changes. */
   readonly namesMove?: NamesMove;
   /** New private keys. */
-  readonly keys?: readonly SealedKey[];
+  readonly keys?: readonly EncryptedKey[];
   /** The store assigns the positions. */
   readonly log: readonly Omit<LoggedRow, "position">[];
 };

@@ -17,8 +17,8 @@ import { plainSettings, type Zone, type ZoneSigning } from "../../records/model.
 import { newRecordId } from "../../records/new-id.ts";
 import type { Actor, NotDone } from "../../records/queries/permitted-view.ts";
 import { createRecordService, type RecordService } from "../../records/service.ts";
-import { createSigningRound } from "../../records/signing/life/keep-signed.ts";
-import { createSigner, type Signer } from "../../records/signing/signer.ts";
+import { createSigningRound } from "../../records/signing/lifecycle/keep-signed.ts";
+import { KeyFileSigner, type Signer } from "../../records/signing/signer.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
@@ -100,7 +100,7 @@ export async function rehearse(play: Rehearsal): Promise<Result<RehearsalOutcome
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
   const opened: Opened[] = [{ name: "folder", close: () => rm(folder, { recursive: true, force: true }) }];
   try {
-    const signer = createSigner(join(folder, "key"));
+    const signer = new KeyFileSigner(join(folder, "key"));
     const store = openSqliteStore(":memory:", migrations, signer);
     opened.push({ name: "store", close: store.close });
     return await playOn({ ...play, store, signer, folder, opened });

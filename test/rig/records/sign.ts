@@ -6,8 +6,8 @@ import { failAll, ok, type Result } from "../../../src/core/result.ts";
 import type { ZoneOutcome } from "../../../src/records/commands/write.ts";
 import type { Zone, ZoneSigning } from "../../../src/records/model.ts";
 import { createRecordService } from "../../../src/records/service.ts";
-import type { SigningChoice } from "../../../src/records/signing/life/signing-operations.ts";
-import type { PublicKey } from "../../../src/records/signing/other-keys.ts";
+import type { SigningChoice } from "../../../src/records/signing/lifecycle/signing-operations.ts";
+import type { PublicKey } from "../../../src/records/signing/multi-signer-keys.ts";
 import type { Signer } from "../../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 

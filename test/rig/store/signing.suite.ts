@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { setOf } from "../../../src/core/dnssec/made-changes.ts";
+import { setOf } from "../../../src/core/dnssec/generated-changes.ts";
 import { planningSigning } from "../../../src/core/dnssec/plan-signing.ts";
 import { dataOfText, headOfSignature, type SignedName, textOfData } from "../../../src/core/dnssec/signed-name.ts";
 import { printLabels } from "../../../src/core/names/label.ts";
@@ -15,7 +15,7 @@ import { finish } from "../../../src/core/steps.ts";
 import { largeZone, plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/new-id.ts";
 import { readShownZone } from "../../../src/records/queries/read-zone.ts";
-import { createSigner, KeyFileTrouble, type Signer } from "../../../src/records/signing/signer.ts";
+import { KeyFileSigner, KeyFileTrouble, type Signer } from "../../../src/records/signing/signer.ts";
 import { signingOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { createZoneView, writtenSets } from "../core/written-sets.suite.ts";
@@ -39,7 +39,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
     let zone: Zone;
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), "moor-signing-"));
-      signer = createSigner(join(folder, "key"));
+      signer = new KeyFileSigner(join(folder, "key"));
       // A test can replace the signer, as a restart does.
       store = await open(new Proxy(signer, { get: (_, key) => signer[key as keyof Signer] }));
       const { id: account } = await store.ensureAccount("main", now);
@@ -96,7 +96,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
         .sort();
     };
     const storedLines = async () => {
-      const made = (await store.signedNames(zone, undefined, 1_000)).flatMap((each) => each.made.map(setOf));
+      const made = (await store.signedNames(zone, undefined, 1_000)).flatMap((each) => each.generated.map(setOf));
       return [...(await store.sets(zone, {})), ...made]
         .flatMap(({ owner, type, ttl, records }) =>
           records.map(({ rdata }) => line(owner, type, ttl, dataOfText(type, rdata))),
@@ -126,10 +126,9 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
         }),
       );
       if (plan === "whole") throw new Error("not whole");
-      return [...plan.parts()].flatMap(({ toSign, change }) => {
-        signer.signNow(name, toSign, { now, until: undefined });
-        return change()?.after ?? [];
-      });
+      return [...plan.parts()].flatMap(
+        ({ toSign, change }) => change(signer.signNow(name, toSign, { now, until: undefined }))?.after ?? [],
+      );
     };
 
     it.each(["nsec", "nsec3"] as const)("%s: one write after the other, and many at the same time", async (denial) => {
@@ -184,12 +183,12 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       const by = { store, actor: "tester", now };
       const left = async () => [
         ...(await store.signedNames(zone, undefined, 10)),
-        ...(await store.sealedKeys(zone)),
+        ...(await store.encryptedKeys(zone)),
         ...(await store.signedZones(0, 10)),
       ];
       for (const end of ["unsigned", "deleted"]) {
         await signZone(by, zone, { algorithm: 13, denial: "nsec" }, signer);
-        expect(await store.sealedKeys(zone)).toHaveLength(1);
+        expect(await store.encryptedKeys(zone)).toHaveLength(1);
         if (end === "unsigned") await unsignNow(by, zone);
         else
           await actOn(store, { account: zone.account, at: { name }, owners: "all", actor: "tester", now }, () => ({
@@ -227,7 +226,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
           result: "done",
         }));
       renameSync(keyFile, `${keyFile}.away`);
-      signer = createSigner(keyFile);
+      signer = new KeyFileSigner(keyFile);
       const [signed, unsigned] = await Promise.allSettled([write(zone.id), write("plain.example")]);
       expect(signed).toMatchObject({ reason: expect.any(KeyFileTrouble) });
       expect(signed).toMatchObject({ reason: { message: expect.stringMatching(/key is missing.*restore your copy/) } });
@@ -235,7 +234,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       renameSync(`${keyFile}.away`, keyFile);
       expect(await write(zone.id)).toBe("done");
       renameSync(keyFile, `${keyFile}.away`);
-      signer = createSigner(keyFile);
+      signer = new KeyFileSigner(keyFile);
       expect(await unsignNow({ store, actor: "tester", now }, zone)).toMatchObject({ ok: true });
     });
 
@@ -269,10 +268,10 @@ const withIds = (text: string): readonly RRset[] =>
 /** Of signatures, only the covered type and the TTL: their times differ, and so do their bytes. */
 const inShort = (names: readonly SignedName[]) =>
   names
-    .map(({ owner, link, children, made, types }) => ({
-      ...{ owner, link, children },
+    .map(({ owner, chainKey, children, generated, types }) => ({
+      ...{ owner, link: chainKey, children },
       types: types.toSorted((a, b) => a - b),
-      made: made
+      made: generated
         .map(({ owner, type, ttl, values }) => {
           const shown = values.map((text) => {
             if (type !== "TYPE46") return text;
@@ -286,4 +285,6 @@ const inShort = (names: readonly SignedName[]) =>
     .sort((a, b) => (a.owner < b.owner ? -1 : 1));
 
 const madeSets = (names: readonly SignedName[]) =>
-  new Map(names.flatMap(({ made }) => made.map((set) => [`${set.owner} ${set.type}`, set.values.toSorted()])));
+  new Map(
+    names.flatMap(({ generated }) => generated.map((set) => [`${set.owner} ${set.type}`, set.values.toSorted()])),
+  );

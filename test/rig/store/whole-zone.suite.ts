@@ -6,8 +6,8 @@ import { headOfSignature, type SignedName } from "../../../src/core/dnssec/signe
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { largeZone, plainSettings, type SigningKey, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/new-id.ts";
-import { continueLife } from "../../../src/records/signing/life/continue-life.ts";
-import { createSigner, type Signer } from "../../../src/records/signing/signer.ts";
+import { advanceStage } from "../../../src/records/signing/lifecycle/advance-stage.ts";
+import { KeyFileSigner, type Signer } from "../../../src/records/signing/signer.ts";
 import { everyDsOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
@@ -34,7 +34,7 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
     let [store, signer, folder, zone, other]: [RecordStore, Signer, string, Zone, Zone] = [] as never;
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), "moor-whole-"));
-      signer = createSigner(join(folder, "key"));
+      signer = new KeyFileSigner(join(folder, "key"));
       store = await open(signer);
       zone = await createZone("large.example", size);
       other = await createZone("other.example", 3);
@@ -94,8 +94,8 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
     const everyName = () => store.signedNames(zone, undefined, 2 * size);
     const ttlsIn = (names: readonly SignedName[]) =>
       new Set(
-        names.flatMap(({ made }) =>
-          made
+        names.flatMap(({ generated }) =>
+          generated
             .filter(({ type }) => type === "TYPE46")
             .flatMap(({ values }) => values.map((v) => headOfSignature(v).ttl)),
         ),
@@ -188,7 +188,7 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
         const { settings, ...rest } = await current();
         const ds = inParent(settings.dnssec?.keys ?? []).flatMap((key) => everyDsOf(key, zone.name));
         at += 3 * 86_400_000;
-        const moving = continueLife({ store, now: at }, { ...rest, settings }, parentWith(ds), 3_600);
+        const moving = advanceStage({ store, now: at }, { ...rest, settings }, parentWith(ds), 3_600);
         await meanwhile(moving, async (i) => {
           const start = performance.now();
           await put(other, `h0 - A 192.0.2.${i % 250}`);

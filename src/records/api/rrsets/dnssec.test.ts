@@ -5,7 +5,7 @@ import { wholeAccount } from "../../../core/may.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { updateFromDns } from "../../commands/from-dns-update.ts";
 import type { TransferKey } from "../../model.ts";
-import { continueLife, noteParentFault } from "../../signing/life/continue-life.ts";
+import { advanceStage, noteParentFault } from "../../signing/lifecycle/advance-stage.ts";
 
 const { call, callV1, newToken, store } = rrsetsService();
 
@@ -53,7 +53,7 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   const held = await store().zoneHolding("signed.test");
   if (held === undefined) throw new Error("the zone is gone");
   const by = { store: store(), actor: "test", now: Date.now() + 7_200_000 };
-  await continueLife(by, held, parentWith([]), 3_000);
+  await advanceStage(by, held, parentWith([]), 3_000);
   expect((await call("GET", `${zone}/dnssec`)).json.dnssec).toMatchObject({
     stage: "new-parent",
     records: [

@@ -5,10 +5,10 @@ import { apex } from "../../../core/names/name.ts";
 import type { Fault } from "../../../core/result.ts";
 import { badInput } from "../../../core/result.ts";
 import type { OnceOption } from "../../commands/requests.ts";
-import type { OtherKey, SigningKey, Zone, ZoneKey, ZoneSigning } from "../../model.ts";
+import type { MultiSignerKey, SigningKey, Zone, ZoneKey, ZoneSigning } from "../../model.ts";
 import { type Actor, missing } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
-import { type PublicKey, readDnskeys } from "../../signing/other-keys.ts";
+import { type PublicKey, readDnskeys } from "../../signing/multi-signer-keys.ts";
 import { isDsWanted, mayBeInParent, signingOf } from "../../signing/signing-of.ts";
 import { apexValue, dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../signing/signing-texts.ts";
 import { act, type ReadKeys, sendError, zoneAt } from "./answer.ts";
@@ -175,7 +175,7 @@ const shownTypes: ReadonlyMap<number, string> = new Map([
   [dnssecTypes.cdnskey, "CDNSKEY"],
 ]);
 
-const otherKeyToWire = (key: OtherKey, zone: string): RrsetsSigning["other_keys"][number] => ({
+const otherKeyToWire = (key: MultiSignerKey, zone: string): RrsetsSigning["other_keys"][number] => ({
   key_tag: key.tag,
   algorithm: key.algorithm,
   algorithm_name: algorithmName(key.algorithm),

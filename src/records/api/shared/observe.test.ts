@@ -96,7 +96,7 @@ describe("the record service, monitored", () => {
       now: () => 1_000,
       signing: {
         zones: 3,
-        ahead: new Set<string>(),
+        changedInFuture: new Set<string>(),
         parentFaults: new Map<string, ParentFault>([
           ["customer.example", { kind: "wrong-ds", text: "" }],
           ["another.example", { kind: "no-ds", text: "" }],

@@ -97,7 +97,7 @@ export async function loadBatch(
     ended,
     ahead,
     signedNames: signed.names,
-    sealedKeys: signed.keys,
+    encryptedKeys: signed.keys,
     busy: { zones: busy, names: busyNames },
     keys: (keys?.rows ?? []) as KeptKey[],
     neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),

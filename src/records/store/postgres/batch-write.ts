@@ -236,7 +236,7 @@ function signedParts({ names, goneNames, signingKeys, usedKeys }: BatchOutcome):
     },
     {
       tag: "keys_signing",
-      columns: { id: "text", zone: "bigint", sealed: "text" },
+      columns: { id: "text", zone: "bigint", encrypted: "text" },
       rows: signingKeys,
       text: (rows) => `INSERT INTO signing_keys (id, zone, sealed) SELECT * FROM ${rows}`,
     },

@@ -6,7 +6,7 @@ import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../co
 import { diffingSets } from "../../../core/records/changes.ts";
 import { finish, type Steps } from "../../../core/steps.ts";
 import { type Action, isLarge, type LoggedRow, type NewZone, type Zone, type ZoneKey } from "../../model.ts";
-import type { SealedKey, Signer } from "../../signing/signer.ts";
+import type { EncryptedKey, Signer } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
 import { keysKept, untilPublished } from "../kept-actions.ts";
 import {
@@ -18,7 +18,7 @@ import {
   type SignedReads,
 } from "../plan-signatures.ts";
 import { AccessEnded, type Command, type NotCreated, type Once, type WriteRequest, type WriteView } from "../port.ts";
-import { inGroups, signPartsBeside, signPartsNow } from "../sign-parts.ts";
+import { inGroups, signPartsNow, signPartsOffThread } from "../sign-parts.ts";
 import {
   effectOf,
   effectWith,
@@ -59,8 +59,8 @@ export type Loaded = {
   readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
   /** What was signed ahead, by the number of the zone. Then `signedNames` has these names instead. */
   readonly ahead: ReadonlyMap<number, CurrentNamesAhead>;
-  /** Of signed zones, if the signer has not opened them yet. */
-  readonly sealedKeys: readonly SealedKey[];
+  /** Of signed zones, if the signer has not loaded them yet. */
+  readonly encryptedKeys: readonly EncryptedKey[];
 };
 
 /**
@@ -240,7 +240,7 @@ export class PostgresBatch {
       const names: NameChange[] = [];
       const way = { next: nextTurn, isUrgent: true };
       const parts = { ...signatures, groups: inGroups(signatures.parts()) };
-      for await (const some of signer ? signPartsBeside(signer, zone.name, parts, way) : []) names.push(...some);
+      for await (const some of signer ? signPartsOffThread(signer, zone.name, parts, way) : []) names.push(...some);
       finish(this.#apply(signatures.signed(names)));
     }
   }
@@ -347,9 +347,9 @@ export class PostgresBatch {
     const planned = yield* planningSignatures(zone, effect, this.#signingReads(zone), by, { renew, ahead });
     if (planned.namesMove?.to === "new" && this.#freshZones.length === 0) throw new ReadWholeZone();
     if (planned.count > mostSignatures && !this.#alone) throw new RunAlone();
-    const missing = signer.missing(effect.zone.settings.dnssec?.keys ?? []);
+    const missing = signer.notLoaded(effect.zone.settings.dnssec?.keys ?? []);
     if (missing.length > 0)
-      signer.open([...this.#loaded.sealedKeys, ...(effect.keys ?? [])].filter(({ id }) => missing.includes(id)));
+      signer.load([...this.#loaded.encryptedKeys, ...(effect.keys ?? [])].filter(({ id }) => missing.includes(id)));
     return planned;
   }
 

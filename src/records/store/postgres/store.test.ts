@@ -20,7 +20,7 @@ import { createZoneIn } from "../../../../test/rig/store/write.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { plainSettings } from "../../model.ts";
 import { createRecordService } from "../../service.ts";
-import { createSigner } from "../../signing/signer.ts";
+import { KeyFileSigner } from "../../signing/signer.ts";
 
 let rig: PostgresRig;
 beforeAll(async () => {
@@ -86,7 +86,7 @@ describe("a PostgreSQL database", () => {
   it("deletes signed names that are left over from a copied SQLite file when it signs their zone", async () => {
     const url = await rig.freshUrl();
     const folder = mkdtempSync(join(tmpdir(), "moor-left-"));
-    const signer = createSigner(join(folder, "key"));
+    const signer = new KeyFileSigner(join(folder, "key"));
     const store = await rig.open(url, { signer });
     const { id: account } = await store.ensureAccount("main", 1);
     const text = "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1";
@@ -105,7 +105,7 @@ describe("a PostgreSQL database", () => {
     const by = { store, actor: "tester", now: Date.now() };
     expect(await signZone(by, zone, { algorithm: 13, denial: "nsec" }, signer)).toMatchObject({ ok: true });
     const names = await store.signedNames(zone, undefined, 10);
-    expect(names.map(({ owner, made }) => [owner, made.length > 0])).toEqual([
+    expect(names.map(({ owner, generated }) => [owner, generated.length > 0])).toEqual([
       ["@", true],
       ["ns1", true],
     ]);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
 import type { Zone } from "../../model.ts";
-import type { SealedKey } from "../../signing/signer.ts";
+import type { EncryptedKey } from "../../signing/signer.ts";
 import { type SignedNameRow, signedNameFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import type { SignedZones } from "../signed-zones.ts";
 
@@ -54,8 +54,8 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
         first: Number(names[0]?.expires ?? 0) * 1000,
       }));
     },
-    sealedKeys: (zone) =>
-      read<SealedKey>(sql`SELECT id, sealed FROM signing_keys WHERE zone = ${zone.number} ORDER BY id`),
+    encryptedKeys: (zone) =>
+      read<EncryptedKey>(sql`SELECT id, sealed AS encrypted FROM signing_keys WHERE zone = ${zone.number} ORDER BY id`),
   };
 }
 

@@ -16,7 +16,7 @@ import type {
   WriteView,
 } from "../port.ts";
 import type { RoomForRecords } from "../record-limits.ts";
-import { inGroups, signPartsBeside, signPartsNow } from "../sign-parts.ts";
+import { inGroups, signPartsNow, signPartsOffThread } from "../sign-parts.ts";
 import { effectWith, firstLogged, type WriteEffect, type Writer } from "../write-effect.ts";
 import type { Plan, PlannedWrite, Planning } from "./large-writes.ts";
 import type { WriteSide } from "./write-side.ts";
@@ -134,7 +134,7 @@ function* planningEffect(
     ahead: ahead === "none" ? ahead : current,
   });
   const used = effect.zone.settings.dnssec?.keys ?? [];
-  if (signer.missing(used).length > 0) signer.open([...on.signedNames().keysOf(zone), ...(effect.keys ?? [])]);
+  if (signer.notLoaded(used).length > 0) signer.load([...on.signedNames().keysOf(zone), ...(effect.keys ?? [])]);
   let signed: WriteEffect | undefined;
   return {
     signed: () => {
@@ -149,7 +149,7 @@ function* planningEffect(
       beside: async (way) => {
         const names: NameChange[] = [];
         const parts = { ...planned, groups: inGroups(planned.parts()) };
-        for await (const some of signPartsBeside(signer, zone.name, parts, way)) names.push(...some);
+        for await (const some of signPartsOffThread(signer, zone.name, parts, way)) names.push(...some);
         signed = planned.signed(names);
       },
     },

@@ -10,7 +10,7 @@ import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import { faultsIn } from "../../../../test/store/store-files.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { plainSettings } from "../../model.ts";
-import { createSigner } from "../../signing/signer.ts";
+import { KeyFileSigner } from "../../signing/signer.ts";
 import type { RecordStore, WriteRequest } from "../port.ts";
 import { RowCache } from "./row-cache.ts";
 import { migrations } from "./schema.ts";
@@ -146,7 +146,7 @@ describe("the rows a store caches", () => {
   it("include the signed names that another store wrote", async () => {
     const folder = mkdtempSync(join(tmpdir(), "moor-rows-"));
     const path = join(folder, "records.sqlite");
-    const signer = createSigner(join(folder, "key"));
+    const signer = new KeyFileSigner(join(folder, "key"));
     const open = () => openSqliteStore(path, migrations, signer);
     const [store, other] = [open(), open()];
     await store.ensureAccount("main", 1);

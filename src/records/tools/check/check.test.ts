@@ -7,7 +7,7 @@ import { patience } from "../../../../test/rig/patience.ts";
 import { fillStore } from "../../../../test/rig/records/filled-store.ts";
 import { signZone, unsignNow } from "../../../../test/rig/records/sign.ts";
 import type { Fault } from "../../../core/result.ts";
-import { createSigner } from "../../signing/signer.ts";
+import { KeyFileSigner } from "../../signing/signer.ts";
 import { migrations } from "../../store/sqlite/schema.ts";
 import { openSqliteStore } from "../../store/sqlite/store.ts";
 import { dropHistory } from "../keep-history.ts";
@@ -195,7 +195,7 @@ describe("the check of a store", () => {
   });
 
   it("finds nothing wrong with signed zones, and with those that are no longer signed", async () => {
-    const signer = createSigner(join(folder, "key"));
+    const signer = new KeyFileSigner(join(folder, "key"));
     const store = openSqliteStore(path, migrations, signer);
     const zone = await store.zoneHolding("example.org");
     if (zone === undefined) throw new Error("the filled store has no example.org");
@@ -243,7 +243,7 @@ describe("the check of a store", () => {
 
 describe("the check of a signed zone", () => {
   beforeEach(async () => {
-    const signer = createSigner(join(folder, "key"));
+    const signer = new KeyFileSigner(join(folder, "key"));
     const store = openSqliteStore(path, migrations, signer);
     const account = await store.ensureAccount("main", 1);
     for (const [name, denial] of [

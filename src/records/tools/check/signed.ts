@@ -1,5 +1,5 @@
 import { dnssecTypes } from "../../../core/dnssec/codes.ts";
-import { madeKey, signaturesIn } from "../../../core/dnssec/drafts.ts";
+import { generatedKey, signaturesIn } from "../../../core/dnssec/drafts.ts";
 import { dataOfText, type SignedName, typeNamed } from "../../../core/dnssec/signed-name.ts";
 import { absoluteName, apex } from "../../../core/names/name.ts";
 import { nameToWire } from "../../../core/names/wire.ts";
@@ -71,7 +71,7 @@ async function checkChain(tables: Tables, zone: ZoneRow, step: Step): Promise<vo
 function readName(row: SignedNameRow): SignedName | undefined {
   try {
     const name = signedNameFromRow(row);
-    for (const { type, values } of name.made) for (const text of values) dataOfText(type, text);
+    for (const { type, values } of name.generated) for (const text of values) dataOfText(type, text);
     signaturesIn(name);
     return name;
   } catch {
@@ -81,14 +81,14 @@ function readName(row: SignedNameRow): SignedName | undefined {
 
 /** At a delegation, only the DS set and the NSEC or NSEC3 record are signed. */
 function checkSignatures(name: SignedName, { name: zone }: ZoneRow, step: Step): void {
-  const { owner, types, made } = name;
+  const { owner, types, generated } = name;
   const isCut = owner !== apex && types.includes(ns);
   const own = isCut ? types.filter((type) => type === dnssecTypes.ds) : types;
-  const there = made.map(({ owner: at, type }) => [at, typeCode(type)] as const);
+  const there = generated.map(({ owner: at, type }) => [at, typeCode(type)] as const);
   const needed = [...own.map((type) => [owner, type] as const), ...there.filter(([, type]) => type !== rrsig)];
   const found = signaturesIn(name);
   const lacking = needed
-    .filter(([at, type]) => !found.get(madeKey(at, type))?.length)
+    .filter(([at, type]) => !found.get(generatedKey(at, type))?.length)
     .map(([, type]) => typeNamed(type));
   if (lacking.length > 0)
     step.fault("signature-missing", `zone ${zone}, ${owner}`, `${lacking.join(", ")} is not signed`, signAgain);
@@ -107,12 +107,12 @@ function checkLink(name: SignedName, next: SignedName, { name: zone }: ZoneRow, 
     );
 }
 
-function leadsTo({ made }: SignedName, next: SignedName, zone: string): boolean {
-  for (const { type, values } of made) {
+function leadsTo({ generated }: SignedName, next: SignedName, zone: string): boolean {
+  for (const { type, values } of generated) {
     const code = typeCode(type);
     if (code !== dnssecTypes.nsec && code !== dnssecTypes.nsec3) continue;
     const data = dataOfText(type, values[0] ?? "");
-    if (code === dnssecTypes.nsec3) return base32hex(data.subarray(6, 6 + (data[5] ?? 0))) === next.link;
+    if (code === dnssecTypes.nsec3) return base32hex(data.subarray(6, 6 + (data[5] ?? 0))) === next.chainKey;
     const wanted = nameToWire(absoluteName(next.owner, zone));
     return Buffer.compare(data.subarray(0, wanted.length), wanted) === 0;
   }

@@ -18,7 +18,7 @@ it("names ahead are known to be stored although the connection was lost during t
   const transact: Postgres["transact"] = async (work) => ({ ...(await postgres.transact(work)), last: undefined });
   const ahead = createAheadStore({ postgres: { ...postgres, read: postgres.read, transact }, reads: store });
   const number = await ahead.newNumber();
-  const after = { owner: "@", link: "", expires: 0, children: 0, types: [], made: [] };
+  const after = { owner: "@", chainKey: "", expires: 0, children: 0, types: [], generated: [] };
   expect(await ahead.putNames(number, [{ before: undefined, after }])).toBe(true);
   await ahead.abandon(number);
   expect(await ahead.putNames(number, [{ before: undefined, after }])).toBe(false);

@@ -49,11 +49,11 @@ const lockNumber = (number: number): Statement => ({
 
 type AheadOptions = {
   readonly postgres: Postgres;
-  readonly reads: Pick<RecordStore, "lastChange" | "placesAfter" | "sealedKeys">;
+  readonly reads: Pick<RecordStore, "lastChange" | "placesAfter" | "encryptedKeys">;
 };
 
 export function createAheadStore({ postgres, reads }: AheadOptions): AheadStore {
-  const { lastChange, placesAfter, sealedKeys } = reads;
+  const { lastChange, placesAfter, encryptedKeys } = reads;
   // Not as the last statement: its rows are unknown if the connection is lost during the commit.
   const write = async (statement: Statement) => {
     const { result } = await postgres.transact(async (run) => ({ result: await run(statement), last: nothingMore }));
@@ -62,7 +62,7 @@ export function createAheadStore({ postgres, reads }: AheadOptions): AheadStore 
   return {
     lastChange,
     placesAfter,
-    sealedKeys,
+    encryptedKeys,
     ...createSqlAheadReads(postgresSql(postgres)),
     namesNear: async (zone, owners) => {
       const near = new Map([[zone.number, new Set(owners)]]);

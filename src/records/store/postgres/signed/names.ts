@@ -1,10 +1,10 @@
-import { linkOf } from "../../../../core/dnssec/chain.ts";
+import { chainKeyOf } from "../../../../core/dnssec/chain.ts";
 import type { NameChange, Names } from "../../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../../core/dnssec/signed-name.ts";
 import { parentOf } from "../../../../core/names/name.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
 import type { Zone } from "../../../model.ts";
-import type { SealedKey, Signer } from "../../../signing/signer.ts";
+import type { EncryptedKey, Signer } from "../../../signing/signer.ts";
 import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../../rows.ts";
 
 type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
@@ -12,14 +12,14 @@ type Row = SignedNameRow & { readonly zone: number };
 
 /**
  * Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and the
- * neighbours of all these in the chain; and the keys that the signer has not opened yet.
+ * neighbours of all these in the chain; and the keys that the signer has not loaded yet.
  */
 export async function readSignedNames(
   run: (statement: Statement) => Promise<Rows>,
   zones: readonly Zone[],
   owners: Owners,
   signer: Signer | undefined,
-): Promise<{ readonly names: ReadonlyMap<number, readonly SignedName[]>; readonly keys: readonly SealedKey[] }> {
+): Promise<{ readonly names: ReadonlyMap<number, readonly SignedName[]>; readonly keys: readonly EncryptedKey[] }> {
   const signed = zones.filter(({ namesAt }) => namesAt !== undefined);
   if (signed.length === 0) return { names: new Map(), keys: [] };
   const whole = signed.filter(({ number }) => owners.get(number) === "all").map(namesOf);
@@ -27,12 +27,12 @@ export async function readSignedNames(
     const set = owners.get(zone.number);
     return set === undefined || set === "all" ? [] : [...withNamesAbove(set)].map((owner) => ({ zone, owner }));
   });
-  const locked = signed.filter(({ settings }) => signer?.missing(settings.dnssec?.keys ?? []).length);
+  const locked = signed.filter(({ settings }) => signer?.notLoaded(settings.dnssec?.keys ?? []).length);
   const [all, named, linked, keys] = await Promise.all([
     whole.length > 0 ? run(ofZones(whole)) : undefined,
     parts.length > 0 ? run(atOwners(parts)) : undefined,
-    parts.length > 0 ? run(besideLinks(parts.map(linkAt))) : undefined,
-    locked.length > 0 ? run(sealedKeys(locked.map(({ number }) => number))) : undefined,
+    parts.length > 0 ? run(neighboursOf(parts.map(chainKeyAt))) : undefined,
+    locked.length > 0 ? run(encryptedKeys(locked.map(({ number }) => number))) : undefined,
   ]);
   const rows = [...(all?.rows ?? []), ...(named?.rows ?? []), ...(linked?.rows ?? [])] as Row[];
   const byNumber = Map.groupBy(rows, ({ zone }) => Number(zone));
@@ -40,7 +40,7 @@ export async function readSignedNames(
     names: new Map(
       signed.map((zone) => [zone.number, byNumber.get(namesOf(zone))?.map(signedNameFromRow) ?? []] as const),
     ),
-    keys: (keys?.rows ?? []) as SealedKey[],
+    keys: (keys?.rows ?? []) as EncryptedKey[],
   };
 }
 
@@ -48,16 +48,16 @@ const namesOf = ({ namesAt }: Zone): number => namesAt ?? 0;
 
 type NameInZone = { readonly zone: Zone; readonly owner: string };
 
-/** A name may begin or cease to exist with a name below it, and with NSEC3 it is a link of the chain then. */
+/** A name may begin or cease to exist with a name below it, and with NSEC3 it is part of the chain then. */
 function withNamesAbove(owners: ReadonlySet<string>): ReadonlySet<string> {
   const all = new Set<string>();
   for (const owner of owners) for (let at: string | undefined = owner; at !== undefined; at = parentOf(at)) all.add(at);
   return all;
 }
 
-const linkAt = ({ zone, owner }: NameInZone) => ({
+const chainKeyAt = ({ zone, owner }: NameInZone) => ({
   zone: namesOf(zone),
-  link: linkOf(owner, zone.name, zone.settings.dnssec?.denial ?? "nsec"),
+  link: chainKeyOf(owner, zone.name, zone.settings.dnssec?.denial ?? "nsec"),
 });
 
 const columns = `s.zone, ${signedNameColumns}`.replaceAll(", ", ", s.").replace("s.s.", "s.");
@@ -77,7 +77,7 @@ const atOwners = (wanted: readonly NameInZone[]): Statement => ({
 });
 
 /** The chain is a circle, so the first and the last name are included. */
-const besideLinks = (wanted: readonly { readonly zone: number; readonly link: string }[]): Statement => {
+const neighboursOf = (wanted: readonly { readonly zone: number; readonly link: string }[]): Statement => {
   const one = (where: string, order: string) =>
     `(SELECT * FROM signed_names WHERE zone = n.zone AND ${where} ORDER BY link ${order} LIMIT 1)`;
   const each = [
@@ -95,9 +95,9 @@ const besideLinks = (wanted: readonly { readonly zone: number; readonly link: st
   };
 };
 
-const sealedKeys = (zones: readonly number[]): Statement => ({
-  name: "sealed keys",
-  text: "SELECT id, sealed FROM signing_keys WHERE zone = ANY($1)",
+const encryptedKeys = (zones: readonly number[]): Statement => ({
+  name: "encrypted keys",
+  text: "SELECT id, sealed AS encrypted FROM signing_keys WHERE zone = ANY($1)",
   values: [zones],
 });
 
@@ -105,21 +105,21 @@ const sealedKeys = (zones: readonly number[]): Statement => ({
 export function createBatchNames(loaded: readonly SignedName[]) {
   const names = new Map(loaded.map((name) => [name.owner, name]));
   const touched = new Set<string>();
-  let links: readonly SignedName[] | undefined;
+  let inChain: readonly SignedName[] | undefined;
   const inOrder = () => {
-    links ??= [...names.values()].filter(({ link }) => link !== null).sort(byLink);
-    return links;
+    inChain ??= [...names.values()].filter(({ chainKey }) => chainKey !== null).sort(byChainKey);
+    return inChain;
   };
   const view: Names = {
     at: (owner) => names.get(owner),
-    before: (link) => inOrder().findLast((each) => (each.link ?? "") < link) ?? inOrder().at(-1),
-    after: (link) => inOrder().find((each) => (each.link ?? "") > link) ?? inOrder()[0],
+    before: (chainKey) => inOrder().findLast((each) => (each.chainKey ?? "") < chainKey) ?? inOrder().at(-1),
+    after: (chainKey) => inOrder().find((each) => (each.chainKey ?? "") > chainKey) ?? inOrder()[0],
   };
   return {
     view,
     every: () => [...names.values()],
     write: (changes: readonly NameChange[]): void => {
-      links = undefined;
+      inChain = undefined;
       for (const { before, after } of changes) {
         const owner = after?.owner ?? before?.owner ?? "";
         touched.add(owner);
@@ -134,4 +134,4 @@ export function createBatchNames(loaded: readonly SignedName[]) {
   };
 }
 
-const byLink = (a: SignedName, b: SignedName): number => ((a.link ?? "") < (b.link ?? "") ? -1 : 1);
+const byChainKey = (a: SignedName, b: SignedName): number => ((a.chainKey ?? "") < (b.chainKey ?? "") ? -1 : 1);

@@ -1,6 +1,6 @@
 import type { SignedName } from "../../../../core/dnssec/signed-name.ts";
 import { isLarge, type Zone } from "../../../model.ts";
-import type { SealedKey } from "../../../signing/signer.ts";
+import type { EncryptedKey } from "../../../signing/signer.ts";
 import type { LeftOver } from "../../leftovers.ts";
 import { signedNameToRow } from "../../rows.ts";
 import type { WriteEffect } from "../../write-effect.ts";
@@ -19,7 +19,7 @@ export type SignedPart = ReturnType<typeof createSignedPart>;
  */
 export function createSignedPart(loaded: LoadedNames, fresh: number[]) {
   const namesByZone = new Map<number, ReturnType<typeof createBatchNames>>();
-  const keys: { readonly zone: Zone; readonly added: readonly SealedKey[] }[] = [];
+  const keys: { readonly zone: Zone; readonly added: readonly EncryptedKey[] }[] = [];
   /** Under which number the names of a zone are written. */
   const numbers = new Map(loaded.zones.map(({ number, namesAt = 0 }) => [number, namesAt]));
   const adopted: number[] = [];

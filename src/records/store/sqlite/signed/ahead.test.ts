@@ -10,7 +10,7 @@ import { faultsIn } from "../../../../../test/store/store-files.ts";
 import { headOfSignature, type SignedName } from "../../../../core/dnssec/signed-name.ts";
 import { plainSettings, type Zone } from "../../../model.ts";
 import { newRecordId } from "../../../new-id.ts";
-import { createSigner, type Signer } from "../../../signing/signer.ts";
+import { KeyFileSigner, type Signer } from "../../../signing/signer.ts";
 import { migrations } from "../schema.ts";
 import { openSqliteStore, type SqliteStore } from "../store.ts";
 
@@ -25,7 +25,7 @@ let zone: Zone;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-ahead-"));
   path = join(folder, "records.sqlite");
-  signer = createSigner(join(folder, "key"));
+  signer = new KeyFileSigner(join(folder, "key"));
   store = openSqliteStore(path, migrations, signer);
   const hosts = Array.from({ length: 1_500 }, (_, i) => `h${i} 60 A 192.0.2.1`);
   zone = await createZone("large.example", hosts.join("\n"));
@@ -73,8 +73,8 @@ const remove = (at: Zone, owner: string) =>
 
 const tagsIn = (names: readonly SignedName[]) =>
   new Set(
-    names.flatMap(({ made }) =>
-      made
+    names.flatMap(({ generated }) =>
+      generated
         .filter(({ type }) => type === "TYPE46")
         .flatMap(({ values }) => values.map((text) => headOfSignature(text).tag)),
     ),

@@ -26,7 +26,7 @@ export function createAheadStore({ main, secondConnection, commit, wrote, signed
   return {
     ...createSqlAheadReads(reads),
     placesAfter: createSqlReads(reads, noZone).placesAfter,
-    sealedKeys: signedZones.sealedKeys,
+    encryptedKeys: signedZones.encryptedKeys,
     lastChange: async () => main.read.lastChange(),
     namesNear: async (zone) => ({ ...signedNames().chainOf(zone), at: (owner) => signedNames().at(zone, owner) }),
     newNumber: () => commit(() => signedNames().reserve(Date.now())),

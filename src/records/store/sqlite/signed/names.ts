@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Chain, ChainLink } from "../../../../core/dnssec/chain.ts";
+import type { Chain, ChainMember } from "../../../../core/dnssec/chain.ts";
 import type { NameChange } from "../../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../../../core/instant.ts";
 import type { Steps } from "../../../../core/steps.ts";
 import { StoreBusy } from "../../../../lib/limits/store-busy.ts";
 import type { Zone } from "../../../model.ts";
-import type { SealedKey } from "../../../signing/signer.ts";
+import type { EncryptedKey } from "../../../signing/signer.ts";
 import { goneAhead, type LeftOver } from "../../leftovers.ts";
 import { type SignedNameRow, signedNameColumns, signedNameFromRow, signedNameToRow } from "../../rows.ts";
 import type { NamesMove } from "../../write-effect.ts";
@@ -14,14 +14,14 @@ import type { NamesMove } from "../../write-effect.ts";
 const prepare = (database: DatabaseSync) => {
   const select = (columns: string, rest: string) =>
     database.prepare(`SELECT ${columns} FROM signed_names WHERE zone = ? ${rest}`);
-  const selectLink = (rest: string) => select("owner, link", `AND link ${rest} LIMIT 1`);
+  const selectMember = (rest: string) => select("owner, link AS chainKey", `AND link ${rest} LIMIT 1`);
   return {
     at: select(signedNameColumns, "AND owner = ?"),
     every: select(signedNameColumns, ""),
-    lower: selectLink("< ? ORDER BY link DESC"),
-    higher: selectLink("> ? ORDER BY link"),
-    first: selectLink("IS NOT NULL ORDER BY link"),
-    last: selectLink("IS NOT NULL ORDER BY link DESC"),
+    lower: selectMember("< ? ORDER BY link DESC"),
+    higher: selectMember("> ? ORDER BY link"),
+    first: selectMember("IS NOT NULL ORDER BY link"),
+    last: selectMember("IS NOT NULL ORDER BY link DESC"),
     put: database.prepare(
       "INSERT INTO signed_names (zone, owner, link, expires, children, types, made) VALUES (?, ?, ?, ?, ?, ?, ?) " +
         "ON CONFLICT DO UPDATE SET link = excluded.link, expires = excluded.expires, children = excluded.children, " +
@@ -37,7 +37,7 @@ const prepare = (database: DatabaseSync) => {
     leave: database.prepare(
       "INSERT INTO leftovers (number, kind, since) VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET kind = excluded.kind",
     ),
-    keys: database.prepare("SELECT id, sealed FROM signing_keys WHERE zone = ?"),
+    keys: database.prepare("SELECT id, sealed AS encrypted FROM signing_keys WHERE zone = ?"),
     insertKey: database.prepare("INSERT INTO signing_keys (id, zone, sealed) VALUES (?, ?, ?)"),
     deleteKey: database.prepare("DELETE FROM signing_keys WHERE id = ?"),
   };
@@ -86,8 +86,8 @@ export class SignedNames {
     const number = numberOf(zone);
     const { lower, higher, first, last } = this.#sql;
     return {
-      before: (from) => (lower.get(number, from) ?? last.get(number)) as ChainLink | undefined,
-      after: (from) => (higher.get(number, from) ?? first.get(number)) as ChainLink | undefined,
+      before: (from) => (lower.get(number, from) ?? last.get(number)) as ChainMember | undefined,
+      after: (from) => (higher.get(number, from) ?? first.get(number)) as ChainMember | undefined,
     };
   }
 
@@ -104,19 +104,19 @@ export class SignedNames {
         continue;
       }
       // Setting an indexed column writes to its index even if the value is the same.
-      if (before?.link === after.link && before.expires === after.expires) {
+      if (before?.chainKey === after.chainKey && before.expires === after.expires) {
         const { owner, children, types, made } = signedNameToRow(after);
         update.run(children, types, made, number, owner);
       } else this.#put(number, after);
     }
   }
 
-  keysOf({ number }: Zone): readonly SealedKey[] {
-    return this.#sql.keys.all(number) as SealedKey[];
+  keysOf({ number }: Zone): readonly EncryptedKey[] {
+    return this.#sql.keys.all(number) as EncryptedKey[];
   }
 
-  writeKeys(zone: Zone, added: readonly SealedKey[]): void {
-    for (const { id, sealed } of added) this.#sql.insertKey.run(id, zone.number, sealed);
+  writeKeys(zone: Zone, added: readonly EncryptedKey[]): void {
+    for (const { id, encrypted } of added) this.#sql.insertKey.run(id, zone.number, encrypted);
     const named = new Set(zone.settings.dnssec?.keys.map(({ id }) => id));
     for (const { id } of this.keysOf(zone)) if (!named.has(id)) this.#sql.deleteKey.run(id);
   }

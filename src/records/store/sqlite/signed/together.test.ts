@@ -8,7 +8,7 @@ import { actOn, createZoneIn, writeTo } from "../../../../../test/rig/store/writ
 import { faultsIn } from "../../../../../test/store/store-files.ts";
 import { plainSettings, type Zone } from "../../../model.ts";
 import { newRecordId } from "../../../new-id.ts";
-import { createSigner, type Signer } from "../../../signing/signer.ts";
+import { KeyFileSigner, type Signer } from "../../../signing/signer.ts";
 import { migrations } from "../schema.ts";
 import { openSqliteStore, type SqliteStore } from "../store.ts";
 
@@ -20,10 +20,10 @@ let zone: Zone;
 let covered: number[] = [];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-together-"));
-  const signer = createSigner(join(folder, "key"));
+  const signer: Signer = new KeyFileSigner(join(folder, "key"));
   const signNow: Signer["signNow"] = (name, work, at) => {
     covered.push(...work.map(({ covers }) => covers));
-    signer.signNow(name, work, at);
+    return signer.signNow(name, work, at);
   };
   store = openSqliteStore(join(folder, "records.sqlite"), migrations, { ...signer, signNow });
   const { id: account } = await store.ensureAccount("main", now);

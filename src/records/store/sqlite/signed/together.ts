@@ -1,3 +1,4 @@
+import { occludingTypes } from "../../../../core/dnssec/codes.ts";
 import { typeCode } from "../../../../core/rdata/table.ts";
 import type { Change } from "../../../../core/records/changes.ts";
 import { setKey } from "../../../../core/records/rrset.ts";
@@ -45,13 +46,13 @@ export class SigningTogether {
   }
 
   /**
-   * Whether this write can be signed with others. If it may hide names below it, the whole zone may have to be signed.
+   * Whether this write can be signed with others. If it may occlude names below it, the whole zone may have to be signed.
    */
   takes({ zone, changes }: WriteEffect): boolean {
     const keys = zone.settings.dnssec?.keys;
-    if (keys === undefined || changes.length > mostChanges || this.#signer?.missing(keys).length !== 0) return false;
+    if (keys === undefined || changes.length > mostChanges || this.#signer?.notLoaded(keys).length !== 0) return false;
     return !changes.some(
-      ({ type, before, after }) => mayHide.has(typeCode(type)) && (before === null || after === null),
+      ({ type, before, after }) => mayOcclude.has(typeCode(type)) && (before === null || after === null),
     );
   }
 
@@ -86,5 +87,4 @@ export class SigningTogether {
   }
 }
 
-/** NS and DNAME. */
-const mayHide: ReadonlySet<number> = new Set([2, 39]);
+const mayOcclude: ReadonlySet<number> = new Set(Object.values(occludingTypes));

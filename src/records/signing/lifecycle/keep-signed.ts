@@ -7,9 +7,9 @@ import { type EndWork, repeat } from "../../../process/duties.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
-import { clockTolerance, madeAt, renewal } from "../signer.ts";
+import { clockTolerance, renewal, signedAt } from "../signer.ts";
 import { stageInWords } from "../signing-texts.ts";
-import { continueLife } from "./continue-life.ts";
+import { advanceStage } from "./advance-stage.ts";
 import { type LastFaults, noteParent } from "./note-parent.ts";
 import { renewNamesRule } from "./renew.ts";
 import { highestTtlIn } from "./signing-operations.ts";
@@ -41,11 +41,11 @@ export function keepSigned(options: KeepSignedOptions): EndWork {
 }
 
 /** What earlier rounds did, by zone number. */
-type Seen = {
+type ZoneVisits = {
   /** When its parent was last queried. */
   readonly asked: Map<number, Instant>;
   /** When signatures from a clock that was ahead were replaced (`at`), and the time by that clock (`last`). */
-  readonly mended: Map<number, { readonly at: Instant; readonly last: Instant }>;
+  readonly reSigned: Map<number, { readonly at: Instant; readonly last: Instant }>;
   readonly faults: LastFaults;
   /** When the log last said what it waits for. */
   readonly reminded: Map<number, Instant>;
@@ -53,7 +53,7 @@ type Seen = {
 
 /** One round of this work; it remembers when it last queried each parent. */
 export function createSigningRound(options: KeepSignedOptions): (signal: AbortSignal) => Promise<void> {
-  const seen: Seen = { asked: new Map(), mended: new Map(), faults: new Map(), reminded: new Map() };
+  const seen: ZoneVisits = { asked: new Map(), reSigned: new Map(), faults: new Map(), reminded: new Map() };
   return async (signal) => {
     await renewSignatures(options, signal);
     await visitZones(options, seen, signal);
@@ -93,7 +93,7 @@ function renew(store: RecordStore, zone: Zone, owners: readonly string[], now: I
   return store.run({ kind: "renew-names", account: zone.account, zone: zone.id, owners, now }, renewNamesRule);
 }
 
-async function visitZones(options: KeepSignedOptions, seen: Seen, signal: AbortSignal): Promise<void> {
+async function visitZones(options: KeepSignedOptions, seen: ZoneVisits, signal: AbortSignal): Promise<void> {
   const { store, now } = options;
   for (let after = 0; !signal.aborted; ) {
     const zones = await store.signedZones(after, zonesAtOnce);
@@ -115,7 +115,7 @@ function intervalOf({ settings: { dnssec } }: Zone): number {
 async function visitSome(
   options: KeepSignedOptions,
   zones: readonly Zone[],
-  seen: Seen,
+  seen: ZoneVisits,
   signal: AbortSignal,
 ): Promise<void> {
   const { askParent, now, log } = options;
@@ -135,9 +135,9 @@ async function visitZone(
   { store, now, log }: KeepSignedOptions,
   zone: Zone,
   parent: ParentView,
-  seen: Seen,
+  seen: ZoneVisits,
 ): Promise<void> {
-  await mendAfterClock({ store, now, log }, zone, seen.mended);
+  await reSignAfterClock({ store, now, log }, zone, seen.reSigned);
   const by = { store, now: now() };
   // The rest would work with settings that are now stale.
   if (await noteParent(by, zone, parent, seen.faults, log)) return;
@@ -145,7 +145,7 @@ async function visitZone(
   const stage = dnssec?.stage;
   // A large zone is not read every minute.
   const highestTtl = dnssec && isTtlNeeded(dnssec, by.now) ? await highestTtlIn(store, zone) : 0;
-  const next = await continueLife(by, zone, parent, highestTtl);
+  const next = await advanceStage(by, zone, parent, highestTtl);
   if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
   else if (next !== undefined && next.stage !== stage)
     log.info(
@@ -156,7 +156,12 @@ async function visitZone(
 }
 
 /** Once a day, if a zone has been waiting for longer than that. */
-function remind({ name, number, settings: { dnssec } }: Zone, now: Instant, reminded: Seen["reminded"], log: Logger) {
+function remind(
+  { name, number, settings: { dnssec } }: Zone,
+  now: Instant,
+  reminded: ZoneVisits["reminded"],
+  log: Logger,
+) {
   if (dnssec === undefined || dnssec.stage === "secure") return;
   const last = Math.max(dnssec.since, reminded.get(number) ?? 0);
   if (now < last + remindEvery) return;
@@ -179,14 +184,14 @@ const beforeApex = "?";
  * If the clock was ahead, names have signatures that are not valid yet. They are replaced with signatures that are
  * valid by both clocks.
  */
-async function mendAfterClock(
+async function reSignAfterClock(
   { store, now, log }: Pick<KeepSignedOptions, "store" | "now" | "log">,
   zone: Zone,
-  mended: Seen["mended"],
+  reSigned: ZoneVisits["reSigned"],
 ): Promise<void> {
   const [apex] = await store.signedNames(zone, beforeApex, 1);
-  const last = madeAt(soaExpiry(apex) ?? 0);
-  const before = mended.get(zone.number);
+  const last = signedAt(soaExpiry(apex) ?? 0);
+  const before = reSigned.get(zone.number);
   const isDone = before !== undefined && before.last === last && before.at <= now();
   if (isDone || last <= now() + clockTolerance * 1000) return;
   log.error(
@@ -200,5 +205,5 @@ async function mendAfterClock(
     if (names.length < namesAtOnce) break;
     after = names.at(-1)?.owner;
   }
-  mended.set(zone.number, { at: now(), last });
+  reSigned.set(zone.number, { at: now(), last });
 }

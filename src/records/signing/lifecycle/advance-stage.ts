@@ -8,11 +8,11 @@ import { everyDsOf } from "../signing-of.ts";
 import { changeSigningRule, type SigningEdit } from "./change-signing.ts";
 
 /** The service itself, which changes signed zones as a duty. */
-export type SigningWriter = { readonly store: RecordStore; readonly now: Instant };
+export type SigningDuty = { readonly store: RecordStore; readonly now: Instant };
 
 /** Moves on to the next stage if it is time; otherwise undefined. */
-export async function continueLife(
-  by: SigningWriter,
+export async function advanceStage(
+  by: SigningDuty,
   zone: Zone,
   parent: ParentView,
   highestTtl: number,
@@ -28,10 +28,10 @@ export async function continueLife(
 }
 
 /** Whether it was noted. Without a fault, nothing is wrong any more. */
-export const noteParentFault = (by: SigningWriter, zone: Zone, fault: ParentFault | undefined): Promise<boolean> =>
+export const noteParentFault = (by: SigningDuty, zone: Zone, fault: ParentFault | undefined): Promise<boolean> =>
   changed(by, zone, { kind: "note-fault", fault });
 
-async function changed({ store, now }: SigningWriter, zone: Zone, edit: SigningEdit): Promise<boolean> {
+async function changed({ store, now }: SigningDuty, zone: Zone, edit: SigningEdit): Promise<boolean> {
   const actor = { account: zone.account, label: "moor", scope: wholeAccount };
   const command = { actor, at: { number: zone.number }, edit, owners: "apex", now } as const;
   const acted = await store.run({ kind: "change-signing", ...command }, changeSigningRule);

@@ -3,7 +3,7 @@ import type { Logger } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";
 import { expectationOf } from "../signing-of.ts";
 import { stageInWords } from "../signing-texts.ts";
-import { noteParentFault, type SigningWriter } from "./continue-life.ts";
+import { noteParentFault, type SigningDuty } from "./advance-stage.ts";
 
 /** What the last visit of each zone found at its parent, by zone number. */
 export type LastFaults = Map<number, string>;
@@ -29,7 +29,7 @@ const messages: Readonly<Record<ParentFault["kind"], string>> = {
  * changed.
  */
 export async function noteParent(
-  by: SigningWriter,
+  by: SigningDuty,
   zone: Zone,
   parent: ParentView,
   last: LastFaults,

@@ -15,7 +15,7 @@ import { createLog } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";
 import { migrations } from "../../store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
-import { createSigner, type Signer } from "../signer.ts";
+import { KeyFileSigner, type Signer } from "../signer.ts";
 import { createSigningRound } from "./keep-signed.ts";
 import { createSigningState, lookAtSigned } from "./watch-signed.ts";
 
@@ -29,7 +29,7 @@ let zones: readonly Zone[];
 let lines: string[];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-signed-"));
-  signer = createSigner(join(folder, "key"));
+  signer = new KeyFileSigner(join(folder, "key"));
   store = openSqliteStore(":memory:", migrations, signer);
   await fillStore(store);
   const { id: account = 0 } = (await store.account("main")) ?? {};
@@ -97,7 +97,7 @@ it("a DS record for another key is reported until it is replaced or the zone is 
     await lookAtSigned({ store, now: () => at, log, state });
   };
   await look();
-  expect(state).toMatchObject({ zones: zones.length, ahead: new Set() });
+  expect(state).toMatchObject({ zones: zones.length, changedInFuture: new Set() });
   const mismatched = () => [...state.parentFaults].flatMap(([zone, { kind }]) => (kind === "wrong-ds" ? [zone] : []));
   expect(mismatched().sort()).toEqual(zones.map(({ name }) => name).sort());
   const [first] = zones;
@@ -114,10 +114,10 @@ it("a DS record for another key is reported until it is replaced or the zone is 
   at += day;
   await look();
   expect(state.parentFaults.size).toBe(0);
-  expect(state.ahead.size).toBe(0);
+  expect(state.changedInFuture.size).toBe(0);
   at = now - day;
   await look();
-  expect([...state.ahead]).toEqual(zones.slice(1).map(({ name }) => name));
+  expect([...state.changedInFuture]).toEqual(zones.slice(1).map(({ name }) => name));
   expect(lines.filter((line) => line.includes("the clock is behind the last change"))).toHaveLength(1);
 });
 
@@ -153,7 +153,7 @@ it("the keys of another server stay published while keys are replaced, and its D
   };
   const published = async (type: string) => {
     const [apex] = (await store.signedNames(zone, undefined, 1_000)).filter(({ owner }) => owner === "@");
-    return apex?.made.find((set) => set.type === type)?.values.length;
+    return apex?.generated.find((set) => set.type === type)?.values.length;
   };
   expect(await published("TYPE48")).toBe(3);
   await passUntilSecure();
@@ -200,8 +200,8 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
     }));
     await round(AbortSignal.timeout(60_000));
     await lookAtSigned({ store, now: () => at, log, state });
-    const heads = (await store.signedNames(zone, undefined, 1_000)).flatMap(({ made }) =>
-      made.filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values.map(headOfSignature)),
+    const heads = (await store.signedNames(zone, undefined, 1_000)).flatMap(({ generated }) =>
+      generated.filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values.map(headOfSignature)),
     );
     return times.map((time) => heads.every((head) => head.inception * 1000 <= time && time < head.expires * 1000));
   };
@@ -210,16 +210,16 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
   expect(await validAfter(now, now, now + hour)).toEqual([true, true]);
   // A month ahead: they are renewed, as they must be if that clock is right.
   expect(await validAfter(now + month, now + month)).toEqual([true]);
-  expect(state.ahead.size).toBe(0);
+  expect(state.changedInFuture.size).toBe(0);
   // Back again: one of the two clocks was wrong.
   expect(await validAfter(now, now, now + month)).toEqual([true, true]);
   expect(lines.join()).toContain("the last signatures of a zone are from the future");
   expect(await validAfter(now + 2 * hour, now + 2 * hour, now + month)).toEqual([true, true]);
   expect(await validAfter(now - month, now - month, now, now + month)).toEqual([true, true, true]);
-  expect([...state.ahead]).toContain(zone.name);
+  expect([...state.changedInFuture]).toContain(zone.name);
   // It is reported until the clock has caught up.
   expect(await validAfter(now + month, now + month)).toEqual([true]);
-  expect(state.ahead.size).toBe(0);
+  expect(state.changedInFuture.size).toBe(0);
 });
 
 /** The first zone, secure, with a parent that the test sets. */
@@ -358,12 +358,14 @@ it("a new key never has the tag of one in use", async () => {
   const [old] = (await zone.signing()).keys;
   if (old === undefined) throw new Error("a key is expected");
   let made = 0;
-  const makeKey: Signer["makeKey"] = (algorithm, at) => {
+  const generateKey: Signer["generateKey"] = (algorithm, at) => {
     made += 1;
-    const { key, sealed } = signer.makeKey(algorithm, at);
-    return { key: made < 3 ? { ...key, tag: old.tag } : key, sealed };
+    const { key, encrypted } = signer.generateKey(algorithm, at);
+    return { key: made < 3 ? { ...key, tag: old.tag } : key, encrypted };
   };
-  expect(await rollKey(zone.by(), await zone.zoneNow(), undefined, { ...signer, makeKey })).toMatchObject({ ok: true });
+  expect(await rollKey(zone.by(), await zone.zoneNow(), undefined, { ...signer, generateKey })).toMatchObject({
+    ok: true,
+  });
   expect(made).toBe(3);
   expect(new Set((await zone.signing()).keys.map(({ tag }) => tag)).size).toBe(2);
 });

@@ -3,17 +3,17 @@ import { dnskeyData, keyTag } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
 import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../core/result.ts";
-import type { OtherKey, ZoneSigning } from "../model.ts";
+import type { MultiSignerKey, ZoneSigning } from "../model.ts";
 import { isOnCurve } from "./curve-point.ts";
 
 /**
  * What a DNSKEY record of another server contains. `owner`: in lower case, without the last dot; undefined if the text
  * has only the data.
  */
-export type PublicKey = Omit<OtherKey, "added"> & { readonly owner?: string };
+export type PublicKey = Omit<MultiSignerKey, "added"> & { readonly owner?: string };
 
 /** More would make the DNSKEY set too large for a datagram. */
-const mostOthers = 8;
+const mostMultiSignerKeys = 8;
 
 /**
  * The DNSKEY records in a text: a typed record, a `.key` file of BIND, or the output of dig. Other records are ignored.
@@ -77,7 +77,7 @@ export const notInParent = ({ tag, flags }: PublicKey): Fault =>
 
 const badKey = (message: string, todo: string): Fault => ({ code: "bad-key", where: "key", message, todo });
 
-const published = ({ tag, flags, algorithm, publicKey }: PublicKey, added: Instant): OtherKey => ({
+const published = ({ tag, flags, algorithm, publicKey }: PublicKey, added: Instant): MultiSignerKey => ({
   tag,
   flags,
   algorithm,
@@ -86,12 +86,12 @@ const published = ({ tag, flags, algorithm, publicKey }: PublicKey, added: Insta
 });
 
 /** Ignores the zone's own keys, so that the whole DNSKEY set of the other server can be given. */
-export function mergeOthers(
+export function mergeMultiSignerKeys(
   zone: string,
   { keys, others = [] }: Pick<ZoneSigning, "keys" | "others">,
   given: readonly PublicKey[],
   now: Instant,
-): Result<readonly OtherKey[]> {
+): Result<readonly MultiSignerKey[]> {
   const isSame = (a: Pick<PublicKey, "publicKey">) => (b: Pick<PublicKey, "publicKey">) => a.publicKey === b.publicKey;
   const misplaced = given.find(({ owner }) => owner !== undefined && owner !== zone);
   if (misplaced !== undefined)
@@ -114,10 +114,10 @@ export function mergeOthers(
   if (zoneKey !== undefined) return fail(notInParent(zoneKey));
   const isNew = (key: PublicKey, at: number) => !others.some(isSame(key)) && foreign.findIndex(isSame(key)) === at;
   const all = [...others, ...foreign.filter(isNew).map((key) => published(key, now))];
-  return all.length > mostOthers
+  return all.length > mostMultiSignerKeys
     ? fail(
         badKey(
-          `at most ${mostOthers} keys of other servers can be published`,
+          `at most ${mostMultiSignerKeys} keys of other servers can be published`,
           "withdraw those that are no longer used",
         ),
       )

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { isOnCurve } from "./curve-point.ts";
-import { mergeOthers, readDnskeys } from "./other-keys.ts";
+import { mergeMultiSignerKeys, readDnskeys } from "./multi-signer-keys.ts";
 
 const p256 = "GojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==";
 /** RFC 8080 section 6.1. */
@@ -20,7 +20,7 @@ describe("the owner of a DNSKEY record", () => {
   ])("must be the zone, if it is given: %s", (text, isRight) => {
     const read = readDnskeys(text);
     if (!read.ok) throw new Error(read.faults[0]?.message);
-    const merged = mergeOthers("example.org", { keys: [] }, read.value, 1);
+    const merged = mergeMultiSignerKeys("example.org", { keys: [] }, read.value, 1);
     expect(merged.ok).toBe(isRight);
     if (merged.ok)
       expect(Object.keys(merged.value[0] ?? {}).toSorted()).toEqual([

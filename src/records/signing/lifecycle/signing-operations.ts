@@ -1,7 +1,7 @@
 import { longNameFault, longNames } from "../../../core/dnssec/check-signed-zone.ts";
 import { type Algorithm, algorithms } from "../../../core/dnssec/codes.ts";
-import { beginLife } from "../../../core/dnssec/lifecycle.ts";
-import { leftOutTypes } from "../../../core/dnssec/made-types.ts";
+import { leftOutTypes } from "../../../core/dnssec/generated-types.ts";
+import { beginSigning } from "../../../core/dnssec/lifecycle.ts";
 import type { DenialKind } from "../../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
@@ -13,7 +13,7 @@ import type { RecordServiceOptions } from "../../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, refused } from "../../queries/permitted-view.ts";
 import { readZone } from "../../queries/read-zone.ts";
 import type { RecordStore } from "../../store/port.ts";
-import type { PublicKey } from "../other-keys.ts";
+import type { PublicKey } from "../multi-signer-keys.ts";
 import type { ReadKey } from "../private-key.ts";
 import { describeKey, type Signer } from "../signer.ts";
 import { type ChangeSigning, changeSigningRule, type SigningEdit } from "./change-signing.ts";
@@ -24,16 +24,17 @@ export type SigningChoice = {
   /** The key that the zone used at another server, instead of a new one. */
   readonly key?: ReadKey | undefined;
   /** Keys of another server that also signs the zone; published from the beginning. */
-  readonly others?: readonly PublicKey[];
+  readonly multiSignerKeys?: readonly PublicKey[];
 };
 
 /** `owners` as in the command. */
 type Wanted = SigningEdit & { readonly owners?: ChangeSigning["owners"] };
 
-type Operations = Pick<SigningOperations, keyof SigningOperations>;
-
-export const signingOperations = (options: RecordServiceOptions, permitted: PermittedView): Operations =>
-  new SigningOperations(options, permitted);
+/** Its type is not the class: the service spreads it. */
+export const signingOperations = (
+  options: RecordServiceOptions,
+  permitted: PermittedView,
+): Pick<SigningOperations, keyof SigningOperations> => new SigningOperations(options, permitted);
 
 /** Signing a zone, with the permissions of a change of its settings. The APIs and `moor dnssec` both call these. */
 class SigningOperations {
@@ -45,12 +46,12 @@ class SigningOperations {
     this.#permitted = permitted;
   }
 
-  readonly publishKeys = (actor: Actor, at: ZoneKey, others: readonly PublicKey[], asked: OnceOption = {}) =>
-    this.#plain(actor, at, "publish_keys", { kind: "publish", others }, asked);
+  readonly publishKeys = (actor: Actor, at: ZoneKey, keys: readonly PublicKey[], asked: OnceOption = {}) =>
+    this.#plain(actor, at, "publish_keys", { kind: "publish-keys", keys }, asked);
 
   /** Without tags, withdraws all keys of other servers. */
   readonly withdrawKeys = (actor: Actor, at: ZoneKey, tags: readonly number[], asked: OnceOption = {}) =>
-    this.#plain(actor, at, "withdraw_keys", { kind: "withdraw", tags }, asked);
+    this.#plain(actor, at, "withdraw_keys", { kind: "withdraw-keys", tags }, asked);
 
   /** A zone without NS records gets those of this service. */
   readonly signZone = (actor: Actor, at: ZoneKey, choice: SigningChoice, asked: OnceOption = {}) => {
@@ -75,8 +76,8 @@ class SigningOperations {
       this.#withSigner(async (own) => {
         const { keys = [], others = [] } = zone.settings.dnssec ?? {};
         const chosen = algorithm ?? keys[0]?.algorithm ?? algorithms.ecdsap256;
-        const made = newKey(own, chosen, now(), [...keys, ...others]);
-        return { kind: "roll", ...made, zoneTtl: await highestTtlIn(store, zone) };
+        const created = newKey(own, chosen, now(), [...keys, ...others]);
+        return { kind: "roll", ...created, zoneTtl: await highestTtlIn(store, zone) };
       });
     return this.#change(actor, at, "roll_key", editFor, asked);
   };
@@ -92,7 +93,7 @@ class SigningOperations {
 
   /** `isImmediate`: does not wait for the parent, so resolvers reject the zone while the parent has a DS record. */
   readonly unsignZone = (actor: Actor, at: ZoneKey, isImmediate: boolean, asked: OnceOption = {}) =>
-    this.#plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "leave" }, asked);
+    this.#plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "go-insecure" }, asked);
 
   /** Does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
   readonly ignoreSilentServers = (actor: Actor, at: ZoneKey, _: object = {}, asked: OnceOption = {}) =>
@@ -100,7 +101,7 @@ class SigningOperations {
 
   /** Cancels `unsignZone` while it waits for the parent. */
   readonly keepSigned = (actor: Actor, at: ZoneKey, _: object = {}, asked: OnceOption = {}) =>
-    this.#plain(actor, at, "keep_signed", { kind: "keep" }, asked);
+    this.#plain(actor, at, "keep_signed", { kind: "keep-signed" }, asked);
 
   async #change(
     actor: Actor,
@@ -144,7 +145,7 @@ const missingOr = (before: Written): NotDone => (before.kind === "done" ? missin
  */
 export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<undefined> {
   const [signed] = await store.signedZones(0, 1);
-  for (const key of signed ? await store.sealedKeys(signed) : []) signer.unseal(key);
+  for (const key of signed ? await store.encryptedKeys(signed) : []) signer.decryptKey(key);
 }
 
 /** A name that the zone must not have with NSEC3. */
@@ -166,10 +167,14 @@ async function ownersToSign(store: RecordStore, zone: Zone): Promise<ChangeSigni
 
 /** `zoneTtl`: the highest TTL in the zone before it is signed. */
 function firstKey(choice: SigningChoice, signer: Signer, now: Instant, zoneTtl: number) {
-  const { algorithm, denial, key: brought, others = [] } = choice;
-  const { key, sealed } = brought ? bring(brought, signer, now) : newKey(signer, algorithm, now, others);
-  const life = beginLife(key, now, brought !== undefined || others.length > 0);
-  return { dnssec: { denial, ...life, ...(life.stage === "new" && { zoneTtl }) }, sealed, others };
+  const { algorithm, denial, key: brought, multiSignerKeys = [] } = choice;
+  const { key, encrypted } = brought ? bring(brought, signer, now) : newKey(signer, algorithm, now, multiSignerKeys);
+  const life = beginSigning(key, now, brought !== undefined || multiSignerKeys.length > 0);
+  return {
+    dnssec: { denial, ...life, ...(life.stage === "new" && { zoneTtl }) },
+    encrypted,
+    multiSignerKeys,
+  };
 }
 
 /**
@@ -178,14 +183,14 @@ function firstKey(choice: SigningChoice, signer: Signer, now: Instant, zoneTtl: 
  */
 function newKey(signer: Signer, algorithm: Algorithm, now: Instant, used: readonly { readonly tag: number }[]) {
   for (;;) {
-    const made = signer.makeKey(algorithm, now);
-    if (!used.some(({ tag }) => tag === made.key.tag)) return made;
+    const created = signer.generateKey(algorithm, now);
+    if (!used.some(({ tag }) => tag === created.key.tag)) return created;
   }
 }
 
 function bring({ key: privateKey, algorithm }: ReadKey, signer: Signer, now: Instant) {
   const key = describeKey(privateKey, algorithm, now);
-  return { key, sealed: signer.seal(key.id, privateKey) };
+  return { key, encrypted: signer.encryptKey(key.id, privateKey) };
 }
 
 const noSigner: Fault = {

@@ -1,5 +1,5 @@
-import { beginLeaving, beginRoll, cancelLeaving, type Stage } from "../../../core/dnssec/lifecycle.ts";
-import { leftOutTypes } from "../../../core/dnssec/made-types.ts";
+import { leftOutTypes } from "../../../core/dnssec/generated-types.ts";
+import { beginGoingInsecure, beginRoll, cancelGoingInsecure, type Stage } from "../../../core/dnssec/lifecycle.ts";
 import type { ParentFault } from "../../../core/dnssec/parent-view.ts";
 import type { DenialKind } from "../../../core/dnssec/plan-signing.ts";
 import { withFittingExpire } from "../../../core/dnssec/soa-expire.ts";
@@ -9,22 +9,22 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Done, OnceOption } from "../../commands/requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../../commands/write.ts";
-import type { OtherKey, SigningKey, ZoneKey, ZoneSigning } from "../../model.ts";
+import type { MultiSignerKey, SigningKey, ZoneKey, ZoneSigning } from "../../model.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/permitted-view.ts";
 import type { ActRule, WriteView } from "../../store/port.ts";
-import { mergeOthers, type PublicKey } from "../other-keys.ts";
-import type { SealedKey } from "../signer.ts";
+import { mergeMultiSignerKeys, type PublicKey } from "../multi-signer-keys.ts";
+import type { EncryptedKey } from "../signer.ts";
 
-/** Everything that changes how a zone is signed. New keys are made before, because a command is plain data. */
+/** Everything that changes how a zone is signed. New keys are generated before, because a command is plain data. */
 export type SigningEdit =
   /** From this write on, every change is signed. The parent does not know the key yet, so nothing can be bogus. */
   | ({ readonly kind: "sign" } & FirstSigning)
   /** Begins to replace the key. `zoneTtl`: the highest TTL in the zone. */
-  | { readonly kind: "roll"; readonly key: SigningKey; readonly sealed: SealedKey; readonly zoneTtl: number }
+  | { readonly kind: "roll"; readonly key: SigningKey; readonly encrypted: EncryptedKey; readonly zoneTtl: number }
   /** Asks the parent to remove its DS record. The zone stays signed until that has happened. */
-  | { readonly kind: "leave" }
-  /** Cancels `leave`. */
-  | { readonly kind: "keep" }
+  | { readonly kind: "go-insecure" }
+  /** Cancels `go-insecure`. */
+  | { readonly kind: "keep-signed" }
   /** Immediately. While the parent still has a DS record, resolvers reject the zone. */
   | { readonly kind: "unsign" }
   /**
@@ -37,9 +37,9 @@ export type SigningEdit =
    * Publishes keys of another server that also signs the zone, so that resolvers can query either server (RFC 8901
    * section 2.1.2).
    */
-  | { readonly kind: "publish"; readonly others: readonly PublicKey[] }
+  | { readonly kind: "publish-keys"; readonly keys: readonly PublicKey[] }
   /** Without tags, all keys of other servers. */
-  | { readonly kind: "withdraw"; readonly tags: readonly number[] }
+  | { readonly kind: "withdraw-keys"; readonly tags: readonly number[] }
   /**
    * From now on, the zone does not wait for servers of the parent that do not answer. If one of them gives resolvers
    * what it had before, they reject the zone.
@@ -52,8 +52,8 @@ export type SigningEdit =
 
 type FirstSigning = {
   readonly dnssec: ZoneSigning;
-  readonly sealed: SealedKey;
-  readonly others: readonly PublicKey[];
+  readonly encrypted: EncryptedKey;
+  readonly multiSignerKeys: readonly PublicKey[];
   /** The NS set of a zone that has none. */
   readonly servers: RRset;
 };
@@ -99,7 +99,7 @@ export function changeSigningRule(command: ChangeSigning): ActRule<Done | NotDon
 type Edited = {
   /** Undefined: the zone is not signed any more. */
   readonly dnssec: ZoneSigning | undefined;
-  readonly keys?: readonly SealedKey[];
+  readonly keys?: readonly EncryptedKey[];
   readonly wanted?: readonly RRset[];
 };
 
@@ -115,20 +115,20 @@ function editedSigning(view: WriteView, edit: SigningEdit, now: Instant): Result
   switch (edit.kind) {
     case "roll":
       return rolled(name, before, edit, now);
-    case "leave":
-      return left(name, before, now);
-    case "keep":
+    case "go-insecure":
+      return goingInsecure(name, before, now);
+    case "keep-signed":
       if (before.stage !== "leaving") return fail(notNow(`the zone ${name} is not being unsigned`));
-      return ok({ dnssec: { denial: before.denial, ...cancelLeaving(before, now) } });
+      return ok({ dnssec: { denial: before.denial, ...cancelGoingInsecure(before, now) } });
     case "unsign":
       return ok({ dnssec: undefined });
     case "denial":
       if (before.denial === edit.denial)
         return fail(notNow(`the zone ${name} already uses ${edit.denial.toUpperCase()}`));
       return ok({ dnssec: { ...before, denial: edit.denial } });
-    case "publish":
-      return published(name, before, edit.others, now);
-    case "withdraw":
+    case "publish-keys":
+      return published(name, before, edit.keys, now);
+    case "withdraw-keys":
       return withdrawn(name, before, edit.tags);
     case "ignore-silent":
       return ignoringSilent(name, before);
@@ -142,7 +142,7 @@ function editedSigning(view: WriteView, edit: SigningEdit, now: Instant): Result
       if (before.stage !== edit.at.stage || before.since !== edit.at.since)
         return fail(notNow("the zone's keys were changed in the meantime"));
       const { denial, others = [] } = before;
-      return ok({ dnssec: edit.next === "gone" ? undefined : withOthers({ ...edit.next, denial }, others) });
+      return ok({ dnssec: edit.next === "gone" ? undefined : withMultiSignerKeys({ ...edit.next, denial }, others) });
     }
     default:
       return edit satisfies never;
@@ -151,7 +151,7 @@ function editedSigning(view: WriteView, edit: SigningEdit, now: Instant): Result
 
 function firstSigning(
   { zone: { name, settings }, sets }: WriteView,
-  { dnssec, sealed, others, servers }: FirstSigning,
+  { dnssec, encrypted, multiSignerKeys, servers }: FirstSigning,
   now: Instant,
 ): Result<Edited> {
   if (settings.dnssec !== undefined) return fail(notNow(`the zone ${name} is already signed`));
@@ -159,18 +159,18 @@ function firstSigning(
     return fail(notNow(`the records of ${name} come from another server`, "sign the zone there"));
   const hasServers = sets.some(({ owner, type }) => owner === apex && type === "NS");
   const kept = withFittingExpire(sets.filter(({ type }) => !leftOutTypes.includes(type)));
-  const merged = mergeOthers(name, dnssec, others, now);
+  const merged = mergeMultiSignerKeys(name, dnssec, multiSignerKeys, now);
   if (!merged.ok) return merged;
   return ok({
-    dnssec: withOthers(dnssec, merged.value),
-    keys: [sealed],
+    dnssec: withMultiSignerKeys(dnssec, merged.value),
+    keys: [encrypted],
     wanted: hasServers ? kept : [...kept, servers],
   });
 }
 
 type Roll = Extract<SigningEdit, { readonly kind: "roll" }>;
 
-function rolled(name: string, before: ZoneSigning, { key, sealed, zoneTtl }: Roll, now: Instant): Result<Edited> {
+function rolled(name: string, before: ZoneSigning, { key, encrypted, zoneTtl }: Roll, now: Instant): Result<Edited> {
   const { stage, others } = before;
   if (stage !== "secure")
     return fail(notNow(`the keys of ${name} cannot be replaced at the stage ${stage}`, untilSecure(stage)));
@@ -181,7 +181,7 @@ function rolled(name: string, before: ZoneSigning, { key, sealed, zoneTtl }: Rol
         "withdraw its keys first, then change the algorithm",
       ),
     );
-  return ok({ dnssec: { ...before, ...beginRoll(before, key, now, zoneTtl) }, keys: [sealed] });
+  return ok({ dnssec: { ...before, ...beginRoll(before, key, now, zoneTtl) }, keys: [encrypted] });
 }
 
 function untilSecure(stage: Stage): string {
@@ -190,7 +190,7 @@ function untilSecure(stage: Stage): string {
   return "wait until this is finished";
 }
 
-function left(name: string, before: ZoneSigning, now: Instant): Result<Edited> {
+function goingInsecure(name: string, before: ZoneSigning, now: Instant): Result<Edited> {
   if (before.stage === "leaving") return fail(notNow(`the zone ${name} is already being unsigned`));
   if (before.others !== undefined)
     return fail(
@@ -199,15 +199,15 @@ function left(name: string, before: ZoneSigning, now: Instant): Result<Edited> {
         "withdraw its keys first; if the zone has moved to that server, delete it here instead",
       ),
     );
-  return ok({ dnssec: { ...before, ...beginLeaving(before, now) } });
+  return ok({ dnssec: { ...before, ...beginGoingInsecure(before, now) } });
 }
 
 function published(name: string, before: ZoneSigning, given: readonly PublicKey[], now: Instant): Result<Edited> {
   if (before.stage === "leaving") return fail(notNow(`the zone ${name} is being unsigned`));
   if (given.every(({ publicKey }) => before.keys.some((key) => key.publicKey === publicKey)))
     return fail(notNow(`these keys already belong to ${name}`, "give the keys of the other server"));
-  const merged = mergeOthers(name, before, given, now);
-  return merged.ok ? ok({ dnssec: withOthers(before, merged.value) }) : merged;
+  const merged = mergeMultiSignerKeys(name, before, given, now);
+  return merged.ok ? ok({ dnssec: withMultiSignerKeys(before, merged.value) }) : merged;
 }
 
 function withdrawn(name: string, before: ZoneSigning, tags: readonly number[]): Result<Edited> {
@@ -222,7 +222,7 @@ function withdrawn(name: string, before: ZoneSigning, tags: readonly number[]): 
       ),
     );
   const rest = tags.length === 0 ? [] : others.filter(({ tag }) => !tags.includes(tag));
-  return ok({ dnssec: withOthers(before, rest) });
+  return ok({ dnssec: withMultiSignerKeys(before, rest) });
 }
 
 function ignoringSilent(name: string, before: ZoneSigning): Result<Edited> {
@@ -232,7 +232,7 @@ function ignoringSilent(name: string, before: ZoneSigning): Result<Edited> {
   return ok({ dnssec: { ...before, ignoresSilent: true } });
 }
 
-function withOthers(before: ZoneSigning, others: readonly OtherKey[]): ZoneSigning {
+function withMultiSignerKeys(before: ZoneSigning, others: readonly MultiSignerKey[]): ZoneSigning {
   const { others: _, ...signing } = before;
   return others.length === 0 ? signing : { ...signing, others };
 }

@@ -21,7 +21,7 @@ export type SigningState = {
   /** Zones with something wrong at their parent. */
   parentFaults: ReadonlyMap<string, ParentFault>;
   /** Zones whose last change is in the future. */
-  ahead: ReadonlySet<string>;
+  changedInFuture: ReadonlySet<string>;
 };
 
 export const createSigningState = (): SigningState => ({
@@ -29,7 +29,7 @@ export const createSigningState = (): SigningState => ({
   expiring: new Map(),
   overdue: new Set(),
   parentFaults: new Map(),
-  ahead: new Set(),
+  changedInFuture: new Set(),
 });
 
 export type SignedWatchOptions = {
@@ -56,8 +56,8 @@ export const watchSigned = (options: SignedWatchOptions): (() => Promise<void>) 
 export async function lookAtSigned({ store, now, log, state }: SignedWatchOptions): Promise<void> {
   const zones = await everySigned(store);
   const named = (which: (zone: Zone) => boolean) => new Set(zones.filter(which).map(({ name }) => name));
-  const ahead = named(({ modified }) => modified > now() + clockTolerance * 1000);
-  if (ahead.size > 0 && state.ahead.size === 0)
+  const changedInFuture = named(({ modified }) => modified > now() + clockTolerance * 1000);
+  if (changedInFuture.size > 0 && state.changedInFuture.size === 0)
     log.error(
       { now: new Date(now()), latest: new Date(Math.max(...zones.map(({ modified }) => modified))) },
       "the clock is behind the last change of a signed zone: it was set back, or differs from another node's; correct it",
@@ -66,7 +66,7 @@ export async function lookAtSigned({ store, now, log, state }: SignedWatchOption
   const expiring = new Map([...overdue].filter(([name]) => state.overdue.has(name)));
   Object.assign(state, {
     zones: zones.length,
-    ahead,
+    changedInFuture,
     expiring,
     overdue: new Set(overdue.keys()),
     parentFaults: new Map(
