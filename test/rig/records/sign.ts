@@ -64,7 +64,7 @@ export function ignoreSilentServers(by: By, zone: Zone) {
   return signing(service.ignoreSilentServers(operator, at));
 }
 
-export function publishOthers(by: By, zone: Zone, others: readonly PublicKey[]) {
+export function publishKeys(by: By, zone: Zone, keys: readonly PublicKey[]) {
   const { service, operator, at } = serviceOf(by, zone);
-  return signing(service.publishKeys(operator, at, others));
+  return signing(service.publishKeys(operator, at, keys));
 }

@@ -34,7 +34,7 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
     read: (keys, faults) => ({
       algorithm: choiceAt(keys, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
       denial: choiceAt(keys, "denial", denials, faults) ?? "nsec",
-      others: isGiven(keys.also_publish) ? dnskeysAt(keys, "also_publish", faults) : [],
+      multiSignerKeys: isGiven(keys.also_publish) ? dnskeysAt(keys, "also_publish", faults) : [],
     }),
     run: service.signZone,
   });

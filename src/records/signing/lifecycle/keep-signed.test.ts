@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { fillStore } from "../../../../test/rig/records/filled-store.ts";
 import { dsAt, parentWith, wrongDsAt } from "../../../../test/rig/records/parent-with.ts";
-import { ignoreSilentServers, publishOthers, rollKey, signZone } from "../../../../test/rig/records/sign.ts";
+import { ignoreSilentServers, publishKeys, rollKey, signZone } from "../../../../test/rig/records/sign.ts";
 import { actOn, writeTo } from "../../../../test/rig/store/write.ts";
 import type { ParentView } from "../../../core/dnssec/parent-view.ts";
 import { headOfSignature } from "../../../core/dnssec/signed-name.ts";
@@ -136,7 +136,7 @@ it("the keys of another server stay published while keys are replaced, and its D
   const by = () => ({ store, actor: "test", now: at });
   const zoneNow = async () => (await store.zoneHolding(zone.name)) ?? zone;
   const signing = async () => (await zoneNow()).settings.dnssec;
-  expect(await publishOthers(by(), zone, [foreign, zoneKey])).toMatchObject({ ok: true });
+  expect(await publishKeys(by(), zone, [foreign, zoneKey])).toMatchObject({ ok: true });
   let ds = dsAt(zone.name, foreign);
   const askParent = async () => parentWith(ds);
   const round = createSigningRound({ store, askParent, now: () => at, log });
