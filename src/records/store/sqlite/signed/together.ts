@@ -46,7 +46,8 @@ export class SigningTogether {
   }
 
   /**
-   * Whether this write can be signed with others. If it may occlude names below it, the whole zone may have to be signed.
+   * Whether this write can be signed with others. If it may occlude names below it, the whole zone may have to be
+   * signed.
    */
   takes({ zone, changes }: WriteEffect): boolean {
     const keys = zone.settings.dnssec?.keys;
