@@ -30,7 +30,7 @@ function rig(count: number) {
       return all.at(-1) as unknown as StoredProvider;
     },
   };
-  const options = { store, now: () => 1, signer: { sealText: () => "sealed" } } as unknown as RecordServiceOptions;
+  const options = { store, now: () => 1, signer: { encryptText: () => "sealed" } } as unknown as RecordServiceOptions;
   const operations = providerOperations(options, { refusal: () => undefined } as unknown as PermittedView);
   return { operations, all, reads: () => reads };
 }
