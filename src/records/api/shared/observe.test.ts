@@ -134,7 +134,7 @@ describe("the record service, monitored", () => {
       now: () => 1_000,
       signing: {
         zones: 3,
-        ahead: new Set<string>(),
+        changedInFuture: new Set<string>(),
         parentFaults: new Map<string, ParentFault>(),
         expiring: new Map(expiring.map((at, i) => [`${i}.example`, at])),
       },
