@@ -311,7 +311,8 @@ function logParts({ log }: BatchOutcome, staged: boolean): readonly InsertPart[]
 }
 
 const createStage: Statement = {
-  text: `CREATE TEMPORARY TABLE staged_changes (${Object.entries({ ...logColumns, nth: "bigint" })
+  // The rows are moved in parts: without an index, each part would read all of them.
+  text: `CREATE TEMPORARY TABLE staged_changes (${Object.entries({ ...logColumns, nth: "bigint PRIMARY KEY" })
     .map((column) => column.join(" "))
     .join(", ")}) ON COMMIT DROP`,
 };
