@@ -75,9 +75,7 @@ async function replaceBeside(large: Zone, contentAfter: (sets: Content) => Conte
   const rule: ActRule<number> = {
     kind: "act",
     request: { ...emptied(large), at: { name: large.name } },
-    *decide({ sets }) {
-      return { wanted: contentAfter(sets), command: "import_zonefile", result: sets.length };
-    },
+    decide: ({ sets }) => ({ wanted: contentAfter(sets), command: "import_zonefile", result: sets.length }),
   };
   const replaced = store
     .run({ kind: "test", parts }, () => rule)
