@@ -118,3 +118,9 @@ it("nobody waits longer than its patience for a connection of the pool", async (
   expect(await first).toBeInstanceOf(StoreBusy);
   await database.close();
 });
+
+it("a connection that cannot be made in time means that the database cannot be reached, not that it is busy", async () => {
+  const database = await databaseOn(() => undefined);
+  await expect(database.read({ text: "SELECT 1" })).rejects.toThrow("the database cannot be reached");
+  await database.close();
+});

@@ -188,8 +188,9 @@ class PostgresPool implements Postgres {
     } catch (error) {
       // It may still come.
       taken.then((client) => client.release()).catch(() => undefined);
-      const isCut = this.#silence.isSilent() && faultOf(error) === "slow";
-      throw isCut ? new Error("timeout expired", { cause: error }) : error;
+      // Unless others have all connections, this one was being made.
+      const isCut = this.#silence.isSilent() || this.#pool.totalCount < this.#limits.connections;
+      throw isCut && faultOf(error) === "slow" ? new Error("timeout expired", { cause: error }) : error;
     }
   }
 
