@@ -59,8 +59,9 @@ function useFocusReturn(): void {
   const [opener] = useState(openerNow);
   useEffect(
     () => () => {
-      const isThere = opener instanceof HTMLElement && opener.isConnected;
-      (isThere ? opener : document.getElementById("content"))?.focus({ preventScroll: true });
+      // The page may have grown above the element; the content as a whole is never out of view.
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      else document.getElementById("content")?.focus({ preventScroll: true });
     },
     [opener],
   );

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser, openContext, openPage } from "./browser.ts";
+import { openBrowser, openContext, openPage, wide } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { signInContext } from "./records-rig.ts";
 import { closeSecret } from "./secret.ts";
@@ -245,3 +245,16 @@ async function session(context: BrowserContext): Promise<Record<string, string>>
   const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
   return { origin: rig.url, "x-csrf-token": csrf };
 }
+
+it("the button that made a key is in view again, although the new key has moved it out of a low window", async () => {
+  const { page } = root;
+  await walkTo(page, `${rig.url}/users`);
+  await page.setViewportSize({ width: 390, height: 420 });
+  const button = page.getByRole("button", { name: "New key for root" });
+  await button.press("Enter");
+  await closeSecret(page);
+  await button.and(page.locator(":focus")).waitFor();
+  const place = "document.activeElement.getBoundingClientRect()";
+  await expect.poll(() => page.evaluate(`${place}.top >= 0 && ${place}.bottom <= innerHeight`)).toBe(true);
+  await page.setViewportSize(wide);
+});

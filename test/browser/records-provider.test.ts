@@ -54,6 +54,7 @@ it("publishes a zone at a provider, shows what somebody changed there, and lets 
   expect(await axeFinds(page)).toEqual([]);
   await page.keyboard.press("Enter");
   await page.getByRole("radio", { name: "Take what moor records has" }).waitFor();
+  await page.getByRole("row", { name: /www A\s+no record/ }).waitFor();
   await fits();
   await page.getByRole("button", { name: "Publish at moor records" }).click();
   await page.getByText("all 1 record set.").waitFor();

@@ -31,10 +31,10 @@ export function PreviewTables({ preview }: { readonly preview: WirePreview }) {
                 <span className="mono">{nameToUnicode(row.name)}</span> {row.type}
               </td>
               <td data-label="Here" className="mono">
-                {row.here}
+                {row.here || <NoRecord />}
               </td>
               <td data-label={`At ${service}`} className="mono">
-                {row.there}
+                {row.there || <NoRecord />}
               </td>
             </tr>
           ))}
@@ -62,3 +62,5 @@ function Reasons({ title, of }: { readonly title: string; readonly of: WirePrevi
     </ListTable>
   );
 }
+
+const NoRecord = () => <span className="quiet">no record</span>;

@@ -19,7 +19,10 @@ export function MultiChoice(props: Props) {
       value={[...chosen]}
       onChange={(next) => {
         props.onChange(next);
-        if (next.length > chosen.length) put("");
+        if (next.length <= chosen.length) return;
+        put("");
+        // It would cover the next fields on a phone.
+        setOpen(false);
       }}
       searchable
       searchValue={typed}
