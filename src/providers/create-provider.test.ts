@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Budget } from "./budget.ts";
 import { createProvider } from "./create-provider.ts";
 import type { ProviderChange } from "./provider.ts";
-import type { HeldSet, ProviderCalls } from "./provider-calls.ts";
+import type { CurrentSet, ProviderCalls } from "./provider-calls.ts";
 
 const zone = "example.org";
 const never = new AbortController().signal;
@@ -56,7 +56,7 @@ describe("many changes of one zone", () => {
 describe("a provider that cannot read a single set", () => {
   it("is asked for the whole zone once before a batch, and once after it", async () => {
     const asked: string[] = [];
-    const held = new Map<string, HeldSet<undefined>>();
+    const stored = new Map<string, CurrentSet<undefined>>();
     const calls: Partial<ProviderCalls<undefined>> = {
       service: "the provider",
       rules: {
@@ -65,14 +65,14 @@ describe("a provider that cannot read a single set", () => {
       },
       async sets() {
         asked.push("sets");
-        return { kind: "found", value: [...held].map(([name, set]) => ({ name, type: "A", ...set })) };
+        return { kind: "found", value: [...stored].map(([name, set]) => ({ name, type: "A", ...set })) };
       },
       async read() {
         asked.push("read");
         return { kind: "found", value: undefined };
       },
       async write(_, [change]) {
-        if (change?.content) held.set(change.set.name, { values: change.content.values, ttl: 300, rest: undefined });
+        if (change?.content) stored.set(change.set.name, { values: change.content.values, ttl: 300, raw: undefined });
         return { kind: "accepted", value: [] };
       },
     };

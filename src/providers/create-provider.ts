@@ -5,15 +5,22 @@ import type { WriteAnswer } from "./answers/write-answer.ts";
 import { batches } from "./batches.ts";
 import type { Budget } from "./budget.ts";
 import type { ChangeOutcome, Provider, ProviderChange } from "./provider.ts";
-import type { Held, HeldSet, ProviderCalls, ProviderSetChange } from "./provider-calls.ts";
-import { contentForProvider, isHeld, isReadable, isUnreadable, setFromProvider, setNameOf } from "./provider-set.ts";
+import type { CurrentContent, CurrentSet, ProviderCalls, ProviderSetChange } from "./provider-calls.ts";
+import {
+  contentForProvider,
+  holdsContent,
+  isReadable,
+  isUnreadable,
+  setFromProvider,
+  setNameOf,
+} from "./provider-set.ts";
 import { readSets } from "./read-sets.ts";
 
 /** After a refusal that is said to pass, if the provider does not say when. */
 const usualWait = 10_000;
 
 /** What all providers have in common: batches, the check of what was stored, and the budget of the token. */
-export function createProvider<Rest>(calls: ProviderCalls<Rest>, budget: Budget): Provider {
+export function createProvider<Raw>(calls: ProviderCalls<Raw>, budget: Budget): Provider {
   const { service, rules } = calls;
   return {
     service,
@@ -40,8 +47,8 @@ export function createProvider<Rest>(calls: ProviderCalls<Rest>, budget: Budget)
 }
 
 /** Some changes of one zone on their way to the provider. */
-class ZoneWrite<Rest> {
-  readonly #calls: ProviderCalls<Rest>;
+class ZoneWrite<Raw> {
+  readonly #calls: ProviderCalls<Raw>;
   readonly #budget: Budget;
   readonly #zone: string;
   readonly #signal: AbortSignal;
@@ -51,7 +58,7 @@ class ZoneWrite<Rest> {
   /** Why nothing more is sent. */
   #stopped: ServiceFault | undefined;
 
-  constructor(calls: ProviderCalls<Rest>, budget: Budget, zone: string, signal: AbortSignal) {
+  constructor(calls: ProviderCalls<Raw>, budget: Budget, zone: string, signal: AbortSignal) {
     this.#calls = calls;
     this.#budget = budget;
     this.#zone = zone;
@@ -73,7 +80,7 @@ class ZoneWrite<Rest> {
   }
 
   /** Leaves out what is already as ordered, or not as expected. */
-  async #prepare(changes: readonly ProviderChange[]): Promise<readonly Pending<Rest>[]> {
+  async #prepare(changes: readonly ProviderChange[]): Promise<readonly Pending<Raw>[]> {
     const { rules } = this.#calls;
     const toRead = changes.filter(({ expected }) => expected !== undefined || rules.needsBefore);
     const read = await this.#read(toRead);
@@ -85,16 +92,16 @@ class ZoneWrite<Rest> {
       };
       if (found === undefined) return [{ change, sent }];
       if (found.kind !== "found") return this.#end(change, notStored(found));
-      const held = found.value;
-      if (this.#holds(change, change.content, held)) return this.#end(change, done(this.#zone, change, held));
+      const current = found.value;
+      if (this.#holds(change, change.content, current)) return this.#end(change, done(this.#zone, change, current));
       const { expected } = change;
-      if (expected !== undefined && !this.#holds(change, expected === "missing" ? undefined : expected, held))
-        return this.#end(change, { kind: "drifted", set: held && listed(this.#zone, change, held) });
-      return [{ change, sent: { ...sent, before: held ?? "missing" } }];
+      if (expected !== undefined && !this.#holds(change, expected === "missing" ? undefined : expected, current))
+        return this.#end(change, { kind: "drifted", set: current && listed(this.#zone, change, current) });
+      return [{ change, sent: { ...sent, before: current ?? "missing" } }];
     });
   }
 
-  async #send(part: readonly Pending<Rest>[]): Promise<void> {
+  async #send(part: readonly Pending<Raw>[]): Promise<void> {
     if (this.#isStopped()) return;
     const { lastStep, service } = this.#calls;
     const write = () =>
@@ -139,7 +146,7 @@ class ZoneWrite<Rest> {
         this.#end(change, done(this.#zone, change, found.value));
       else if (answer?.kind === "unknown") this.#end(change, { kind: "unknown", fault: answer.fault });
       else {
-        const fault = found.kind === "found" ? notHeld(this.#calls.service) : { ...found, afterWrite: true };
+        const fault = found.kind === "found" ? otherContent(this.#calls.service) : { ...found, afterWrite: true };
         this.#end(change, { kind: "unknown", fault });
       }
     }
@@ -147,15 +154,15 @@ class ZoneWrite<Rest> {
 
   async #read(
     changes: readonly ProviderChange[],
-  ): Promise<ReadonlyMap<ProviderChange, Lookup<HeldSet<Rest> | undefined>>> {
+  ): Promise<ReadonlyMap<ProviderChange, Lookup<CurrentSet<Raw> | undefined>>> {
     const sets = changes.map((change) => setNameOf(this.#zone, change));
     const found = await readSets(this.#calls, sets, this.#signal);
     for (const one of found) if (one.kind !== "found") this.#note(one);
     return new Map(changes.map((change, at) => [change, found[at] ?? { kind: "found", value: undefined }]));
   }
 
-  #holds(change: ProviderChange, content: ProviderChange["content"], held: Held | undefined): boolean {
-    return isHeld(setNameOf(this.#zone, change), content, held, this.#calls.rules);
+  #holds(change: ProviderChange, content: ProviderChange["content"], current: CurrentContent | undefined): boolean {
+    return holdsContent(setNameOf(this.#zone, change), content, current, this.#calls.rules);
   }
 
   /** Whether the whole provider has failed, or the budget of the token is used up. */
@@ -178,19 +185,19 @@ class ZoneWrite<Rest> {
   }
 }
 
-type Pending<Rest> = { readonly change: ProviderChange; readonly sent: ProviderSetChange<Rest> };
+type Pending<Raw> = { readonly change: ProviderChange; readonly sent: ProviderSetChange<Raw> };
 
 type Written = {
-  readonly answer: Exclude<WriteAnswer<readonly (Held | undefined)[]>, { kind: "refused" }>;
+  readonly answer: Exclude<WriteAnswer<readonly (CurrentContent | undefined)[]>, { kind: "refused" }>;
   /** The place of the change in the answer. */
   readonly at: number;
 };
 
-const listed = (zone: string, { owner, type }: ProviderChange, held: Held) =>
-  setFromProvider(zone, { name: owner, type, ...held });
+const listed = (zone: string, { owner, type }: ProviderChange, current: CurrentContent) =>
+  setFromProvider(zone, { name: owner, type, ...current });
 
-function done(zone: string, change: ProviderChange, held: Held | undefined): ChangeOutcome {
-  const set = held?.values.length ? listed(zone, change, held) : undefined;
+function done(zone: string, change: ProviderChange, current: CurrentContent | undefined): ChangeOutcome {
+  const set = current?.values.length ? listed(zone, change, current) : undefined;
   return { kind: "done", set: set && isReadable(set) ? set : undefined };
 }
 
@@ -199,7 +206,7 @@ const notStored = (fault: ServiceFault): ChangeOutcome =>
     ? { kind: "waiting", fault, retryAfter: fault.retryAfter ?? usualWait }
     : { kind: "refused", fault };
 
-const notHeld = (service: string): ServiceFault =>
+const otherContent = (service: string): ServiceFault =>
   later(`${service} reported success, but does not hold what was written`, "read the set again");
 
 const unreadable = (service: string, because: string): ServiceFault => ({

@@ -11,7 +11,7 @@ export type SetName = {
   readonly type: string;
 };
 
-export type Held = {
+export type CurrentContent = {
   /** In the format of zone files, names with a trailing dot. */
   readonly values: readonly string[];
   /** Null if the record uses the zone's TTL. */
@@ -21,7 +21,7 @@ export type Held = {
 };
 
 /** What a set holds, and what its API needs to write it again without losing anything: ids, flags, comments. */
-export type HeldSet<Rest> = Held & { readonly rest: Rest };
+export type CurrentSet<Raw> = CurrentContent & { readonly raw: Raw };
 
 export type ListedZone = {
   readonly id: string;
@@ -30,7 +30,7 @@ export type ListedZone = {
   readonly lowestTtl?: number;
 };
 
-export type ListedSet<Rest> = HeldSet<Rest> &
+export type ListedSet<Raw> = CurrentSet<Raw> &
   Omit<SetName, "zone"> & {
     /** Values that are stored, but not served. */
     readonly disabled?: readonly string[];
@@ -42,7 +42,7 @@ export type SetContent = {
   readonly ttl: number | null | undefined;
 };
 
-export type ProviderSetChange<Rest> = {
+export type ProviderSetChange<Raw> = {
   readonly set: SetName;
   /** Undefined: the set is deleted. */
   readonly content: SetContent | undefined;
@@ -50,7 +50,7 @@ export type ProviderSetChange<Rest> = {
    * What a read has just shown: `missing` if there was no such set, undefined if it was not read. A service that knows
    * conditions writes only if this is still so.
    */
-  readonly before?: HeldSet<Rest> | "missing" | undefined;
+  readonly before?: CurrentSet<Raw> | "missing" | undefined;
   /** A set that was not read is replaced, but not created. */
   readonly onlyExisting?: boolean | undefined;
 };
@@ -88,29 +88,29 @@ export type ProviderRules = {
 };
 
 /** The calls that differ from provider to provider. No method throws because of an answer. */
-export type ProviderCalls<Rest = unknown> = {
+export type ProviderCalls<Raw = unknown> = {
   /** Its name in messages. */
   readonly service: string;
   readonly rules: ProviderRules;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   /** All sets of the zone, over all pages. Half of them would look like missing sets, so it is all or a fault. */
-  sets(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedSet<Rest>[]>>;
+  sets(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedSet<Raw>[]>>;
   /** Undefined if the zone exists, but the set does not. */
-  read(set: SetName, signal: AbortSignal): Promise<Lookup<HeldSet<Rest> | undefined>>;
+  read(set: SetName, signal: AbortSignal): Promise<Lookup<CurrentSet<Raw> | undefined>>;
   /**
    * Writes up to `mostSets` changes of one zone: all or nothing. Returns the stored sets in the order of the changes,
    * as far as the answer has them. To delete a set that does not exist is no fault.
    */
   write(
     zone: string,
-    changes: readonly ProviderSetChange<Rest>[],
+    changes: readonly ProviderSetChange<Raw>[],
     signal: AbortSignal,
-  ): Promise<WriteAnswer<readonly (Held | undefined)[]>>;
+  ): Promise<WriteAnswer<readonly (CurrentContent | undefined)[]>>;
   /**
    * The bytes or items of one change, and of the largest transaction, if there is another limit than the number of
    * sets.
    */
-  readonly room?: { of(change: ProviderSetChange<Rest>): number; readonly most: number };
+  readonly room?: { of(change: ProviderSetChange<Raw>): number; readonly most: number };
   /** Only for services where a change is not yet served when it is stored. */
   readonly lastStep?: LastStep;
   close(): void;

@@ -3,12 +3,12 @@ import { parseRdata, readableRdata } from "../core/rdata/rdata.ts";
 import { parseType, type RecordType, typeName } from "../core/rdata/table.ts";
 import { faultInWords } from "../core/result.ts";
 import type { Content, ProviderChange, ProviderSet, UnreadableSet } from "./provider.ts";
-import type { Held, ListedSet, ProviderRules, SetContent, SetName } from "./provider-calls.ts";
+import type { CurrentContent, ListedSet, ProviderRules, SetContent, SetName } from "./provider-calls.ts";
 
 /** A set that a provider has listed, in moor's form. */
 export function setFromProvider(
   zone: string,
-  { name, type: typeText, ttl, values: texts }: Omit<ListedSet<unknown>, "rest">,
+  { name, type: typeText, ttl, values: texts }: Omit<ListedSet<unknown>, "raw">,
 ): ProviderSet | UnreadableSet {
   const unreadable = (because: string): UnreadableSet => ({ name, type: typeText, values: texts, because });
   const type = parseType(typeText);
@@ -41,17 +41,17 @@ export const contentForProvider = (type: RecordType, { values, ttl }: Content): 
 });
 
 /** Whether the provider holds this, however it spells the values. */
-export function isHeld(
+export function holdsContent(
   set: SetName,
   content: Content | undefined,
-  held: Held | undefined,
+  current: CurrentContent | undefined,
   { ttl: { zoneDefault, automatic } }: ProviderRules,
 ): boolean {
-  if (content === undefined || held === undefined) return content === undefined && !held?.values.length;
+  if (content === undefined || current === undefined) return content === undefined && !current?.values.length;
   // Where a set must have a TTL, any will do if none was ordered.
-  const isServedAlike = held.ttl === content.ttl || (held.ttl === null && content.ttl === automatic);
-  const isSameTtl = !held.hasMixedTtl && (isServedAlike || (content.ttl === null && !zoneDefault));
-  return isSameTtl && sameValues(set, content.values, held.values);
+  const isServedAlike = current.ttl === content.ttl || (current.ttl === null && content.ttl === automatic);
+  const isSameTtl = !current.hasMixedTtl && (isServedAlike || (content.ttl === null && !zoneDefault));
+  return isSameTtl && sameValues(set, content.values, current.values);
 }
 
 /** Whether these are the same records, in any order and spelling. */

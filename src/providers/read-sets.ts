@@ -1,18 +1,18 @@
 import { mapFound } from "./answers/list-in.ts";
 import { isOfService, type Lookup, type ServiceFault } from "./answers/service-fault.ts";
-import type { HeldSet, ProviderCalls, ProviderRules, SetName } from "./provider-calls.ts";
+import type { CurrentSet, ProviderCalls, ProviderRules, SetName } from "./provider-calls.ts";
 
-type SetLookup<Rest> = Lookup<HeldSet<Rest> | undefined>;
+type SetLookup<Raw> = Lookup<CurrentSet<Raw> | undefined>;
 
 /** With more sets than this, listing the whole zone takes fewer requests. */
 const mostSingleReads = 10;
 
 /** Sets of one zone, in the order of their names. */
-export async function readSets<Rest>(
-  calls: Pick<ProviderCalls<Rest>, "read" | "sets"> & { readonly rules?: Pick<ProviderRules, "readsWholeZone"> },
+export async function readSets<Raw>(
+  calls: Pick<ProviderCalls<Raw>, "read" | "sets"> & { readonly rules?: Pick<ProviderRules, "readsWholeZone"> },
   sets: readonly SetName[],
   signal: AbortSignal,
-): Promise<readonly SetLookup<Rest>[]> {
+): Promise<readonly SetLookup<Raw>[]> {
   if (sets.length <= (calls.rules?.readsWholeZone ? 1 : mostSingleReads))
     return readEach((set) => calls.read(set, signal), sets);
   const all = await calls.sets(sets[0]?.zone ?? "", signal);
@@ -21,11 +21,11 @@ export async function readSets<Rest>(
 }
 
 /** A few at a time, until the whole service fails. */
-export async function readEach<Rest>(
-  read: (set: SetName) => Promise<SetLookup<Rest>>,
+export async function readEach<Raw>(
+  read: (set: SetName) => Promise<SetLookup<Raw>>,
   sets: readonly SetName[],
-): Promise<readonly SetLookup<Rest>[]> {
-  const found: SetLookup<Rest>[] = [];
+): Promise<readonly SetLookup<Raw>[]> {
+  const found: SetLookup<Raw>[] = [];
   let failed: ServiceFault | undefined;
   const left = sets.entries();
   const readSome = async () => {

@@ -16,15 +16,15 @@ export type RecordDiff<R> = {
  */
 export function recordDiff<R extends { readonly value: string }>(
   set: SetName,
-  held: readonly R[],
+  current: readonly R[],
   wanted: readonly string[],
 ): RecordDiff<R> {
   const isSame = (one: string, other: string) => sameValues(set, [one], [other]);
-  const kept = held.filter(
+  const kept = current.filter(
     ({ value }, at) =>
-      wanted.some((each) => isSame(each, value)) && held.findIndex((each) => isSame(each.value, value)) === at,
+      wanted.some((each) => isSame(each, value)) && current.findIndex((each) => isSame(each.value, value)) === at,
   );
-  const free = held.filter((record) => !kept.includes(record));
+  const free = current.filter((record) => !kept.includes(record));
   const missing = wanted.filter((value) => !kept.some((record) => isSame(record.value, value)));
   return {
     kept,

@@ -7,7 +7,7 @@ import type { Round, UpdateResult } from "./round/result.ts";
 import { openServiceQueues, type ServiceQueues } from "./round/service-queue.ts";
 import type { ConfiguredServices, ServiceTools } from "./round/services.ts";
 import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
-import { companionsOf, placeOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
+import { companionsOf, laneOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
 
 /** `signal`: no write starts any more. `writes`: those under way are aborted. */
@@ -17,19 +17,21 @@ type SourceLoop = { readonly reader: SourceReader; readonly sleep: Interruptible
 
 type StepTools = ServiceTools & { readonly interval: number };
 
+const stopped = { kind: "stopped" } as const;
+
 /** The steps of the updater: plan, write and remember, collect what to report. Each name and family has one state. */
 export class UpdaterSteps {
   readonly sources: ReadonlyMap<string, SourceLoop>;
   /** Wakes the loop that reports. */
-  readonly news = new InterruptibleSleep();
+  readonly reportSleep = new InterruptibleSleep();
   readonly #records: readonly ManagedRecord[];
   readonly #services: ConfiguredServices;
   readonly #tools: StepTools;
   readonly #queues: ServiceQueues;
-  readonly #names: Map<ManagedRecord, NameState>;
+  readonly #states: Map<ManagedRecord, NameState>;
   /** Since the last round: finished writes, and names whose state has changed. */
   readonly #finished: UpdateResult[] = [];
-  readonly #moved = new Set<ManagedRecord>();
+  readonly #changed = new Set<ManagedRecord>();
   #unsaved: { readonly code: string; readonly retryAt: Instant } | undefined;
   #isStateShared = false;
 
@@ -43,7 +45,7 @@ export class UpdaterSteps {
       { reader, sleep: new InterruptibleSleep() },
     ];
     this.sources = new Map(Array.from(services.readers, open));
-    this.#names = new Map(this.plan().map((latest) => [latest.record, { kind: "unread", latest }]));
+    this.#states = new Map(this.plan().map((latest) => [latest.record, { kind: "unread", latest }]));
   }
 
   /** Chooses and plans, from the latest reading of each source. */
@@ -70,20 +72,20 @@ export class UpdaterSteps {
   /** For a report: everything as it stands, and what changed. */
   collect(): Round {
     const { readers, schedule } = this.#services;
-    const results = [...this.#names.values()].map(resultOf);
-    const moves = results.filter(({ record }) => this.#moved.has(record));
+    const results = [...this.#states.values()].map(resultOf);
+    const moves = results.filter(({ record }) => this.#changed.has(record));
     const round = {
       readings: this.#readings(),
       results,
       changed: [...new Set([...this.#finished, ...moves])],
       due: earliest([...readers.keys()].map((source) => this.due(source))),
       polled: [...readers.keys()].filter((source) => !readers.get(source)?.isPushing()),
-      holds: schedule.longHolds(this.#records.map(({ target }) => target)),
+      rateLimitedUntil: schedule.longRateLimits(this.#records.map(({ target }) => target)),
       ...(this.#unsaved ? { unsaved: this.#unsaved.code } : {}),
       stateShared: this.#isStateShared,
     };
     this.#finished.length = 0;
-    this.#moved.clear();
+    this.#changed.clear();
     this.#isStateShared = false;
     return round;
   }
@@ -91,7 +93,7 @@ export class UpdaterSteps {
   /** When the names of a source must be planned again even without news from it. */
   due(source: string): Instant | undefined {
     const { readers, schedule } = this.#services;
-    const dues = [...this.#names].map(([record, each]) =>
+    const dues = [...this.#states].map(([record, each]) =>
       isFrom(record, source) ? schedule.dueAt(record, each) : undefined,
     );
     return earliest([...dues, readers.get(source)?.retryAt(), this.#unsaved?.retryAt]);
@@ -122,52 +124,55 @@ export class UpdaterSteps {
   }
 
   #happened(record: ManagedRecord, event: NameEvent, ends: Ends): void {
-    const before = this.#names.get(record);
+    const before = this.#states.get(record);
     if (!before) return;
     const { state: after, action } = nextState(before, event);
-    this.#names.set(record, after);
-    if (after !== before) this.#moved.add(record);
+    this.#states.set(record, after);
+    if (after !== before) this.#changed.add(record);
     if (event.kind === "ended") this.#finished.push(event.result);
     if (action === "enqueue" && after.kind === "queued") {
-      const place = placeOf(after, this.#services.targetOf(record).replaceAll !== undefined);
-      this.#queues.add(record, () => this.#write(record, ends), place);
+      const lane = laneOf(after, this.#services.targetOf(record).replaceAll !== undefined);
+      this.#queues.add(record, () => this.#takeTurn(record, ends), lane);
     }
     if (action === "look-again") this.#wakeSources(record);
   }
 
   /**
-   * Writes when it is the name's turn at its service, and stores the outcome. Where the service can, all names of its
+   * It is the name's turn at its service: writes it, and stores the outcome. Where the service can, all names of its
    * zone that wait there are written in one transaction; their own turns then find nothing left to do.
    */
-  async #write(record: ManagedRecord, ends: Ends): Promise<void> {
+  async #takeTurn(record: ManagedRecord, ends: Ends): Promise<void> {
     // First, all names that were planned together join the queue.
     await Promise.resolve();
-    if (this.#names.get(record)?.kind !== "queued") return;
-    if (ends.signal.aborted) return this.#unwritten(record, { kind: "stopped" }, ends);
-    const admission = this.#services.schedule.admit(record, () => this.#queued());
-    if (admission.kind === "hold") return this.#unwritten(record, { ...admission, kind: "held" }, ends);
-    const sending = this.#send(admission.record, ends);
-    // If another name was sent instead, this one has to wait.
-    if (admission.record !== record) await this.#write(record, ends);
-    await sending;
+    const writes: Promise<void>[] = [];
+    // During an outage, another name may be tried instead of this one, which then has to wait.
+    while (this.#states.get(record)?.kind === "queued") {
+      const admission = ends.signal.aborted ? stopped : this.#services.schedule.admit(record, () => this.#queued());
+      if (admission.kind !== "send") {
+        await this.#unwritten(record, admission, ends);
+        break;
+      }
+      writes.push(this.#send(admission.record, ends));
+    }
+    await Promise.all(writes);
   }
 
   async #unwritten(record: ManagedRecord, event: NameEvent, ends: Ends): Promise<void> {
     this.#happened(record, event, ends);
-    await this.#tools.state.nothingFollows().catch((error) => this.#noteUnsaved(codeOf(error)));
+    await this.#tools.state.endBatch().catch((error) => this.#noteUnsaved(codeOf(error)));
   }
 
   #queued(): readonly ManagedRecord[] {
-    return [...this.#names].filter(([, { kind }]) => kind === "queued").map(([record]) => record);
+    return [...this.#states].filter(([, { kind }]) => kind === "queued").map(([record]) => record);
   }
 
   async #send(record: ManagedRecord, ends: Ends): Promise<void> {
     const { schedule, targetOf } = this.#services;
     const { state, now } = this.#tools;
-    const current = this.#names.get(record);
+    const current = this.#states.get(record);
     if (current?.kind !== "queued") return;
     const target = targetOf(record);
-    const updates = target.replaceAll ? companionsOf(current, this.#names.values()) : [current.latest];
+    const updates = target.replaceAll ? companionsOf(current, this.#states.values()) : [current.latest];
     for (const update of updates) this.#happened(update.record, { kind: "turn" }, ends);
     const next = () =>
       this.#queued()
@@ -181,7 +186,7 @@ export class UpdaterSteps {
     await Promise.all(written.map(async ({ result }) => result && schedule.ended(result)));
     schedule.tried(record);
     for (const each of written) this.#ended(each, ends);
-    this.news.wake();
+    this.reportSleep.wake();
   }
 
   #ended({ record, result }: WrittenTogether, ends: Ends): void {

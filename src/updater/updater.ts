@@ -120,9 +120,9 @@ class Watch {
 
   async run(): Promise<void> {
     const { signal } = this.#ends;
-    const { sources, news } = this.#steps;
+    const { sources, reportSleep } = this.#steps;
     const wakeAll = () => {
-      news.wake();
+      reportSleep.wake();
       for (const { sleep } of sources.values()) sleep.wake();
     };
     signal.addEventListener("abort", wakeAll, { once: true });
@@ -144,7 +144,7 @@ class Watch {
       await this.#steps.decide(source, this.#ends);
       const left = this.#pauseOf(source, reader);
       this.#pauses.set(source, left);
-      this.#steps.news.wake();
+      this.#steps.reportSleep.wake();
       await sleep.sleep(left);
     }
   }
@@ -163,14 +163,14 @@ class Watch {
   async #keepReporting(): Promise<void> {
     const { signal } = this.#ends;
     const { reporter, patience = usualPatience } = this.#settings;
-    const { sources, news } = this.#steps;
+    const { sources, reportSleep } = this.#steps;
     // The first report comes early, even if no source has answered yet.
     for (let longest = patience; !signal.aborted; longest = longestPause) {
-      await news.sleep(remaining(longest));
+      await reportSleep.sleep(remaining(longest));
       await this.#writtenWithin(patience);
       // What the stop aborted is not a failure.
       if (signal.aborted) return;
-      news.forget();
+      reportSleep.forget();
       const round = this.#steps.collect();
       reporter.report(round);
       this.#settings.onRound?.(round, this.#nextRound());

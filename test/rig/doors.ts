@@ -244,7 +244,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "secret.ts",
     "watch-files.ts",
   ],
-  "src/updater/page": ["door.ts", "keep-page.ts", "passkey-file.ts", "sign-in.ts"],
+  "src/updater/page": ["keep-page.ts", "listener.ts", "passkey-file.ts", "sign-in.ts"],
   "src/updater/report": [
     "describe-interval.ts",
     "describe-round.ts",

@@ -1,7 +1,7 @@
 import { createLog } from "../../src/process/log.ts";
 import { keepNames } from "../../src/updater/keep-names.ts";
-import { createDoor, type Door } from "../../src/updater/page/door.ts";
 import { createPageKeeper } from "../../src/updater/page/keep-page.ts";
+import { createPageListener, type PageListener } from "../../src/updater/page/listener.ts";
 import { readConfig } from "../../src/updater/read-config.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
 import type { Loop } from "../rig/updater/loop.ts";
@@ -40,7 +40,12 @@ export async function startWatcher(loop: Loop, { patience = 0, pages, onAsked }:
   };
   const tools = { state: opened.state, log, now: Date.now, random: () => 0, host: "here", env: {}, patience };
   const shown = pages === undefined ? {} : { pages };
-  const keeper = createPageKeeper({ log, now: Date.now, ...shown, door: tellingDoor(createDoor(log), onAsked) });
+  const keeper = createPageKeeper({
+    log,
+    now: Date.now,
+    ...shown,
+    listener: tellingDoor(createPageListener(log), onAsked),
+  });
   const running = keepNames(config.value, { ...tools, page: keeper, reload, onRequest }, stop.signal);
   const page = () => lines.find((line) => line.page !== undefined)?.page ?? "";
   return {
@@ -56,10 +61,10 @@ export async function startWatcher(loop: Loop, { patience = 0, pages, onAsked }:
   };
 }
 
-const tellingDoor = (door: Door, onAsked: () => void = () => undefined): Door => ({
-  ...door,
+const tellingDoor = (listener: PageListener, onAsked: () => void = () => undefined): PageListener => ({
+  ...listener,
   serve: (config, answer) =>
-    door.serve(config, (request) => {
+    listener.serve(config, (request) => {
       onAsked();
       return answer(request);
     }),

@@ -2,8 +2,8 @@ import type { Opened } from "../../process/lifecycle.ts";
 import type { Logger } from "../../process/log.ts";
 import { noLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
-import { createDoor } from "../../updater/page/door.ts";
 import { createPageKeeper, type PageKeeper } from "../../updater/page/keep-page.ts";
+import { createPageListener } from "../../updater/page/listener.ts";
 import { openPasskeyFile } from "../../updater/page/passkey-file.ts";
 import { openPageSignIn } from "../../updater/page/sign-in.ts";
 import { openHistory } from "../../updater/report/history.ts";
@@ -37,7 +37,9 @@ export async function openUpPage(
   const file = openPasskeyFile(config, log);
   if (file) opened.push({ name: "passkeys of the updater's page", close: file.close });
   const signIn = openPageSignIn({ log, now: Date.now, passkeys: file?.passkeys, ...pagesOf("updater") });
-  const keeper = following(createPageKeeper({ log, now: Date.now, door: createDoor(quiet, "--updater"), signIn }));
+  const keeper = following(
+    createPageKeeper({ log, now: Date.now, listener: createPageListener(quiet, "--updater"), signIn }),
+  );
   const { published, putBack, devices } = updater;
   const url = await keeper.serve(config, { published, putBack, devices, ...asked });
   opened.push({ name: "updater's page", close: keeper.close });

@@ -6,7 +6,7 @@ import type { SourceConfig } from "../../updater/config/kinds.ts";
 import { describeChoice, refusalWords } from "../../updater/report/describe-round.ts";
 import { type ManagedRecord, managedRecordsOf, sourcesOf } from "../../updater/round/managed-records.ts";
 import { NameMemory } from "../../updater/round/name-memory.ts";
-import { type PlannedUpdate, planRound, publishedOf } from "../../updater/round/plan.ts";
+import { type PlannedUpdate, planRound, storedAddressesOf } from "../../updater/round/plan.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import { abilitiesInWords, type SourceReading } from "../../updater/sources/source.ts";
 import { abilitiesOf, kindLabelOf, openSource } from "../../updater/sources/sources.ts";
@@ -124,7 +124,7 @@ function considered(
   const ofFamily = planned.filter(({ record }) => record.family === family);
   const first = ofFamily.find(({ record }) => record.policy.devices.includes(device))?.record;
   const alike = ofFamily.map(({ record }) => record).filter(({ policyKey }) => policyKey === first?.policyKey);
-  const policy = { ...first?.policy, device, family, published: publishedOf(alike, state) };
+  const policy = { ...first?.policy, device, family, published: storedAddressesOf(alike, state) };
   const found = chooseAddress(report, policy).considered;
   const isTaken =
     planned.length === 0 || ofFamily.some((update) => update.device === device && "address" in update.plan);

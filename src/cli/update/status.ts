@@ -38,8 +38,8 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<num
   const updater = await openUpdater(config, { state: opened.state, now: Date.now, random: Math.random });
   try {
     const [planned, running] = await Promise.all([updater.plan(io.signal), askUpdater(config, io)]);
-    const heldBack = heldBackIn(await readHistory(config.historyFile), Date.now());
-    const rows = await rowsOf(planned, updater, opened.state, { next: running, heldBack }, io.signal);
+    const postponed = heldBackIn(await readHistory(config.historyFile), Date.now());
+    const rows = await rowsOf(planned, updater, opened.state, { next: running, postponed }, io.signal);
     io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
     return rows.every(({ ok }) => ok) ? 0 : 1;
   } finally {
@@ -51,14 +51,14 @@ async function rowsOf(
   planned: readonly PlannedUpdate[],
   updater: Updater,
   state: StateFile,
-  { next, heldBack }: { readonly next: string; readonly heldBack: ReadonlyMap<string, HistoryEntry> },
+  { next, postponed }: { readonly next: string; readonly postponed: ReadonlyMap<string, HistoryEntry> },
   signal: AbortSignal,
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const update of planned) {
     const { record, choice, plan } = update;
     const found = await updater.published(record, signal);
-    const waits = plan.kind === "replace" || plan.kind === "compare" ? heldBack.get(record.displayName) : undefined;
+    const waits = plan.kind === "replace" || plan.kind === "compare" ? postponed.get(record.displayName) : undefined;
     const { because, todo } = waits
       ? { because: `${waits.what}: ${waits.because}`, todo: "" }
       : summarise(update, false);

@@ -1,14 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { node } from "../../../test/rig/namespace.ts";
-import { longestHold, parseRetryAfter } from "./retry-after.ts";
+import { longestRetryAfter, parseRetryAfter } from "./retry-after.ts";
 
 const now = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 test.each([
   ["60", 60_000],
   [" 0 ", 0],
-  ["99999999", longestHold],
+  ["99999999", longestRetryAfter],
   ["Fri, 02 Jan 2026 03:05:05 GMT", 60_000],
   ["Friday, 02-Jan-26 03:05:05 GMT", 60_000],
   ["Fri Jan  2 03:05:05 2026", 60_000],

@@ -10,11 +10,11 @@ import { countPasses } from "../../../test/rig/count-passes.ts";
 import { ensureCertificate, type ServerCertificate } from "../tls/certificates.ts";
 import { listenOn } from "./listen.ts";
 import {
+  BufferedRequest,
   mostSmallParts,
   mostUnanswered,
   scheduledServer,
   scheduleRequests,
-  WholeRequest,
 } from "./schedule-requests.ts";
 import { createHttpServer, listen } from "./server.ts";
 import { closeServer, createTlsServer } from "./tls-server.ts";
@@ -232,7 +232,7 @@ describe.each(Object.entries(servers))("a body in tiny parts, at the server %s",
     ["that nobody reads", (_request: IncomingMessage) => undefined],
     ["that is read", (request: IncomingMessage) => void request.resume()],
   ])("%s ends the connection", async (_name, handle) => {
-    const parts = vi.spyOn(WholeRequest.prototype, "push");
+    const parts = vi.spyOn(BufferedRequest.prototype, "push");
     closing.push(() => parts.mockRestore());
     const { port } = await start((request) => handle(request));
     const { socket } = await dial(port);

@@ -4,7 +4,7 @@ import { GradualResponse } from "./gradual-response.ts";
 import { framingFault } from "./request-framing.ts";
 import { sendUnreadable } from "./unreadable-request.ts";
 
-type Exchange = {
+type PendingRequest = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Why the request is refused. */
@@ -14,7 +14,7 @@ type Exchange = {
 /** What a connection has sent and not been answered yet, oldest first. Only the first may be under way. */
 type Connection = {
   readonly socket: Socket;
-  readonly unanswered: Exchange[];
+  readonly unanswered: PendingRequest[];
   /** The pass of the event loop in which its last request was started. */
   startedIn: number;
 };
@@ -83,7 +83,7 @@ class RequestSchedule {
     // What follows an ambiguous request may be a part of it.
     if (socket.destroyed || unanswered.at(-1)?.fault !== undefined) return;
     this.#connections.set(socket, connection);
-    if (request instanceof WholeRequest) request.keepSmallBody(() => disconnect(connection));
+    if (request instanceof BufferedRequest) request.bufferSmallBody(() => disconnect(connection));
     // What follows in the same packet is lost, because Node's parser stops here.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     unanswered.push({ request, response, fault });
@@ -104,7 +104,8 @@ class RequestSchedule {
 
   #startSoon(connection: Connection): void {
     const [first] = connection.unanswered;
-    if (first?.request instanceof WholeRequest && first.request.waitsForBody(() => this.#startSoon(connection))) return;
+    if (first?.request instanceof BufferedRequest && first.request.waitsForBody(() => this.#startSoon(connection)))
+      return;
     const isFree = this.#started < this.#perPass && this.#ready.length === 0 && connection.startedIn !== this.#pass;
     if (isFree) this.#start(connection);
     else {
@@ -177,7 +178,7 @@ type Parsed = Socket & { readonly parser?: { onIncoming: () => number; readonly 
  * Node would make an error with a stack trace for each unanswered request: many times the work of the requests
  * themselves. So waiting requests are destroyed first.
  */
-function disconnect({ socket, unanswered }: { readonly socket: Parsed; readonly unanswered: Exchange[] }): void {
+function disconnect({ socket, unanswered }: { readonly socket: Parsed; readonly unanswered: PendingRequest[] }): void {
   stopParsing(socket);
   // The rest of a body is not parsed either.
   socket.parser?.pause?.();
@@ -200,11 +201,11 @@ export const smallBody = 16 * 1024;
  * arrived, and `takeBody` returns it. Streams are made for bodies of any length; for a short one, which mostly arrives
  * in one piece, they are a tenth of the work of the whole request. A body that is not taken can be read as a stream.
  */
-export class WholeRequest extends IncomingMessage {
+export class BufferedRequest extends IncomingMessage {
   /** Node's: parts that arrive are ignored. */
   declare _dumped: boolean;
   /** What has arrived; undefined if the body is streamed. */
-  #kept: Buffer[] | undefined;
+  #buffered: Buffer[] | undefined;
   #isTaken = false;
   /** Small parts that wait for the end of this pass of the event loop, and whether the stream takes more. */
   readonly #gathered: Buffer[] = [];
@@ -216,9 +217,9 @@ export class WholeRequest extends IncomingMessage {
   #bytes = 0;
 
   /** Call it when the headers are known, and before the body arrives. `refuse` is called for a body of tiny parts. */
-  keepSmallBody(refuse: () => void): void {
+  bufferSmallBody(refuse: () => void): void {
     const size = bodySize(this);
-    if (size > 0 && size <= smallBody) this.#kept = [];
+    if (size > 0 && size <= smallBody) this.#buffered = [];
     this.#refuse = () => {
       this.#refuse = () => {};
       this.#isUnwanted = true;
@@ -228,16 +229,16 @@ export class WholeRequest extends IncomingMessage {
 
   /** Whether the request has to wait for its body; `arrived` is called then. */
   waitsForBody(arrived: () => void): boolean {
-    if (this.#kept === undefined || this.complete) return false;
+    if (this.#buffered === undefined || this.complete) return false;
     this.#whenArrived = arrived;
     return true;
   }
 
   /** Undefined if there is none, or if it is streamed. */
   takeBody(): Buffer | undefined {
-    if (this.#kept === undefined) return undefined;
+    if (this.#buffered === undefined) return undefined;
     this.#isTaken = true;
-    return this.#kept.length === 1 ? this.#kept[0] : Buffer.concat(this.#kept);
+    return this.#buffered.length === 1 ? this.#buffered[0] : Buffer.concat(this.#buffered);
   }
 
   /**
@@ -250,14 +251,14 @@ export class WholeRequest extends IncomingMessage {
     this.#bytes += part.length;
     if (this.#parts > mostSmallParts && this.#bytes < this.#parts * smallPart) this.#refuse();
     if (this.#isUnwanted) return true;
-    if (this.#kept !== undefined) this.#kept.push(part);
+    if (this.#buffered !== undefined) this.#buffered.push(part);
     else if (part.length > worthPushing && this.#gathered.length === 0) return super.push(part);
     else if (this.#gathered.push(part) === 1) setImmediate(() => this.#pushGathered());
     return this.#hasRoom;
   }
 
   #end(): boolean {
-    if (this.#kept === undefined) {
+    if (this.#buffered === undefined) {
       this.#pushGathered();
       return super.push(null);
     }
@@ -279,9 +280,9 @@ export class WholeRequest extends IncomingMessage {
 
   /** Somebody reads the stream: at the latest Node, after the answer, to discard the body. */
   override _read(size: number): void {
-    if (this.#kept !== undefined && !this.#isTaken) {
-      const kept = this.#kept;
-      this.#kept = undefined;
+    if (this.#buffered !== undefined && !this.#isTaken) {
+      const kept = this.#buffered;
+      this.#buffered = undefined;
       if (kept.length > 0) super.push(Buffer.concat(kept));
       if (this.complete) super.push(null);
     }
@@ -293,7 +294,7 @@ const { _dump: discard } = IncomingMessage.prototype as unknown as { readonly _d
 
 /** Options of every server whose requests are scheduled. `framingFault` finds requests without a host. */
 export const scheduledServer = {
-  IncomingMessage: WholeRequest,
+  IncomingMessage: BufferedRequest,
   ServerResponse: GradualResponse,
   requireHostHeader: false,
 } as const;

@@ -5,7 +5,7 @@ import { isNumber, isText, openJsonApi, parseAny } from "../answers/json-api.ts"
 import { listIn, mapFound } from "../answers/list-in.ts";
 import type { ApiDialect, JsonBody } from "../answers/service-answer.ts";
 import type { Lookup } from "../answers/service-fault.ts";
-import type { HeldSet, ProviderAccount, ProviderCalls, ProviderSetChange, SetName } from "../provider-calls.ts";
+import type { CurrentSet, ProviderAccount, ProviderCalls, ProviderSetChange, SetName } from "../provider-calls.ts";
 
 const service = "deSEC";
 
@@ -74,7 +74,7 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
     },
     async sets(zone, signal) {
       return mapFound(await setsIn(zone, "", signal), (sets) =>
-        sets.map((set) => ({ name: set.subname === "" ? "@" : set.subname, type: set.type, ...heldIn(set) })),
+        sets.map((set) => ({ name: set.subname === "" ? "@" : set.subname, type: set.type, ...currentSetOf(set) })),
       );
     },
     async read({ zone, name, type }, signal) {
@@ -83,7 +83,7 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
       const found = await setsIn(zone, `&subname=${encodeURIComponent(subname)}&type=${type}`, signal);
       return mapFound(found, (sets) => {
         const set = sets.find((each) => each.type === type && each.subname === subname);
-        return set && heldIn(set);
+        return set && currentSetOf(set);
       });
     },
     async write(zone, changes, signal) {
@@ -118,9 +118,13 @@ type ReadableSet = {
 
 const subnameOf = (name: string) => (name === "@" ? "" : name);
 
-const heldIn = ({ records, ttl }: ReadableSet): HeldSet<undefined> => ({ values: records, ttl, rest: undefined });
+const currentSetOf = ({ records, ttl }: ReadableSet): CurrentSet<undefined> => ({
+  values: records,
+  ttl,
+  raw: undefined,
+});
 
-const heldIf = (set: ReadableSet | undefined) => set && heldIn(set);
+const heldIf = (set: ReadableSet | undefined) => set && currentSetOf(set);
 
 const isSet = (value: unknown): value is ReadableSet =>
   isObject(value) &&

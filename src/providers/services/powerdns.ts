@@ -9,7 +9,7 @@ import { type ApiDialect, errorIn, type JsonBody, noZone, unexpected } from "../
 import type { Lookup } from "../answers/service-fault.ts";
 import type { WriteAnswer } from "../answers/write-answer.ts";
 import { LastStep } from "../last-step.ts";
-import type { HeldSet, ProviderAccount, ProviderCalls, ProviderSetChange, SetName } from "../provider-calls.ts";
+import type { CurrentSet, ProviderAccount, ProviderCalls, ProviderSetChange, SetName } from "../provider-calls.ts";
 
 const service = "PowerDNS";
 
@@ -50,7 +50,7 @@ export function powerdnsCalls(account: ProviderAccount, client: HttpClient): Pro
           name: ownerOf(askedZoneName(set.name), zone) ?? printable(set.name),
           type: set.type,
           disabled: set.records.filter(isDisabled).map(({ content }) => content),
-          ...heldIn(set),
+          ...currentSetOf(set),
         })),
       );
     },
@@ -58,8 +58,8 @@ export function powerdnsCalls(account: ProviderAccount, client: HttpClient): Pro
       // Versions before 4.7 ignore the query and send the whole zone.
       const query = `?rrset_name=${encodeURIComponent(ownerIn(set))}&rrset_type=${set.type}`;
       return mapFound(await zoneSets.read(set.zone, query, signal), (sets) => {
-        const held = sets.find(isNamed(set));
-        return held && heldIn(held);
+        const current = sets.find(isNamed(set));
+        return current && currentSetOf(current);
       });
     },
     write: (zone, changes, signal) => zoneSets.write(zone, changes, signal),
@@ -176,10 +176,10 @@ function wanted({ set, content, before }: ProviderSetChange<undefined>, found: R
   return { name, type, ttl: content?.ttl ?? heldTtl ?? usualTtl, changetype: "REPLACE", records };
 }
 
-const heldIn = ({ records, ttl }: ReadableSet): HeldSet<undefined> => ({
+const currentSetOf = ({ records, ttl }: ReadableSet): CurrentSet<undefined> => ({
   values: records.filter((each) => !isDisabled(each)).map(({ content }) => content),
   ttl,
-  rest: undefined,
+  raw: undefined,
 });
 
 const isDisabled = ({ disabled }: ReadableSet["records"][number]) => disabled === true;

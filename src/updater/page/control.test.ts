@@ -9,7 +9,7 @@ import { type OpenControl, openControl } from "../../../test/rig/updater/control
 import { createLog, noLog } from "../../process/log.ts";
 import type { Status } from "../report/status.ts";
 import { createControl } from "./control.ts";
-import { createDoor, type Door } from "./door.ts";
+import { createPageListener, type PageListener } from "./listener.ts";
 import { openPageSignIn } from "./sign-in.ts";
 
 let status: Status;
@@ -176,34 +176,34 @@ describe("the control port with a password", () => {
   });
 });
 
-describe("the door", () => {
+describe("the listener", () => {
   const logged: Record<string, unknown>[] = [];
   const log = createLog({ format: "json", write: (line) => void logged.push(JSON.parse(line)) });
   const config = (port: number) => ({
     control: { host: "127.0.0.1", port, token: () => "tok" },
     stateFile: join(folder, "moor-state.json"),
   });
-  let door: Door;
+  let listener: PageListener;
   beforeEach(() => {
     logged.length = 0;
-    door = createDoor(log);
+    listener = createPageListener(log);
   });
-  afterEach(() => door.close());
+  afterEach(() => listener.close());
   const say = (word: string) => async () => ({ status: 200, body: word });
 
   it("stays open for a config with the same address, gives the new answers, and logs the URL of the page once", async () => {
     const { control } = config(0);
-    const url = (await door.serve(config(0), say("old"))) ?? "";
-    expect(await door.serve({ ...config(0), control: { ...control, token: () => "new" } }, say("new"))).toBe(url);
+    const url = (await listener.serve(config(0), say("old"))) ?? "";
+    expect(await listener.serve({ ...config(0), control: { ...control, token: () => "new" } }, say("new"))).toBe(url);
     expect(await (await fetch(url)).text()).toBe("new");
     expect(logged).toMatchObject([{ page: `${url}/` }]);
-    await door.serve({ stateFile: "" }, say("none"));
+    await listener.serve({ stateFile: "" }, say("none"));
     await expect(fetch(url)).rejects.toThrow();
   });
 
   it("logs a warning when the port is taken", async () => {
     const { url, port, close } = await openControl(tools());
-    expect(await door.serve(config(port), createControl({ token: () => "" }, tools()))).toBeUndefined();
+    expect(await listener.serve(config(port), createControl({ token: () => "" }, tools()))).toBeUndefined();
     expect(logged.at(-1)).toMatchObject({
       msg: "the status page is unavailable",
       because: expect.stringMatching(

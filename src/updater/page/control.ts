@@ -7,8 +7,8 @@ import type { ControlConfig } from "../config/outlets.ts";
 import { printMetrics } from "../report/print-metrics.ts";
 import type { Status } from "../report/status.ts";
 import { longestSilence } from "../round/schedule.ts";
-import type { AnswerRequest, PageReply } from "./door.ts";
 import type { UpdaterPage } from "./http-page.ts";
+import type { AnswerRequest, PageReply } from "./listener.ts";
 import type { PageSignIn } from "./sign-in.ts";
 
 export type ControlTools = {

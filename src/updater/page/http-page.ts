@@ -14,7 +14,7 @@ import { managedRecordsOf } from "../round/managed-records.ts";
 import { type AskTools, createAskPublished } from "./ask-published.ts";
 import { type ChangeTools, createNamesChanger, type NamesOutcome } from "./change-names.ts";
 import { tokenPlaces, writeToken } from "./change-token.ts";
-import type { PageReply } from "./door.ts";
+import type { PageReply } from "./listener.ts";
 import { readWish } from "./name-fields.ts";
 import { shownConfig } from "./shown-config.ts";
 

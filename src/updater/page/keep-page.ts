@@ -5,8 +5,8 @@ import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { ControlConfig } from "../config/outlets.ts";
 import type { ControlTools } from "./control.ts";
-import { createDoor, type Door } from "./door.ts";
 import type { PageOptions, UpdaterPage } from "./http-page.ts";
+import { createPageListener, type PageListener } from "./listener.ts";
 import type { PasskeyFile } from "./passkey-file.ts";
 import type { PageSignIn } from "./sign-in.ts";
 
@@ -25,24 +25,30 @@ export type PageTools = {
   readonly log: Logger;
   readonly now: () => Instant;
   readonly pages?: string | undefined;
-  readonly door?: Door;
+  readonly listener?: PageListener;
   /** For a program with its own sign-in; otherwise people need the password in the config. */
   readonly signIn?: PageSignIn;
 };
 
-export function createPageKeeper({ log, now, pages, door = createDoor(log), signIn }: PageTools): PageKeeper {
+export function createPageKeeper({
+  log,
+  now,
+  pages,
+  listener = createPageListener(log),
+  signIn,
+}: PageTools): PageKeeper {
   const byPassword = new PasswordSignIn(log, now);
   return {
     async serve(config, updater) {
       const { control } = config;
-      if (control === undefined) return door.serve(config, nothing);
+      if (control === undefined) return listener.serve(config, nothing);
       const { createControl } = await import("./control.ts");
       const page = lazyPage({ config, now, pages, ...updater });
       const way = signIn ?? (await byPassword.for(config, control));
-      return door.serve(config, createControl(control, { of: config, ...updater, page, signIn: way }));
+      return listener.serve(config, createControl(control, { of: config, ...updater, page, signIn: way }));
     },
     close: async () => {
-      await door.close();
+      await listener.close();
       byPassword.close();
     },
   };

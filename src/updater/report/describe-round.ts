@@ -4,7 +4,7 @@ import { firstFew } from "../../core/first-few.ts";
 import type { NoUpdate, UpdatePlan, WaitReason } from "../../core/updates/plan-update.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { Held } from "../../providers/provider-calls.ts";
+import type { CurrentContent } from "../../providers/provider-calls.ts";
 import { notReadYet } from "../round/choose-for.ts";
 import type { ManagedRecord } from "../round/managed-records.ts";
 import type { PlannedUpdate } from "../round/plan.ts";
@@ -123,7 +123,7 @@ function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
   return `${whose}${instead(passedOver)}; ${held}${warning}`;
 }
 
-function heldWords({ values, ttl }: Held, wanted: number | undefined): string {
+function heldWords({ values, ttl }: CurrentContent, wanted: number | undefined): string {
   const words = firstFew(values.map(printable), " and ") || "nothing";
   if (wanted === undefined || wanted === ttl) return words;
   return `${words} with ${ttl === null ? "the zone's TTL" : `TTL ${ttl}`}`;

@@ -15,7 +15,7 @@ const failed = (name: string, fault: Pick<TargetFault, "because" | "ofService">)
 function causesOf(...changed: readonly UpdateResult[]): readonly (string | undefined)[] {
   const notices: Notice[] = [];
   const reporter = new Reporter(noLog, (notice) => void notices.push(notice));
-  reporter.report({ changed, readings: new Map(), holds: new Map() } as unknown as Round);
+  reporter.report({ changed, readings: new Map(), rateLimitedUntil: new Map() } as unknown as Round);
   return notices.map(({ cause }) => cause);
 }
 

@@ -55,11 +55,11 @@ export class Reporter {
     this.#notify = notify;
   }
 
-  report({ readings, changed, unsaved, stateShared = false, holds }: Round): void {
+  report({ readings, changed, unsaved, stateShared = false, rateLimitedUntil }: Round): void {
     for (const [source, reading] of readings) this.#source(source, reading);
     if (stateShared) this.#sharedState();
     this.#stateFile(unsaved);
-    for (const [target, until] of holds) this.#held(target, until);
+    for (const [target, until] of rateLimitedUntil) this.#held(target, until);
     for (const result of changed) {
       // Reported above, once for all names of the source, unless it has not answered yet.
       if (result.choice.kind === "unknown" && !isAnyRead(result.record, readings)) continue;
@@ -95,7 +95,7 @@ export class Reporter {
     if (summary.kind === "failed") this.#failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
     if (summary.kind === "none")
       this.#failing(key, fields, "no address; the record is left as it is", causeOf(result, summary));
-    if (summary.kind === "waiting") this.#heldBack(result, summary);
+    if (summary.kind === "waiting") this.#postponed(result, summary);
     if (summary.kind === "nothing") this.#over(result.record);
     if (summary.kind === "done") this.#done(result, summary);
     void result.confirmation?.then((confirmation) => this.#confirmed(`confirm ${key}`, name, confirmation));
@@ -112,7 +112,7 @@ export class Reporter {
     this.#fine(key, { name }, "the problem with this record is over");
   }
 
-  #heldBack({ record: { key, displayName: name }, plan }: UpdateResult, { what, because }: Summary): void {
+  #postponed({ record: { key, displayName: name }, plan }: UpdateResult, { what, because }: Summary): void {
     if (plan.kind !== "wait" || plan.because !== "cap") return;
     this.#waiting(key, plan.until, { name, because }, `record ${what}`);
   }

@@ -36,7 +36,7 @@ const events = {
   "planned: nothing, source unreadable": { kind: "planned", update: because("unknown") },
   "planned: wait": { kind: "planned", update: wait },
   turn: { kind: "turn" },
-  held: { kind: "held", wait: backOff },
+  held: { kind: "postponed", wait: backOff },
   stopped: { kind: "stopped" },
   apart: { kind: "write-alone" },
   "ended: done": { kind: "ended", result: result({ kind: "done", recordId: "1", ttl: 60 }) },
@@ -59,7 +59,7 @@ const table: readonly (readonly [from: From, event: EventName, to: From, action?
     [from, "planned: nothing, source unreadable", "idle"] as const,
     [from, "planned: wait", "waiting"] as const,
   ]),
-  // The latest plan wins, and keeps the place in the queue. A source that cannot be read changes nothing.
+  // The latest plan wins, and keeps its place in the queue. A source that cannot be read changes nothing.
   ["queued", "planned: replace", "queued"],
   ["queued", "planned: compare", "queued"],
   ["queued", "planned: another address", "queued"],
@@ -159,7 +159,7 @@ describe("a name is written alone, not together with others,", () => {
       "but not if another was refused and it was not sent",
       [
         ...[events["ended: done"], again],
-        { kind: "held", wait: backOff, fault: { kind: "unauthorised", because: "403", todo: "look" } },
+        { kind: "postponed", wait: backOff, fault: { kind: "unauthorised", because: "403", todo: "look" } },
         again,
       ],
       undefined,

@@ -33,7 +33,7 @@ export type NameEvent =
   /** Its turn in the queue came: the service may be asked, must not be asked yet, or we are shutting down. */
   | { readonly kind: "turn" }
   /** `fault`: the service is down, as another name has found. */
-  | { readonly kind: "held"; readonly wait: ServiceWait; readonly fault?: TargetFault }
+  | { readonly kind: "postponed"; readonly wait: ServiceWait; readonly fault?: TargetFault }
   | { readonly kind: "stopped" }
   /** The service refused to write it together with others, perhaps because of one of those. */
   | { readonly kind: "write-alone" }
@@ -58,9 +58,9 @@ export function nextState(state: NameState, event: NameEvent): Next {
       return state.kind === "queued"
         ? { state: { kind: "writing", latest: state.latest, outdated: false } }
         : { state };
-    case "held":
+    case "postponed":
       return state.kind === "queued"
-        ? { state: { kind: "waiting", latest: heldBack(state.latest, event.wait, event.fault), ...aloneIn(state) } }
+        ? { state: { kind: "waiting", latest: postponed(state.latest, event.wait, event.fault), ...aloneIn(state) } }
         : { state };
     case "stopped":
       return state.kind === "queued" ? { state: { kind: "idle", latest: state.latest } } : { state };
@@ -121,7 +121,7 @@ function restingAt(update: PlannedUpdate, before: Parameters<typeof aloneIn>[0])
   return { kind: isUpToDate ? "up-to-date" : "idle", latest: update };
 }
 
-export const heldBack = (update: PendingWrite, wait: ServiceWait, fault?: TargetFault): UpdateResult => ({
+export const postponed = (update: PendingWrite, wait: ServiceWait, fault?: TargetFault): UpdateResult => ({
   ...update,
   plan: { kind: "wait", ...wait, address: update.plan.address },
   ...(fault ? { outcome: { kind: "refused", fault } } : {}),

@@ -36,7 +36,7 @@ export function planRound(records: readonly ManagedRecord[], facts: RoundFacts):
  * Leaves out names with `compare: record`: two clients with different stored addresses would keep overwriting each
  * other.
  */
-export function publishedOf(alike: readonly ManagedRecord[], state: RoundFacts["state"]): readonly string[] {
+export function storedAddressesOf(alike: readonly ManagedRecord[], state: RoundFacts["state"]): readonly string[] {
   const stored = alike.map(({ key, rules }) => (rules.compare === "record" ? undefined : state.get(key)?.address));
   return [...new Set(stored)].filter((address) => address !== undefined);
 }
@@ -45,7 +45,7 @@ const choose = (
   record: ManagedRecord,
   alike: readonly ManagedRecord[],
   { readings, state }: RoundFacts,
-): RecordChoice => chooseFor(record, readings, publishedOf(alike, state));
+): RecordChoice => chooseFor(record, readings, storedAddressesOf(alike, state));
 
 /**
  * Milliseconds. When a source can no longer be read, it gets this much time to recover before another one replaces it.

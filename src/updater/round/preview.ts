@@ -1,10 +1,10 @@
-import { heldBack, isPendingWrite, type PendingWrite } from "./name-state.ts";
+import { isPendingWrite, type PendingWrite, postponed } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { UpdateResult } from "./result.ts";
 import { openServiceQueues } from "./service-queue.ts";
 import type { ConfiguredServices } from "./services.ts";
 import type { StateFile } from "./state-file.ts";
-import { isRight, unsent, type WriteTools, withTimeout } from "./write-record.ts";
+import { isRight, refusedUnsent, type WriteTools, withTimeout } from "./write-record.ts";
 
 /** What these updates would do, as far as reading the records shows. Writes and stores nothing. */
 export async function previewRound(
@@ -17,7 +17,7 @@ export async function previewRound(
   const queues = openServiceQueues(serviceOf);
   const preview = async (update: PendingWrite): Promise<UpdateResult> => {
     const wait = schedule.waitForReading(update.record.target);
-    if (wait !== undefined) return heldBack(update, wait);
+    if (wait !== undefined) return postponed(update, wait);
     return previewRecord(update, { target: targetOf(update.record), state }, withTimeout(signal));
   };
   for (const update of updates.filter(isPendingWrite)) {
@@ -40,9 +40,9 @@ export async function previewRecord(
   if (held.kind === "missing" && spec.create) {
     // The record may be missing, but its zone must exist, as far as the API can show it.
     const zone = await target.records(spec.zone, signal);
-    return zone.kind === "found" || zone.kind === "unsupported" ? update : unsent(update, zone);
+    return zone.kind === "found" || zone.kind === "unsupported" ? update : refusedUnsent(update, zone);
   }
-  if (held.kind !== "found") return unsent(update, held);
+  if (held.kind !== "found") return refusedUnsent(update, held);
   if (plan.kind === "replace") return update;
   const found = held.value;
   if (isRight(found, update, state)) return { ...update, outcome: { kind: "same" }, found };

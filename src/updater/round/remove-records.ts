@@ -3,7 +3,7 @@ import type { ManagedRecord } from "./managed-records.ts";
 import { openServiceQueues } from "./service-queue.ts";
 import type { ConfiguredServices } from "./services.ts";
 import type { StateFile } from "./state-file.ts";
-import { markDoubt } from "./write-record.ts";
+import { markInDoubt } from "./write-record.ts";
 
 export type Removal = { readonly record: ManagedRecord; readonly address: string; readonly outcome: RemoveOutcome };
 
@@ -22,10 +22,10 @@ export async function removeRecords(
   const remove = async (record: ManagedRecord, address: string): Promise<void> => {
     if (schedule.waitForReading(record.target) !== undefined)
       return void removals.push({ record, address, outcome: askedToWait });
-    const doubt = await markDoubt(record.key, state);
+    const doubt = await markInDoubt(record.key, state);
     const outcome = await targetOf(record).remove?.({ ...record.spec, value: address }, signal);
     if (!outcome) return;
-    if (outcome.kind === "refused" || outcome.kind === "left") await doubt.takeBack();
+    if (outcome.kind === "refused" || outcome.kind === "left") await doubt.remove();
     removals.push({ record, address, outcome });
   };
   for (const record of records) {

@@ -1,5 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
-import type { Held } from "../../providers/provider-calls.ts";
+import type { CurrentContent } from "../../providers/provider-calls.ts";
 import type { SourceReading } from "../sources/source.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
 import type { WriteOutcome } from "../targets/target.ts";
@@ -11,7 +11,7 @@ export type UpdateResult = PlannedUpdate & {
   /** It is being written, or waits in the queue of its service. */
   readonly underWay?: true;
   /** What the record held, if it was read before the write. */
-  readonly found?: Held;
+  readonly found?: CurrentContent;
   /** The record is correct, but the state file could not be written: the error code. */
   readonly unsaved?: string | undefined;
   /** With `confirm:`, whether DNS returns the new address. Nothing waits for it. */
@@ -31,7 +31,7 @@ export type Round = {
   /** Sources that do not push at present and have to be polled. */
   readonly polled: readonly string[];
   /** Targets that sent a Retry-After of a minute or more from now, and until when. */
-  readonly holds: ReadonlyMap<string, Instant>;
+  readonly rateLimitedUntil: ReadonlyMap<string, Instant>;
   /** Set while a written address is not in the state file yet: the error code. */
   readonly unsaved?: string;
   /** Another process has written the state file since the last round. */

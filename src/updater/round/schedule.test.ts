@@ -31,8 +31,8 @@ beforeEach(() => {
 function open(among = targets): Schedule {
   const state = {
     get: (key: string) => stored.get(key),
-    hold: (key: string) => kept.get(key),
-    setHold: async (key: string, until: number) => void kept.set(key, until),
+    rateLimitedUntil: (key: string) => kept.get(key),
+    setRateLimitedUntil: async (key: string, until: number) => void kept.set(key, until),
   };
   return new Schedule({ targets: among, interval }, { state, now: () => now, random: () => 0 });
 }
@@ -44,18 +44,18 @@ const asksFor = (retryAfter: number) =>
     outcome: { kind: "unknown", fault: { kind: "later", because: "busy", todo: "wait", retryAfter } },
   } as UpdateResult);
 const goesWell = () => schedule.ended({ record, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
-const held = () => schedule.waitForReading("dns")?.until;
+const limitedUntil = () => schedule.waitForReading("dns")?.until;
 const untilForWrite = (target = "dns") => {
   const admission = schedule.admit({ ...record, target }, () => []);
-  return admission.kind === "hold" ? admission.wait.until : undefined;
+  return admission.kind === "postponed" ? admission.wait.until : undefined;
 };
 
 it("nothing is sent to a service for as long as it asked, and no longer", async () => {
   await asksFor(3 * hour);
-  expect([held(), schedule.waitForReading("other")]).toEqual([now + 3 * hour, undefined]);
-  expect(schedule.longHolds(["dns", "other"])).toEqual(new Map([["dns", now + 3 * hour]]));
+  expect([limitedUntil(), schedule.waitForReading("other")]).toEqual([now + 3 * hour, undefined]);
+  expect(schedule.longRateLimits(["dns", "other"])).toEqual(new Map([["dns", now + 3 * hour]]));
   now += 3 * hour;
-  expect(held()).toBeUndefined();
+  expect(limitedUntil()).toBeUndefined();
 });
 
 describe("the reason to wait is the one that lasts longest", () => {
@@ -114,17 +114,17 @@ describe("a person who asks for a check", () => {
     schedule.allowOneTry();
     untilForWrite();
     await goesWell();
-    expect(held()).toBeUndefined();
+    expect(limitedUntil()).toBeUndefined();
   });
 
   it("does not end the hold if the service asks again meanwhile, or if another request succeeds", async () => {
     await goesWell();
-    expect(held()).toBe(now + 3 * hour);
+    expect(limitedUntil()).toBe(now + 3 * hour);
     schedule.allowOneTry();
     untilForWrite();
     await asksFor(5 * hour);
     await goesWell();
-    expect(held()).toBe(now + 5 * hour);
+    expect(limitedUntil()).toBe(now + 5 * hour);
   });
 });
 
@@ -168,7 +168,7 @@ describe("a wait for one name", () => {
 
   it("does not hold up other names, and survives a restart", async () => {
     await blocked();
-    expect([untilFor("home A"), untilFor("other A"), held()]).toEqual([now + 24 * hour, undefined, undefined]);
+    expect([untilFor("home A"), untilFor("other A"), limitedUntil()]).toEqual([now + 24 * hour, undefined, undefined]);
     now += 2 * hour;
     schedule = open();
     expect(untilFor("home A")).toBe(now + 22 * hour);

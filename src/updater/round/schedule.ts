@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Instant } from "../../core/instant.ts";
 import type { ServiceWait } from "../../core/updates/plan-update.ts";
 import { originOf } from "../../lib/http-client/endpoint.ts";
-import { longestHold } from "../../lib/http-client/retry-after.ts";
+import { longestRetryAfter } from "../../lib/http-client/retry-after.ts";
 import { BackOffs } from "../../lib/limits/failure-delay.ts";
 import { roomAgainAt } from "../../providers/answers/quota.ts";
 import type { UpdaterConfig } from "../config/config.ts";
@@ -18,10 +18,10 @@ export type Admission =
   /** `record` may be another one, which is tried instead of this one. */
   | { readonly kind: "send"; readonly record: ManagedRecord }
   /** `fault`: the service is down. */
-  | { readonly kind: "hold"; readonly wait: ServiceWait; readonly fault?: TargetFault };
+  | { readonly kind: "postponed"; readonly wait: ServiceWait; readonly fault?: TargetFault };
 
 export type ScheduleTools = {
-  readonly state: Pick<StateFile, "get" | "hold" | "setHold">;
+  readonly state: Pick<StateFile, "get" | "rateLimitedUntil" | "setRateLimitedUntil">;
   readonly now: () => Instant;
   readonly random: () => number;
 };
@@ -40,7 +40,7 @@ const tryAllowedFor = 60_000;
 /** Milliseconds that a clock may be set back by a normal correction. */
 const clockSlack = 60_000;
 
-type Noted = { readonly at: Instant; readonly until: Instant | undefined };
+type Limit = { readonly at: Instant; readonly until: Instant | undefined };
 
 /**
  * When it is each name's turn: when it must be planned again (`dueAt`), and when it may be sent to its record service:
@@ -54,13 +54,13 @@ export class Schedule {
   readonly #tools: ScheduleTools;
   readonly #backOffs: BackOffs;
   /** By credential: two targets with the same service and the same token share a quota. */
-  readonly #quotas = new Map<string, Noted>();
+  readonly #quotas = new Map<string, Limit>();
   readonly #breakers = new Map<string, CircuitBreaker>();
   /** When each service sent its Retry-After to this process; the end of it is in the state file. */
-  readonly #heldAt = new Map<string, Instant>();
+  readonly #limitedAt = new Map<string, Instant>();
   #tryAllowedAt = Number.NEGATIVE_INFINITY;
   /** The Retry-After that the one allowed request ignored. */
-  readonly #defied = new Map<string, Instant>();
+  readonly #overridden = new Map<string, Instant>();
 
   constructor({ targets, interval }: Pick<UpdaterConfig, "targets" | "interval">, tools: ScheduleTools) {
     this.#targets = targets;
@@ -96,8 +96,8 @@ export class Schedule {
   readonly notBefore = (record: ManagedRecord): ServiceWait | undefined => {
     const { key, target } = record;
     return latest([
-      wait("retry-after", this.#heldUnlessAllowed(this.#holdKey(target))),
-      wait("retry-after", this.#heldUnlessAllowed(this.#nameKey(record))),
+      wait("retry-after", this.#limitUnlessAllowed(this.#limitKey(target))),
+      wait("retry-after", this.#limitUnlessAllowed(this.#recordLimitKey(record))),
       wait("quota", this.#quotaUntil(target)),
       wait("back-off", this.#backOffs.notBefore(key, this.#tools.now())),
       wait("back-off", this.#breakerOf(target).waiting()?.until),
@@ -111,13 +111,13 @@ export class Schedule {
   admit(record: ManagedRecord, queued: () => readonly ManagedRecord[]): Admission {
     const { now, random } = this.#tools;
     const asked = this.#waitForWrite(record.target);
-    if (asked !== undefined && now() < asked.until) return { kind: "hold", wait: asked };
+    if (asked !== undefined && now() < asked.until) return { kind: "postponed", wait: asked };
     const breaker = this.#breakerOf(record.target);
     const outage = breaker.waiting();
     if (!outage) return { kind: "send", record };
     const { until, fault } = outage;
     if (now() < until)
-      return { kind: "hold", wait: { until, because: "back-off" }, ...(isAskedToWait(fault) ? {} : { fault }) };
+      return { kind: "postponed", wait: { until, because: "back-off" }, ...(isAskedToWait(fault) ? {} : { fault }) };
     const candidates = queued().filter(({ target }) => this.#breakerOf(target) === breaker);
     const probe = candidates[Math.floor(random() * candidates.length)] ?? record;
     breaker.probe(probe.key);
@@ -126,7 +126,7 @@ export class Schedule {
 
   /** Before a read of a record without a write. */
   waitForReading(target: string): ServiceWait | undefined {
-    return latest([wait("retry-after", this.#heldUntil(target)), wait("quota", this.#quotaUntil(target))]);
+    return latest([wait("retry-after", this.#limitedUntil(target)), wait("quota", this.#quotaUntil(target))]);
   }
 
   /** Every answer shows the remaining quota of its token. */
@@ -152,13 +152,13 @@ export class Schedule {
     this.#backOffs.retryNow();
     for (const breaker of this.#breakers.values()) breaker.retryNow();
     this.#tryAllowedAt = this.#tools.now();
-    this.#defied.clear();
+    this.#overridden.clear();
   }
 
   /** Each Retry-After of a minute or more: shorter ones are over before anyone reads about them. */
-  longHolds(among: readonly string[]): ReadonlyMap<string, Instant> {
-    const held = among.map((target) => [target, this.#heldUntil(target)] as const);
-    return new Map(held.filter((each): each is [string, Instant] => (each[1] ?? 0) - this.#tools.now() >= 60_000));
+  longRateLimits(among: readonly string[]): ReadonlyMap<string, Instant> {
+    const limited = among.map((target) => [target, this.#limitedUntil(target)] as const);
+    return new Map(limited.filter((each): each is [string, Instant] => (each[1] ?? 0) - this.#tools.now() >= 60_000));
   }
 
   /** When the record itself is read again, to see whether it still holds the stored address. */
@@ -177,9 +177,9 @@ export class Schedule {
     const backOff = isOfService(fault) ? this.#breakerOf(target).failed(key, fault) : { longest: undefined };
     if (backOff) this.#backOffs.failed(key, now, unreached ? this.#serviceOf(target) : undefined, backOff.longest);
     if (!retryAfter) return;
-    const held = onlyName ? this.#nameKey(record) : this.#holdKey(target);
-    if (onlyName) this.#defied.set(held, now + retryAfter);
-    await this.#hold(held, now + retryAfter);
+    const limitKey = onlyName ? this.#recordLimitKey(record) : this.#limitKey(target);
+    if (onlyName) this.#overridden.set(limitKey, now + retryAfter);
+    await this.#limitUntil(limitKey, now + retryAfter);
   }
 
   async #succeeded({ key, target }: ManagedRecord): Promise<void> {
@@ -188,44 +188,45 @@ export class Schedule {
     // Only after a success: an overloaded service answers some requests with 503 and others never.
     this.#backOffs.reached(this.#serviceOf(target));
     // The service accepts requests again, unless it sent another Retry-After since, for example to a parallel request.
-    const inSpiteOf = this.#defied.get(this.#holdKey(target));
-    if (inSpiteOf !== undefined && inSpiteOf === this.#heldUntil(target)) {
-      await this.#hold(this.#holdKey(target), this.#tools.now());
+    const overridden = this.#overridden.get(this.#limitKey(target));
+    if (overridden !== undefined && overridden === this.#limitedUntil(target)) {
+      await this.#limitUntil(this.#limitKey(target), this.#tools.now());
     }
   }
 
   #waitForWrite(target: string): ServiceWait | undefined {
-    const [quota, held] = [this.#quotaUntil(target), this.#heldUntil(target)];
+    const [quota, limited] = [this.#quotaUntil(target), this.#limitedUntil(target)];
     if (quota !== undefined) return { until: quota, because: "quota" };
-    if (held === undefined || !this.#isTryAllowed(this.#holdKey(target))) return wait("retry-after", held);
-    this.#defied.set(this.#holdKey(target), held);
+    if (limited === undefined || !this.#isTryAllowed(this.#limitKey(target))) return wait("retry-after", limited);
+    this.#overridden.set(this.#limitKey(target), limited);
     return undefined;
   }
 
-  async #hold(key: string, until: Instant): Promise<void> {
-    this.#heldAt.set(key, this.#tools.now());
+  async #limitUntil(key: string, until: Instant): Promise<void> {
+    this.#limitedAt.set(key, this.#tools.now());
     // It is in memory anyway; a failing disk is reported with the next stored address.
-    await this.#tools.state.setHold(key, until).catch(() => undefined);
+    await this.#tools.state.setRateLimitedUntil(key, until).catch(() => undefined);
   }
 
   #isTryAllowed(key: string): boolean {
     const since = this.#tools.now() - this.#tryAllowedAt;
-    return since >= 0 && since < tryAllowedFor && !this.#defied.has(key);
+    return since >= 0 && since < tryAllowedFor && !this.#overridden.has(key);
   }
 
-  #heldUnlessAllowed = (key: string) => (this.#isTryAllowed(key) ? undefined : this.#untilOf(key));
-  #heldUntil = (target: string) => this.#untilOf(this.#holdKey(target));
-  #untilOf = (key: string) => this.#ifAhead({ at: this.#heldAt.get(key) ?? 0, until: this.#tools.state.hold(key) });
+  #limitUnlessAllowed = (key: string) => (this.#isTryAllowed(key) ? undefined : this.#untilOf(key));
+  #limitedUntil = (target: string) => this.#untilOf(this.#limitKey(target));
+  #untilOf = (key: string) =>
+    this.#ifInForce({ at: this.#limitedAt.get(key) ?? 0, until: this.#tools.state.rateLimitedUntil(key) });
   #quotaUntil = (target: string) => {
     const quota = this.#quotas.get(this.#credentialOf(target));
-    return quota && this.#ifAhead(quota);
+    return quota && this.#ifInForce(quota);
   };
 
   /** An end beyond the longest hold, or a note from the future, dates from before the clock was set back. */
-  #ifAhead({ at, until }: Noted): Instant | undefined {
+  #ifInForce({ at, until }: Limit): Instant | undefined {
     const now = this.#tools.now();
     const wasPutBack = now < at - clockSlack;
-    return until !== undefined && !wasPutBack && until > now && until - now <= longestHold ? until : undefined;
+    return until !== undefined && !wasPutBack && until > now && until - now <= longestRetryAfter ? until : undefined;
   }
 
   #breakerOf(target: string): CircuitBreaker {
@@ -238,12 +239,13 @@ export class Schedule {
   #serviceOf = (target: string) => serviceOfTarget(this.#targets, target);
 
   /** A Retry-After applies to all targets with the same URL and, if they have an account, the same account. */
-  #holdKey(target: string): string {
+  #limitKey(target: string): string {
     const { url, account } = this.#targets.get(target) ?? {};
     return [url?.href ?? target, ...(account === undefined ? [] : [account])].join(" ");
   }
 
-  #nameKey = ({ key, target }: ManagedRecord) => [key, this.#targets.get(target)?.account ?? ""].join(" ").trim();
+  #recordLimitKey = ({ key, target }: ManagedRecord) =>
+    [key, this.#targets.get(target)?.account ?? ""].join(" ").trim();
 
   #credentialOf(target: string): string {
     const { token, account } = this.#targets.get(target) ?? {};

@@ -38,11 +38,11 @@ describe("the state file", () => {
   it("is restored after it was closed, is readable only by its owner, and leaves no other files", async () => {
     const state = await open();
     await state.set("a", entry("9.9.9.9"));
-    await state.setHold("https://x/", now + 5);
+    await state.setRateLimitedUntil("https://x/", now + 5);
     const again = await open();
     expect(again.get("a")).toEqual(entry("9.9.9.9"));
     expect(again.get("b")).toBeUndefined();
-    expect(again.hold("https://x/")).toBe(now + 5);
+    expect(again.rateLimitedUntil("https://x/")).toBe(now + 5);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(["state.json"]);
   });
@@ -125,7 +125,7 @@ describe("the state file", () => {
     await state.set("a", entry("9.9.9.9"));
     await state.set("a", { ...entry("9.9.9.9"), inDoubt: true });
     await state.set("a", entry("9.9.9.10"));
-    await state.setHold("https://x/", now + 5);
+    await state.setRateLimitedUntil("https://x/", now + 5);
     expect(asked.splice(0)).toEqual(["quick", "lasting", "quick", "quick"]);
     full = true;
     await expect(state.set("a", { ...entry("9.9.9.10"), inDoubt: true })).rejects.toThrow("ENOSPC");
@@ -146,7 +146,7 @@ describe("the state file", () => {
     for (const name of names) await state.set(name, entry("9.9.9.9"));
     texts.length = 0;
     for (const [i, name] of names.entries()) {
-      await state.doubt(name, () => names.slice(i + 1));
+      await state.markInDoubt(name, () => names.slice(i + 1));
       expect([stored(texts.at(-1))[name].inDoubt, state.get(name)?.inDoubt]).toEqual([true, true]);
       expect(state.get(names[i + 1] ?? "")?.inDoubt).toBeUndefined();
       await state.set(name, entry("9.9.9.10"));
@@ -159,10 +159,10 @@ describe("the state file", () => {
     const state = await open();
     await state.set("a", entry("9.9.9.9"));
     await state.set("b", entry("9.9.9.9"));
-    await state.doubt("a", () => ["b"]);
+    await state.markInDoubt("a", () => ["b"]);
     await state.set("a", entry("9.9.9.10"));
     expect((await open()).get("b")?.inDoubt).toBe(true);
-    await state.nothingFollows();
+    await state.endBatch();
     const after = await open();
     expect([after.get("a"), after.get("b")]).toEqual([entry("9.9.9.10"), entry("9.9.9.9")]);
   });

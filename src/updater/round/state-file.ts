@@ -3,18 +3,14 @@ import { access, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
-import { linkTarget, replaceFile, swapFile } from "../../process/data-folder.ts";
+import { linkTarget } from "../../process/data-folder.ts";
 import { lookOf } from "../config/watch-files.ts";
 import { mergeState, type StateContent, type StoredAddress, type Unsaved } from "./merge-state.ts";
+import { type Durability, realDisk, SharedFile, type StateDisk } from "./shared-file.ts";
 
 export type OpenedState =
   | { readonly kind: "open"; readonly state: StateFile; readonly warning?: string }
   | { readonly kind: "unusable"; readonly because: string; readonly todo: string };
-
-/** How the file is written: `lasting` survives a power cut; after `quick`, the old content may come back. */
-export type StateDisk = Record<"lasting" | "quick", (path: string, text: string) => Promise<void>>;
-
-const realDisk: StateDisk = { lasting: replaceFile, quick: swapFile };
 
 export async function openStateFile(
   path: string,
@@ -38,15 +34,15 @@ export async function openStateFile(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT"
-      ? { kind: "open", state: new StateFile(path, noContent(), disk, { look, text: "" }) }
+      ? { kind: "open", state: new StateFile(new SharedFile(path, disk, { look, text: "" }), noContent()) }
       : unusable(path, "it cannot be read", code);
   }
   const content = parseContent(text);
   if (content === "newer") return newer(path);
-  const seen = { look, text };
-  if (content) return { kind: "open", state: new StateFile(path, content, disk, seen) };
+  const file = new SharedFile(path, disk, { look, text });
+  if (content) return { kind: "open", state: new StateFile(file, content) };
   const warning = await setAside(path, now, options.write);
-  return { kind: "open", state: new StateFile(path, noContent(), disk, seen), warning };
+  return { kind: "open", state: new StateFile(file, noContent()), warning };
 }
 
 const unusable = (path: string, what: string, code = "unknown error"): OpenedState => ({
@@ -75,31 +71,23 @@ async function setAside(path: string, now: Instant, write: boolean): Promise<str
 
 const noContent = (): StateContent => ({ entries: {}, holds: {}, versions: {} });
 
-/** How the file looked when it was last read or written. */
-type SeenFile = { readonly look: string; readonly text: string };
+/** Names that are about to be written. The file has what is stored of them in doubt when `saved` resolves. */
+type Batch = { readonly keys: Set<string>; readonly saved: Promise<void> };
 
 /** The last written address per name and family, and the end of each service's Retry-After. */
 export class StateFile {
-  readonly #path: string;
+  readonly #file: SharedFile;
   readonly #content: StateContent;
-  readonly #disk: StateDisk;
-  #seen: SeenFile;
-  #dirty = false;
-  // A doubt must survive a power cut. Losing anything else costs only a repeated write, and each disk sync would delay
-  // every change.
-  #doubted = false;
   readonly #unsaved: Unsaved = new Map();
-  #saving: Promise<void> = Promise.resolve();
+  /** How the next save has to be written; undefined if the file has everything. */
+  #durability: Durability | undefined;
+  #batch: Batch = { keys: new Set(), saved: Promise.resolve() };
+  #lastSave: Promise<void> = Promise.resolve();
   #othersWrote = false;
-  /** Names that are about to be written. What is stored of them is in doubt in the file, but not yet here. */
-  readonly #ahead = new Set<string>();
-  #aheadSaved: Promise<void> = Promise.resolve();
 
-  constructor(path: string, content: StateContent, disk: StateDisk, seen: SeenFile) {
-    this.#path = path;
+  constructor(file: SharedFile, content: StateContent) {
+    this.#file = file;
     this.#content = content;
-    this.#disk = disk;
-    this.#seen = seen;
   }
 
   get(key: string): StoredAddress | undefined {
@@ -107,57 +95,40 @@ export class StateFile {
   }
 
   /**
-   * In memory immediately, and in the file when the promise resolves, unless other names follow (`doubt`): they save
-   * it too. Rejects if it cannot be written.
+   * In memory immediately, and in the file when the promise resolves; during a batch, with its last name. Rejects if it
+   * cannot be written.
    */
   set(key: string, entry: StoredAddress): Promise<void> {
     this.#put(key, entry);
-    return this.#ahead.size > 0 ? Promise.resolve() : this.#save();
+    return this.#batch.keys.size > 0 ? Promise.resolve() : this.#save();
   }
 
   /**
    * Before a write: marks what is stored as in doubt, in the file when the promise resolves. The names in `next`, which
-   * are about to follow, are marked in the same save: a sync of the disk per name would take most of the time.
+   * are about to follow, are marked in the same save, as a batch: a sync of the disk per name would take most of the
+   * time.
    */
-  doubt(key: string, next: () => readonly string[]): Promise<void> {
+  markInDoubt(key: string, next: () => readonly string[]): Promise<void> {
     const entry = this.#content.entries[key];
     if (entry) this.#put(key, { ...entry, inDoubt: true });
-    if (this.#ahead.delete(key)) {
-      // The last one may take long.
-      if (this.#ahead.size === 0) void this.#save().catch(() => undefined);
-      return this.#aheadSaved;
-    }
-    this.#ahead.clear();
-    for (const each of next().slice(0, mostAhead)) if (each !== key) this.#ahead.add(each);
-    const isInFile = !this.#dirty && !Array.from(this.#ahead).some((each) => this.#content.entries[each]);
-    this.#doubted ||= !isInFile;
-    this.#aheadSaved = isInFile ? Promise.resolve() : this.#save();
-    // If it is not in the file, nothing is in doubt there.
-    this.#aheadSaved.catch(() => this.#ahead.clear());
-    return this.#aheadSaved;
+    if (!this.#batch.keys.delete(key)) this.#batch = this.#startBatch(next().slice(0, mostInBatch), key);
+    // The write of the last one may take long.
+    else if (this.#batch.keys.size === 0) void this.#save().catch(() => undefined);
+    return this.#batch.saved;
   }
 
-  #put(key: string, entry: StoredAddress): void {
-    const version = this.#content.versions[key] ?? 0;
-    if (!this.#unsaved.has(key)) this.#unsaved.set(key, version);
-    this.#content.entries[key] = entry;
-    this.#content.versions[key] = version + 1;
-    this.#doubted ||= entry.inDoubt === true && !this.#ahead.has(key);
-    this.#dirty = true;
-  }
-
-  /** The names that were to follow do not. */
-  async nothingFollows(): Promise<void> {
-    if (this.#ahead.size === 0) return;
-    this.#ahead.clear();
+  /** The names of the batch that were to follow do not. */
+  async endBatch(): Promise<void> {
+    if (this.#batch.keys.size === 0) return;
+    this.#batch.keys.clear();
     await this.#save();
   }
 
-  hold(target: string): Instant | undefined {
+  rateLimitedUntil(target: string): Instant | undefined {
     return this.#content.holds[target];
   }
 
-  setHold(target: string, until: Instant): Promise<void> {
+  setRateLimitedUntil(target: string, until: Instant): Promise<void> {
     this.#content.holds[target] = until;
     return this.#save();
   }
@@ -167,65 +138,82 @@ export class StateFile {
    * process has written since the last call.
    */
   async flush(): Promise<boolean> {
-    await this.#saveNext();
+    await this.#saveIfNeeded();
     const wroteSince = this.#othersWrote;
     this.#othersWrote = false;
     return wroteSince;
   }
 
+  #startBatch(next: readonly string[], first: string): Batch {
+    const keys = new Set(next.filter((key) => key !== first));
+    const isInFile = this.#durability === undefined && !next.some((key) => keys.has(key) && this.#content.entries[key]);
+    if (isInFile) return { keys, saved: Promise.resolve() };
+    this.#require("lasting");
+    const saved = this.#save();
+    // If it is not in the file, nothing is in doubt there.
+    saved.catch(() => keys.clear());
+    return { keys, saved };
+  }
+
+  #put(key: string, entry: StoredAddress): void {
+    const version = this.#content.versions[key] ?? 0;
+    if (!this.#unsaved.has(key)) this.#unsaved.set(key, version);
+    this.#content.entries[key] = entry;
+    this.#content.versions[key] = version + 1;
+    this.#require(entry.inDoubt && !this.#batch.keys.has(key) ? "lasting" : "quick");
+  }
+
+  /**
+   * A doubt must survive a power cut. Losing anything else costs only a repeated write, and each sync of the disk would
+   * delay every change.
+   */
+  #require(durability: Durability): void {
+    if (this.#durability !== "lasting") this.#durability = durability;
+  }
+
   #save(): Promise<void> {
-    this.#dirty = true;
-    return this.#saveNext();
+    this.#require("quick");
+    return this.#saveIfNeeded();
   }
 
   /** One after the other, each with everything known by then: an earlier save never overwrites a later one. */
-  #saveNext(): Promise<void> {
-    this.#saving = this.#saving
+  #saveIfNeeded(): Promise<void> {
+    this.#lastSave = this.#lastSave
       .catch(() => undefined)
       .then(async () => {
         await this.#mergeOthers();
-        if (this.#dirty) await this.#write();
+        if (this.#durability !== undefined) await this.#write(this.#durability);
       });
-    return this.#saving;
+    return this.#lastSave;
   }
 
-  async #write(): Promise<void> {
-    const how = this.#doubted ? "lasting" : "quick";
-    [this.#dirty, this.#doubted] = [false, false];
-    const text = printContent(withDoubts(this.#content, this.#ahead));
+  async #write(durability: Durability): Promise<void> {
+    this.#durability = undefined;
+    const text = printContent(withDoubts(this.#content, this.#batch.keys));
     const inFile = new Map(this.#unsaved);
     this.#unsaved.clear();
     try {
-      await this.#disk[how](linkTarget(this.#path), text);
+      await this.#file.write(text, durability);
     } catch (error) {
-      this.#dirty = true;
-      this.#doubted ||= how === "lasting";
+      this.#require(durability);
       for (const [key, follows] of inFile) this.#unsaved.set(key, follows);
       throw error;
     }
-    this.#seen = { look: lookOf(this.#path), text };
   }
 
   /** Adopts what another process has written. */
   async #mergeOthers(): Promise<void> {
-    const look = lookOf(this.#path);
-    if (look === this.#seen.look) return;
-    const before = this.#seen.text;
-    this.#seen = { look, text: await readFile(this.#path, "utf8").catch(() => "") };
-    // Only the metadata changed: restored from a backup, touched, or on a file system that renumbers its inodes.
-    if (this.#seen.text === before) return;
-    const theirs = parseContent(this.#seen.text);
+    const theirs = parseContent((await this.#file.readIfChanged()) ?? "");
     if (!theirs || theirs === "newer") return;
     this.#othersWrote = true;
     if (!mergeState(this.#content, theirs, this.#unsaved)) return;
-    this.#dirty = true;
-    this.#doubted ||= Object.values(this.#content.entries).some(({ inDoubt }) => inDoubt);
+    this.#require(Object.values(this.#content.entries).some(({ inDoubt }) => inDoubt) ? "lasting" : "quick");
   }
 }
 
 const version = 1;
 /** Names that are marked in one save. */
-const mostAhead = 50;
+const mostInBatch = 50;
 
 function withDoubts(content: StateContent, keys: ReadonlySet<string>): StateContent {
   if (keys.size === 0) return content;

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { parseIpv4 } from "../../core/addresses/address.ts";
 import type { Lookup } from "../../providers/answers/service-fault.ts";
-import type { Held } from "../../providers/provider-calls.ts";
+import type { CurrentContent } from "../../providers/provider-calls.ts";
 import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { StoredAddress } from "./merge-state.ts";
 import { NameMemory } from "./name-memory.ts";
@@ -13,7 +13,7 @@ const now = Date.parse("2026-11-15T12:00:00Z");
 const wanted = parseIpv4("9.9.9.9") as NonNullable<ReturnType<typeof parseIpv4>>;
 const missing: TargetFault = { kind: "missing", because: "there is none", todo: "make it" };
 const later: TargetFault = { kind: "later", because: "busy", todo: "wait", retryAfter: 5_000 };
-const found = (...values: readonly string[]): Lookup<Held> => ({ kind: "found", value: { values, ttl: 60 } });
+const found = (...values: readonly string[]): Lookup<CurrentContent> => ({ kind: "found", value: { values, ttl: 60 } });
 
 const update = (kind: "replace" | "compare", create = false) =>
   ({
@@ -22,7 +22,7 @@ const update = (kind: "replace" | "compare", create = false) =>
   }) as PendingWrite;
 
 type Service = {
-  held?: Lookup<Held>;
+  held?: Lookup<CurrentContent>;
   zone?: Lookup<readonly []>;
   outcome?: WriteOutcome;
   stored?: StoredAddress;
@@ -53,7 +53,7 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
     state: {
       get: (key) => kept.get(key),
       set: async (key, entry) => void kept.set(key, entry),
-      doubt: async (key) => {
+      markInDoubt: async (key) => {
         const entry = kept.get(key);
         if (entry) kept.set(key, { ...entry, inDoubt: true });
       },

@@ -1,7 +1,7 @@
 import { parseAddress } from "../../core/addresses/address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { absoluteName } from "../../core/names/name.ts";
-import type { Held } from "../../providers/provider-calls.ts";
+import type { CurrentContent } from "../../providers/provider-calls.ts";
 import { confirmDns } from "../targets/confirm-dns.ts";
 import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { NameMemory } from "./name-memory.ts";
@@ -17,7 +17,7 @@ export const withTimeout = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(longestWrite)]);
 
 /** What a write needs of the state file. */
-type StoredAddresses = Pick<StateFile, "get" | "set" | "doubt">;
+type StoredAddresses = Pick<StateFile, "get" | "set" | "markInDoubt">;
 
 export type WriteTools = {
   readonly target: RecordTarget;
@@ -35,29 +35,29 @@ export async function writeRecord(update: PendingWrite, tools: WriteTools, signa
   const value = plan.address.text;
   const before = plan.kind === "compare" ? await target.current(record.spec, signal) : undefined;
   if (before && before.kind !== "found" && !(before.kind === "missing" && record.spec.create)) {
-    return unsent(update, before);
+    return refusedUnsent(update, before);
   }
   const found = before?.kind === "found" ? before.value : undefined;
   if (found && isRight(found, update, state) && (!target.isServedLater || isStored(update, state))) {
     memory.verified(record.key, now());
-    return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
+    return storeAddress({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
   }
-  const doubt = await markDoubt(record.key, state, next);
+  const doubt = await markInDoubt(record.key, state, next);
   const otherAddress = record.otherFamilyKey === undefined ? undefined : state.get(record.otherFamilyKey)?.address;
   const request = { ...record.spec, value, otherAddress };
   const outcome = await target.replace(request, signal);
-  if (outcome.kind === "refused") await doubt.takeBack();
-  return noted({ ...update, ...(found ? { found } : {}) }, outcome, doubt, tools);
+  if (outcome.kind === "refused") await doubt.remove();
+  return storeOutcome({ ...update, ...(found ? { found } : {}) }, outcome, doubt, tools);
 }
 
 /**
  * Stores what is known after a write. A record that held the address before was not replaced, unless by an earlier
  * write in doubt.
  */
-export async function noted(
+export async function storeOutcome(
   update: PendingWrite,
   outcome: WriteOutcome,
-  doubt: Pick<Doubt, "isOld">,
+  doubt: Pick<DoubtMark, "wasInDoubt">,
   tools: WriteTools,
 ): Promise<UpdateResult> {
   const { record, plan } = update;
@@ -65,11 +65,11 @@ export async function noted(
   const result: UpdateResult = { ...update, outcome };
   if (outcome.kind !== "done") return result;
   memory.verified(record.key, now());
-  if (outcome.already && (plan.kind === "compare" || !doubt.isOld)) {
-    return remembered({ ...update, outcome: { kind: "same" } }, plan.address.text, outcome, tools);
+  if (outcome.already && (plan.kind === "compare" || !doubt.wasInDoubt)) {
+    return storeAddress({ ...update, outcome: { kind: "same" } }, plan.address.text, outcome, tools);
   }
   memory.changed(record.key, now());
-  return remembered(result, plan.address.text, outcome, tools);
+  return storeAddress(result, plan.address.text, outcome, tools);
 }
 
 /** With `confirm:`, checks DNS after a write. */
@@ -82,7 +82,7 @@ export function withConfirmation(result: UpdateResult, signal: AbortSignal): Upd
   return { ...result, confirmation: confirmDns(request, signal) };
 }
 
-export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult => ({
+export const refusedUnsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult => ({
   ...update,
   outcome: { kind: "refused", fault },
 });
@@ -91,19 +91,19 @@ export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult 
  * Marks the stored address as in doubt before another one is sent. Otherwise, if we are killed or the answer is lost,
  * it would be trusted although the record holds another. A failing disk does not stop the write.
  */
-export async function markDoubt(
+export async function markInDoubt(
   key: string,
   state: StoredAddresses,
   next: () => readonly string[] = () => [],
-): Promise<Doubt> {
+): Promise<DoubtMark> {
   const kept = state.get(key);
-  await state.doubt(key, next).catch(() => undefined);
-  if (kept === undefined) return { isOld: false, takeBack: async () => undefined };
-  return { isOld: kept.inDoubt === true, takeBack: () => state.set(key, kept).catch(() => undefined) };
+  await state.markInDoubt(key, next).catch(() => undefined);
+  if (kept === undefined) return { wasInDoubt: false, remove: async () => undefined };
+  return { wasInDoubt: kept.inDoubt === true, remove: () => state.set(key, kept).catch(() => undefined) };
 }
 
-/** `isOld`: the outcome of an earlier write is unknown. `takeBack` removes the mark. */
-export type Doubt = { readonly isOld: boolean; readonly takeBack: () => Promise<void> };
+/** `wasInDoubt`: the outcome of an earlier write is unknown. `remove` removes the mark. */
+export type DoubtMark = { readonly wasInDoubt: boolean; readonly remove: () => Promise<void> };
 
 /** Whether a write of this address was confirmed, and none has begun since then. */
 function isStored({ record, plan }: PendingWrite, state: StoredAddresses): boolean {
@@ -111,7 +111,11 @@ function isStored({ record, plan }: PendingWrite, state: StoredAddresses): boole
   return kept?.address === plan.address.text && !kept.inDoubt;
 }
 
-export function isRight({ values, ttl }: Held, { record, plan }: PendingWrite, state: StoredAddresses): boolean {
+export function isRight(
+  { values, ttl }: CurrentContent,
+  { record, plan }: PendingWrite,
+  state: StoredAddresses,
+): boolean {
   if (values.length !== 1 || parseAddress(values[0] ?? "")?.text !== plan.address.text) return false;
   const wanted = record.spec.ttl;
   if (wanted === undefined || ttl === wanted) return true;
@@ -120,10 +124,10 @@ export function isRight({ values, ttl }: Held, { record, plan }: PendingWrite, s
   return kept?.ttl === wanted && kept.ttlKept === ttl;
 }
 
-async function remembered(
+async function storeAddress(
   result: UpdateResult,
   value: string,
-  { ttl }: Pick<Held, "ttl">,
+  { ttl }: Pick<CurrentContent, "ttl">,
   { state, now }: WriteTools,
 ): Promise<UpdateResult> {
   const { key, spec } = result.record;

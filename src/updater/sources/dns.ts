@@ -3,8 +3,8 @@ import { parseName } from "../../core/names/name.ts";
 import { mapping, needed, usually } from "../../lib/settings/mapping.ts";
 import { choice, duration, integer, listOf, refined, text } from "../../lib/settings/setting.ts";
 import { dnsServer, partsOfServer } from "../config/endpoint.ts";
+import { createQuorumReader, type EchoAnswer, type EchoService, listedTwice, twiceFault } from "./address-quorum.ts";
 import { neverPushes, onlyDevice, type SourceKind } from "./source.ts";
-import { createHearing, listedTwice, type Testimony, twiceFault, type Witness } from "./witnesses.ts";
 
 type Question = {
   readonly server: string;
@@ -86,12 +86,12 @@ export const dns = {
     const of = (family: Family) =>
       questions
         .filter(({ server }) => parseAddress(partsOfServer(server).host)?.family === family)
-        .map((each) => witnessOf(each, family, timeout));
-    const witnesses = { ipv4: of("ipv4"), ipv6: of("ipv6") };
+        .map((each) => serviceOf(each, family, timeout));
+    const services = { ipv4: of("ipv4"), ipv6: of("ipv6") };
     const todo = "check the internet connection, or set other servers in `questions:`";
     return {
       every,
-      read: createHearing({ witnesses, agree, wanted, todo }),
+      read: createQuorumReader({ services, agree, wanted, todo }),
       follow: neverPushes,
       close: () => undefined,
     };
@@ -104,7 +104,7 @@ const addressTypes: Readonly<Record<Family, number>> = { ipv4: 1, ipv6: 28 };
 /** A packet may get lost. */
 const tries = 2;
 
-function witnessOf({ server, name, type, class: kind }: Question, family: Family, timeout: number): Witness {
+function serviceOf({ server, name, type, class: kind }: Question, family: Family, timeout: number): EchoService {
   const { host, port } = partsOfServer(server);
   const peer = { host, port: Number(port), key: undefined };
   const wanted = type === "TXT" ? txt : addressTypes[family];
@@ -134,7 +134,7 @@ function witnessOf({ server, name, type, class: kind }: Question, family: Family
 const rcodeWords: Readonly<Record<number, string>> = { 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP", 5: "REFUSED" };
 
 /** Google adds a record about the network of the client. */
-function testimonyIn(found: readonly string[]): Testimony {
+function testimonyIn(found: readonly string[]): EchoAnswer {
   const texts = found.filter((each) => !each.startsWith("edns0-client-subnet"));
   const [only] = texts;
   if (only === undefined) return { kind: "failed", because: "has no such record" };

@@ -5,8 +5,8 @@ import { parseRetryAfter } from "../../lib/http-client/retry-after.ts";
 import { mapping, usually } from "../../lib/settings/mapping.ts";
 import { duration, integer, listOf, refined } from "../../lib/settings/setting.ts";
 import { webAddress } from "../config/endpoint.ts";
+import { createQuorumReader, type EchoAnswer, type EchoService, listedTwice, twiceFault } from "./address-quorum.ts";
 import { neverPushes, onlyDevice, type SourceKind } from "./source.ts";
-import { createHearing, listedTwice, type Testimony, twiceFault, type Witness } from "./witnesses.ts";
 
 export type WebSource = {
   readonly services?: readonly URL[];
@@ -62,24 +62,24 @@ export const web = {
   ),
   only: onlyDevice,
   can: { push: false, prefix: false, lifetimes: false },
-  async open({ services, agree, every, timeout }: WebSource, connect, wanted) {
-    const urls = services ?? wellKnown.map((url) => new URL(url));
+  async open({ services: listed, agree, every, timeout }: WebSource, connect, wanted) {
+    const urls = listed ?? wellKnown.map((url) => new URL(url));
     const clients: HttpClient[] = [];
-    const witness = async (url: URL, family: Family): Promise<Witness> => {
+    const service = async (url: URL, family: Family): Promise<EchoService> => {
       const endpoint: Endpoint = { url: new URL(url.origin), trust: { kind: "system" }, family };
       const client = await connect({ ...endpoint, ...(timeout && { timeout }) });
       clients.push(client);
-      return politeWitness(url, client);
+      return politeService(url, client);
     };
     const all = (family: Family) => {
       const those = wanted.includes(family) ? urls.filter((url) => canSee(url, family)) : [];
-      return Promise.all(those.map((url) => witness(url, family)));
+      return Promise.all(those.map((url) => service(url, family)));
     };
-    const witnesses = { ipv4: await all("ipv4"), ipv6: await all("ipv6") };
+    const services = { ipv4: await all("ipv4"), ipv6: await all("ipv6") };
     const todo = "check the internet connection, or list other services in `services:`";
     return {
       every,
-      read: createHearing({ witnesses, agree, wanted, todo }),
+      read: createQuorumReader({ services, agree, wanted, todo }),
       follow: neverPushes,
       close() {
         for (const client of clients) client.close();
@@ -95,7 +95,7 @@ function canSee({ hostname }: URL, family: Family): boolean {
 }
 
 /** Waits for the time that the service gave in a Retry-After. */
-function politeWitness(url: URL, client: HttpClient): Witness {
+function politeService(url: URL, client: HttpClient): EchoService {
   let notBefore = 0;
   return {
     name: url.host,
@@ -111,7 +111,7 @@ function politeWitness(url: URL, client: HttpClient): Witness {
 }
 
 /** The answer is the address, or has a line `ip=192.0.2.1` among others. */
-function testimonyIn(outcome: HttpOutcome): Testimony {
+function testimonyIn(outcome: HttpOutcome): EchoAnswer {
   if (outcome.kind === "failed") return { kind: "failed", because: `failed: ${outcome.because}` };
   if (outcome.status !== 200) return { kind: "failed", because: `answered ${outcome.status}` };
   const text = outcome.body.trim();

@@ -4,7 +4,7 @@ import { firstFew } from "../../core/first-few.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import { later } from "../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../providers/answers/service-fault.ts";
-import type { Held } from "../../providers/provider-calls.ts";
+import type { CurrentContent } from "../../providers/provider-calls.ts";
 import { authoritative, type NameServer } from "./confirm-dns.ts";
 import type { RecordTarget, TargetFault } from "./target.ts";
 
@@ -33,7 +33,7 @@ export const readingByDns = (
 });
 
 /** What the zone's own nameservers return: for APIs that cannot read. If they differ, nothing is known yet. */
-export async function askDns(question: DnsQuestion, signal: AbortSignal): Promise<Lookup<Held>> {
+export async function askDns(question: DnsQuestion, signal: AbortSignal): Promise<Lookup<CurrentContent>> {
   const { Resolver } = await import("node:dns/promises");
   const open = () => new Resolver({ timeout: 2_000, tries: 2 });
   const { zone, name, family } = question;

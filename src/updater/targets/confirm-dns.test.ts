@@ -21,13 +21,13 @@ beforeEach(async () => {
     const { id, questions = [] } = decode(message);
     const [question] = questions;
     asked.add(id);
-    const held = answers(asked.size).map((data) => ({
+    const current = answers(asked.size).map((data) => ({
       type: question?.type as "A",
       name: question?.name ?? "",
       ttl: 1,
       data,
     }));
-    socket.send(encode({ type: "response", id: id ?? 0, questions, answers: held }), port, address);
+    socket.send(encode({ type: "response", id: id ?? 0, questions, answers: current }), port, address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   close = () => new Promise((resolve) => socket.close(() => resolve()));

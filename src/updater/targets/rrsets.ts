@@ -41,7 +41,7 @@ export function createRRsetsTarget(
   const comment = () => commentAt(now());
   const calls = rrsetsCalls(config, client, { comment, now, waiting });
   return {
-    ...createSetTarget({ ...setCallsOf(calls), writesUnread: true }),
+    ...createSetTarget({ ...setCallsOf(calls), beforeWrite: "nothing" }),
     replaceAll: (requests, signal) => replaceSetsTogether(calls, comment, requests, signal),
   };
 }

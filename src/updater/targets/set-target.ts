@@ -6,7 +6,7 @@ import { type Absent, later } from "../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../providers/answers/service-fault.ts";
 import type { WriteAnswer } from "../../providers/answers/write-answer.ts";
 import type { LastStep } from "../../providers/last-step.ts";
-import type { Held, HeldSet, ListedZone, SetName } from "../../providers/provider-calls.ts";
+import type { CurrentContent, CurrentSet, ListedZone, SetName } from "../../providers/provider-calls.ts";
 import type {
   ListedRecord,
   RecordSpec,
@@ -30,30 +30,31 @@ export type NewSetContent = {
 export type SetRecord = Omit<ListedRecord, "id" | "zoneId"> & Partial<Pick<ListedRecord, "id" | "zoneId">>;
 
 /** With `recordId`, the config says which record of the set it means. */
-export type SoughtSet = SetName & { readonly recordId?: string | undefined };
+export type RequestedSet = SetName & { readonly recordId?: string | undefined };
 
 /** The calls that differ from service to service. No method throws because of an answer. */
-export type SetCalls<Rest> = {
+export type SetCalls<Raw> = {
   /** Its name in messages. */
   readonly service: string;
   /** Undefined if the zone exists, but the set does not. */
-  read(set: SoughtSet, signal: AbortSignal): Promise<Lookup<HeldSet<Rest> | undefined>>;
+  read(set: RequestedSet, signal: AbortSignal): Promise<Lookup<CurrentSet<Raw> | undefined>>;
   /**
-   * Replaces the one value of the set, or creates it if `held` is undefined. Returns the stored set if the answer has
-   * it.
+   * Replaces the one value of the set, or creates it if `current` is undefined. Returns the stored set if the answer
+   * has it.
    */
   write(
     set: SetName,
     content: NewSetContent,
-    held: HeldSet<Rest> | undefined,
+    current: CurrentSet<Raw> | undefined,
     signal: AbortSignal,
-  ): Promise<WriteAnswer<Held | undefined>>;
+  ): Promise<WriteAnswer<CurrentContent | undefined>>;
   /** Removes the set that was just read. Only for services that can. */
-  readonly remove?: (set: SetName, held: HeldSet<Rest>, signal: AbortSignal) => Promise<WriteAnswer<unknown>>;
-  /** Replaces whatever the set holds, without a read before. */
-  readonly writesUnread?: true;
-  /** Writes even if the set already holds the address. */
-  readonly writesAlways?: true;
+  readonly remove?: (set: SetName, current: CurrentSet<Raw>, signal: AbortSignal) => Promise<WriteAnswer<unknown>>;
+  /**
+   * What happens before a write. `compare`: the set is read, and left as it is if it is right. `read`: it is read, and
+   * written in any case. `nothing`: the service replaces whatever the set holds. Default: `compare`.
+   */
+  readonly beforeWrite?: "compare" | "read" | "nothing";
   /** Only for services where a change is not yet served when it is stored. */
   readonly lastStep?: LastStep | undefined;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
@@ -68,7 +69,7 @@ export type SetCalls<Rest> = {
  * by accident: a missing set needs `create`, and one with several values is left alone. A write counts as done only if
  * the answer or a second read shows the new address.
  */
-export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
+export function createSetTarget<Raw>(calls: SetCalls<Raw>): RecordTarget {
   const records: RecordTarget["records"] = async (zone, signal) => {
     const found = await calls.records(zone, signal);
     if (found.kind !== "found") return found;
@@ -113,55 +114,61 @@ async function findRecord(
 }
 
 const removingSet =
-  <Rest>(calls: SetCalls<Rest>, remove: NonNullable<SetCalls<Rest>["remove"]>) =>
+  <Raw>(calls: SetCalls<Raw>, remove: NonNullable<SetCalls<Raw>["remove"]>) =>
   (request: ReplaceRequest, signal: AbortSignal): Promise<RemoveOutcome> =>
-    removeHeld(request, calls.read(setOf(request), signal), (held) =>
-      inSteps(calls, request.zone, () => remove(setOf(request), held, signal), signal),
+    removeIfUnchanged(request, calls.read(setOf(request), signal), (current) =>
+      writeThenLastStep(calls, request.zone, () => remove(setOf(request), current, signal), signal),
     );
 
 /** A write, and the last step after it. */
-export const inSteps = <T>(
+export const writeThenLastStep = <T>(
   { lastStep }: Pick<SetCalls<never>, "lastStep">,
   zone: string,
   write: () => Promise<WriteAnswer<T>>,
   signal: AbortSignal,
 ): Promise<WriteAnswer<T>> => (lastStep ? lastStep.after(zone, write, signal) : write());
 
-async function replaceSet<Rest>(
-  calls: SetCalls<Rest>,
+async function replaceSet<Raw>(
+  calls: SetCalls<Raw>,
   request: ReplaceRequest,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
   const set = setOf(request);
-  const prepared = calls.writesUnread ? toWriteUnread : prepare(request, await calls.read(set, signal), calls);
+  const isUnread = calls.beforeWrite === "nothing";
+  const prepared = isUnread ? toWriteUnread : prepare(request, await calls.read(set, signal), calls);
   if (prepared.kind === "done") {
     // An earlier try may have ended before the last step.
     const fault = await calls.lastStep?.confirm(request.zone, signal);
     return fault ? { kind: "unknown", fault } : prepared;
   }
   if (prepared.kind !== "to-write") return prepared;
-  const unread = calls.writesUnread && { create: request.create === true };
+  const unread = isUnread ? { create: request.create === true } : undefined;
   const content = { value: request.value, ttl: request.ttl, unread };
-  const written = await inSteps(calls, request.zone, () => calls.write(set, content, prepared.held, signal), signal);
+  const written = await writeThenLastStep(
+    calls,
+    request.zone,
+    () => calls.write(set, content, prepared.current, signal),
+    signal,
+  );
   if (written.kind === "refused") return refused(faultOf(request, written.because));
   if (written.kind === "unknown" && !written.probablyDone) return written;
-  if (written.kind === "accepted" && written.value && holds(written.value, request))
+  if (written.kind === "accepted" && written.value && hasAddress(written.value, request))
     return done(request, written.value);
   return confirmed(calls.service, request, written, await calls.read(set, signal));
 }
 
-const toWriteUnread = { kind: "to-write", held: undefined } as const;
+const toWriteUnread = { kind: "to-write", current: undefined } as const;
 
 /** Removes the record only if it holds exactly the ordered address. */
-async function removeHeld<H extends Held>(
+async function removeIfUnchanged<H extends CurrentContent>(
   request: ReplaceRequest,
   reading: Promise<Lookup<H | undefined>>,
-  remove: (held: H) => Promise<WriteAnswer<unknown>>,
+  remove: (current: H) => Promise<WriteAnswer<unknown>>,
 ): Promise<RemoveOutcome> {
   const found = await reading;
   if (found.kind === "missing") return { kind: "left", values: [] };
   if (found.kind !== "found") return { kind: "refused", fault: found };
-  if (!found.value || !holds(found.value, request)) return { kind: "left", values: found.value?.values ?? [] };
+  if (!found.value || !hasAddress(found.value, request)) return { kind: "left", values: found.value?.values ?? [] };
   const removed = await remove(found.value);
   if (removed.kind === "accepted") return { kind: "removed" };
   if (removed.kind === "unknown") return { kind: "unknown", fault: removed.fault };
@@ -169,20 +176,25 @@ async function removeHeld<H extends Held>(
 }
 
 /** The change to write, after the set was read. */
-export function prepare<Rest>(
+export function prepare<Raw>(
   request: ReplaceRequest,
-  before: Lookup<HeldSet<Rest> | undefined>,
-  { replacesSeveral = false, writesAlways = false }: { replacesSeveral?: boolean; writesAlways?: boolean } = {},
-): WriteOutcome | { readonly kind: "to-write"; readonly held: HeldSet<Rest> | undefined } {
+  before: Lookup<CurrentSet<Raw> | undefined>,
+  { replacesSeveral = false, beforeWrite }: { replacesSeveral?: boolean } & Pick<SetCalls<Raw>, "beforeWrite">,
+): WriteOutcome | { readonly kind: "to-write"; readonly current: CurrentSet<Raw> | undefined } {
   if (before.kind !== "found") return refused(before);
-  const held = before.value;
-  const { length } = held?.values ?? [];
+  const current = before.value;
+  const { length } = current?.values ?? [];
   if (length === 0 && !request.create) return refused(noRecord(request));
-  if (held && length > 1 && !replacesSeveral) return refused(several(request, held.values));
-  if (held && !writesAlways && holds(held, request) && (request.ttl ?? held.ttl) === held.ttl) {
-    return { ...done(request, held), already: true };
+  if (current && length > 1 && !replacesSeveral) return refused(several(request, current.values));
+  if (
+    current &&
+    beforeWrite !== "read" &&
+    hasAddress(current, request) &&
+    (request.ttl ?? current.ttl) === current.ttl
+  ) {
+    return { ...done(request, current), already: true };
   }
-  return { kind: "to-write", held };
+  return { kind: "to-write", current };
 }
 
 /** The outcome of a write that was accepted or probably carried out, after the set was read again. */
@@ -190,20 +202,23 @@ export function confirmed(
   service: string,
   request: ReplaceRequest,
   written: Exclude<WriteAnswer<unknown>, { kind: "refused" }>,
-  after: Lookup<Held | undefined>,
+  after: Lookup<CurrentContent | undefined>,
 ): WriteOutcome {
-  if (after.kind === "found" && after.value && holds(after.value, request)) return done(request, after.value);
+  if (after.kind === "found" && after.value && hasAddress(after.value, request)) return done(request, after.value);
   if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
-  return { kind: "unknown", fault: after.kind === "found" ? notTaken(service, setOf(request)) : afterWrite(after) };
+  return {
+    kind: "unknown",
+    fault: after.kind === "found" ? notTaken(service, idOf(setOf(request))) : afterWrite(after),
+  };
 }
 
-const done = (request: ReplaceRequest, { ttl }: Held) => ({
+const done = (request: ReplaceRequest, { ttl }: CurrentContent) => ({
   kind: "done" as const,
   recordId: idOf(setOf(request)),
   ttl,
 });
 
-export const setOf = ({ zone, name, family, recordId }: RecordSpec): SoughtSet => ({
+export const setOf = ({ zone, name, family, recordId }: RecordSpec): RequestedSet => ({
   zone,
   name,
   type: recordTypeOf(family),
@@ -216,7 +231,7 @@ const idOf = ({ zone, name, type }: { zone: string; name: string; type: string }
 export const listedName = (whole: string, zone: string): string =>
   ownerOf(askedZoneName(whole), zone) ?? printable(whole);
 
-const holds = ({ values: [first, ...others] }: Held, { value }: ReplaceRequest): boolean =>
+const hasAddress = ({ values: [first, ...others] }: CurrentContent, { value }: ReplaceRequest): boolean =>
   first !== undefined && others.length === 0 && parseAddress(first)?.text === value;
 
 export const refused = (fault: TargetFault): WriteOutcome => ({ kind: "refused", fault });
@@ -226,10 +241,10 @@ const afterWrite = (fault: TargetFault): TargetFault => ({ ...fault, afterWrite:
 export const faultOf = (request: ReplaceRequest, because: TargetFault | Absent): TargetFault =>
   because.kind === "absent" ? noRecord(request) : because;
 
-const notTaken = (service: string, set: SetName): TargetFault =>
+export const notTaken = (service: string, id: string): TargetFault =>
   later(
     `${service} reported success, but its record does not hold the new address`,
-    `check it with \`moor show ${idOf(set)}\``,
+    `check it with \`moor show ${printable(id)}\``,
   );
 
 function noRecord({ zone, name, family, create }: RecordSpec): TargetFault {
@@ -248,8 +263,10 @@ const several = ({ zone, name, family }: ReplaceRequest, values: readonly string
   todo: "remove all but the one that moor should replace",
 });
 
-const noRecordWithId = (id: string): TargetFault => ({
+const idHint = "write zone/name/TYPE, such as example.org/home/A; `moor list ZONE` lists the existing records";
+
+export const noRecordWithId = (id: string, todo = idHint): TargetFault => ({
   kind: "missing",
   because: `there is no record with the id ${printable(id)}`,
-  todo: "write zone/name/TYPE, such as example.org/home/A; `moor list ZONE` lists the existing records",
+  todo,
 });

@@ -3,7 +3,7 @@ import type { HttpClient } from "../../lib/http-client/client.ts";
 import type { Endpoint } from "../../lib/http-client/endpoint.ts";
 import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { Lookup, ServiceFault } from "../../providers/answers/service-fault.ts";
-import type { Held, ListedZone } from "../../providers/provider-calls.ts";
+import type { CurrentContent, ListedZone } from "../../providers/provider-calls.ts";
 
 /**
  * An API for writing records: the settings of its config entry, and how to open it. `connect` is for those that use
@@ -36,7 +36,7 @@ export type RecordTarget = {
    */
   readonly isServedLater?: boolean;
   /** The current content of the record with that name and type. */
-  current(spec: RecordSpec, signal: AbortSignal): Promise<Lookup<Held>>;
+  current(spec: RecordSpec, signal: AbortSignal): Promise<Lookup<CurrentContent>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
   record(id: string, signal: AbortSignal): Promise<Lookup<ListedRecord>>;
@@ -70,7 +70,7 @@ export type TargetFault = ServiceFault;
 export type WriteOutcome =
   /** The record holds what was requested: it was read back, or the service returned all of it. */
   /** `already`: it held that before, and nothing was changed. */
-  | { readonly kind: "done"; readonly recordId: string; readonly ttl: Held["ttl"]; readonly already?: true }
+  | { readonly kind: "done"; readonly recordId: string; readonly ttl: CurrentContent["ttl"]; readonly already?: true }
   /** Nothing was stored: the API said so, or nothing was sent. */
   | { readonly kind: "refused"; readonly fault: TargetFault }
   /** What the record holds is unknown until it is read. */

@@ -4,13 +4,12 @@ import { firstFew } from "../../core/first-few.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { later } from "../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../providers/answers/service-fault.ts";
 import { unknown } from "../../providers/answers/write-answer.ts";
-import type { HeldSet, SetName } from "../../providers/provider-calls.ts";
+import type { CurrentSet, SetName } from "../../providers/provider-calls.ts";
 import { isRecordOf, ownerIn, type V1Calls, v1Calls } from "../../providers/services/hetzner/v1.ts";
 import { setCallsOf } from "./on-provider.ts";
-import { createSetTarget, type SoughtSet } from "./set-target.ts";
+import { createSetTarget, noRecordWithId, notTaken, type RequestedSet } from "./set-target.ts";
 import type { ListedRecord, RecordTarget, TargetFault, TargetKind } from "./target.ts";
 import { type TokenTarget, tokenSettings } from "./token-target.ts";
 
@@ -34,31 +33,31 @@ export function createV1Target(config: TokenTarget, client: HttpClient, now: () 
   const finder = new RecordFinder(calls);
   return createSetTarget({
     ...setCalls,
-    writesAlways: true,
+    beforeWrite: "read",
     read: (set, signal) => finder.find(set, signal),
-    async write(set, content, held, signal) {
-      const written = await setCalls.write(set, content, held, signal);
+    async write(set, content, current, signal) {
+      const written = await setCalls.write(set, content, current, signal);
       const [value = ""] = (written.kind === "accepted" && written.value?.values) || [];
       // Some services have answered 200 with the old value.
       const isTaken = written.kind !== "accepted" || parseAddress(value)?.text === content.value;
-      return isTaken ? written : unknown(notTaken(held?.rest[0]?.id ?? ""), true);
+      return isTaken ? written : unknown(notTaken(calls.service, current?.raw[0]?.id ?? ""), true);
     },
     async records(zone, signal) {
       const found = await calls.sets(zone, signal);
       return found.kind === "found"
-        ? { kind: "found", value: found.value.flatMap(({ rest }) => rest.map(fromWire)) }
+        ? { kind: "found", value: found.value.flatMap(({ raw }) => raw.map(fromWire)) }
         : found;
     },
     async record(id, signal) {
       const answer = await calls.http.record(id, signal);
       if (answer.kind === "ok") return { kind: "found", value: fromWire(answer.value) };
-      return answer.kind === "absent" ? noRecordWithId(id) : answer;
+      return answer.kind === "absent" ? noRecordWithId(id, idHint) : answer;
     },
   });
 }
 
 /** Undefined if the zone has no such record. */
-type SetLookup = Lookup<HeldSet<readonly ReadableRecord[]> | undefined>;
+type SetLookup = Lookup<CurrentSet<readonly ReadableRecord[]> | undefined>;
 
 /** Finds the record of a set, and remembers its id. */
 class RecordFinder {
@@ -71,14 +70,14 @@ class RecordFinder {
   }
 
   /** By the cached id, otherwise by searching the zone. Always checks that it is the record of the config entry. */
-  async find(set: SoughtSet, signal: AbortSignal): Promise<SetLookup> {
+  async find(set: RequestedSet, signal: AbortSignal): Promise<SetLookup> {
     if (set.recordId !== undefined) return this.#findById(set, set.recordId, signal);
     const id = this.#recordIds.get(keyOf(set));
     if (id !== undefined) {
       const answer = await this.#calls.http.record(id, signal);
       if (answer.kind !== "ok" && answer.kind !== "absent") return answer;
       const isIt = answer.kind === "ok" && !mismatchOf(set, answer.value, id, this.#zoneIds.get(set.zone));
-      if (isIt) return { kind: "found", value: heldIn(answer.value) };
+      if (isIt) return { kind: "found", value: currentSetOf(answer.value) };
       // Deleted or renamed, and perhaps created again in the console: search again.
       this.#recordIds.delete(keyOf(set));
     }
@@ -89,21 +88,21 @@ class RecordFinder {
     const found = await this.#calls.sets(set.zone, signal);
     if (found.kind !== "found") return found;
     // So that a thousand names in one zone do not read its list a thousand times.
-    for (const { name, type, rest } of found.value) {
-      const [only, another] = rest;
+    for (const { name, type, raw } of found.value) {
+      const [only, another] = raw;
       if (!only || another) continue;
       this.#recordIds.set(keyOf({ zone: set.zone, name, type }), only.id);
       this.#zoneIds.set(set.zone, only.zone_id);
     }
-    const [first, ...others] = found.value.find(({ name, type }) => name === set.name && type === set.type)?.rest ?? [];
+    const [first, ...others] = found.value.find(({ name, type }) => name === set.name && type === set.type)?.raw ?? [];
     if (!first) return { kind: "found", value: undefined };
-    return others.length === 0 ? { kind: "found", value: heldIn(first) } : ambiguous(set, [first, ...others]);
+    return others.length === 0 ? { kind: "found", value: currentSetOf(first) } : ambiguous(set, [first, ...others]);
   }
 
   /** The record id in the config may be wrong: only the record that the entry describes may be overwritten. */
   async #findById(set: SetName, id: string, signal: AbortSignal): Promise<SetLookup> {
     const answer = await this.#calls.http.record(id, signal);
-    if (answer.kind !== "ok") return answer.kind === "absent" ? noRecordWithId(id) : answer;
+    if (answer.kind !== "ok") return answer.kind === "absent" ? noRecordWithId(id, idHint) : answer;
     if (!this.#zoneIds.has(set.zone)) {
       const zone = await this.#calls.zoneId(set.zone, signal);
       if (zone.kind !== "found") return zone;
@@ -112,23 +111,17 @@ class RecordFinder {
     const mismatch = mismatchOf(set, answer.value, id, this.#zoneIds.get(set.zone));
     // The zone may have been deleted and created again with another id.
     if (mismatch) this.#zoneIds.delete(set.zone);
-    return mismatch ?? { kind: "found", value: heldIn(answer.value) };
+    return mismatch ?? { kind: "found", value: currentSetOf(answer.value) };
   }
 }
 
 const keyOf = ({ zone, name, type }: SetName) => `${zone} ${name} ${type}`;
 
-const heldIn = (record: ReadableRecord): HeldSet<readonly ReadableRecord[]> => ({
+const currentSetOf = (record: ReadableRecord): CurrentSet<readonly ReadableRecord[]> => ({
   values: [record.value],
   ttl: record.ttl ?? null,
-  rest: [record],
+  raw: [record],
 });
-
-const notTaken = (id: string): TargetFault =>
-  later(
-    "the record service reported success, but its record does not hold the new address",
-    `check it with \`moor show ${printable(id)}\``,
-  );
 
 function mismatchOf(
   set: SetName,
@@ -156,11 +149,7 @@ const fromWire = ({ id, zone_id, name, type, value, ttl }: ReadableRecord): List
   ...(typeof ttl === "number" ? { ttl } : {}),
 });
 
-const noRecordWithId = (id: string): TargetFault => ({
-  kind: "missing",
-  because: `there is no record with the id ${printable(id)}`,
-  todo: "`moor zones` and `moor list ZONE` show the existing ones",
-});
+const idHint = "`moor zones` and `moor list ZONE` show the existing ones";
 
 const ambiguous = ({ zone, name, type }: SetName, records: readonly ReadableRecord[]): TargetFault => ({
   kind: "ambiguous",

@@ -9,7 +9,7 @@ describe("more records than fit into one transaction", () => {
   );
   /** A service with room for two changes; `answers` are those to the writes, in order. */
   async function replaceAll(...answers: readonly WriteAnswer<undefined>[]) {
-    const held = new Map(requests.map(({ name }) => [name, "2001:db8::1"]));
+    const stored = new Map(requests.map(({ name }) => [name, "2001:db8::1"]));
     const written: string[] = [];
     const { signal } = new AbortController();
     const calls: Partial<ZoneCalls<undefined>> = {
@@ -17,12 +17,12 @@ describe("more records than fit into one transaction", () => {
       readAll: async (sets) =>
         sets.map(({ name }) => ({
           kind: "found",
-          value: { values: [held.get(name) ?? ""], ttl: 60, rest: undefined },
+          value: { values: [stored.get(name) ?? ""], ttl: 60, raw: undefined },
         })),
       async writeAll(changes) {
         const answer = answers[written.length] ?? { kind: "accepted", value: undefined };
         written.push(changes.map(({ set }) => set.name).join("+"));
-        if (answer.kind === "accepted") for (const { set, content } of changes) held.set(set.name, content.value);
+        if (answer.kind === "accepted") for (const { set, content } of changes) stored.set(set.name, content.value);
         return answer;
       },
       room: { of: () => 1, most: 2 },

@@ -2,61 +2,61 @@ import type { Lookup } from "../../providers/answers/service-fault.ts";
 import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { WriteAnswer } from "../../providers/answers/write-answer.ts";
 import { batches } from "../../providers/batches.ts";
-import type { HeldSet, SetName } from "../../providers/provider-calls.ts";
+import type { CurrentSet, SetName } from "../../providers/provider-calls.ts";
 import {
   confirmed,
   createSetTarget,
   faultOf,
-  inSteps,
   type NewSetContent,
   prepare,
   refused,
   type SetCalls,
   setOf,
+  writeThenLastStep,
 } from "./set-target.ts";
 import type { RecordTarget, ReplaceRequest, TargetFault, TogetherOutcome } from "./target.ts";
 
-export type TargetSetChange<Rest> = {
+export type TargetSetChange<Raw> = {
   readonly set: SetName;
   readonly content: NewSetContent;
-  readonly held: HeldSet<Rest> | undefined;
+  readonly current: CurrentSet<Raw> | undefined;
 };
 
 /** The calls of a service that can also write many sets of one zone in one transaction. */
-export type ZoneCalls<Rest> = SetCalls<Rest> & TogetherCalls<Rest>;
+export type ZoneCalls<Raw> = SetCalls<Raw> & TogetherCalls<Raw>;
 
-export type TogetherCalls<Rest> = Pick<SetCalls<Rest>, "service" | "lastStep"> & {
+export type TogetherCalls<Raw> = Pick<SetCalls<Raw>, "service" | "lastStep"> & {
   /** As `read`, in the order of the sets. All are of one zone. */
-  readAll(sets: readonly SetName[], signal: AbortSignal): Promise<readonly Lookup<HeldSet<Rest> | undefined>[]>;
+  readAll(sets: readonly SetName[], signal: AbortSignal): Promise<readonly Lookup<CurrentSet<Raw> | undefined>[]>;
   /** All or nothing. */
-  writeAll(changes: readonly TargetSetChange<Rest>[], signal: AbortSignal): Promise<WriteAnswer<unknown>>;
+  writeAll(changes: readonly TargetSetChange<Raw>[], signal: AbortSignal): Promise<WriteAnswer<unknown>>;
   /** The size of one change, and of the largest transaction. */
-  readonly room: { readonly of: (change: TargetSetChange<Rest>) => number; readonly most: number };
+  readonly room: { readonly of: (change: TargetSetChange<Raw>) => number; readonly most: number };
   /** Whether a set with several addresses is replaced, and not left alone. */
   readonly replacesSeveral?: boolean;
 };
 
 /** A set target that replaces many sets in as few transactions as the service allows. */
-export function createZoneTarget<Rest>(calls: ZoneCalls<Rest>): RecordTarget {
+export function createZoneTarget<Raw>(calls: ZoneCalls<Raw>): RecordTarget {
   return { ...createSetTarget(calls), replaceAll: (requests, signal) => replaceAll(calls, requests, signal) };
 }
 
-type Pending<Rest> = { readonly request: ReplaceRequest; readonly change: TargetSetChange<Rest> };
+type Pending<Raw> = { readonly request: ReplaceRequest; readonly change: TargetSetChange<Raw> };
 
-export async function replaceAll<Rest>(
-  calls: TogetherCalls<Rest>,
+export async function replaceAll<Raw>(
+  calls: TogetherCalls<Raw>,
   requests: readonly ReplaceRequest[],
   signal: AbortSignal,
 ): Promise<readonly TogetherOutcome[]> {
   const outcomes = new Map<ReplaceRequest, TogetherOutcome>();
-  const pending: Pending<Rest>[] = [];
+  const pending: Pending<Raw>[] = [];
   const before = await calls.readAll(requests.map(setOf), signal);
   for (const [at, request] of requests.entries()) {
     const prepared = prepare(request, before[at] ?? { kind: "found", value: undefined }, calls);
     if (prepared.kind !== "to-write") outcomes.set(request, prepared);
     else {
       const content = { value: request.value, ttl: request.ttl };
-      pending.push({ request, change: { set: setOf(request), content, held: prepared.held } });
+      pending.push({ request, change: { set: setOf(request), content, current: prepared.current } });
     }
   }
   // An earlier try may have ended before the last step.
@@ -75,14 +75,14 @@ export async function replaceAll<Rest>(
   return requests.map((request) => outcomes.get(request) ?? { kind: "alone" });
 }
 
-async function replacePart<Rest>(
-  calls: TogetherCalls<Rest>,
-  part: readonly Pending<Rest>[],
+async function replacePart<Raw>(
+  calls: TogetherCalls<Raw>,
+  part: readonly Pending<Raw>[],
   signal: AbortSignal,
 ): Promise<readonly TogetherOutcome[]> {
   const changes = part.map(({ change }) => change);
   const zone = changes[0]?.set.zone ?? "";
-  const written = await inSteps(calls, zone, () => calls.writeAll(changes, signal), signal);
+  const written = await writeThenLastStep(calls, zone, () => calls.writeAll(changes, signal), signal);
   if (written.kind === "refused") return part.map(({ request }) => refusedTogether(faultOf(request, written.because)));
   if (written.kind === "unknown" && !written.probablyDone) return part.map(() => written);
   const after = await calls.readAll(

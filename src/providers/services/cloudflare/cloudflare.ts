@@ -8,8 +8,8 @@ import { type ApiDialect, type JsonBody, noZone, readPages, unknownCall } from "
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
 import type { WriteAnswer } from "../../answers/write-answer.ts";
 import type {
-  Held,
-  HeldSet,
+  CurrentContent,
+  CurrentSet,
   ProviderAccount,
   ProviderCalls,
   ProviderSetChange,
@@ -82,15 +82,15 @@ export function cloudflareCalls(account: ProviderAccount, client: HttpClient): P
         const alike = Map.groupBy(records, ({ name, type }) => `${askedZoneName(name)} ${type}`);
         return [...alike.values()].flatMap((set) => {
           const [{ name, type } = { name: "", type: "" }] = set;
-          const held = heldOf(set);
-          return held ? [{ name: ownerOf(askedZoneName(name), zone) ?? printable(name), type, ...held }] : [];
+          const current = currentSetOf(set);
+          return current ? [{ name: ownerOf(askedZoneName(name), zone) ?? printable(name), type, ...current }] : [];
         });
       });
     },
     async read(set, signal) {
       const owner = absoluteName(set.name, set.zone);
       const found = await zones.records(set.zone, `&type=${set.type}&name=${encodeURIComponent(owner)}`, signal);
-      return mapFound(found, (records) => heldOf(records.filter(isOf(set))));
+      return mapFound(found, (records) => currentSetOf(records.filter(isOf(set))));
     },
     async write(zone, changes, signal) {
       const id = await zones.id(zone, signal);
@@ -167,7 +167,7 @@ async function send(
   path: string,
   changes: Changes,
   signal: AbortSignal,
-): Promise<WriteAnswer<readonly (Held | undefined)[]>> {
+): Promise<WriteAnswer<readonly (CurrentContent | undefined)[]>> {
   const all = changes.map(operationsFor);
   const { deletes, patches, posts }: Operations = {
     deletes: all.flatMap((each) => each.deletes),
@@ -195,7 +195,7 @@ async function send(
     value: changes.map(({ set, content: wanted }) => {
       const isIt =
         isRecord(result) && isOf(set)(result) && (!patched || result.id === id) && wanted?.values.length === 1;
-      return isIt ? heldOf([result]) : undefined;
+      return isIt ? currentSetOf([result]) : undefined;
     }),
   };
 }
@@ -216,14 +216,14 @@ const isOf =
   (record: ReadableRecord): boolean =>
     record.type === type && askedZoneName(record.name) === absoluteName(name, zone);
 
-function heldOf(records: readonly ReadableRecord[]): HeldSet<readonly RecordRef[]> | undefined {
+function currentSetOf(records: readonly ReadableRecord[]): CurrentSet<readonly RecordRef[]> | undefined {
   const [first] = records;
   if (!first) return undefined;
-  const rest = records.map(({ id, ttl, proxied = false, ...record }) => ({
+  const raw = records.map(({ id, ttl, proxied = false, ...record }) => ({
     ...{ id, ttl, proxied, value: valueIn(first.type, record) },
   }));
   const hasMixedTtl = records.some(({ ttl }) => ttl !== first.ttl);
-  return { values: rest.map(({ value }) => value), ttl: first.ttl === automatic ? null : first.ttl, hasMixedTtl, rest };
+  return { values: raw.map(({ value }) => value), ttl: first.ttl === automatic ? null : first.ttl, hasMixedTtl, raw };
 }
 
 const isRecord = (value: unknown): value is ReadableRecord =>

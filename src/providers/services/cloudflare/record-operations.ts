@@ -25,10 +25,10 @@ export type Operations = {
 
 /** What turns the records of a set into the wanted ones. */
 export function operationsFor({ set, content, before }: ProviderSetChange<readonly RecordRef[]>): Operations {
-  const held = typeof before === "object" ? before.rest : [];
-  const { kept, changed, removed, added } = recordDiff(set, held, content?.values ?? []);
+  const current = typeof before === "object" ? before.raw : [];
+  const { kept, changed, removed, added } = recordDiff(set, current, content?.values ?? []);
   const ttl = content?.ttl === null ? automatic : content?.ttl;
-  const isProxied = held.some(({ proxied }) => proxied);
+  const isProxied = current.some(({ proxied }) => proxied);
   const isOtherTtl = (record: RecordRef) => ttl !== undefined && record.ttl !== ttl && !record.proxied;
   return {
     deletes: removed.map(({ id }) => ({ id })),
@@ -40,7 +40,7 @@ export function operationsFor({ set, content, before }: ProviderSetChange<readon
       type: set.type,
       name: absoluteName(set.name, set.zone),
       ...contentOf(set.type, value),
-      ttl: ttl ?? held[0]?.ttl ?? automatic,
+      ttl: ttl ?? current[0]?.ttl ?? automatic,
       ...(["A", "AAAA", "CNAME"].includes(set.type) && { proxied: isProxied }),
     })),
   };
@@ -49,7 +49,7 @@ export function operationsFor({ set, content, before }: ProviderSetChange<readon
 /** A proxied record keeps the automatic TTL, whatever is ordered. */
 export const isTtlIgnored = ({ content, before }: ProviderSetChange<readonly RecordRef[]>): boolean =>
   typeof before === "object" &&
-  before.rest.some(({ proxied }) => proxied) &&
+  before.raw.some(({ proxied }) => proxied) &&
   typeof content?.ttl === "number" &&
   content.ttl !== servedAutomatically;
 

@@ -10,7 +10,7 @@ import { mapFound } from "../../answers/list-in.ts";
 import { cannotList } from "../../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
 import { unknown, type WriteAnswer } from "../../answers/write-answer.ts";
-import type { HeldSet, ProviderCalls, ProviderSetChange, SetContent, SetName } from "../../provider-calls.ts";
+import type { CurrentSet, ProviderCalls, ProviderSetChange, SetContent, SetName } from "../../provider-calls.ts";
 import { type AskServer, askerOf, nameOfKey, type UpdateServer } from "./ask-server.ts";
 import { changedMeanwhile, isAlias, notItsZone, refusalOfQuery, refusalOfUpdate, service } from "./update-faults.ts";
 
@@ -59,12 +59,12 @@ export function updateCalls(
     async read(set, signal) {
       const heard = await ask({ opcode: opcodes.query, question: questionOf(set) }, signal);
       if (heard.kind !== "heard") return heard.kind === "silence" && heard.refused ? notItsZone(set.zone) : heard.fault;
-      if (onlyQueries) return heldIn(heard.message, set, isAlias(set));
+      if (onlyQueries) return currentSetIn(heard.message, set, isAlias(set));
       if (isReferral(heard.message, set)) {
         const named = ({ name, type }: Omit<SetName, "zone">) => name === set.name && type === set.type;
         return mapFound(await sets(set.zone, signal), (all) => all.find(named));
       }
-      const found = heldIn(heard.message, set);
+      const found = currentSetIn(heard.message, set);
       return found.kind === "found" && found.value && !(await exists(ask, set, signal)) ? missing : found;
     },
     async write(_, changes, signal) {
@@ -158,19 +158,19 @@ const isReferral = ({ rcode, authoritative, authorities }: Message, { zone }: Se
   !authoritative &&
   authorities.some(({ name, type }) => type === 2 && name !== zone && ownerOf(name, zone) !== undefined);
 
-function heldIn(message: Message, set: SetName, alias?: ServiceFault): Lookup<HeldSet<undefined> | undefined> {
+function currentSetIn(message: Message, set: SetName, alias?: ServiceFault): Lookup<CurrentSet<undefined> | undefined> {
   if (message.rcode !== rcodes.noError && message.rcode !== rcodes.nxDomain)
     return refusalOfQuery(message.rcode, set.zone, `query for ${nameOf(set)}`);
   if (!message.authoritative) return notItsZone(set.zone);
   const own = message.answers.filter(({ name, class: klass }) => name === nameOf(set) && klass === classes.in);
   if (alias && set.type !== "CNAME" && own.some(({ type }) => type === cname)) return alias;
   const code = typeCode(typeOf(set));
-  return { kind: "found", value: heldOf(own.filter(({ type }) => type === code)) };
+  return { kind: "found", value: currentSetOf(own.filter(({ type }) => type === code)) };
 }
 
-function heldOf(records: readonly ResourceRecord[]): HeldSet<undefined> | undefined {
+function currentSetOf(records: readonly ResourceRecord[]): CurrentSet<undefined> | undefined {
   const [first] = records;
-  return first && { values: records.map(textOf), ttl: first.ttl, rest: undefined };
+  return first && { values: records.map(textOf), ttl: first.ttl, raw: undefined };
 }
 
 function textOf({ type: code, data }: ResourceRecord): string {
@@ -183,9 +183,11 @@ function textOf({ type: code, data }: ResourceRecord): string {
 const setsIn = (records: readonly ResourceRecord[], zone: string) =>
   [...Map.groupBy(records, ({ name, type }) => `${name} ${type}`).values()].flatMap((alike) => {
     const [{ name, type: code } = { name: "", type: 0 }] = alike;
-    const [owner, held] = [ownerOf(name, zone), heldOf(alike)];
+    const [owner, current] = [ownerOf(name, zone), currentSetOf(alike)];
     const type = typeName(typeFromCode(code) ?? `TYPE${code}`);
-    return owner === undefined || held === undefined || ownTypes.includes(type) ? [] : [{ name: owner, type, ...held }];
+    return owner === undefined || current === undefined || ownTypes.includes(type)
+      ? []
+      : [{ name: owner, type, ...current }];
   });
 
 function outcomeOf(

@@ -17,8 +17,8 @@ import {
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
 import { unknown, type WriteAnswer } from "../../answers/write-answer.ts";
 import type {
-  Held,
-  HeldSet,
+  CurrentContent,
+  CurrentSet,
   ProviderAccount,
   ProviderCalls,
   ProviderRules,
@@ -84,7 +84,7 @@ export function rrsetsCalls(account: ProviderAccount, client: HttpClient, option
     async sets(zone, signal) {
       const found = lookupOf(await http.sets(zone, signal), () => noZone(zone, service));
       return mapFound(found, (sets) =>
-        sets.map((set) => ({ name: ownerIn(set, zone), type: set.type, ...heldIn(set) })),
+        sets.map((set) => ({ name: ownerIn(set, zone), type: set.type, ...currentSetOf(set) })),
       );
     },
     read: (set, signal) => readSet(tools, set, signal),
@@ -117,7 +117,7 @@ async function readSet(
   { http, service }: Tools,
   set: SetName,
   signal: AbortSignal,
-): Promise<Lookup<HeldSet<undefined> | undefined>> {
+): Promise<Lookup<CurrentSet<undefined> | undefined>> {
   const answer = await http.set(set, signal);
   // The service answers 404 both for a missing set and for a zone that the token cannot see; only its text tells them
   // apart.
@@ -126,13 +126,13 @@ async function readSet(
   if (answer.kind !== "ok") return answer;
   const owner = parseOwner(answer.value.name, set.zone);
   const isIt = answer.value.type === set.type && owner.ok && owner.value === set.name;
-  return isIt ? { kind: "found", value: heldIn(answer.value) } : unexpected("another record set", service);
+  return isIt ? { kind: "found", value: currentSetOf(answer.value) } : unexpected("another record set", service);
 }
 
-const heldIn = ({ records, ttl = null }: ReadableRRset): HeldSet<undefined> => ({
+const currentSetOf = ({ records, ttl = null }: ReadableRRset): CurrentSet<undefined> => ({
   values: records.map(({ value }) => value),
   ttl,
-  rest: undefined,
+  raw: undefined,
 });
 
 const ownerIn = ({ name }: ReadableRRset, zone: string): string => {
@@ -158,7 +158,7 @@ async function putSet(
   change: ProviderSetChange<undefined>,
   content: SetContent,
   signal: AbortSignal,
-): Promise<WriteAnswer<readonly (Held | undefined)[]>> {
+): Promise<WriteAnswer<readonly (CurrentContent | undefined)[]>> {
   const { service, http, settled, comment } = tools;
   const { set } = change;
   const { records } = newSet(set, content, comment);
@@ -174,13 +174,13 @@ async function putSet(
       : written;
   }
   if (written.kind === "unknown" && !written.probablyDone) return written;
-  const held = await readSet(tools, set, signal);
+  const current = await readSet(tools, set, signal);
   // The reason why the write was not a plain success says more than the content of the set.
-  if (held.kind !== "found") return unknown(written.kind === "unknown" ? written.fault : afterWrite(held));
-  if (!held.value || !sameValues(set, content.values, held.value.values))
-    return written.kind === "unknown" ? unknown(written.fault) : { kind: "accepted", value: [held.value] };
-  const { ttl = held.value.ttl } = content;
-  return ttl === held.value.ttl ? { kind: "accepted", value: [held.value] } : changeTtl(tools, set, ttl, signal);
+  if (current.kind !== "found") return unknown(written.kind === "unknown" ? written.fault : afterWrite(current));
+  if (!current.value || !sameValues(set, content.values, current.value.values))
+    return written.kind === "unknown" ? unknown(written.fault) : { kind: "accepted", value: [current.value] };
+  const { ttl = current.value.ttl } = content;
+  return ttl === current.value.ttl ? { kind: "accepted", value: [current.value] } : changeTtl(tools, set, ttl, signal);
 }
 
 async function createSet(
@@ -203,7 +203,7 @@ async function changeTtl(
   set: SetName,
   ttl: number | null,
   signal: AbortSignal,
-): Promise<WriteAnswer<readonly (Held | undefined)[]>> {
+): Promise<WriteAnswer<readonly (CurrentContent | undefined)[]>> {
   const { settled, http } = tools;
   const changed = await settled(await http.changeTtl(set, ttl, signal), signal);
   if (changed.kind === "refused") {
@@ -212,17 +212,17 @@ async function changeTtl(
   }
   if (changed.kind === "unknown" && !changed.probablyDone) return unknown(withoutTtl(set, changed.fault));
   // The service may have stored another TTL.
-  const held = await readSet(tools, set, signal);
-  if (held.kind !== "found") return unknown(afterWrite(held));
-  if (changed.kind === "unknown" && held.value?.ttl !== ttl) return unknown(withoutTtl(set, changed.fault));
-  return { kind: "accepted", value: [held.value] };
+  const current = await readSet(tools, set, signal);
+  if (current.kind !== "found") return unknown(afterWrite(current));
+  if (changed.kind === "unknown" && current.value?.ttl !== ttl) return unknown(withoutTtl(set, changed.fault));
+  return { kind: "accepted", value: [current.value] };
 }
 
 async function deleteSet(
   { service, http, settled }: Tools,
   set: SetName,
   signal: AbortSignal,
-): Promise<WriteAnswer<readonly (Held | undefined)[]>> {
+): Promise<WriteAnswer<readonly (CurrentContent | undefined)[]>> {
   const removed = await settled(await http.remove(set, signal), signal);
   if (removed.kind === "accepted") return { kind: "accepted", value: [] };
   if (removed.kind === "unknown" || removed.because.kind !== "absent") return removed;

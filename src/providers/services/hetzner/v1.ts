@@ -8,8 +8,8 @@ import { later, noZone, unknownCall } from "../../answers/service-answer.ts";
 import type { Lookup } from "../../answers/service-fault.ts";
 import { unknown, type WriteAnswer } from "../../answers/write-answer.ts";
 import type {
-  Held,
-  HeldSet,
+  CurrentContent,
+  CurrentSet,
   ListedZone,
   ProviderAccount,
   ProviderCalls,
@@ -71,7 +71,7 @@ export function v1Calls(
       return mapFound(await records(zone, signal), (all) => {
         const alike = Map.groupBy(all, (record) => `${ownerIn(record, zone)} ${record.type}`);
         return [...alike.values()].flatMap(([first, ...others]) =>
-          first ? [{ name: ownerIn(first, zone), type: first.type, ...heldOf([first, ...others]) }] : [],
+          first ? [{ name: ownerIn(first, zone), type: first.type, ...currentSetOf([first, ...others]) }] : [],
         );
       });
     },
@@ -79,16 +79,16 @@ export function v1Calls(
       const found = await records(set.zone, signal);
       return mapFound(found, (all) => {
         const own = all.filter((record) => record.type === set.type && ownerIn(record, set.zone) === set.name);
-        return own.length > 0 ? heldOf(own) : undefined;
+        return own.length > 0 ? currentSetOf(own) : undefined;
       });
     },
     async write(zone, [change], signal) {
       if (!change) return { kind: "accepted", value: [] };
-      const held = typeof change.before === "object" ? change.before.rest : [];
-      const listedId = held[0]?.zone_id ?? ids.get(zone);
+      const current = typeof change.before === "object" ? change.before.raw : [];
+      const listedId = current[0]?.zone_id ?? ids.get(zone);
       const id = listedId === undefined ? await zoneId(zone, signal) : ({ kind: "found", value: listedId } as const);
       if (id.kind !== "found") return { kind: "refused", because: id };
-      return inOrder(requestsFor(http, change, held, id.value, signal), change);
+      return inOrder(requestsFor(http, change, current, id.value, signal), change);
     },
     close: () => client.close(),
   };
@@ -99,11 +99,11 @@ export const ownerIn = ({ name }: ReadableRecord, zone: string): string => {
   return owner.ok ? owner.value : name;
 };
 
-const heldOf = (records: Records): HeldSet<Records> => ({
+const currentSetOf = (records: Records): CurrentSet<Records> => ({
   values: records.map(({ value }) => value),
   ttl: records[0]?.ttl ?? null,
   hasMixedTtl: records.some(({ ttl }) => (ttl ?? null) !== (records[0]?.ttl ?? null)),
-  rest: records,
+  raw: records,
 });
 
 const zoneFromWire = ({ id, name, ttl }: { id: string; name: string; ttl?: number | null }): ListedZone => ({
@@ -129,11 +129,11 @@ type Request = () => Promise<WriteAnswer<ReadableRecord | undefined>>;
 function requestsFor(
   http: V1Http,
   { set, content }: ProviderSetChange<Records>,
-  held: Records,
+  current: Records,
   zoneId: string,
   signal: AbortSignal,
 ): readonly Request[] {
-  const { kept, changed, removed, added } = recordDiff(set, held, content?.values ?? []);
+  const { kept, changed, removed, added } = recordDiff(set, current, content?.values ?? []);
   const ttlOf = (record?: ReadableRecord) => (content?.ttl === undefined ? record?.ttl : content.ttl) ?? undefined;
   const isOtherTtl = (record: ReadableRecord) => (record.ttl ?? undefined) !== ttlOf(record);
   const replace =
@@ -148,7 +148,7 @@ function requestsFor(
   const create =
     (value: string): Request =>
     () => {
-      const ttl = ttlOf(held[0]);
+      const ttl = ttlOf(current[0]);
       const { name, type } = set;
       return http.create({ value, ttl, type, name, zone_id: zoneId }, signal);
     };
@@ -173,7 +173,7 @@ function requestsFor(
 async function inOrder(
   requests: readonly Request[],
   { set, content }: ProviderSetChange<Records>,
-): Promise<WriteAnswer<readonly (Held | undefined)[]>> {
+): Promise<WriteAnswer<readonly (CurrentContent | undefined)[]>> {
   let last: ReadableRecord | undefined;
   for (const [at, request] of requests.entries()) {
     const written = await request();
@@ -183,7 +183,7 @@ async function inOrder(
     else return unknown(written.because.kind === "absent" ? removedMeanwhile(set) : written.because);
   }
   const isShown = content?.values.length === 1 && requests.length === 1;
-  return { kind: "accepted", value: [last && isShown ? heldOf([last]) : undefined] };
+  return { kind: "accepted", value: [last && isShown ? currentSetOf([last]) : undefined] };
 }
 
 export const isRecordOf = (

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../../core/may.ts";
 import { type MaybeLater, whenKnown } from "../../../core/maybe-later.ts";
-import { bodySize, smallBody, WholeRequest } from "../../../lib/http/schedule-requests.ts";
+import { BufferedRequest, bodySize, smallBody } from "../../../lib/http/schedule-requests.ts";
 import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { slowToParse } from "./json-shape.ts";
@@ -53,7 +53,7 @@ export function admitBody(
   const size = bodySize(raw);
   const { config, bodyLimit } = request.routeOptions;
   const isLarge = config.largeBody === true && mayWriteZones(request.actor.scope);
-  const body = size <= bodyLimit && raw instanceof WholeRequest ? raw.takeBody() : undefined;
+  const body = size <= bodyLimit && raw instanceof BufferedRequest ? raw.takeBody() : undefined;
   if (body !== undefined) {
     // For Fastify, the request has no body then.
     Object.assign(raw.headers, { "content-type": undefined, "content-length": "0" });

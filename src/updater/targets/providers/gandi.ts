@@ -60,10 +60,10 @@ function gandiCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined
         return unexpected("no record set", service);
       }
       const { rrset_values: values, rrset_ttl: ttl } = answer.value;
-      return { kind: "found", value: { values, ttl, rest: undefined } };
+      return { kind: "found", value: { values, ttl, raw: undefined } };
     },
-    async write(set, { value, ttl }, held, signal) {
-      const content = { rrset_values: [value], rrset_ttl: ttl ?? held?.ttl ?? usualTtl };
+    async write(set, { value, ttl }, current, signal) {
+      const content = { rrset_values: [value], rrset_ttl: ttl ?? current?.ttl ?? usualTtl };
       const written = await api.send("PUT", pathOf(set), content, [200, 201], signal);
       return withoutContent(written);
     },

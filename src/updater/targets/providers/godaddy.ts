@@ -53,11 +53,11 @@ function godaddyCalls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
       return mapFound(found, (records) => {
         const own = records.filter(({ name, type }) => name === set.name && type === set.type);
         const [first] = own;
-        return first && { values: own.map(({ data }) => data), ttl: first.ttl, rest: undefined };
+        return first && { values: own.map(({ data }) => data), ttl: first.ttl, raw: undefined };
       });
     },
-    async write(set, { value, ttl }, held, signal) {
-      const content = [{ data: value, ttl: ttl ?? held?.ttl ?? usualTtl }];
+    async write(set, { value, ttl }, current, signal) {
+      const content = [{ data: value, ttl: ttl ?? current?.ttl ?? usualTtl }];
       const written = await api.send("PUT", pathOf(set), content, [200], signal);
       return withoutContent(written);
     },

@@ -94,15 +94,15 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
           type,
           value: content,
           ttl,
-          rest: id,
+          raw: id,
         })),
       );
     },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
-      const content = { content: value, ttl: ttl ?? held?.ttl ?? usualTtl };
+    async write({ zone, name, type }, { value, ttl }, current, signal) {
+      const content = { content: value, ttl: ttl ?? current?.ttl ?? usualTtl };
       const created = { domain: zone, name: absoluteName(name, zone), type, ...content };
-      const request = held
-        ? post("nameserver.updateRecord", { id: held.rest, ...content }, signal)
+      const request = current
+        ? post("nameserver.updateRecord", { id: current.raw, ...content }, signal)
         : post("nameserver.createRecord", created, signal);
       const written = await session.write(request, [200], signal);
       return withoutContent(written);

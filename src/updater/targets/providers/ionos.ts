@@ -6,7 +6,7 @@ import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answ
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import { type ApiDialect, noZone } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
-import type { Held, ListedZone } from "../../../providers/provider-calls.ts";
+import type { CurrentContent, ListedZone } from "../../../providers/provider-calls.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
@@ -41,9 +41,9 @@ const dialect: ApiDialect = {
   },
 };
 
-type Rest = { readonly id: string; readonly disabled: boolean };
+type Raw = { readonly id: string; readonly disabled: boolean };
 
-function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Rest> {
+function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Raw> {
   const api = openJsonApi(client, dialect, () => ({ "x-api-key": config.token() }));
   const zoneIds = new Map<string, string>();
 
@@ -74,21 +74,25 @@ function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Rest> 
           type,
           value: content,
           ttl,
-          rest: { id, disabled: disabled === true },
+          raw: { id, disabled: disabled === true },
         })),
       );
     },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
+    async write({ zone, name, type }, { value, ttl }, current, signal) {
       const path = `/zones/${zoneIds.get(zone)}/records`;
       const owner = absoluteName(name, zone);
-      const content = { content: value, ttl: ttl ?? held?.ttl ?? usualTtl, disabled: held?.rest.disabled ?? false };
-      const written = held
-        ? await api.send("PUT", `${path}/${held.rest.id}`, content, [200], signal)
+      const content = {
+        content: value,
+        ttl: ttl ?? current?.ttl ?? usualTtl,
+        disabled: current?.raw.disabled ?? false,
+      };
+      const written = current
+        ? await api.send("PUT", `${path}/${current.raw.id}`, content, [200], signal)
         : await api.send("POST", path, [{ name: owner, type, ...content }], [201], signal);
       if (written.kind !== "accepted") return written;
-      const [stored] = held ? [written.value] : Array.isArray(written.value.list) ? written.value.list : [];
+      const [stored] = current ? [written.value] : Array.isArray(written.value.list) ? written.value.list : [];
       const isIt = isRecord(stored) && stored.type === type && askedZoneName(stored.name) === owner;
-      return { kind: "accepted", value: isIt ? heldIn(stored) : undefined };
+      return { kind: "accepted", value: isIt ? currentSetOf(stored) : undefined };
     },
     zones,
     close: () => client.close(),
@@ -104,7 +108,7 @@ type ReadableRecord = {
   readonly disabled?: boolean;
 };
 
-const heldIn = ({ content, ttl }: ReadableRecord): Held => ({ values: [content], ttl });
+const currentSetOf = ({ content, ttl }: ReadableRecord): CurrentContent => ({ values: [content], ttl });
 
 const isRecord = (value: unknown): value is ReadableRecord =>
   isObject(value) && [value.id, value.name, value.type, value.content].every(isText) && isNumber(value.ttl);

@@ -3,35 +3,35 @@ import type { SetName } from "../../../providers/provider-calls.ts";
 import type { SetCalls } from "../set-target.ts";
 
 /** One value of a set, as a service with a separate record for each value lists it. */
-export type OneRecord<Rest> = {
+export type OneRecord<Raw> = {
   /** Relative to the zone; `@` for the zone itself. */
   readonly name: string;
   readonly type: string;
   readonly value: string;
   /** Null if the record uses the zone's TTL. */
   readonly ttl: number | null;
-  readonly rest: Rest;
+  readonly raw: Raw;
 };
 
 /** The calls of a service with a separate record for each value. */
-export type RecordCalls<Rest> = Omit<SetCalls<Rest>, "read" | "records"> & {
+export type RecordCalls<Raw> = Omit<SetCalls<Raw>, "read" | "records"> & {
   /** The records of the given set, perhaps among others; those of the whole zone if no set is given. */
   readonly recordsIn: (
     zone: string,
     set: SetName | undefined,
     signal: AbortSignal,
-  ) => Promise<Lookup<readonly OneRecord<Rest>[]>>;
+  ) => Promise<Lookup<readonly OneRecord<Raw>[]>>;
 };
 
-/** The records of one name and type are a set; writing it needs the `rest` of the first. */
-export const setsOfRecords = <Rest>({ recordsIn, ...calls }: RecordCalls<Rest>): SetCalls<Rest> => ({
+/** The records of one name and type are a set; writing it needs the `raw` of the first. */
+export const setsOfRecords = <Raw>({ recordsIn, ...calls }: RecordCalls<Raw>): SetCalls<Raw> => ({
   ...calls,
   async read(set, signal) {
     const found = await recordsIn(set.zone, set, signal);
     if (found.kind !== "found") return found;
     const records = found.value.filter(({ name, type }) => name === set.name && type === set.type);
     const [first] = records;
-    const value = first && { values: records.map((each) => each.value), ttl: first.ttl, rest: first.rest };
+    const value = first && { values: records.map((each) => each.value), ttl: first.ttl, raw: first.raw };
     return { kind: "found", value };
   },
   async records(zone, signal) {

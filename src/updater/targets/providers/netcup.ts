@@ -109,11 +109,11 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
       const answer = await ask("infoDnsRecords", { domainname: zone }, signal);
       const found = listIn(answer, { service, key: "dnsrecords", what: "records", isItem: isRecord, zone });
       return mapFound(found, (records) =>
-        records.map(({ id, hostname: name, type, destination: value }) => ({ name, type, value, ttl: null, rest: id })),
+        records.map(({ id, hostname: name, type, destination: value }) => ({ name, type, value, ttl: null, raw: id })),
       );
     },
-    async write({ zone, name, type }, { value }, held, signal) {
-      const record = { ...(held ? { id: held.rest } : {}), hostname: name, type, destination: value };
+    async write({ zone, name, type }, { value }, current, signal) {
+      const record = { ...(current ? { id: current.raw } : {}), hostname: name, type, destination: value };
       // Only the records in the request are changed.
       const param = { domainname: zone, dnsrecordset: { dnsrecords: [record] } };
       const written = await session.write(post("updateDnsRecords", param, signal), [200], signal);

@@ -127,15 +127,15 @@ function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
         if (!isRecord(one.value)) return unexpected("no record", service);
         const { subDomain: name, fieldType: type, target: value, ttl } = one.value;
         // A TTL of 0 means the zone's default.
-        records.push({ name: name || "@", type, value, ttl: ttl || null, rest: one.value.id });
+        records.push({ name: name || "@", type, value, ttl: ttl || null, raw: one.value.id });
       }
       return { kind: "found", value: records };
     },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
+    async write({ zone, name, type }, { value, ttl }, current, signal) {
       const content = { target: value, ttl };
       const created = { fieldType: type, subDomain: name === "@" ? "" : name, ...content };
-      const written = held
-        ? await api.send("PUT", `${pathOf(zone)}/record/${held.rest}`, content, success, signal)
+      const written = current
+        ? await api.send("PUT", `${pathOf(zone)}/record/${current.raw}`, content, success, signal)
         : await api.send("POST", `${pathOf(zone)}/record`, created, success, signal);
       return withoutContent(written);
     },

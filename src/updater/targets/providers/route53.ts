@@ -14,7 +14,7 @@ import {
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { readWritten } from "../../../providers/answers/write-answer.ts";
-import type { HeldSet, ListedZone, SetName } from "../../../providers/provider-calls.ts";
+import type { CurrentSet, ListedZone, SetName } from "../../../providers/provider-calls.ts";
 import { listedName, type NewSetContent } from "../set-target.ts";
 import type { TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
@@ -82,15 +82,15 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
         `maxitems=2&name=${encodeURIComponent(owner).replaceAll("*", "%2A")}&type=${set.type}`,
         signal,
       );
-      return found.kind === "found" ? heldIn(found.value, set) : found;
+      return found.kind === "found" ? currentSetOf(found.value, set) : found;
     },
-    write: (set, content, held, signal) => zones.change([{ set, content, held }], signal),
-    remove: (set, held, signal) => zones.change([{ set, held }], signal),
+    write: (set, content, current, signal) => zones.change([{ set, content, current }], signal),
+    remove: (set, current, signal) => zones.change([{ set, current }], signal),
     async readAll(sets, signal) {
       const all = await zones.allSets(sets[0]?.zone ?? "", signal);
       if (all.kind !== "found") return sets.map(() => all);
       const byName = Map.groupBy(all.value, nameIn);
-      return sets.map((set) => heldIn(byName.get(absoluteName(set.name, set.zone)) ?? [], set));
+      return sets.map((set) => currentSetOf(byName.get(absoluteName(set.name, set.zone)) ?? [], set));
     },
     writeAll: (changes, signal) => zones.change(changes, signal),
     room: { of: charactersOf, most: 32_000 },
@@ -213,22 +213,22 @@ class Route53Zones {
 }
 
 /** Without content, the set is removed. */
-type Change = Pick<TargetSetChange<undefined>, "set" | "held"> & { readonly content?: NewSetContent };
+type Change = Pick<TargetSetChange<undefined>, "set" | "current"> & { readonly content?: NewSetContent };
 
 /** A deletion and a creation, of which both or none are carried out. Deleting works only with the exact content. */
-function changeXml({ set, content, held }: Change): string {
+function changeXml({ set, content, current }: Change): string {
   const change = (action: string, kept: number, value: string) =>
     `<Change><Action>${action}</Action><ResourceRecordSet><Name>${escaped(absoluteName(set.name, set.zone))}.</Name><Type>${set.type}</Type><TTL>${kept}</TTL><ResourceRecords><ResourceRecord><Value>${value}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet></Change>`;
-  const before = held?.values[0];
-  const deleted = before === undefined ? "" : change("DELETE", held?.ttl ?? 0, before);
-  return deleted + (content ? change("CREATE", content.ttl ?? held?.ttl ?? usualTtl, content.value) : "");
+  const before = current?.values[0];
+  const deleted = before === undefined ? "" : change("DELETE", current?.ttl ?? 0, before);
+  return deleted + (content ? change("CREATE", content.ttl ?? current?.ttl ?? usualTtl, content.value) : "");
 }
 
 /** A batch has at most 1,000 records and 32,000 characters in their values, so a shorter value counts as 32. */
-const charactersOf = ({ content, held }: TargetSetChange<undefined>): number =>
-  [content.value, ...(held?.values ?? [])].reduce((sum, value) => sum + Math.max(32, value.length), 0);
+const charactersOf = ({ content, current }: TargetSetChange<undefined>): number =>
+  [content.value, ...(current?.values ?? [])].reduce((sum, value) => sum + Math.max(32, value.length), 0);
 
-function heldIn(sets: readonly XmlElement[], set: SetName): Lookup<HeldSet<undefined> | undefined> {
+function currentSetOf(sets: readonly XmlElement[], set: SetName): Lookup<CurrentSet<undefined> | undefined> {
   const owner = absoluteName(set.name, set.zone);
   const [first, second] = sets.filter((each) => nameIn(each) === owner && textIn(each, "Type") === set.type);
   if (first === undefined) return { kind: "found", value: undefined };
@@ -236,7 +236,7 @@ function heldIn(sets: readonly XmlElement[], set: SetName): Lookup<HeldSet<undef
   const isPlain = !["AliasTarget", "SetIdentifier"].some((name) => findElement(first, name)) && second === undefined;
   if (!isPlain || !Number.isInteger(ttl)) return notPlain(owner, set);
   const values = findElements(first, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
-  return { kind: "found", value: { values, ttl, rest: undefined } };
+  return { kind: "found", value: { values, ttl, raw: undefined } };
 }
 
 const nextSets = (xml: XmlElement): string =>

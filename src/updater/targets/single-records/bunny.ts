@@ -60,14 +60,14 @@ function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone
         type: types[record.Type] ?? `TYPE${record.Type}`,
         value: record.Value,
         ttl: record.Ttl,
-        rest: { zone: Id, record },
+        raw: { zone: Id, record },
       }));
       return { kind: "found", value: records };
     },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
-      if (held) {
-        const { record } = held.rest;
-        const path = `/dnszone/${held.rest.zone}/records/${String(record.Id)}`;
+    async write({ zone, name, type }, { value, ttl }, current, signal) {
+      if (current) {
+        const { record } = current.raw;
+        const path = `/dnszone/${current.raw.zone}/records/${String(record.Id)}`;
         const written = await api.send(
           "POST",
           path,

@@ -10,7 +10,7 @@ import {
   readPages,
   type ServiceAnswer,
 } from "../../../providers/answers/service-answer.ts";
-import type { Held } from "../../../providers/provider-calls.ts";
+import type { CurrentContent } from "../../../providers/provider-calls.ts";
 import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { createSetTarget } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
@@ -75,19 +75,19 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): RecordCalls
       const query = set ? `?type=${set.type}&name=${encodeURIComponent(absoluteName(set.name, zone))}` : "";
       const answer = await listed(pathOf(zone) + query, "domain_records", isRecord, ({ id }) => id, signal);
       return mapFound(lookupIn(answer, service, zone), (records) =>
-        records.map(({ id, name, type, data, ttl }) => ({ name, type, value: data, ttl, rest: id })),
+        records.map(({ id, name, type, data, ttl }) => ({ name, type, value: data, ttl, raw: id })),
       );
     },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
+    async write({ zone, name, type }, { value, ttl }, current, signal) {
       const content = { type, data: value, ttl };
-      const written = held
-        ? await api.send("PATCH", `${pathOf(zone)}/${held.rest}`, content, [200], signal)
+      const written = current
+        ? await api.send("PATCH", `${pathOf(zone)}/${current.raw}`, content, [200], signal)
         : await api.send("POST", pathOf(zone), { name, ...content }, [201], signal);
       if (written.kind !== "accepted") return written;
       const { domain_record: stored } = written.value;
       const isIt =
-        isRecord(stored) && stored.type === type && stored.name === name && (!held || stored.id === held.rest);
-      return { kind: "accepted", value: isIt ? heldIn(stored) : undefined };
+        isRecord(stored) && stored.type === type && stored.name === name && (!current || stored.id === current.raw);
+      return { kind: "accepted", value: isIt ? currentSetOf(stored) : undefined };
     },
     async zones(signal) {
       const answer = await listed("/domains", "domains", isDomain, ({ name }) => name, signal);
@@ -106,7 +106,7 @@ type ReadableRecord = {
   readonly ttl: number;
 };
 
-const heldIn = ({ data, ttl }: ReadableRecord): Held => ({ values: [data], ttl });
+const currentSetOf = ({ data, ttl }: ReadableRecord): CurrentContent => ({ values: [data], ttl });
 
 const isRecord = (value: unknown): value is ReadableRecord =>
   isObject(value) && isNumber(value.id) && [value.type, value.name, value.data].every(isText) && isNumber(value.ttl);

@@ -66,14 +66,14 @@ function namecomCalls(config: NamecomTarget, client: HttpClient): RecordCalls<nu
     async recordsIn(zone, _, signal) {
       const answer = await listed(pathOf(zone), "records", isRecord, ({ id }) => id, signal);
       return mapFound(lookupIn(answer, service, zone), (records) =>
-        records.map(({ id, host, type, answer: value, ttl }) => ({ name: host || "@", type, value, ttl, rest: id })),
+        records.map(({ id, host, type, answer: value, ttl }) => ({ name: host || "@", type, value, ttl, raw: id })),
       );
     },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
+    async write({ zone, name, type }, { value, ttl }, current, signal) {
       const host = name === "@" ? {} : { host: name };
-      const content = { ...host, type, answer: value, ttl: ttl ?? held?.ttl ?? usualTtl };
-      const written = held
-        ? await api.send("PUT", `${pathOf(zone)}/${held.rest}`, content, [200, 201], signal)
+      const content = { ...host, type, answer: value, ttl: ttl ?? current?.ttl ?? usualTtl };
+      const written = current
+        ? await api.send("PUT", `${pathOf(zone)}/${current.raw}`, content, [200, 201], signal)
         : await api.send("POST", pathOf(zone), content, [200, 201], signal);
       if (written.kind !== "accepted") return written;
       const stored = written.value;

@@ -75,18 +75,18 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<st
           type,
           value: content,
           ttl: Number(ttl),
-          rest: id,
+          raw: id,
         })),
       );
     },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
+    async write({ zone, name, type }, { value, ttl }, current, signal) {
       const content = {
         name: name === "@" ? "" : name,
         type,
         content: value,
-        ttl: String(ttl ?? held?.ttl ?? usualTtl),
+        ttl: String(ttl ?? current?.ttl ?? usualTtl),
       };
-      const path = held ? `/dns/edit/${zone}/${encodeURIComponent(held.rest)}` : `/dns/create/${zone}`;
+      const path = current ? `/dns/edit/${zone}/${encodeURIComponent(current.raw)}` : `/dns/create/${zone}`;
       const written = readWritten(await post(path, content, signal), [200], Date.now(), dialect);
       return withoutContent(written);
     },

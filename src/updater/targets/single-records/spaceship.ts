@@ -72,11 +72,11 @@ function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<
       replaced.delete(keyOf(set));
       return lists.records(zone, signal);
     },
-    async write(set, { value, ttl }, held, signal) {
+    async write(set, { value, ttl }, current, signal) {
       const { zone, name, type } = set;
-      const item = { type, name, address: value, ttl: ttl ?? held?.ttl ?? usualTtl };
+      const item = { type, name, address: value, ttl: ttl ?? current?.ttl ?? usualTtl };
       // Before the write, because its answer may be lost.
-      if (held && held.rest.address !== value) replaced.set(keyOf(set), held.rest);
+      if (current && current.raw.address !== value) replaced.set(keyOf(set), current.raw);
       const written = await api.send("PUT", pathOf(zone), { force: true, items: [item] }, [204], signal);
       return withoutContent(written);
     },
@@ -118,7 +118,7 @@ function spaceshipLists(api: JsonApi) {
       type: item.type,
       value: item.address ?? item.value ?? "",
       ttl: item.ttl,
-      rest: item,
+      raw: item,
     }));
     return { kind: "found", value: all };
   };

@@ -73,15 +73,15 @@ function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string
         type,
         value: data,
         ttl,
-        rest: id,
+        raw: id,
       }));
       return { kind: "found", value: records };
     },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
-      const written = held
+    async write({ zone, name, type }, { value, ttl }, current, signal) {
+      const written = current
         ? await api.send(
             "PATCH",
-            `${pathOf(zone)}/${encodeURIComponent(held.rest)}`,
+            `${pathOf(zone)}/${encodeURIComponent(current.raw)}`,
             { data: value, ttl },
             [204],
             signal,

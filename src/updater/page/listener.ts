@@ -17,7 +17,7 @@ export type PageReply = {
 export type AnswerRequest = (request: PlainRequest) => Promise<PageReply>;
 
 /** The updater's port. */
-export type Door = {
+export type PageListener = {
   /**
    * Gives these answers from now on. Stays open if the address is the same as before, so that a reload of the config
    * interrupts nobody. Returns the URL; undefined without `control:`, or if it cannot listen there: names are updated
@@ -31,7 +31,7 @@ export type Door = {
 };
 
 /** `option`: what sets the address, for messages. */
-export function createDoor(log: Logger, option = "control: listen:"): Door {
+export function createPageListener(log: Logger, option = "control: listen:"): PageListener {
   let open: { readonly at: string; readonly url: string; readonly close: () => Promise<void> } | undefined;
   let answer: AnswerRequest = async () => ({ status: 503, body: { error: "starting" } });
   const handle: RequestListener = (request, response) => void respond(request, response, answer);

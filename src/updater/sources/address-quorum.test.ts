@@ -1,30 +1,30 @@
 import { describe, expect, it } from "vitest";
+import { createQuorumReader, type EchoAnswer, type EchoService } from "./address-quorum.ts";
 import type { SourceReading } from "./source.ts";
-import { createHearing, type Testimony, type Witness } from "./witnesses.ts";
 
-/** One letter per witness, in the order in which they were asked. */
+/** One letter per service, in the order in which they were asked. */
 function hearing(answers: readonly (string | Error)[], agree = 2, ipv6: readonly string[] = []) {
   const asked: string[] = [];
-  const witnessOf = (answer: string | Error, at: number): Witness => ({
+  const serviceOf = (answer: string | Error, at: number): EchoService => ({
     name: "abcdef"[at] ?? "",
-    async ask(): Promise<Testimony> {
+    async ask(): Promise<EchoAnswer> {
       asked.push("abcdef"[at] ?? "");
       return typeof answer === "string"
         ? { kind: "answered", text: answer }
         : { kind: "failed", because: answer.message };
     },
   });
-  const witnesses = { ipv4: answers.map(witnessOf), ipv6: ipv6.map((answer) => witnessOf(answer, 5)) };
+  const services = { ipv4: answers.map(serviceOf), ipv6: ipv6.map((answer) => serviceOf(answer, 5)) };
   const wanted = ipv6.length > 0 ? (["ipv4", "ipv6"] as const) : (["ipv4"] as const);
-  const hear = createHearing({ witnesses, agree, wanted, todo: "ask others" });
-  return { asked, read: () => hear(new AbortController().signal) };
+  const askFamily = createQuorumReader({ services, agree, wanted, todo: "ask others" });
+  return { asked, read: () => askFamily(new AbortController().signal) };
 }
 
 const found = (reading: SourceReading) =>
   reading.kind === "report" ? reading.report.get("internet")?.ipv4[0]?.text : `unknown: ${reading.because}`;
 const [right, lie, gone] = ["9.9.9.9", "8.8.8.8", new Error("did not answer")];
 
-describe("witnesses of the address", () => {
+describe("services of the address", () => {
   it.each<[string, readonly (string | Error)[], number, string, string]>([
     ["two that agree", [right, right, lie], 2, "ab", right],
     ["a third, if one of two lies", [right, lie, right, right], 2, "abcd", right],

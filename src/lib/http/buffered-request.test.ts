@@ -3,23 +3,26 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { connect } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { listenOn } from "./listen.ts";
-import { scheduleRequests, smallBody, WholeRequest } from "./schedule-requests.ts";
+import { BufferedRequest, scheduleRequests, smallBody } from "./schedule-requests.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-type Handle = (request: WholeRequest) => string | Promise<string>;
+type Handle = (request: BufferedRequest) => string | Promise<string>;
 
 /** A connection to a server that answers with the texts of `handle`, in angle brackets. */
 async function dial(handle: Handle) {
   let started = 0;
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     started += 1;
-    response.end(`<${await handle(request as WholeRequest)}>`);
+    response.end(`<${await handle(request as BufferedRequest)}>`);
   };
-  const server = createServer({ IncomingMessage: WholeRequest }, (request, response) => void answer(request, response));
+  const server = createServer(
+    { IncomingMessage: BufferedRequest },
+    (request, response) => void answer(request, response),
+  );
   scheduleRequests(server);
   const { port } = await listenOn(server, { host: "127.0.0.1", port: 0 });
   closing.push(() => new Promise((done) => server.close(done)));

@@ -6,13 +6,13 @@ import { reportConnection } from "./only-connection.ts";
 import { type SourceReading, unavailable, type WhyUnknown } from "./source.ts";
 
 /** A server on the internet that sees the address of this machine. */
-export type Witness = { readonly name: string; ask(signal: AbortSignal): Promise<Testimony> };
+export type EchoService = { readonly name: string; ask(signal: AbortSignal): Promise<EchoAnswer> };
 
-export type Testimony =
+export type EchoAnswer =
   | { readonly kind: "answered"; readonly text: string }
   | { readonly kind: "failed"; readonly because: string };
 
-/** A host that is listed twice. Its ports are one witness, except on this machine: there, each may lead elsewhere. */
+/** A host that is listed twice. Its ports are one service, except on this machine: there, each may lead elsewhere. */
 export function listedTwice(servers: readonly { readonly host: string; readonly port: string }[]): string | undefined {
   const places = servers.map(({ host, port }) => {
     const address = parseAddress(host);
@@ -27,9 +27,9 @@ export const twiceFault = (host: string) => ({
   todo: "list each service once",
 });
 
-export type Hearing = {
-  /** For each family, the witnesses that can see it. */
-  readonly witnesses: Readonly<Record<Family, readonly Witness[]>>;
+export type QuorumOptions = {
+  /** For each family, the services that can see it. */
+  readonly services: Readonly<Record<Family, readonly EchoService[]>>;
   /** How many must report the same address: a single one may lie or be wrong. */
   readonly agree: number;
   readonly wanted: readonly Family[];
@@ -38,31 +38,33 @@ export type Hearing = {
 };
 
 /**
- * Asks only as many witnesses as must agree, starting with a different one each time, and the others only if these do
+ * Asks only as many services as must agree, starting with a different one each time, and the others only if these do
  * not agree. The families are asked separately.
  */
-export function createHearing({
-  witnesses,
+export function createQuorumReader({
+  services,
   agree,
   wanted,
   todo,
-}: Hearing): (signal: AbortSignal) => Promise<SourceReading> {
+}: QuorumOptions): (signal: AbortSignal) => Promise<SourceReading> {
   let reads = 0;
-  const hear = async (family: Family, first: number, signal: AbortSignal): Promise<string | WhyUnknown> => {
-    const all = witnesses[family];
+  const askFamily = async (family: Family, first: number, signal: AbortSignal): Promise<string | WhyUnknown> => {
+    const all = services[family];
     const rotated = all.map((_, at) => all[(first + at) % all.length]).filter((each) => each !== undefined);
-    const heard: Heard[] = [];
+    const answers: NamedAnswer[] = [];
     for (const some of [rotated.slice(0, agree), rotated.slice(agree)]) {
-      heard.push(...(await Promise.all(some.map((witness) => question(witness, family, signal)))));
-      const agreed = agreedBy(heard, agree);
+      answers.push(...(await Promise.all(some.map((service) => askService(service, family, signal)))));
+      const agreed = agreedBy(answers, agree);
       if (agreed !== undefined) return agreed;
     }
-    return { because: disagreement(heard, family, agree), todo };
+    return { because: disagreement(answers, family, agree), todo };
   };
   return async (signal) => {
     const first = reads;
     reads += 1;
-    const found = await Promise.all(wanted.map(async (family) => [family, await hear(family, first, signal)] as const));
+    const found = await Promise.all(
+      wanted.map(async (family) => [family, await askFamily(family, first, signal)] as const),
+    );
     const known = found.flatMap(([family, result]) => (typeof result === "string" ? [[family, result] as const] : []));
     const unknown = found.flatMap(([family, result]) =>
       typeof result === "string" ? [] : [[family, result] as const],
@@ -85,32 +87,32 @@ const unaskedOf = (wanted: readonly Family[]) => {
   return Object.fromEntries(families.filter((family) => !wanted.includes(family)).map((family) => [family, why]));
 };
 
-type Heard = Testimony & { readonly name: string };
+type NamedAnswer = EchoAnswer & { readonly name: string };
 
 /** An answer that is not an address of this family does not count. */
-async function question(witness: Witness, family: Family, signal: AbortSignal): Promise<Heard> {
-  const { name } = witness;
-  const testimony = await witness.ask(signal);
-  if (testimony.kind === "failed") return { name, ...testimony };
-  const address = parseAddress(testimony.text);
+async function askService(service: EchoService, family: Family, signal: AbortSignal): Promise<NamedAnswer> {
+  const { name } = service;
+  const answer = await service.ask(signal);
+  if (answer.kind === "failed") return { name, ...answer };
+  const address = parseAddress(answer.text);
   if (address?.family === family) return { name, kind: "answered", text: address.text };
-  const what = `"${printable(testimony.text).slice(0, longestQuoted)}", which is not an ${wordOf[family]} address`;
+  const what = `"${printable(answer.text).slice(0, longestQuoted)}", which is not an ${wordOf[family]} address`;
   return { name, kind: "failed", because: `answered ${what}` };
 }
 
 const longestQuoted = 50;
 const wordOf: Readonly<Record<Family, string>> = { ipv4: "IPv4", ipv6: "IPv6" };
 
-/** Undefined also if two different addresses have enough witnesses. */
-function agreedBy(heard: readonly Heard[], agree: number): string | undefined {
-  const votes = Map.groupBy(heard, (each) => (each.kind === "answered" ? each.text : undefined));
+/** Undefined also if two different addresses have enough services. */
+function agreedBy(answers: readonly NamedAnswer[], agree: number): string | undefined {
+  const votes = Map.groupBy(answers, (each) => (each.kind === "answered" ? each.text : undefined));
   const enough = [...votes].filter(([text, those]) => text !== undefined && those.length >= agree);
   return enough.length === 1 ? enough[0]?.[0] : undefined;
 }
 
-function disagreement(heard: readonly Heard[], family: Family, agree: number): string {
-  if (heard.length < agree)
+function disagreement(answers: readonly NamedAnswer[], family: Family, agree: number): string {
+  if (answers.length < agree)
     return `fewer than ${agree} servers that can report an ${wordOf[family]} address are listed`;
-  const words = heard.map((each) => `${each.name} ${each.kind === "answered" ? `said ${each.text}` : each.because}`);
-  return `${agree} of ${heard.length} must agree on one ${wordOf[family]} address: ${firstFew(words).slice(0, 600)}`;
+  const words = answers.map((each) => `${each.name} ${each.kind === "answered" ? `said ${each.text}` : each.because}`);
+  return `${agree} of ${answers.length} must agree on one ${wordOf[family]} address: ${firstFew(words).slice(0, 600)}`;
 }
