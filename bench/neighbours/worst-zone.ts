@@ -1,4 +1,4 @@
-import { createLoadedZones } from "../../src/nameserver/answer/loaded-zones.ts";
+import { ZoneCache } from "../../src/nameserver/answer/loaded-zones.ts";
 import { createResponder } from "../../src/nameserver/answer/respond.ts";
 import { attacks, type HostileZone, hostileZone, packetOf } from "../../test/nameserver/hostile-zones.ts";
 import { randomName, randomZone } from "../../test/nameserver/random-zone.ts";
@@ -57,11 +57,11 @@ function ordinaryZone(seed: number): HostileZone {
 
 async function cpuOf({ zone, ask }: HostileZone, seed: number): Promise<number> {
   const source = zonesInMemory(zone);
-  const loaded = createLoadedZones(source);
+  const loaded = new ZoneCache(source);
   await loaded.learn();
   const failures: unknown[] = [];
   // Few answers are kept, so that most have to be made.
-  const respond = createResponder({ zones: loaded, onTrouble: (error) => failures.push(error), keep: 10 });
+  const respond = createResponder({ zones: loaded, onTrouble: (error) => failures.push(error), cacheSize: 10 });
   const random = createRandom(seed);
   const packets = Array.from({ length: 2 * queries }, () => {
     const question = ask(random);

@@ -14,7 +14,7 @@ import { bucketMemory } from "./listen/token-buckets.ts";
 import { type Listening, listenUdp, type UdpOptions } from "./listen/udp.ts";
 import { startWorkers } from "./listen/workers.ts";
 import { createDnsCounters, type DnsCounters } from "./metrics/metrics.ts";
-import { createExchange, type TransferPorts } from "./transfer/respond.ts";
+import { RequestDispatcher, type TransferPorts } from "./transfer/dispatch.ts";
 import type { ServerIdentity } from "./wire/edns-options.ts";
 
 export type NameserverOptions = {
@@ -78,7 +78,7 @@ class RunningNameserver implements Nameserver {
     this.#onTrouble = logSometimes(log);
     const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble: this.#onTrouble });
     const waiting = waitForWrites(source);
-    const { respond: respondNow, stream } = this.#exchangeOf(zones, counters);
+    const { respond: respondNow, stream } = this.#dispatcherOf(zones, counters);
     const respond: RespondTo = (query, transport, from, effort = "any") => {
       const news = waiting.wait();
       if (news === undefined) return respondNow(query, transport, from, effort);
@@ -114,18 +114,18 @@ class RunningNameserver implements Nameserver {
     for (const each of this.#closers.toReversed()) await each();
   };
 
-  #exchangeOf(zones: LoadedZones, counters: DnsCounters): Pick<TcpOptions, "respond" | "stream"> {
+  #dispatcherOf(zones: LoadedZones, counters: DnsCounters): Pick<TcpOptions, "respond" | "stream"> {
     const { transfers: ports } = this.#options;
     const onTrouble = this.#onTrouble;
     const answer = createResponder({ zones, onTrouble });
     return ports
-      ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble, counters })
+      ? new RequestDispatcher({ respond: answer, zones, ports, now: Date.now, onTrouble, counters })
       : { respond: (query, transport, _, effort) => answer(query, transport, effort) };
   }
 
   async #startWorkers(count: number): Promise<void> {
     const { transfers, identity, source, log } = this.#options;
-    const hidden = transfers?.hidden === undefined ? undefined : nameToWire(transfers.hidden);
+    const hidden = transfers?.restrictedZone === undefined ? undefined : nameToWire(transfers.restrictedZone);
     const { close } = await startWorkers({
       count,
       source,

@@ -69,7 +69,7 @@ describe("following the log", () => {
       {
         rows: (rows) => heard.push(rows.map(({ position }) => position)),
         lost: () => heard.push("lost"),
-        tookBack: ({ known, position, end }) => heard.push({ ...known, position, end }),
+        rolledBack: ({ known, position, end }) => heard.push({ ...known, position, end }),
         written: () => undefined,
         reported: (number) => heard.push(`reported ${number}`),
       },

@@ -12,7 +12,7 @@ export type LogListener = {
   /**
    * The store has lost rows that were passed on: everything has to be read again, and the log continues from its end.
    */
-  readonly tookBack: (loss: LostRows) => void;
+  readonly rolledBack: (loss: LostRows) => void;
   /** There is a new write, with this number. Called before the writer gets its response. */
   readonly written: (number: number) => void;
   /** Everything up to this write has been passed to `rows`, or cannot be read in time. */
@@ -170,7 +170,7 @@ export class LogFollower {
       "the database has lost changes that this node has already published: a standby that lagged took over, or a backup was restored; " +
         "all zones are read again, and serials are raised",
     );
-    this.#listener.tookBack({ known, position, checked, end: end.position, history });
+    this.#listener.rolledBack({ known, position, checked, end: end.position, history });
     return false;
   }
 

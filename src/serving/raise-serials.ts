@@ -81,7 +81,12 @@ export class SerialRaiser {
     }
   }
 
-  tookBack({ known, position, checked, history }: Pick<LostRows, "known" | "position" | "checked" | "history">): void {
+  rolledBack({
+    known,
+    position,
+    checked,
+    history,
+  }: Pick<LostRows, "known" | "position" | "checked" | "history">): void {
     this.#losses += 1;
     // What was sent before this run is in the part of the log that was found unchanged at the start.
     if (known === undefined)

@@ -6,8 +6,8 @@ import { may } from "../core/may.ts";
 import type { Peer } from "../lib/dns/ask.ts";
 import type { TsigKey } from "../lib/dns/tsig.ts";
 import type { ListenAddress } from "../lib/http/listen.ts";
+import type { TransferClient, TransferPorts, UpdateOutcome } from "../nameserver/transfer/dispatch.ts";
 import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
-import type { TransferClient, TransferPorts, UpdateOutcome } from "../nameserver/transfer/respond.ts";
 import type { Secondaries } from "../nameserver/transfer/secondary-zones.ts";
 import type { Logger } from "../process/log.ts";
 import { type DnsUpdated, updateFromDns } from "../records/commands/from-dns-update.ts";
@@ -49,7 +49,7 @@ export function transferPorts({ store, zones, secondaries, networks, catalog, lo
       logRefusal(updated, request.zone, { key: name, from }, log);
       return outcomeOf(updated);
     },
-    hidden: catalog,
+    restrictedZone: catalog,
   };
 }
 

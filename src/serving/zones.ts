@@ -95,7 +95,7 @@ class ZonesOfStore implements StoreZones {
     this.#follower = this.#followLog(start, log);
     if (sent && lost) {
       log.error(lostWhileDown);
-      this.#serials.tookBack({ known: undefined, position: sent.position(), checked: 0, history: lost });
+      this.#serials.rolledBack({ known: undefined, position: sent.position(), checked: 0, history: lost });
       this.#catalog?.startAfter(sent.position());
     }
     sent?.notePosition(this.#followed);
@@ -179,9 +179,9 @@ class ZonesOfStore implements StoreZones {
   #followLog(start: LogPlace, log: Logger): LogFollower {
     return new LogFollower(this.#store, start, log, {
       rows: (rows) => this.#noteRows(rows),
-      tookBack: (loss) => {
+      rolledBack: (loss) => {
         this.#followed = loss.end;
-        this.#serials.tookBack(loss);
+        this.#serials.rolledBack(loss);
         this.#catalog?.startAfter(loss.position);
         this.#sent?.notePosition(loss.position);
         this.#emit({ kind: "lost" });

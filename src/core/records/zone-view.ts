@@ -57,12 +57,12 @@ export type ZoneView = {
   /** How many sets have signatures. */
   signed: number;
   /** Incremented when a set or its signatures are added or removed. */
-  shape: number;
+  shapeVersion: number;
   /**
    * Incremented when a delegation is added or removed, or a DNAME set changes: other sets then answer for the names
    * below. Also when the first signatures are added.
    */
-  cuts: number;
+  delegationVersion: number;
   /** The number of DNAME sets. Nearly every zone has none, and then lookups skip the check. */
   dnames: number;
 };
@@ -122,8 +122,8 @@ export const emptyZoneView = ({ name, ttl }: Pick<ZoneContent, "name" | "ttl">):
   serial: 0,
   size: 0,
   signed: 0,
-  shape: 0,
-  cuts: 0,
+  shapeVersion: 0,
+  delegationVersion: 0,
   dnames: 0,
 });
 
@@ -261,11 +261,11 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: ShownS
   node.sets = replaceSet(node.sets, type, set);
   view.size += (set ? 1 : 0) - (old ? 1 : 0);
   if ((old === undefined) !== (set === undefined)) {
-    view.shape += 1;
-    if (type === "NS" && node !== view.apex) view.cuts += 1;
+    view.shapeVersion += 1;
+    if (type === "NS" && node !== view.apex) view.delegationVersion += 1;
     if (type === dname) view.dnames += set ? 1 : -1;
   }
-  if (type === dname) view.cuts += 1;
+  if (type === dname) view.delegationVersion += 1;
   if (set === undefined) prune(view, place);
 }
 
@@ -289,8 +289,8 @@ function placeAllSignatures(view: ZoneView, owner: string, after: ShownSet | nul
     node.packed = packed([...packedSets(node).filter((set) => set.type !== rrsig), ...own]);
     view.size += own.length - old.length;
     view.signed += own.length - old.length;
-    if (own.length !== old.length || own.some(({ covers }) => !covered.has(covers))) view.shape += 1;
-    if (before === 0 && view.signed > 0) view.cuts += 1;
+    if (own.length !== old.length || own.some(({ covers }) => !covered.has(covers))) view.shapeVersion += 1;
+    if (before === 0 && view.signed > 0) view.delegationVersion += 1;
     if (own.length === 0) prune(view, place);
   }
 }
@@ -321,8 +321,8 @@ function replacePacked(
   const added = (wanted ? 1 : 0) - (old ? 1 : 0);
   view.size += added;
   if (type === rrsig) view.signed += added;
-  if (added !== 0) view.shape += 1;
-  if (type === rrsig && added === 1 && view.signed === 1) view.cuts += 1;
+  if (added !== 0) view.shapeVersion += 1;
+  if (type === rrsig && added === 1 && view.signed === 1) view.delegationVersion += 1;
   if (wanted === undefined) prune(view, place);
 }
 

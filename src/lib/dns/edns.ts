@@ -19,7 +19,7 @@ export const ednsUdpSize = 1_232;
 const smallestUdp = 512;
 
 /** The largest datagram for this client. RFC 6891 section 6.2.3: a size below 512 counts as 512. */
-export const udpRoomFor = (edns: Pick<Edns, "udpSize"> | undefined): number =>
+export const udpSizeLimit = (edns: Pick<Edns, "udpSize"> | undefined): number =>
   edns ? Math.min(Math.max(edns.udpSize, smallestUdp), ednsUdpSize) : smallestUdp;
 
 /** Name, type, class, TTL and length of an OPT record without options. */

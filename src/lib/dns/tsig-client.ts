@@ -45,7 +45,7 @@ export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () =
   const check: CheckReply = (bytes) => {
     const read = readTsig(bytes);
     if (read === "malformed") return { fault: "a message cannot be read" };
-    if (read === "unsigned") {
+    if (read === "no-tsig") {
       if (first) return { fault: "the answer is not signed" };
       uncovered ??= { mac: startMac(key, [priorMac(prior)]), count: 0 };
       uncovered.count += 1;

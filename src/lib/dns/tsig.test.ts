@@ -8,7 +8,7 @@ import {
   readTsig,
   type TsigKey,
   tsigErrors,
-  tsigRoom,
+  tsigLength,
   variables,
 } from "./tsig.ts";
 import { createReplyCheck, signRequest } from "./tsig-client.ts";
@@ -40,9 +40,9 @@ const errorIn = (bytes: Buffer): number | undefined => {
 describe("a signed request", () => {
   it.each(keys)("is recognised by its key: $algorithm", async (each) => {
     const { bytes } = signRequest(request, each, now);
-    expect(bytes.length).toBe(request.length + tsigRoom(each));
+    expect(bytes.length).toBe(request.length + tsigLength(each));
     const checked = await checkRequest(bytes, keyNamed, at(now));
-    expect(checked).toMatchObject({ kind: "signed", key: each, message: request });
+    expect(checked).toMatchObject({ kind: "with-tsig", key: each, message: request });
   });
 
   it("is rejected when any of its bytes is changed", async () => {
@@ -56,21 +56,21 @@ describe("a signed request", () => {
         // The id may be changed in transit (RFC 8945 section 5.3.2), and names are case-insensitive.
         const harmless =
           place < 2 || damaged.toString("latin1").toLowerCase() === bytes.toString("latin1").toLowerCase();
-        if (!harmless) expect(checked.kind).not.toBe("signed");
+        if (!harmless) expect(checked.kind).not.toBe("with-tsig");
       }),
       { numRuns: 500 },
     );
   });
 
   it("is malformed if its signature is not last, and unsigned if it has none", async () => {
-    expect((await checkRequest(request, keyNamed, at(now))).kind).toBe("unsigned");
+    expect((await checkRequest(request, keyNamed, at(now))).kind).toBe("no-tsig");
     const { bytes } = signRequest(signRequest(request, key, now).bytes, other, now);
     expect((await checkRequest(bytes, keyNamed, at(now))).kind).toBe("malformed");
   });
 
   const outcome = async (bytes: Buffer, clock = now) => {
     const checked = await checkRequest(bytes, keyNamed, at(clock));
-    return checked.kind === "failed" ? errorIn(checked.sign(reply())) : checked.kind;
+    return checked.kind === "failed" ? errorIn(checked.addTsig(reply())) : checked.kind;
   };
   const shortened = (length: number) => {
     const tsig = { ...signedFields, mac: computeMac(key, [request, variables(signedFields)]).subarray(0, length) };
@@ -106,14 +106,14 @@ describe("a signed request", () => {
     ],
     ["too early", () => signRequest(request, key, now).bytes, now - 301_000, tsigErrors.badTime],
     ["too late", () => signRequest(request, key, now).bytes, now + 301_000, tsigErrors.badTime],
-    ["just in time", () => signRequest(request, key, now).bytes, now + 300_000, "signed"],
+    ["just in time", () => signRequest(request, key, now).bytes, now + 300_000, "with-tsig"],
     ["with a fudge that is too long", () => withFudge(60_000), now + 301_000, tsigErrors.badTime],
-    ["with a fudge that is too long, in time", () => withFudge(60_000), now + 300_000, "signed"],
+    ["with a fudge that is too long, in time", () => withFudge(60_000), now + 300_000, "with-tsig"],
     ["with a short fudge, too late", () => withFudge(5), now + 6_000, tsigErrors.badTime],
     ["with half a signature", () => shortened(16), now, tsigErrors.badTrunc],
     ["with less than half of one", () => shortened(15), now, "malformed"],
     ["with no signature in the record", () => shortened(0), now, "malformed"],
-    ["with a full signature", () => shortened(32), now, "signed"],
+    ["with a full signature", () => shortened(32), now, "with-tsig"],
   ] as const)("%s", async (_, make, clock, expected) => {
     expect(await outcome(make(), clock)).toBe(expected);
   });
@@ -127,15 +127,18 @@ describe("a signed request", () => {
       const { bytes, mac } = signRequest(request, key, now);
       bytes.writeUInt16BE(0x4321, 0);
       const checked = await checkRequest(bytes, keyNamed, at(clock));
-      if (checked.kind !== "signed" && checked.kind !== "failed") throw new Error(checked.kind);
-      for (const signed of [checked.sign(reply()), checked.kind === "signed" ? checked.sign(reply()) : undefined]) {
+      if (checked.kind !== "with-tsig" && checked.kind !== "failed") throw new Error(checked.kind);
+      for (const signed of [
+        checked.addTsig(reply()),
+        checked.kind === "with-tsig" ? checked.addTsig(reply()) : undefined,
+      ]) {
         if (signed === undefined) continue;
         expect(signed.readUInt16BE(0)).toBe(0x4321);
         expect(readTsig(signed)).toMatchObject({ tsig: { originalId: 0x1234 } });
       }
       const again = await checkRequest(bytes, keyNamed, at(clock));
-      if (again.kind !== "signed" && again.kind !== "failed") throw new Error(again.kind);
-      const result = createReplyCheck(key, mac, at(now)).check(again.sign(reply()));
+      if (again.kind !== "with-tsig" && again.kind !== "failed") throw new Error(again.kind);
+      const result = createReplyCheck(key, mac, at(now)).check(again.addTsig(reply()));
       if (fault === undefined) expect(result).toEqual({ message: reply() });
       else expect(result).toMatchObject({ fault: expect.stringContaining(fault) });
     },
@@ -146,7 +149,7 @@ describe("a signed request", () => {
     bytes.writeUInt16BE(0x4321, 0);
     const checked = await checkRequest(bytes, keyNamed, at(now));
     if (checked.kind !== "failed") throw new Error(checked.kind);
-    const refused = checked.sign(reply());
+    const refused = checked.addTsig(reply());
     expect([refused.readUInt16BE(0), errorIn(refused)]).toEqual([0x4321, tsigErrors.badKey]);
   });
 
@@ -155,7 +158,7 @@ describe("a signed request", () => {
     const late = now + 1_000_000;
     const checked = await checkRequest(bytes, keyNamed, at(late));
     if (checked.kind !== "failed") throw new Error("not refused");
-    const signed = checked.sign(reply());
+    const signed = checked.addTsig(reply());
     const read = readTsig(signed);
     if (typeof read === "string") throw new Error(read);
     expect(Buffer.from(read.tsig.other).readUIntBE(0, 6)).toBe(late / 1000);
@@ -171,9 +174,9 @@ describe("the messages of a signed reply", () => {
   const exchange = async (count: number) => {
     const { bytes, mac } = signRequest(request, key, now);
     const checked = await checkRequest(bytes, keyNamed, at(now));
-    if (checked.kind !== "signed") throw new Error("not signed");
-    const { sign } = checked;
-    return { messages: Array.from({ length: count }, () => sign(reply())), ...createReplyCheck(key, mac, at(now)) };
+    if (checked.kind !== "with-tsig") throw new Error("not signed");
+    const { addTsig } = checked;
+    return { messages: Array.from({ length: count }, () => addTsig(reply())), ...createReplyCheck(key, mac, at(now)) };
   };
 
   it("are each covered", async () => {

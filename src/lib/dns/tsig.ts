@@ -76,10 +76,10 @@ export function parseKeyFile(content: string): TsigKey | "no-key" | "unknown-alg
 }
 
 /** A TSIG record must be the last of a message; anywhere else, or incomplete, it is an error (section 5.1). */
-export function readTsig(bytes: Buffer): SignedMessage | "unsigned" | "malformed" {
+export function readTsig(bytes: Buffer): SignedMessage | "no-tsig" | "malformed" {
   const last = lastRecord(bytes);
   if (last === undefined) return "malformed";
-  if (last.start === undefined || last.type !== types.tsig) return last.tsigBefore ? "malformed" : "unsigned";
+  if (last.start === undefined || last.type !== types.tsig) return last.tsigBefore ? "malformed" : "no-tsig";
   const name = createNameReader(bytes)(last.start, bytes.length);
   const tsig = name && !last.tsigBefore && readRecord(bytes, name.end, name.name.text);
   if (!tsig) return "malformed";
@@ -150,7 +150,7 @@ export function appendTsig(message: Buffer, tsig: Tsig): Buffer {
 }
 
 /** How many bytes a signature with this key adds to a message. */
-export const tsigRoom = ({ name, algorithm }: TsigKey): number =>
+export const tsigLength = ({ name, algorithm }: TsigKey): number =>
   nameToWire(name).length + nameToWire(algorithm).length + 10 + 16 + lengths[algorithm];
 
 type LastRecord = { readonly start: number | undefined; readonly type: number; readonly tsigBefore: boolean };
@@ -213,20 +213,20 @@ function readRecord(bytes: Buffer, at: number, keyName: string): Tsig | undefine
  * them with the id that the request arrived with: a server that forwards requests changes their ids (RFC 8945 section
  * 5.3.2).
  */
-export type MessageSigner = (message: Buffer) => Buffer;
+export type AddTsig = (message: Buffer) => Buffer;
 
 /** Who sent the request, according to its signature. */
 export type CheckedRequest =
-  | { readonly kind: "unsigned" }
+  | { readonly kind: "no-tsig" }
   | { readonly kind: "malformed" }
-  /** The reply is NOTAUTH; `sign` adds a TSIG record with the reason. */
-  | { readonly kind: "failed"; readonly message: Buffer; readonly sign: MessageSigner }
+  /** The reply is NOTAUTH; `addTsig` says why in the record. */
+  | { readonly kind: "failed"; readonly message: Buffer; readonly addTsig: AddTsig }
   | {
-      readonly kind: "signed";
+      readonly kind: "with-tsig";
       readonly key: TsigKey;
       readonly message: Buffer;
       readonly signature: string;
-      readonly sign: MessageSigner;
+      readonly addTsig: AddTsig;
     };
 
 /** RFC 8945 section 5.2: key, then signature, then time, then length. A truncated signature is never accepted. */
@@ -246,7 +246,7 @@ export async function checkRequest(
   const failed = (error: number): CheckedRequest => ({
     kind: "failed",
     message,
-    sign: (m) => sent(unsigned(m, tsig, error)),
+    addTsig: (m) => sent(unsigned(m, tsig, error)),
   });
   const key = await keyNamed(tsig.keyName);
   if (key === undefined || key.algorithm !== tsig.algorithm) return failed(tsigErrors.badKey);
@@ -256,18 +256,18 @@ export async function checkRequest(
   if (!timingSafeEqual(mac.subarray(0, tsig.mac.length), tsig.mac)) return failed(tsigErrors.badSig);
   const clock = Math.floor(now() / 1000);
   if (isOutOfTime(tsig, clock)) {
-    return { kind: "failed", message, sign: (m) => sent(signedLate(m, tsig, key, clock)) };
+    return { kind: "failed", message, addTsig: (m) => sent(signedLate(m, tsig, key, clock)) };
   }
   if (tsig.mac.length !== full) return failed(tsigErrors.badTrunc);
-  const sign = createSigner(key, tsig.mac, now);
+  const addTsig = tsigAdder(key, tsig.mac, now);
   const signature = mac.toString("base64");
-  return { kind: "signed", key, message, signature, sign: (m) => sent(sign(m)) };
+  return { kind: "with-tsig", key, message, signature, addTsig: (m) => sent(addTsig(m)) };
 }
 
 /**
  * The signature of the first message covers all fields of the TSIG record, later ones only its timers (section 5.3.1).
  */
-function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant): MessageSigner {
+function tsigAdder(key: TsigKey, requestMac: Uint8Array, now: () => Instant): AddTsig {
   let prior = requestMac;
   let first = true;
   return (message) => {

@@ -8,7 +8,7 @@ import { runs } from "../../../test/rig/long-run.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import { types } from "../../lib/dns/codes.ts";
 import { encodeMessage } from "../../lib/dns/message.ts";
-import { createLoadedZones } from "./loaded-zones.ts";
+import { ZoneCache } from "./loaded-zones.ts";
 import { createResponder } from "./respond.ts";
 
 const zone = "example.org";
@@ -48,7 +48,7 @@ const step = fc.oneof(
 );
 
 const responderFor = async (source: ReturnType<typeof zonesInMemory>) => {
-  const zones = createLoadedZones(source);
+  const zones = new ZoneCache(source);
   await zones.learn();
   const respond = createResponder({ zones, onTrouble: (error) => expect.unreachable(String(error)) });
   return { zones, respond };

@@ -2,10 +2,10 @@ import { nodeOf, sharedDenial } from "../../core/records/answer.ts";
 import { coveringName, gapOf } from "../../core/records/denial.ts";
 import { isGone, type ZoneNode } from "../../core/records/zone-view.ts";
 import { flags, rcodes } from "../../lib/dns/codes.ts";
-import { createKeptMap, type KeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
+import { createLruCache, type LruCache } from "./lru-cache.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
-import { createNegativeTail, lastLink, type NegativeTail } from "./negative-tail.ts";
+import { coveringNsec3, createNegativeTail, type NegativeTail } from "./negative-tail.ts";
 import type { NegativeAnswer } from "./prepare.ts";
 
 /** An existing name below which missing names were queried, with no wildcard, delegation or DNAME that covers them. */
@@ -19,9 +19,9 @@ type Encloser = {
   tails: Tails;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
-  readonly below: number;
-  readonly shape: number;
-  readonly cuts: number;
+  readonly belowVersion: number;
+  readonly shapeVersion: number;
+  readonly delegationVersion: number;
 };
 
 /** `all`: the generation that these belong to. When it is full, a new one begins and the old tails no longer count. */
@@ -40,12 +40,12 @@ const mostBytes = 4_096;
  */
 export class Enclosers {
   readonly #zones: Pick<LoadedZones, "isNoZone">;
-  readonly #kept: KeptMap<Encloser>;
+  readonly #cached: LruCache<Encloser>;
   #all = { left: mostTails };
 
   constructor(zones: Pick<LoadedZones, "isNoZone">, limit: number) {
     this.#zones = zones;
-    this.#kept = createKeptMap(limit);
+    this.#cached = createLruCache(limit);
   }
 
   /**
@@ -53,42 +53,44 @@ export class Enclosers {
    * certain.
    */
   noName(key: string, end: number, dnssecOk: boolean): NegativeAnswer | undefined {
-    const cut = 1 + key.charCodeAt(0);
-    if (cut >= end) return undefined;
-    const encloser = this.#kept.get(key.slice(cut, end));
+    const parentAt = 1 + key.charCodeAt(0);
+    if (parentAt >= end) return undefined;
+    const encloser = this.#cached.get(key.slice(parentAt, end));
     if (encloser === undefined || !holds(encloser)) return undefined;
     const { zone, node } = encloser;
-    if (node.children?.has(key.slice(1, cut)) || !this.#zones.isNoZone(key, end)) return undefined;
+    if (node.children?.has(key.slice(1, parentAt)) || !this.#zones.isNoZone(key, end)) return undefined;
     const isProved = dnssecOk && zone.view.signed > 0;
-    const { tail, last } = isProved ? (this.#proofFor(encloser, key.slice(0, end)) ?? noProof) : { tail: zone.tail };
+    const { tail, covering } = isProved
+      ? (this.#proofFor(encloser, key.slice(0, end)) ?? noProof)
+      : { tail: zone.tail };
     if (tail === undefined || !isCurrent(tail)) return undefined;
     zone.used = true;
-    return { kind: "negative", tail, last, bits: noNameBits, dependsOn: undefined };
+    return { kind: "negative", tail, covering, flagsAndRcode: noNameFlags, dependsOn: undefined };
   }
 
   /** Call this when the zone has answered that the name does not exist. */
   note(zone: LoadedZone, name: NameKey, { tail }: NegativeAnswer): void {
     const above = keyAbove(name);
-    const known = this.#kept.get(above);
+    const known = this.#cached.get(above);
     const encloser = known?.zone === zone && holds(known) ? known : this.#newEncloser(zone, above);
     if (encloser === undefined) return;
-    this.#kept.set(above, encloser);
+    this.#cached.set(above, encloser);
     if (tail === zone.tail) return;
     const shared = sharedDenial(zone.view, labelsOfKey(above));
     const sharedTail = shared && createNegativeTail(zone.view, shared.authority);
     encloser.shared = shared && sharedTail && { tail: sharedTail, nodes: shared.nodes };
-    if (shared === undefined && tail.bytes.length <= mostBytes) this.#keepTail(encloser, name, tail);
+    if (shared === undefined && tail.bytes.length <= mostBytes) this.#cacheTail(encloser, name, tail);
   }
 
   #newEncloser(zone: LoadedZone, name: NameKey): Encloser | undefined {
     const node = nodeOf(zone.view, labelsOfKey(name));
     if (node === undefined) return undefined;
-    const { shape, cuts } = zone.view;
+    const { shapeVersion, delegationVersion } = zone.view;
     const tails = { all: this.#all, byGap: new Map<number, NegativeTail>() };
-    return { shared: undefined, tails, zone, node, below: zone.below, shape, cuts };
+    return { shared: undefined, tails, zone, node, belowVersion: zone.belowVersion, shapeVersion, delegationVersion };
   }
 
-  #keepTail(encloser: Encloser, name: NameKey, tail: NegativeTail): void {
+  #cacheTail(encloser: Encloser, name: NameKey, tail: NegativeTail): void {
     const { zone, node } = encloser;
     if (this.#all.left === 0) this.#all = { left: mostTails };
     this.#all.left -= 1;
@@ -96,27 +98,30 @@ export class Enclosers {
     encloser.tails.byGap.set(gapOf(zone.view, node, name), tail);
   }
 
-  #keptTail({ zone, node, tails }: Encloser, name: NameKey): NegativeTail | undefined {
+  #cachedTail({ zone, node, tails }: Encloser, name: NameKey): NegativeTail | undefined {
     return tails.all === this.#all ? tails.byGap.get(gapOf(zone.view, node, name)) : undefined;
   }
 
-  #proofFor(encloser: Encloser, name: NameKey): Pick<NegativeAnswer, "tail" | "last"> | undefined {
+  #proofFor(encloser: Encloser, name: NameKey): Pick<NegativeAnswer, "tail" | "covering"> | undefined {
     const { zone, shared } = encloser;
     if (shared === undefined) {
-      const tail = this.#keptTail(encloser, name);
+      const tail = this.#cachedTail(encloser, name);
       return tail && { tail };
     }
     // Checked first, so that no name is hashed for an outdated proof.
     const link = isCurrent(shared.tail) ? coveringName(zone.view, name) : undefined;
-    return link && { tail: shared.tail, last: shared.nodes.includes(link.node) ? undefined : lastLink(link) };
+    return link && { tail: shared.tail, covering: shared.nodes.includes(link.node) ? undefined : coveringNsec3(link) };
   }
 }
 
 /** Every change of the zone replaces the SOA. */
 const isCurrent = ({ sets: [soa] }: NegativeTail): boolean => soa !== undefined && !isGone(soa);
 
-const noProof = { tail: undefined, last: undefined };
-const noNameBits = flags.response | flags.authoritative | rcodes.nxDomain;
+const noProof = { tail: undefined, covering: undefined };
+const noNameFlags = flags.response | flags.authoritative | rcodes.nxDomain;
 
-const holds = ({ zone, below, shape, cuts }: Encloser): boolean =>
-  zone.current && below === zone.below && shape === zone.view.shape && cuts === zone.view.cuts;
+const holds = ({ zone, belowVersion, shapeVersion, delegationVersion }: Encloser): boolean =>
+  zone.current &&
+  belowVersion === zone.belowVersion &&
+  shapeVersion === zone.view.shapeVersion &&
+  delegationVersion === zone.view.delegationVersion;

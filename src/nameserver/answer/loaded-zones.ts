@@ -12,8 +12,8 @@ import {
 import { finish } from "../../core/steps.ts";
 import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { within } from "../../process/within.ts";
-import { createKeptMap } from "./kept-map.ts";
 import { LastKnownZones } from "./last-known.ts";
+import { createLruCache } from "./lru-cache.ts";
 import { createNameFilter } from "./name-filter.ts";
 import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
 import type { NegativeTail } from "./negative-tail.ts";
@@ -42,7 +42,7 @@ export type LoadedZone = {
   /** False when the zone is no longer kept up to date: answers prepared from its view are then invalid. */
   current: boolean;
   /** Incremented when a zone below it is created or deleted: names may then belong to another zone. */
-  below: number;
+  belowVersion: number;
   /** It was queried since `makeRoom` last looked at it. */
   used: boolean;
   /**
@@ -84,15 +84,7 @@ const tries = 4;
 /** The most zones in use that are skipped before one is dropped. */
 const secondChances = 32;
 
-export function createLoadedZones(
-  source: ZoneSource,
-  limits = defaultLoadLimits,
-  onTrouble: (error: unknown) => void = () => undefined,
-): LoadedZones {
-  return new ZonesInMemory(source, limits, onTrouble);
-}
-
-class ZonesInMemory implements LoadedZones {
+export class ZoneCache implements LoadedZones {
   readonly #source: ZoneSource;
   readonly #limits: LoadLimits;
   readonly #zones = new Map<NameKey, LoadedZone>();
@@ -101,7 +93,7 @@ class ZonesInMemory implements LoadedZones {
     { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }
   >();
   readonly #schedule = createFairSchedule();
-  readonly #absent: ReturnType<typeof createKeptMap<true>>;
+  readonly #absent: ReturnType<typeof createLruCache<true>>;
   readonly #lastKnown: LastKnownZones<LoadedZone>;
   /** Never forgets a name: a zone that was deleted is looked up once. */
   readonly #names: ReturnType<typeof createNameFilter>;
@@ -114,10 +106,14 @@ class ZonesInMemory implements LoadedZones {
   /** Sets in memory. */
   #held = 0;
 
-  constructor(source: ZoneSource, limits: LoadLimits, onTrouble: (error: unknown) => void) {
+  constructor(
+    source: ZoneSource,
+    limits: LoadLimits = defaultLoadLimits,
+    onTrouble: (error: unknown) => void = () => undefined,
+  ) {
     this.#source = source;
     this.#limits = limits;
-    this.#absent = createKeptMap<true>(limits.absent);
+    this.#absent = createLruCache<true>(limits.absent);
     this.#lastKnown = new LastKnownZones<LoadedZone>({ ...limits, onTrouble });
     this.#names = createNameFilter(limits.seed);
   }
@@ -232,7 +228,7 @@ class ZonesInMemory implements LoadedZones {
   }
 
   #hold(view: ZoneView, missed: readonly ZoneNews[]): LoadedZone {
-    const zone: LoadedZone = { view, current: true, below: 0, used: false, tail: undefined };
+    const zone: LoadedZone = { view, current: true, belowVersion: 0, used: false, tail: undefined };
     this.#zones.set(keyOfName(view.name), zone);
     this.#held += zone.view.size;
     // Copied, because `apply` appends to `missed` while the zone counts as loading.
@@ -283,7 +279,7 @@ class ZonesInMemory implements LoadedZones {
     for (let above = keyAbove(name); !isRootKey(above); above = keyAbove(above)) {
       const enclosing = this.#zones.get(above);
       if (enclosing === undefined) continue;
-      enclosing.below += 1;
+      enclosing.belowVersion += 1;
       return;
     }
   }

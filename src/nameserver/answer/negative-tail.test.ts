@@ -29,7 +29,7 @@ it.each(["ns1 hostmaster", "ns1.elsewhere.net. hostmaster.elsewhere.net.", "@ @"
         if (query.kind !== "query") throw new Error("no query");
         const tail = createNegativeTail(view, answer.authority);
         if (tail === undefined) throw new Error("no tail");
-        const reply = replyNegative({ kind: "negative", tail, bits: 0x8403 }, query, 512);
+        const reply = replyNegative({ kind: "negative", tail, flagsAndRcode: 0x8403 }, query, 512);
         const data = Uint8Array.from(answer.authority.flatMap(({ set }) => [...(wireOf(set)[0] ?? [])]));
         expect(decodeMessage(reply)).toMatchObject({
           message: {

@@ -43,7 +43,7 @@ export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet
 }
 
 /** An NSEC3 record and its signatures, after a tail. */
-export type LastLink = {
+export type CoveringNsec3 = {
   readonly label: string;
   readonly set: PackedSet;
   readonly signatures: PackedSet | undefined;
@@ -52,7 +52,7 @@ export type LastLink = {
   readonly length: number;
 };
 
-export function lastLink({ name: [label = ""], set, node }: DenialSet): LastLink {
+export function coveringNsec3({ name: [label = ""], set, node }: DenialSet): CoveringNsec3 {
   const signatures = signaturesAt(node, set.type);
   const records = countRecords(set) + (signatures ? countRecords(signatures) : 0);
   const data = set.data.length + (signatures?.data.length ?? 0);
@@ -61,7 +61,7 @@ export function lastLink({ name: [label = ""], set, node }: DenialSet): LastLink
 }
 
 /** Writes the link at `at`; `zoneAt` is where the zone's name is in the question. */
-export function placeLink({ label, set, signatures }: LastLink, reply: Buffer, at: number, zoneAt: number): void {
+export function placeNsec3({ label, set, signatures }: CoveringNsec3, reply: Buffer, at: number, zoneAt: number): void {
   reply[at] = label.length;
   const to = at + 1 + reply.write(label, at + 1, "latin1");
   const end = placeRecords(set, { owner: zoneAt, ttl: set.ttl }, reply, to);

@@ -5,11 +5,11 @@ import { isSignatures } from "../../core/records/packed-sets.ts";
 import { countRecords, isGone } from "../../core/records/zone-view.ts";
 import { classes, flags, headerLength, maximumMessage, rcodes, types } from "../../lib/dns/codes.ts";
 import { ednsUdpSize } from "../../lib/dns/edns.ts";
-import { createMessageWriter } from "../../lib/dns/message-writer.ts";
+import { createMessageWriter, type MessageWriter } from "../../lib/dns/message-writer.ts";
 import type { Transport } from "../wire/read-query.ts";
-import { writeGlue, writeSets } from "../wire/write-sets.ts";
+import { type WrittenGlue, writeGlue, writeSets } from "../wire/write-sets.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
-import { createNegativeTail, type LastLink, type NegativeTail } from "./negative-tail.ts";
+import { type CoveringNsec3, createNegativeTail, type NegativeTail } from "./negative-tail.ts";
 
 /** An answer for any client: only the id, the case of the question and the OPT record differ between clients. */
 export type Prepared = WrittenAnswer | NegativeAnswer;
@@ -25,7 +25,7 @@ type WrittenAnswer = {
   /** Where the question ends. */
   readonly questionEnd: number;
   /** It was written for UDP, and something was left out: all records, or those that may be. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
   /** Undefined when the answer is not worth caching, or not safe to cache. */
   readonly dependsOn: Dependencies | undefined;
 };
@@ -35,45 +35,50 @@ export type NegativeAnswer = {
   readonly kind: "negative";
   readonly tail: NegativeTail;
   /** Follows the tail. */
-  readonly last?: LastLink | undefined;
+  readonly covering?: CoveringNsec3 | undefined;
   /** The flags and the response code. */
-  readonly bits: number;
+  readonly flagsAndRcode: number;
   readonly dependsOn: Dependencies | undefined;
 };
 
 /** What a cached answer depends on; see `Answer.open`. */
 type Dependencies = {
   readonly zone: LoadedZone;
-  readonly below: number;
-  readonly cuts: number;
+  readonly belowVersion: number;
+  readonly delegationVersion: number;
   /** Undefined when adding or removing other sets cannot change the answer. */
-  readonly shape: number | undefined;
+  readonly shapeVersion: number | undefined;
   readonly sets: readonly AnswerSet["set"][];
 };
 
 /** Whether the zone would still give this answer. */
 export function stillHolds({ dependsOn }: Prepared): boolean {
   if (dependsOn === undefined) return false;
-  const { zone, sets, shape } = dependsOn;
-  if (!zone.current || dependsOn.below !== zone.below || dependsOn.cuts !== zone.view.cuts) return false;
-  if (shape !== undefined && shape !== zone.view.shape) return false;
+  const { zone, sets, shapeVersion } = dependsOn;
+  if (
+    !zone.current ||
+    dependsOn.belowVersion !== zone.belowVersion ||
+    dependsOn.delegationVersion !== zone.view.delegationVersion
+  )
+    return false;
+  if (shapeVersion !== undefined && shapeVersion !== zone.view.shapeVersion) return false;
   for (const set of sets) if (isGone(set)) return false;
   return true;
 }
 
 /** Whether this answer, which was prepared for another query, is what a query over this transport gets. */
 export const isFor = (prepared: Prepared, transport: Transport): boolean =>
-  transport === "udp" || prepared.kind === "negative" || !prepared.isCut;
+  transport === "udp" || prepared.kind === "negative" || !prepared.isTruncated;
 
 /** Larger answers, in bytes, are made again for each query: thousands of them would take too much memory. */
-const mostKept = 4_096;
+const mostCached = 4_096;
 
-export const isWorthKeeping = (prepared: Prepared): boolean =>
+export const isWorthCaching = (prepared: Prepared): boolean =>
   prepared.dependsOn !== undefined &&
-  (prepared.kind === "written" ? prepared.bytes : prepared.tail.bytes).length <= mostKept;
+  (prepared.kind === "written" ? prepared.bytes : prepared.tail.bytes).length <= mostCached;
 
 export const isNoName = (prepared: Prepared): prepared is NegativeAnswer =>
-  prepared.kind === "negative" && (prepared.bits & 0xf) === rcodes.nxDomain;
+  prepared.kind === "negative" && (prepared.flagsAndRcode & 0xf) === rcodes.nxDomain;
 
 export type AskedName = {
   readonly key: string;
@@ -90,16 +95,22 @@ export type Prepare = (zone: LoadedZone, asked: AskedName) => Prepared | undefin
 export function createPrepare(): Prepare {
   const scratch = Buffer.allocUnsafeSlow(maximumMessage);
   return (zone, asked) => {
-    const { below } = zone;
-    const { cuts, shape } = zone.view;
+    const { belowVersion } = zone;
+    const { delegationVersion, shapeVersion } = zone.view;
     const answer = answerQuestion(zone.view, asked.name, questionType(asked.type), asked.dnssecOk);
     const dependsOn =
       answer.forManyNames || isOfParent(zone, asked)
         ? undefined
-        : { zone, below, cuts, shape: answer.open ? shape : undefined, sets: setsIn(answer) };
+        : {
+            zone,
+            belowVersion,
+            delegationVersion,
+            shapeVersion: answer.open ? shapeVersion : undefined,
+            sets: setsIn(answer),
+          };
     if (isNegative(answer)) {
       const tail = tailFor(zone, answer);
-      return tail && { kind: "negative", tail, bits: bitsOf(answer), dependsOn };
+      return tail && { kind: "negative", tail, flagsAndRcode: flagsAndRcodeOf(answer), dependsOn };
     }
     return writeAnswer(answer, asked, scratch, dependsOn);
   };
@@ -108,17 +119,61 @@ export function createPrepare(): Prepare {
 const setsIn = ({ answer, authority, additional }: Answer): Dependencies["sets"] =>
   [...answer, ...authority, ...additional].map((each) => each.set);
 
-/** Writes no more than the transport can carry: how much a zone has at one name does not matter. */
+/**
+ * Writes no more than the transport can carry: how much a zone has at one name does not matter. What may be left out
+ * (`extras`) is written last. Undefined when answer and authority do not fit in any message.
+ */
 function writeAnswer(
   answer: Answer,
-  { key, name, type, transport }: AskedName,
+  asked: AskedName,
   scratch: Buffer,
   dependsOn: Dependencies | undefined,
 ): WrittenAnswer | undefined {
-  const isUdp = transport === "udp";
+  const isUdp = asked.transport === "udp";
   const writer = createMessageWriter(isUdp ? ednsUdpSize : maximumMessage, scratch);
+  writeHead(writer, answer, asked);
+  writeSets(writer, answer.answer);
+  writeSets(writer, answer.authority);
+  if (!isUdp && !writer.fits()) return undefined;
+  // A referral is useless without its glue: if it does not fit, the answer over UDP is truncated (RFC 9471 section
+  // 3.1). Over TCP it has what fits, and TC is not set, although the RFC makes no exception: TC asks the client to use
+  // another transport, there is none, and Knot Resolver takes TC over TCP for a failed server. A part of the glue is
+  // enough to go on.
+  // Signatures of addresses may always be left out (RFC 4035 section 3.1.1).
+  const needed = isReferral(answer) ? answer.additional.filter(({ set }) => !isSignatures(set)) : [];
+  const extras = answer.additional.slice(needed.length);
+  const questionEnd = headerLength + asked.key.length + 2;
+  const glue = isUdp ? writeAllGlue(writer, needed) : writeGlue(writer, needed);
+  if (glue === undefined) {
+    const bytes = writer.finish().subarray(0, questionEnd);
+    bytes.writeUInt16BE(0, additionalCount);
+    // Longer than any reply: only the question is sent.
+    const withoutExtras = Number.POSITIVE_INFINITY;
+    const kept = dependsOn ? Buffer.from(bytes) : bytes;
+    return { kind: "written", dependsOn, questionEnd, additionals: 0, isTruncated: true, bytes: kept, withoutExtras };
+  }
+  const hasAllGlue = glue.records === countAll(needed);
+  if (hasAllGlue) writeSets(writer, extras);
+  const isComplete = hasAllGlue && writer.fits();
+  const bytes = writer.finish().subarray(0, isComplete ? undefined : glue.end);
+  if (!isComplete) bytes.writeUInt16BE(glue.records, additionalCount);
+  return {
+    kind: "written",
+    dependsOn,
+    questionEnd,
+    additionals: glue.records,
+    isTruncated: isUdp && !isComplete,
+    bytes: dependsOn && bytes.length <= mostCached ? Buffer.from(bytes) : bytes,
+    withoutExtras: glue.end,
+  };
+}
+
+/** Where the header has the number of additional records. */
+const additionalCount = 10;
+
+function writeHead(writer: MessageWriter, answer: Answer, { key, name, type }: AskedName): void {
   writer.u16(0);
-  writer.u16(bitsOf(answer));
+  writer.u16(flagsAndRcodeOf(answer));
   writer.u16(1);
   writer.u16(countAll(answer.answer));
   writer.u16(countAll(answer.authority));
@@ -126,36 +181,12 @@ function writeAnswer(
   writer.name(name, key.slice(0, -2));
   writer.u16(type);
   writer.u16(classes.in);
-  writeSets(writer, answer.answer);
-  writeSets(writer, answer.authority);
-  // A referral is useless without its glue: if it does not fit, the answer over UDP is truncated (RFC 9471 section
-  // 3.1). Over TCP it has what fits, and TC is not set, although the RFC makes no exception: TC asks the client to use
-  // another transport, there is none, and Knot Resolver takes TC over TCP for a failed server. A part of the glue is
-  // enough to go on.
-  // Signatures of addresses may always be left out (RFC 4035 section 3.1.1).
-  const needed = isReferral(answer) ? answer.additional.filter(({ set }) => !isSignatures(set)) : [];
-  if (!isUdp && !writer.fits()) return undefined;
-  const glue = isUdp ? undefined : writeGlue(writer, needed);
-  if (!glue) writeSets(writer, needed);
-  const questionEnd = headerLength + key.length + 2;
-  const fits = glue !== undefined || writer.fits();
-  const withoutExtras = glue?.end ?? writer.length();
-  const additionals = glue?.records ?? countAll(needed);
-  const isWhole = additionals === countAll(needed);
-  if (fits && isWhole) writeSets(writer, answer.additional.slice(needed.length));
-  const isCut = !isWhole || !writer.fits();
-  const bytes = writer.finish().subarray(0, !fits ? questionEnd : isCut ? withoutExtras : undefined);
-  if (isCut) bytes.writeUInt16BE(fits ? additionals : 0, 10);
-  return {
-    kind: "written",
-    dependsOn,
-    questionEnd,
-    additionals,
-    isCut: isCut && isUdp,
-    bytes: dependsOn && bytes.length <= mostKept ? Buffer.from(bytes) : bytes,
-    // Longer than any reply: only the question is sent.
-    withoutExtras: fits ? withoutExtras : Number.POSITIVE_INFINITY,
-  };
+}
+
+/** Over UDP; undefined if it does not all fit: then the client retries over TCP. */
+function writeAllGlue(writer: MessageWriter, sets: readonly AnswerSet[]): WrittenGlue | undefined {
+  writeSets(writer, sets);
+  return writer.fits() ? { records: countAll(sets), end: writer.length() } : undefined;
 }
 
 /** Tails without proofs are the same for the whole zone. */
@@ -167,7 +198,7 @@ function tailFor(zone: LoadedZone, { authority }: Answer): NegativeTail | undefi
 
 const isNegative = ({ kind }: Answer): boolean => kind === "no-name" || kind === "no-data";
 
-const bitsOf = (answer: Answer): number =>
+const flagsAndRcodeOf = (answer: Answer): number =>
   flags.response | (answer.kind === "referral" ? 0 : flags.authoritative) | rcodeOf(answer);
 
 /** A zone's DS set belongs to its parent, which may be created here without a change to this zone. */

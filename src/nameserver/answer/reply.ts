@@ -1,15 +1,15 @@
 import { flags, headerLength, maximumMessage, types } from "../../lib/dns/codes.ts";
-import { bareOptLength, ednsUdpSize, udpRoomFor } from "../../lib/dns/edns.ts";
+import { bareOptLength, ednsUdpSize, udpSizeLimit } from "../../lib/dns/edns.ts";
 import { extendedError, extendedErrors, optOf, withOptions } from "../wire/edns-options.ts";
 import type { Query, Transport } from "../wire/read-query.ts";
-import { placeLink, placeTail } from "./negative-tail.ts";
+import { placeNsec3, placeTail } from "./negative-tail.ts";
 import type { NegativeAnswer, Prepared } from "./prepare.ts";
 
 /**
  * A prepared answer for one client: within its size limit, with its id, its case and, if it uses EDNS, an OPT record.
  */
 export function replyWith(prepared: Prepared, query: Query, transport: Transport): Buffer {
-  const room = roomFor(query, transport) - (query.edns ? bareOptLength : 0);
+  const room = sizeLimit(query, transport) - (query.edns ? bareOptLength : 0);
   if (prepared.kind === "negative") return replyNegative(prepared, query, room);
   const { bytes, withoutExtras, additionals, questionEnd } = prepared;
   if (bytes.length <= room && withoutExtras <= room) return finish(bytes, bytes.length, query);
@@ -27,26 +27,26 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
 
 /** The question, unchanged, followed by the tail that it shares with other negative answers. */
 export function replyNegative(
-  { tail, last, bits }: Omit<NegativeAnswer, "dependsOn">,
+  { tail, covering, flagsAndRcode }: Omit<NegativeAnswer, "dependsOn">,
   query: Query,
   room: number,
 ): Buffer {
   const { bytes, end, edns } = query;
-  const whole = end + tail.bytes.length + (last?.length ?? 0);
+  const whole = end + tail.bytes.length + (covering?.length ?? 0);
   const fits = whole <= room;
   const length = fits ? whole : end;
   const reply = Buffer.allocUnsafe(edns ? length + bareOptLength : length);
   bytes.copy(reply, 0, 0, end);
   const asked = (bytes[2] ?? 0) & (flags.recursionDesired >> 8);
-  reply[2] = (bits >> 8) | asked | (fits ? 0 : flags.truncated >> 8);
-  reply[3] = bits & 0xff;
+  reply[2] = (flagsAndRcode >> 8) | asked | (fits ? 0 : flags.truncated >> 8);
+  reply[3] = flagsAndRcode & 0xff;
   reply[8] = 0;
-  reply[9] = fits ? tail.records + (last?.records ?? 0) : 0;
+  reply[9] = fits ? tail.records + (covering?.records ?? 0) : 0;
   reply[10] = 0;
   reply[11] = edns ? 1 : 0;
   if (fits) placeTail(tail, reply, end);
   // A question ends with its type and class.
-  if (fits && last) placeLink(last, reply, end + tail.bytes.length, end - 4 - tail.nameLength);
+  if (fits && covering) placeNsec3(covering, reply, end + tail.bytes.length, end - 4 - tail.nameLength);
   if (edns) reply.set(edns.dnssecOk ? bareOptWithDo : bareOpt, length);
   return reply;
 }
@@ -66,7 +66,7 @@ export function replyWithCode(query: Query, rcode: number, error?: number): Buff
 /** A reply that may be out of date (RFC 8914 section 4.4). Without room for it, the reply does not say so. */
 export function asStale(reply: Buffer, query: Query, transport: Transport): Buffer {
   const marked = withOptions(reply, extendedError(extendedErrors.staleAnswer));
-  return marked.length <= roomFor(query, transport) ? marked : reply;
+  return marked.length <= sizeLimit(query, transport) ? marked : reply;
 }
 
 /** For a query that could not be read: only a header. */
@@ -78,7 +78,7 @@ export function refuseUnread(bytes: Buffer, rcode: number): Buffer {
 }
 
 /** A truncated reply, so that the client retries over TCP. */
-export function cutShort(reply: Buffer, query: Buffer): Buffer {
+export function truncate(reply: Buffer, query: Buffer): Buffer {
   const opt = optAtEnd(reply);
   const short = Buffer.concat([reply.subarray(0, Math.min(endOfQuestion(query), reply.length)), opt]);
   short.writeUInt16BE(short.readUInt16BE(2) | flags.truncated, 2);
@@ -92,8 +92,8 @@ function optAtEnd(reply: Buffer): Buffer {
   return reply.subarray(optOf(reply) ?? reply.length);
 }
 
-const roomFor = ({ edns }: Query, transport: Transport): number =>
-  transport === "tcp" ? maximumMessage : udpRoomFor(edns);
+const sizeLimit = ({ edns }: Query, transport: Transport): number =>
+  transport === "tcp" ? maximumMessage : udpSizeLimit(edns);
 
 function finish(source: Buffer, length: number, query: Query): Buffer {
   const { bytes, edns } = query;

@@ -2,10 +2,10 @@ import { classes, rcodes, types } from "../../lib/dns/codes.ts";
 import { extendedErrors } from "../wire/edns-options.ts";
 import { type Query, readQuery, type Transport } from "../wire/read-query.ts";
 import { Enclosers } from "./enclosers.ts";
-import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
+import { createLruCache } from "./lru-cache.ts";
 import { isRootKey, keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
-import { createPrepare, isFor, isNoName, isWorthKeeping, type Prepared, stillHolds } from "./prepare.ts";
+import { createPrepare, isFor, isNoName, isWorthCaching, type Prepared, stillHolds } from "./prepare.ts";
 import { asStale, refuseUnread, replyWith, replyWithCode } from "./reply.ts";
 
 /**
@@ -16,9 +16,9 @@ export type Respond = (query: Buffer, transport: Transport, effort?: Effort) => 
 
 /**
  * What may be done for a reply. `no-wait`: a query that would have to wait gets none, and no zone is loaded for it.
- * `kept`: nor does one whose answer is not at hand.
+ * `cached-only`: nor does one whose answer is not cached.
  */
-export type Effort = "any" | "no-wait" | "kept";
+export type Effort = "any" | "no-wait" | "cached-only";
 
 export type DnsReply = Buffer | undefined;
 
@@ -38,17 +38,17 @@ export type ResponderOptions = {
   /** Called when a zone could not be loaded; the client gets SERVFAIL. */
   readonly onTrouble: (error: unknown) => void;
   /** How many answers the cache keeps before it drops old ones. */
-  readonly keep?: number;
+  readonly cacheSize?: number;
 };
 
 /** Gives authoritative answers only. It holds no socket, so that every thread can have one. */
 export function createResponder(options: ResponderOptions): Respond {
   const { zones, onTrouble } = options;
   const prepare = createPrepare();
-  const { keep = 20_000 } = options;
-  const kept = createKeptMap<Prepared>(keep);
+  const { cacheSize = 20_000 } = options;
+  const cached = createLruCache<Prepared>(cacheSize);
   /** Answers for clients that want signatures. */
-  const keptSigned = createKeptMap<Prepared>(keep);
+  const cachedWithSignatures = createLruCache<Prepared>(cacheSize);
   const enclosers = new Enclosers(zones, 1_000);
 
   const answerFrom = (zone: LoadedZone | undefined, query: Query, transport: Transport) => {
@@ -57,7 +57,7 @@ export function createResponder(options: ResponderOptions): Respond {
     const dnssecOk = wantsSignatures(query);
     const prepared = prepare(zone, { key, name: labelsOfKey(key), type, dnssecOk, transport });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail, extendedErrors.invalidData);
-    if (isWorthKeeping(prepared)) (dnssecOk ? keptSigned : kept).set(key, prepared);
+    if (isWorthCaching(prepared)) (dnssecOk ? cachedWithSignatures : cached).set(key, prepared);
     else if (isNoName(prepared)) enclosers.note(zone, key.slice(0, -2), prepared);
     const reply = replyWith(prepared, query, transport);
     return zone.current ? reply : asStale(reply, query, transport);
@@ -75,12 +75,12 @@ export function createResponder(options: ResponderOptions): Respond {
     const rcode = refusalOf(query);
     if (rcode !== undefined) return replyWithCode(query, rcode, errorOf[rcode]);
     const dnssecOk = wantsSignatures(query);
-    const prepared = (dnssecOk ? keptSigned : kept).get(query.key);
+    const prepared = (dnssecOk ? cachedWithSignatures : cached).get(query.key);
     if (prepared !== undefined && isFor(prepared, transport) && stillHolds(prepared))
       return replyWith(prepared, query, transport);
     const noName = enclosers.noName(query.key, query.key.length - 2, dnssecOk);
     if (noName !== undefined) return replyWith(noName, query, transport);
-    if (effort === "kept") return undefined;
+    if (effort === "cached-only") return undefined;
     const name = query.key.slice(0, -2);
     // The zone that holds a DS set may be further up than the nearest known one.
     if (effort !== "any" && (query.type === types.ds || !zones.isKnown(name))) return undefined;

@@ -13,9 +13,9 @@ describe("replies to one network", () => {
     expect(times(9, () => limit("192.0.2.1", answer, 1_000))).toEqual([
       ...Array(5).fill("send"),
       "drop",
-      "cut",
+      "truncate",
       "drop",
-      "cut",
+      "truncate",
     ]);
   });
 
@@ -35,7 +35,7 @@ describe("replies to one network", () => {
   it("are sent again after a while, at the same rate", () => {
     const limit = createRateLimit(options);
     times(20, () => limit("192.0.2.1", answer, 1_000));
-    expect(times(3, () => limit("192.0.2.1", answer, 1_400))).toEqual(["send", "send", "cut"]);
+    expect(times(3, () => limit("192.0.2.1", answer, 1_400))).toEqual(["send", "send", "truncate"]);
     expect(times(7, () => limit("192.0.2.1", answer, 60_000)).filter((each) => each === "send")).toHaveLength(5);
   });
 

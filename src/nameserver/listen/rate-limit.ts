@@ -5,7 +5,7 @@ import { hashOf } from "../answer/name-filter.ts";
 import { type BucketOptions, createTokenBuckets } from "./token-buckets.ts";
 
 /** What happens to a reply: it is sent, truncated so that a real client retries over TCP, or dropped. */
-export type Passage = "send" | "cut" | "drop";
+export type Passage = "send" | "truncate" | "drop";
 
 export type QueryRateLimit = (client: string, reply: Buffer, now: Instant) => Passage;
 
@@ -34,7 +34,7 @@ export function createRateLimit(options: RateLimitOptions): QueryRateLimit {
     const holder = `${networkOf(client)} ${kindOf(reply)}`;
     const over = take(hashOf(holder, holder.length, seed), now);
     if (over === 0) return "send";
-    return slip > 0 && over % slip === 0 ? "cut" : "drop";
+    return slip > 0 && over % slip === 0 ? "truncate" : "drop";
   };
 }
 

@@ -45,7 +45,7 @@ describe("a reply", () => {
   });
 
   it("over the limit is truncated to its question, with the TC bit", async () => {
-    const { ask, received } = await serve(() => reply, "cut");
+    const { ask, received } = await serve(() => reply, "truncate");
     ask(query);
     await until(() => received.length === 1);
     expect(received[0]?.toString("hex")).toBe(`abcd87000001000000000000${query.subarray(12).toString("hex")}`);
@@ -55,7 +55,7 @@ describe("a reply", () => {
     const opt = Buffer.from("00002904d0000080000000", "hex");
     const spoken = Buffer.concat([reply, opt]);
     spoken.writeUInt16BE(1, 10);
-    const { ask, received } = await serve(() => spoken, "cut");
+    const { ask, received } = await serve(() => spoken, "truncate");
     ask(query);
     await until(() => received.length === 1);
     const question = query.subarray(12).toString("hex");
@@ -63,7 +63,7 @@ describe("a reply", () => {
   });
 
   it("that is only a header stays one when it is truncated", async () => {
-    const { ask, received } = await serve(() => Buffer.from("abcd80010000000000000000", "hex"), "cut");
+    const { ask, received } = await serve(() => Buffer.from("abcd80010000000000000000", "hex"), "truncate");
     ask(Buffer.from("abcd0100000100000000000005", "hex"));
     await until(() => received.length === 1);
     expect(received[0]?.toString("hex")).toBe("abcd82010000000000000000");
@@ -114,7 +114,7 @@ describe("a flood of queries that have to wait", () => {
     const asked = { waiting: 0, refused: 0 };
     const others = new Set<number>();
     const { ask, received, port } = await serve((bytes, _transport, _from, effort) => {
-      if (effort === "kept") return undefined;
+      if (effort === "cached-only") return undefined;
       if (bytes[0] !== query[0] && effort === "any") others.add(bytes[0] ?? 0);
       else asked[effort === "any" ? "waiting" : "refused"] += 1;
       return effort === "any" ? gate.promise : undefined;
@@ -146,7 +146,7 @@ describe("a flood of queries that have to wait", () => {
     let waiting = 0;
     const { ask, received } = await serve((bytes, _transport, _from, effort) => {
       if (bytes[0] !== 0) return reply;
-      if (effort === "kept") return undefined;
+      if (effort === "cached-only") return undefined;
       waiting += 1;
       return effort === "any" ? never : undefined;
     });
@@ -166,7 +166,7 @@ it("a flood of queries whose answers have to be made is dropped in part, and ans
   const counts = { made: 0, kept: 0 };
   const { ask, received } = await serve((bytes, _transport, _from, effort) => {
     if (bytes[0] !== 0) return reply;
-    if (effort === "kept") {
+    if (effort === "cached-only") {
       counts.kept += 1;
       return undefined;
     }

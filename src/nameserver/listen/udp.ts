@@ -4,10 +4,10 @@ import { lookup } from "node:dns";
 import { isIPv6 } from "node:net";
 import type { ListenAddress } from "../../lib/http/listen.ts";
 import { type Holder, KeyedSemaphore } from "../../lib/limits/semaphore.ts";
-import { cutShort } from "../answer/reply.ts";
-import type { DnsReply, Effort, RespondTo } from "../answer/respond.ts";
+import { truncate } from "../answer/reply.ts";
+import type { DnsReply, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
-import { optionsIn, replyOptions, roomOf, type ServerIdentity, withOptions } from "../wire/edns-options.ts";
+import { optionsIn, replyOptions, type ServerIdentity, sizeLimitOf, withOptions } from "../wire/edns-options.ts";
 import { Backlog } from "./backlog.ts";
 import { listenFailure } from "./failure.ts";
 import { createIntake, defaultIntake, type Intake, networkOf, type QueryRateLimit } from "./rate-limit.ts";
@@ -42,12 +42,15 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   const { intake = createIntake({ ...defaultIntake, seed: randomInt(2 ** 32) }) } = options;
   const socket = openSocket(at, options.reusePort);
   const backlog = new Backlog();
-  const answered = (query: Buffer, client: string) =>
-    inTime(backlog, (effort = mayWait(client) ? "any" : "no-wait") => respond(query, "udp", client, effort));
   const waiting = new KeyedSemaphore(mostWaiting.all);
   const holdersOf = (client: string): readonly Holder[] => [{ name: networkOf(client), most: mostWaiting.network }];
   // Cheaper than looking up the network: while so few wait, no network can have used up its share.
   const mayWait = (client: string) => waiting.open < mostWaiting.network || waiting.isFreeFor(holdersOf(client));
+  const answer = (query: Buffer, client: string) =>
+    answerInTime(backlog, {
+      fromCache: () => respond(query, "udp", client, "cached-only"),
+      make: () => respond(query, "udp", client, mayWait(client) ? "any" : "no-wait"),
+    });
 
   const send = (reply: DnsReply, query: Buffer, client: RemoteInfo) => {
     if (reply === undefined) return;
@@ -58,7 +61,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     const passage = options?.isKnownClient ? "send" : rateLimit(client.address, reply, Date.now());
     if (passage !== "send") countLimited(counters, passage);
     if (passage === "drop") return;
-    const whole = passage === "cut" ? cutShort(reply, query) : reply;
+    const whole = passage === "truncate" ? truncate(reply, query) : reply;
     const sent = options ? fitted(whole, query, options.bytes) : whole;
     socket.send(sent, client.port, client.address);
   };
@@ -79,7 +82,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     if (client.port === 0) return;
     if (!intake(client.address, Date.now())) return countLimited(counters, "drop");
     backlog.arrived();
-    const reply = answered(query, client.address);
+    const reply = answer(query, client.address);
     if (reply === "too late") countLimited(counters, "drop");
     else if (reply instanceof Promise) void wait(reply, query, client);
     else send(reply, query, client);
@@ -98,17 +101,19 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   return { address: { host: at.host, port }, close };
 }
 
-/** While the backlog is long, an answer that is not at hand is made only if there is time. */
-function inTime(backlog: Backlog, answer: (effort?: Effort) => ReturnType<RespondTo>) {
-  const kept = backlog.isLong() ? answer("kept") : undefined;
-  if (kept !== undefined) return kept;
-  return backlog.isLong() && !backlog.hasTime() ? "too late" : backlog.timed(answer);
+type Answers = { readonly fromCache: () => ReturnType<RespondTo>; readonly make: () => ReturnType<RespondTo> };
+
+/** While the backlog is long, an answer that is not cached is made only if there is time. */
+function answerInTime(backlog: Backlog, { fromCache, make }: Answers) {
+  const cached = backlog.isLong() ? fromCache() : undefined;
+  if (cached !== undefined) return cached;
+  return backlog.isLong() && !backlog.hasTime() ? "too late" : backlog.timed(make);
 }
 
 /** A reply that has no room for the options is truncated: the client retries over TCP. */
 function fitted(reply: Buffer, query: Buffer, options: Buffer): Buffer {
   const longer = withOptions(reply, options);
-  return longer.length <= roomOf(query) ? longer : withOptions(cutShort(reply, query), options);
+  return longer.length <= sizeLimitOf(query) ? longer : withOptions(truncate(reply, query), options);
 }
 
 const openSocket = ({ host }: ListenAddress, reusePort = false): Socket =>

@@ -3,7 +3,7 @@ import { followZones } from "../answer/followed-zones.ts";
 import { defaultLoadLimits } from "../answer/loaded-zones.ts";
 import { createResponder, type RespondTo } from "../answer/respond.ts";
 import { createDnsCounters } from "../metrics/metrics.ts";
-import { asksBelow, glanceAt } from "../transfer/glance.ts";
+import { asksBelow, classify } from "../transfer/classify.ts";
 import { openMainThread } from "./main-thread.ts";
 import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
 import { type Listening, listenUdp } from "./udp.ts";
@@ -29,7 +29,7 @@ export async function answerAsWorker(): Promise<void> {
   const { zones } = followZones(main, { seed: limit.seed, onTrouble });
   const answer = createResponder({ zones, onTrouble });
   const respond: RespondTo = (bytes, transport, from, effort = "any") => {
-    const glance = glanceAt(bytes);
+    const glance = classify(bytes);
     if (glance === "silence") return undefined;
     const isForMain = glance !== "plain" || (hidden !== undefined && asksBelow(bytes, hidden));
     if (isForMain) return effort === "any" ? main.pass(bytes, from) : undefined;

@@ -44,7 +44,7 @@ export function countReply(counts: Float64Array, reply: Uint8Array): void {
   counts[code] = (counts[code] as number) + 1;
 }
 
-export const limitedPlace = { cut: 0, drop: 1 } as const;
+export const limitedPlace = { truncate: 0, drop: 1 } as const;
 
 export function countLimited({ limited }: DnsCounters, passage: keyof typeof limitedPlace): void {
   const place = limitedPlace[passage];
@@ -88,7 +88,7 @@ export function printDnsMetrics(threads: readonly DnsCounters[]): string {
       ...byCode("tcp"),
     ]),
     family("moor_dns_limited_total", "counter", "DNS questions and replies over the limit of their network.", [
-      [{ how: "cut" }, sum(({ limited }) => limited[limitedPlace.cut])],
+      [{ how: "cut" }, sum(({ limited }) => limited[limitedPlace.truncate])],
       [{ how: "dropped" }, sum(({ limited }) => limited[limitedPlace.drop])],
     ]),
     family(

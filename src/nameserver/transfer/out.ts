@@ -2,7 +2,7 @@ import type { Change } from "../../core/records/changes.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import type { ZoneView } from "../../core/records/zone-view.ts";
 import { flags, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
-import { type Edns, ednsUdpSize, udpRoomFor } from "../../lib/dns/edns.ts";
+import { type Edns, ednsUdpSize, udpSizeLimit } from "../../lib/dns/edns.ts";
 import { emptyMessage, encodeMessage, type Message, soaSerialOf } from "../../lib/dns/message.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { keyOfName } from "../answer/name-key.ts";
@@ -101,7 +101,7 @@ const packing = (view: ZoneView, { message, room }: TransferRequest): PackOption
 function* packForUdp(records: Records | undefined, view: ZoneView, request: TransferRequest): Generator<Buffer> {
   const { message, room } = request;
   const pack = (some: Records) => packRecords(some, packing(view, request));
-  const limit = udpRoomFor(message.edns) - room;
+  const limit = udpSizeLimit(message.edns) - room;
   const [first, second] = pack(records ?? wholeZone(view));
   if (first !== undefined && second === undefined && first.length <= limit) return yield first;
   for (const only of pack([soaOf(view)])) {

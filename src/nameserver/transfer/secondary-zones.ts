@@ -5,8 +5,8 @@ import { nameOf } from "../../lib/dns/ask.ts";
 import { partOfFiles } from "../../lib/limits/open-files.ts";
 import type { Logger } from "../../process/log.ts";
 import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
+import type { TransferClient } from "./dispatch.ts";
 import { createSharedMemory, noRoom } from "./memory.ts";
-import type { TransferClient } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
 import { type QueuePlace, type ZoneLimits, ZoneQueue } from "./zone-queue.ts";
 

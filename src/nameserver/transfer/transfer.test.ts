@@ -9,7 +9,7 @@ import type { ZoneContent } from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
 import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "../../lib/dns/message.ts";
 import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
-import { createLoadedZones } from "../answer/loaded-zones.ts";
+import { ZoneCache } from "../answer/loaded-zones.ts";
 import type { ZoneSource } from "../answer/zone-source.ts";
 import { createTransferAssembly } from "./assemble.ts";
 import { type ChangesBetween, transferOut } from "./out.ts";
@@ -36,7 +36,7 @@ function history(...texts: readonly string[]) {
     from < 1 ? undefined : steps.slice(from - 1, to - 1).flat();
   return {
     versions,
-    zones: createLoadedZones(source),
+    zones: new ZoneCache(source),
     changesBetween,
     packed: createPackedZones(createFairSchedule()),
     pause: async () => {},

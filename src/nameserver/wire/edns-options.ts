@@ -1,5 +1,5 @@
 import { headerLength, types } from "../../lib/dns/codes.ts";
-import { bareOptLength, udpRoomFor } from "../../lib/dns/edns.ts";
+import { bareOptLength, udpSizeLimit } from "../../lib/dns/edns.ts";
 import { answerCookie, isCookieLength } from "./cookies.ts";
 
 /** What this server tells clients that ask for it. */
@@ -63,7 +63,7 @@ export function optionsIn(query: Buffer): QueryOptions | undefined {
 }
 
 /** The size of a datagram that the sender of a query with options accepts. */
-export const roomOf = (query: Buffer): number => udpRoomFor({ udpSize: query.readUInt16BE(optAt(query) + 3) });
+export const sizeLimitOf = (query: Buffer): number => udpSizeLimit({ udpSize: query.readUInt16BE(optAt(query) + 3) });
 
 function optAt(query: Buffer): number {
   let at = headerLength;

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { nameToWire } from "../../core/names/wire.ts";
 import { emptyMessage, encodeMessage, type Message } from "../../lib/dns/message.ts";
 import { signRequest } from "../../lib/dns/tsig-client.ts";
-import { asksBelow, glanceAt } from "./glance.ts";
+import { asksBelow, classify } from "./classify.ts";
 
 const query = (name: string, type = 1, more: Partial<Message> = {}): Buffer =>
   encodeMessage({
@@ -29,7 +29,7 @@ it.each([
   ["only a header", Buffer.alloc(12), "plain"],
   ["a truncated question", query("www.example.org").subarray(0, 20), "plain"],
 ])("glanceAt recognises %s", (_, bytes, expected) => {
-  expect(glanceAt(bytes)).toBe(expected);
+  expect(classify(bytes)).toBe(expected);
 });
 
 it.each([

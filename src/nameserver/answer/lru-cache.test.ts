@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createKeptMap } from "./kept-map.ts";
+import { createLruCache } from "./lru-cache.ts";
 
 it("keeps an entry that is used while others are added and dropped", () => {
-  const map = createKeptMap<number>(10);
+  const map = createLruCache<number>(10);
   map.set("kept", 1);
   for (let i = 0; i < 1_000; i++) {
     map.set(`other${i}`, i);
@@ -16,7 +16,7 @@ it("never holds more than twice its limit, and only the latest values", () => {
   const step = fc.tuple(fc.constantFrom("set", "get", "delete"), fc.nat(40), fc.nat(9));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const map = createKeptMap<number>(8);
+      const map = createLruCache<number>(8);
       const model = new Map<string, number>();
       for (const [what, key, value] of steps) {
         if (what === "set") {

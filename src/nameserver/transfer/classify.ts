@@ -1,17 +1,17 @@
 import { headerLength, opcodes, types } from "../../lib/dns/codes.ts";
 
 /** What can be seen without parsing the whole packet: every query is checked this way first. */
-export type Glance =
+export type RequestKind =
   /** A response, or an incomplete header: no reply is sent. */
   | "silence"
-  /** An ordinary query, unsigned. */
+  /** An ordinary query, without TSIG. */
   | "plain"
-  /** A request for a zone transfer, signed or not. */
+  /** A request for a zone transfer, with TSIG or without. */
   | "transfer"
-  /** Signed, or not a query. */
+  /** With TSIG, or not a query. */
   | "other";
 
-export function glanceAt(bytes: Buffer): Glance {
+export function classify(bytes: Buffer): RequestKind {
   if (bytes.length < headerLength || ((bytes[2] ?? 0) & 0x80) !== 0) return "silence";
   if (((bytes[2] ?? 0) & 0x78) !== opcodes.query) return "other";
   const end = endOfName(bytes);

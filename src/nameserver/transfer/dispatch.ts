@@ -2,17 +2,17 @@ import type { Instant } from "../../core/instant.ts";
 import { nameToWire } from "../../core/names/wire.ts";
 import type { Unmet } from "../../core/records/dns-update.ts";
 import { classes, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
-import { udpRoomFor } from "../../lib/dns/edns.ts";
+import { udpSizeLimit } from "../../lib/dns/edns.ts";
 import { decodeMessage, type Message } from "../../lib/dns/message.ts";
-import { type CheckedRequest, checkRequest, type MessageSigner, type TsigKey, tsigRoom } from "../../lib/dns/tsig.ts";
+import { type AddTsig, type CheckedRequest, checkRequest, type TsigKey, tsigLength } from "../../lib/dns/tsig.ts";
 import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
-import { cutShort, refuseUnread } from "../answer/reply.ts";
+import { refuseUnread, truncate } from "../answer/reply.ts";
 import type { DnsReply, Respond, RespondTo, Stream } from "../answer/respond.ts";
 import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
 import type { Transport } from "../wire/read-query.ts";
 import { readUpdate, type UpdateRequest } from "../wire/update-read.ts";
-import { asksBelow, glanceAt } from "./glance.ts";
+import { asksBelow, classify } from "./classify.ts";
 import { type ChangesBetween, codeReply, transferOut } from "./out.ts";
 import { createPackedZones } from "./packed-zones.ts";
 
@@ -31,12 +31,12 @@ export type TransferPorts = {
   /** Another server says that a zone has changed. */
   readonly notified: (zone: string, asker: TransferClient) => Promise<"taken" | "refused" | "not-ours">;
   /** The catalog zone: only clients that may transfer it may query it, because it names all other zones. */
-  readonly hidden: string | undefined;
+  readonly restrictedZone: string | undefined;
 };
 
 export type UpdateOutcome = "done" | "not-ours" | "refused" | Unmet;
 
-export type ExchangeOptions = {
+export type DispatcherOptions = {
   /** For plain queries. */
   readonly respond: Respond;
   readonly zones: LoadedZones;
@@ -46,28 +46,24 @@ export type ExchangeOptions = {
   readonly counters?: DnsCounters;
 };
 
-/** Handles every kind of request: queries, signed or not, transfers, NOTIFY messages and updates. */
-export const createExchange = (options: ExchangeOptions): Exchange => new RequestExchange(options);
-
-export type Exchange = { readonly respond: RespondTo; readonly stream: Stream };
-
-class RequestExchange implements Exchange {
-  readonly #options: ExchangeOptions;
+/** Handles every kind of request: queries, with TSIG or without, transfers, NOTIFY messages and updates. */
+export class RequestDispatcher {
+  readonly #options: DispatcherOptions;
   readonly #schedule = createFairSchedule();
   readonly #packed = createPackedZones(this.#schedule);
-  readonly #hidden: Uint8Array | undefined;
+  readonly #restricted: Uint8Array | undefined;
 
-  constructor(options: ExchangeOptions) {
+  constructor(options: DispatcherOptions) {
     this.#options = options;
-    const { hidden } = options.ports;
-    this.#hidden = hidden === undefined ? undefined : nameToWire(hidden);
+    const { restrictedZone } = options.ports;
+    this.#restricted = restrictedZone === undefined ? undefined : nameToWire(restrictedZone);
   }
 
   readonly respond: RespondTo = (bytes, transport, from, effort = "any") => {
-    const glance = glanceAt(bytes);
-    if (glance === "plain" && !this.#asksHidden(bytes)) return this.#options.respond(bytes, transport, effort);
+    const kind = classify(bytes);
+    if (kind === "plain" && !this.#asksRestricted(bytes)) return this.#options.respond(bytes, transport, effort);
     if (effort !== "any") return undefined;
-    switch (glance) {
+    switch (kind) {
       case "silence":
         return undefined;
       case "transfer":
@@ -79,25 +75,25 @@ class RequestExchange implements Exchange {
   };
 
   readonly stream: Stream = (bytes, from) =>
-    glanceAt(bytes) === "transfer" ? this.#transfer(bytes, "tcp", from) : undefined;
+    classify(bytes) === "transfer" ? this.#transfer(bytes, "tcp", from) : undefined;
 
-  #asksHidden(bytes: Buffer): boolean {
-    return this.#hidden !== undefined && asksBelow(bytes, this.#hidden);
+  #asksRestricted(bytes: Buffer): boolean {
+    return this.#restricted !== undefined && asksBelow(bytes, this.#restricted);
   }
 
   async #respondTo(bytes: Buffer, transport: Transport, from: string): Promise<DnsReply> {
     const request = await readRequest(bytes, transport, from, this.#options);
     if ("reply" in request) return request.reply;
-    const reply = await this.#answerSigned(request).catch((error: unknown) => this.#failed(request.message, error));
-    return reply && signed(reply, request);
+    const reply = await this.#answer(request).catch((error: unknown) => this.#failed(request.message, error));
+    return reply && withTsig(reply, request);
   }
 
-  async #answerSigned(request: Request): Promise<DnsReply> {
+  async #answer(request: Request): Promise<DnsReply> {
     const { respond: answer, ports } = this.#options;
     const { bytes, message, asker } = request;
     switch (message.opcode) {
       case opcodes.query: {
-        const isRefused = this.#asksHidden(bytes) && !(await ports.mayTransfer(ports.hidden ?? "", asker));
+        const isRefused = this.#asksRestricted(bytes) && !(await ports.mayTransfer(ports.restrictedZone ?? "", asker));
         return isRefused ? codeReply(message, rcodes.refused) : await answer(bytes, request.transport);
       }
       case opcodes.notify:
@@ -112,33 +108,34 @@ class RequestExchange implements Exchange {
   async *#transfer(bytes: Buffer, transport: Transport, from: string): AsyncGenerator<Buffer> {
     const request = await readRequest(bytes, transport, from, this.#options);
     if ("reply" in request) return yield request.reply;
-    const { message, sign } = request;
+    const { message, addTsig } = request;
     try {
       const [question] = message.questions;
-      if (question === undefined || message.questions.length > 1) return yield sign(codeReply(message, rcodes.formErr));
+      if (question === undefined || message.questions.length > 1)
+        return yield addTsig(codeReply(message, rcodes.formErr));
       yield* this.#transferZone(request, question);
     } catch (error) {
       this.#count(message, "failed");
-      yield sign(this.#failed(message, error));
+      yield addTsig(this.#failed(message, error));
     }
   }
 
   async *#transferZone(request: Request, question: Message["questions"][number]): AsyncGenerator<Buffer> {
-    const { message, transport, sign, room, asker } = request;
+    const { message, transport, addTsig, tsigLength, asker } = request;
     const { zones, ports } = this.#options;
     const { changesBetween } = ports;
     let version = ports.accessVersion();
     if (question.class !== classes.in || !(await ports.mayTransfer(question.name, asker)))
-      return yield sign(this.#refused(message));
+      return yield addTsig(this.#refused(message));
     let given = true;
     const tools = { zones, changesBetween, packed: this.#packed, pause: () => this.#schedule.next(0) };
-    for await (const each of transferOut({ message, transport, room }, tools)) {
+    for await (const each of transferOut({ message, transport, room: tsigLength }, tools)) {
       const now = ports.accessVersion();
       if (now !== version && !(await ports.mayTransfer(question.name, asker)))
-        return yield sign(this.#refused(message));
+        return yield addTsig(this.#refused(message));
       version = now;
       given = ((each[3] ?? 0) & 0xf) === rcodes.noError;
-      yield sign(each);
+      yield addTsig(each);
     }
     this.#count(message, given ? "done" : "refused");
   }
@@ -165,15 +162,15 @@ async function firstOf(messages: AsyncIterable<Buffer>): Promise<DnsReply> {
 }
 
 type Request = {
-  /** Without the signature. */
+  /** Without the TSIG record. */
   readonly bytes: Buffer;
   readonly message: Message;
   readonly transport: Transport;
   readonly asker: TransferClient;
-  /** Empty when it is not signed. */
-  readonly signature: string;
-  readonly sign: MessageSigner;
-  readonly room: number;
+  /** Of the TSIG record; empty without one. */
+  readonly mac: string;
+  readonly addTsig: AddTsig;
+  readonly tsigLength: number;
 };
 
 const opcodeOf = (bytes: Buffer): number => ((bytes[2] ?? 0) >> 3) & 0xf;
@@ -186,14 +183,14 @@ const longestUnsigned = 4_096;
  * that would take milliseconds.
  */
 const isNotRead = ({ kind }: CheckedRequest, bytes: Buffer): boolean =>
-  kind !== "signed" && (opcodeOf(bytes) === opcodes.update || bytes.length > longestUnsigned);
+  kind !== "with-tsig" && (opcodeOf(bytes) === opcodes.update || bytes.length > longestUnsigned);
 
 /** The request and its sender, or the reply to an invalid request. */
 async function readRequest(
   bytes: Buffer,
   transport: Transport,
   from: string,
-  { ports, now, onTrouble }: ExchangeOptions,
+  { ports, now, onTrouble }: DispatcherOptions,
 ): Promise<Request | { readonly reply: Buffer }> {
   try {
     // Without an additional record there is no signature.
@@ -204,23 +201,23 @@ async function readRequest(
       return {
         reply:
           checked.kind === "failed"
-            ? checked.sign(refuseUnread(checked.message, rcodes.notAuth))
+            ? checked.addTsig(refuseUnread(checked.message, rcodes.notAuth))
             : refuseUnread(bytes, opcodeOf(bytes) === opcodes.update ? rcodes.refused : rcodes.formErr),
       };
     if (checked.kind === "malformed") return { reply: refuseUnread(bytes, rcodes.formErr) };
-    const plain = checked.kind === "unsigned" ? bytes : checked.message;
+    const plain = checked.kind === "no-tsig" ? bytes : checked.message;
     const decoded = decodeMessage(plain);
     if (!decoded.ok) return { reply: refuseUnread(bytes, rcodes.formErr) };
     const { message } = decoded;
-    if (checked.kind === "failed") return { reply: checked.sign(codeReply(message, rcodes.notAuth)) };
-    const key = checked.kind === "signed" ? checked.key : undefined;
-    const sign = checked.kind === "signed" ? checked.sign : (reply: Buffer) => reply;
+    if (checked.kind === "failed") return { reply: checked.addTsig(codeReply(message, rcodes.notAuth)) };
+    const key = checked.kind === "with-tsig" ? checked.key : undefined;
+    const addTsig = checked.kind === "with-tsig" ? checked.addTsig : (reply: Buffer) => reply;
     if (message.edns !== undefined && message.edns.version !== 0) {
-      return { reply: sign(codeReply(message, rcodes.badVers)) };
+      return { reply: addTsig(codeReply(message, rcodes.badVers)) };
     }
     const asker = { from, key: key?.name };
-    const signature = checked.kind === "signed" ? checked.signature : "";
-    return { bytes: plain, message, transport, asker, signature, sign, room: key ? tsigRoom(key) : 0 };
+    const mac = checked.kind === "with-tsig" ? checked.signature : "";
+    return { bytes: plain, message, transport, asker, mac, addTsig, tsigLength: key ? tsigLength(key) : 0 };
   } catch (error) {
     onTrouble(error);
     return { reply: refuseUnread(bytes, rcodes.servFail) };
@@ -228,9 +225,11 @@ async function readRequest(
 }
 
 /** A reply that does not fit in a datagram together with its signature is truncated: the client retries over TCP. */
-function signed(reply: Buffer, { bytes, message, transport, sign, room }: Request): Buffer {
-  if (room === 0) return reply;
-  return sign(transport === "udp" && reply.length + room > udpRoomFor(message.edns) ? cutShort(reply, bytes) : reply);
+function withTsig(reply: Buffer, { bytes, message, transport, addTsig, tsigLength }: Request): Buffer {
+  if (tsigLength === 0) return reply;
+  return addTsig(
+    transport === "udp" && reply.length + tsigLength > udpSizeLimit(message.edns) ? truncate(reply, bytes) : reply,
+  );
 }
 
 async function notifyCode(message: Message, asker: TransferClient, ports: TransferPorts): Promise<number> {
@@ -249,11 +248,11 @@ async function notifyCode(message: Message, asker: TransferClient, ports: Transf
   }
 }
 
-async function updateCode({ message, asker, signature }: Request, ports: TransferPorts): Promise<number> {
+async function updateCode({ message, asker, mac }: Request, ports: TransferPorts): Promise<number> {
   if (asker.key === undefined) return rcodes.refused;
   const request = readUpdate(message);
   if (typeof request === "number") return request;
-  return codeOf[await ports.update(request, asker, signature)];
+  return codeOf[await ports.update(request, asker, mac)];
 }
 
 const codeOf: Readonly<Record<UpdateOutcome, number>> = {

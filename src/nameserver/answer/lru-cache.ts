@@ -2,7 +2,7 @@
  * A cache: an entry is kept at least until `limit` others have been added or used since its last use. Holds at most
  * twice `limit`.
  */
-export type KeptMap<T, Key = string> = {
+export type LruCache<T, Key = string> = {
   readonly get: (key: Key) => T | undefined;
   readonly set: (key: Key, value: T) => void;
   readonly delete: (key: Key) => void;
@@ -10,7 +10,7 @@ export type KeptMap<T, Key = string> = {
 };
 
 /** Two generations: a full young one replaces the old one, and an entry found in the old one moves to the young one. */
-export function createKeptMap<T, Key = string>(limit: number): KeptMap<T, Key> {
+export function createLruCache<T, Key = string>(limit: number): LruCache<T, Key> {
   let young = new Map<Key, T>();
   let old = new Map<Key, T>();
   const set = (key: Key, value: T) => {

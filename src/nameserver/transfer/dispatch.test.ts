@@ -5,10 +5,10 @@ import { runs } from "../../../test/rig/long-run.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../lib/dns/message.ts";
 import { readTsig, type TsigKey } from "../../lib/dns/tsig.ts";
 import { signRequest } from "../../lib/dns/tsig-client.ts";
-import { createLoadedZones } from "../answer/loaded-zones.ts";
+import { ZoneCache } from "../answer/loaded-zones.ts";
 import { createResponder } from "../answer/respond.ts";
 import type { UpdateRequest } from "../wire/update-read.ts";
-import { createExchange, type TransferPorts, type UpdateOutcome } from "./respond.ts";
+import { RequestDispatcher, type TransferPorts, type UpdateOutcome } from "./dispatch.ts";
 
 const key: TsigKey = { name: "k", algorithm: "hmac-sha256", secret: Buffer.alloc(32, 1) };
 const now = 1_700_000_000_000;
@@ -17,7 +17,7 @@ const contents = [
   writtenZone("catalog.example", "version 0 TXT 2"),
   writtenZone("long.example", Array.from({ length: 4_000 }, (_, i) => `h${i} 60 TXT "${"x".repeat(40)}"`).join("\n")),
 ];
-const zones = createLoadedZones({
+const zones = new ZoneCache({
   names: async function* () {
     yield contents.map((zone) => zone.name);
   },
@@ -46,10 +46,10 @@ const ports: TransferPorts = {
   },
   notified: async (zone, { from }) =>
     zone !== "example.org" ? "not-ours" : from === "192.0.2.53" ? "taken" : "refused",
-  hidden: "catalog.example",
+  restrictedZone: "catalog.example",
 };
 const onTrouble = (error: unknown) => troubles.push(error);
-const { respond, stream } = createExchange({
+const { respond, stream } = new RequestDispatcher({
   respond: createResponder({ zones, onTrouble }),
   zones,
   ports,
