@@ -125,12 +125,12 @@ class RunningNameserver implements Nameserver {
 
   async #startWorkers(count: number): Promise<void> {
     const { transfers, identity, source, log } = this.#options;
-    const hidden = transfers?.restrictedZone === undefined ? undefined : nameToWire(transfers.restrictedZone);
+    const restrictedZone = transfers?.restrictedZone === undefined ? undefined : nameToWire(transfers.restrictedZone);
     const { close } = await startWorkers({
       count,
       source,
       respond: this.#tcp.respond,
-      start: { listen: this.addresses, hidden, identity, rateLimit: this.#rateLimit },
+      start: { listen: this.addresses, restrictedZone, identity, rateLimit: this.#rateLimit },
       newCounters: () => {
         const made = createDnsCounters();
         this.counters.push(made);

@@ -10,7 +10,7 @@ export type WorkerStart = {
   /** The count that this worker starts at. */
   readonly reported: number;
   /** The zone that only the main thread answers for, in wire format. */
-  readonly hidden: Uint8Array | undefined;
+  readonly restrictedZone: Uint8Array | undefined;
   readonly identity?: ServerIdentity | undefined;
   readonly rateLimit: WorkerRateLimit;
   /** Memory for its counters. */

@@ -17,7 +17,15 @@ import type { FromWorker, WorkerStart } from "./worker-messages.ts";
 export async function answerAsWorker(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error("this function must run in a worker thread");
-  const { listen, written, reported, hidden, identity, rateLimit: limit, counters: memory } = workerData as WorkerStart;
+  const {
+    listen,
+    written,
+    reported,
+    restrictedZone,
+    identity,
+    rateLimit: limit,
+    counters: memory,
+  } = workerData as WorkerStart;
   const opened: Listening[] = [];
   const close = async () => {
     for (const each of opened) await each.close();
@@ -29,9 +37,9 @@ export async function answerAsWorker(): Promise<void> {
   const { zones } = followZones(main, { seed: limit.seed, onTrouble });
   const answer = createResponder({ zones, onTrouble });
   const respond: RespondTo = (bytes, transport, from, effort = "any") => {
-    const glance = classify(bytes);
-    if (glance === "silence") return undefined;
-    const isForMain = glance !== "plain" || (hidden !== undefined && asksBelow(bytes, hidden));
+    const kind = classify(bytes);
+    if (kind === "silence") return undefined;
+    const isForMain = kind !== "plain" || (restrictedZone !== undefined && asksBelow(bytes, restrictedZone));
     if (isForMain) return effort === "any" ? main.pass(bytes, from) : undefined;
     const news = main.wait();
     if (news === undefined) return answer(bytes, transport, effort);

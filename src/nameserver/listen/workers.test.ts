@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 /** Two workers on one port. */
-async function setUp(zones: ZonesInMemory, hidden?: string, spawn = spawnWorker) {
+async function setUp(zones: ZonesInMemory, restrictedZone?: string, spawn = spawnWorker) {
   let said = "";
   const log = createLog({
     format: "text",
@@ -47,7 +47,7 @@ async function setUp(zones: ZonesInMemory, hidden?: string, spawn = spawnWorker)
     },
     start: {
       listen: [{ host: "127.0.0.1", port }],
-      hidden: hidden === undefined ? undefined : nameToWire(hidden),
+      restrictedZone: restrictedZone === undefined ? undefined : nameToWire(restrictedZone),
       rateLimit: { seed: 1, memory: new SharedArrayBuffer(bucketMemory(defaultRateLimit.slots)) },
     },
     newCounters: () => {
@@ -132,7 +132,7 @@ it("does not answer before a write has reached it", async () => {
   expect(last.answer).toEqual([`198.51.100.${number}`]);
 });
 
-it("passes everything but plain queries, and queries about a hidden zone, to the main thread", async () => {
+it("passes everything but plain queries, and queries about a restricted zone, to the main thread", async () => {
   const { port, passed } = await setUp(zonesInMemory(example), "catalog.invalid");
   const question = { name: "example.org", type: 6, class: 1 };
   const notice = encodeMessage({ ...emptyMessage, id: 7, opcode: opcodes.notify, questions: [question] });

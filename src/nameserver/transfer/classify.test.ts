@@ -28,7 +28,7 @@ it.each([
   ["an incomplete header", Buffer.alloc(11), "silence"],
   ["only a header", Buffer.alloc(12), "plain"],
   ["a truncated question", query("www.example.org").subarray(0, 20), "plain"],
-])("glanceAt recognises %s", (_, bytes, expected) => {
+])("a request is recognised: %s", (_, bytes, expected) => {
   expect(classify(bytes)).toBe(expected);
 });
 

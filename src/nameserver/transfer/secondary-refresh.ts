@@ -81,10 +81,10 @@ export async function refreshZone(
   };
   for (const peer of zone.primaries) {
     if (waiting.signal.aborted) break;
-    const glance = await glanceAt(peer, zone, waiting);
-    if (glance.kind === "same") same = true;
-    else if (glance.kind === "older") isOlder(peer, glance.serial);
-    else if (glance.kind === "silent") silent.push(peer);
+    const check = await checkSerial(peer, zone, waiting);
+    if (check.kind === "same") same = true;
+    else if (check.kind === "older") isOlder(peer, check.serial);
+    else if (check.kind === "silent") silent.push(peer);
     else {
       const outcome = await fetch(peer, (serial) =>
         reasons.push(`${nameOf(peer)}: it announces a newer version but sends serial ${serial}`),
@@ -103,13 +103,17 @@ export async function refreshZone(
   return { kind: "failed", because: reasons.join("; ") || "the zone has no primary server" };
 }
 
-type Glance =
+type SerialCheck =
   | { readonly kind: "same" | "newer" }
   | { readonly kind: "older"; readonly serial: number }
   /** No answer to the SOA query: only a transfer can show which version it has. */
   | { readonly kind: "silent" };
 
-async function glanceAt(peer: Peer, { name, current }: SecondaryZone, waiting: RefreshContext): Promise<Glance> {
+async function checkSerial(
+  peer: Peer,
+  { name, current }: SecondaryZone,
+  waiting: RefreshContext,
+): Promise<SerialCheck> {
   if (current === undefined) return { kind: "newer" };
   const serial = await serialAt(peer, name, waiting);
   if (serial === undefined) return { kind: "silent" };
