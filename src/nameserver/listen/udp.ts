@@ -92,13 +92,15 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   // The error of a reply that could not be sent: the client retries.
   socket.on("error", () => undefined);
   setReceiveBuffer(socket);
-  const { port } = socket.address();
+  return { address: { host: at.host, port: socket.address().port }, close: closeOnce(socket) };
+}
+
+function closeOnce(socket: Socket): () => Promise<void> {
   let closed: Promise<void> | undefined;
-  const close = () => {
+  return () => {
     closed ??= new Promise((resolve) => socket.close(() => resolve()));
     return closed;
   };
-  return { address: { host: at.host, port }, close };
 }
 
 type Answers = { readonly fromCache: () => ReturnType<RespondTo>; readonly make: () => ReturnType<RespondTo> };
