@@ -128,10 +128,10 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   "src/nameserver/listen": ["worker.ts"],
   "src/nameserver/metrics": ["metrics.ts"],
   "src/nameserver/transfer": [
-    "glance.ts",
+    "classify.ts",
     "notify-out.ts",
     "out.ts",
-    "respond.ts",
+    "dispatch.ts",
     "secondary-refresh.ts",
     "secondary-zones.ts",
   ],
