@@ -92,7 +92,7 @@ describe("moor update", () => {
   });
 
   it.for([
-    ["a missing record", "v1", "nope", "example.org", "", /no record nope\.example\.org A; create it in the console/],
+    ["a missing record", "v1", "nope", "example.org", "", /no record nope\.example\.org A;.*`create: true`/],
     ["a missing zone", "v1", "home", "example.net", "", /no zone example\.net/],
     ["a missing set", "rrsets", "nope", "example.org", "", /no record nope\.example\.org A;.*`create: true`/],
     ["a set to create in a missing zone", "rrsets", "home", "example.net", ", create: true", /no zone example\.net/],
