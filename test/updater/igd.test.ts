@@ -71,7 +71,7 @@ it("reads the address by each protocol, and leaves no mapping behind", async () 
       for (const name of unread) if (said[name] === address) unread.delete(name);
       return unread.size === 0;
     },
-    { what: () => `${[...unread]} to be read` },
+    { what: () => `${[...unread].join(", ")} to be read` },
   );
   expect((await router.run(["natpmpc", "-g", router.address])).out).toContain(`Public IP address : ${address}`);
   expect(server.out() + server.err()).toMatch(/PCP request received/);

@@ -83,7 +83,7 @@ const openOf = new WeakMap<Server, Set<Socket>>();
 
 /** The part of a server's connections that one household may have open, and never more than `mostOfHousehold`. */
 const shareOfHousehold = 1 / 4;
-export const mostOfHousehold = 2_000;
+const mostOfHousehold = 2_000;
 
 /**
  * Call this before the server listens. Idle connections cost their client nothing, so nobody may have all of them.
