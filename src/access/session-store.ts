@@ -27,6 +27,20 @@ export const sessionTables = `
   ${passkeyTable}
 `;
 
+/** Wraps a store; `ended` is called after every call that ends sessions. */
+export const tellingEnds = (store: SessionStore, ended: () => void): SessionStore => ({
+  ...store,
+  remove: async (who, id) => {
+    const removed = await store.remove(who, id);
+    ended();
+    return removed;
+  },
+  removeAll: async (who) => {
+    await store.removeAll(who);
+    ended();
+  },
+});
+
 export function createSessionStore({ read, write }: Pick<Sql, "read" | "write">): SessionStore {
   return {
     add: async ({ hash, who, from, agent, created, role = null, ticket }) => {

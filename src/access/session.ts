@@ -24,20 +24,6 @@ export type SessionStore = {
 
 export type OldSessions = { readonly seenBefore: Instant; readonly confirmedBefore: Instant; readonly now: Instant };
 
-/** Wraps a store; `ended` is called after every call that ends sessions. */
-export const tellingEnds = (store: SessionStore, ended: () => void): SessionStore => ({
-  ...store,
-  remove: async (who, id) => {
-    const removed = await store.remove(who, id);
-    ended();
-    return removed;
-  },
-  removeAll: async (who) => {
-    await store.removeAll(who);
-    ended();
-  },
-});
-
 export type NewSession = {
   readonly hash: string;
   readonly who: string;

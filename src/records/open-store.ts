@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import type { Client } from "pg";
-import { tellingEnds } from "../access/session.ts";
+import { tellingEnds } from "../access/session-store.ts";
 import type { ConnectionCount } from "../lib/postgres/open.ts";
 import type { PostgresAddress } from "../lib/postgres/url.ts";
 import type { DatabaseTrouble } from "../lib/sqlite/migration-steps.ts";
