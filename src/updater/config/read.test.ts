@@ -211,7 +211,6 @@ const faults: [string, string, RegExp][] = [
     good.replace("ipv4: wan0", "ipv4: { interface: wan0, source: fv }"),
     /there is no source "fv".*did you mean "fw"/,
   ],
-  ["create with v1", good.replace("ipv4: wan0", "ipv4: wan0, create: true"), /does not create records with the API v1/],
   ["an alias without an anchor", good.replace("wan0", "*wan"), /^moor\.yaml:3:48: there is no anchor &wan before this/],
   ["text that is not YAML", "a: [", /^moor\.yaml:1:\d+: this is not valid YAML/],
   ["empty", "", /^moor\.yaml:1:1: the config is empty, not a mapping/],
