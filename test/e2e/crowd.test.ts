@@ -30,9 +30,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Idle connections. */
-function openCrowd(count: number): readonly Socket[] {
-  return Array.from({ length: count }, () => connect(ports.https, "127.0.0.1").on("error", () => undefined));
+/** Idle connections, from `clients` addresses. */
+function openCrowd(count: number, clients: number): readonly Socket[] {
+  return Array.from({ length: count }, (_, i) => {
+    const localAddress = `127.0.1.${1 + (i % clients)}`;
+    const socket = connect({ port: ports.https, host: "127.0.0.1", localAddress }).on("error", () => undefined);
+    return socket.resume();
+  });
 }
 
 const isClosed = (socket: Socket): boolean => socket.destroyed || socket.readableEnded;
@@ -49,13 +53,20 @@ const askLive = (): Promise<number | undefined> =>
 describe("more connections to the record service than it may open files", () => {
   it("do not affect its health and DNS over TCP, are logged, and are closed if idle", async () => {
     expect(await askLive()).toBe(200);
-    const crowd = openCrowd(2 * files);
-    for (const socket of crowd) socket.resume();
+    const crowd = openCrowd(2 * files, 16);
     await service.says(/too many connections are open/);
     expect((await fetch(`http://127.0.0.1:${ports.metrics}/health/ready`)).status).toBe(200);
     expect(await askOverTcp(ports.dns, [{ name: "none.example.", type: 1 }])).toHaveLength(1);
     await until(() => crowd.every(isClosed), { what: () => "the idle connections are not closed" });
     expect(await askLive()).toBe(200);
     expect(service.err().match(/too many connections are open/g)).toHaveLength(1);
+  });
+
+  it("do not affect other clients if they are those of one client, which the log names once", async () => {
+    const crowd = openCrowd(files / 2, 1);
+    await service.says(/one client has too many connections open.*client=127\.0\.1\.1/);
+    expect(await askLive()).toBe(200);
+    for (const socket of crowd) socket.destroy();
+    expect(service.err().match(/one client has too many connections open/g)).toHaveLength(1);
   });
 });

@@ -2,6 +2,7 @@ import type { Server, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { bracketed } from "../../core/addresses/address.ts";
 import { householdOf } from "../../core/addresses/peer-address.ts";
+import { clientRefused } from "../limits/open-files.ts";
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 
@@ -98,7 +99,11 @@ export function followConnections(server: Server, isProxy: (peer: string) => boo
     const household = householdOf(peer);
     const count = (households.get(household) ?? 0) + 1;
     const most = Math.min(mostOfHousehold, (server.maxConnections ?? Number.POSITIVE_INFINITY) * shareOfHousehold);
-    if (count > most && !isProxy(peer)) return void socket.destroy();
+    if (count > most && !isProxy(peer)) {
+      socket.destroy();
+      server.emit(clientRefused, peer);
+      return;
+    }
     open.add(socket);
     households.set(household, count);
     socket.once("close", () => {
