@@ -172,7 +172,26 @@ function stopParsing(socket: Parsed): void {
   if (socket.parser) socket.parser.onIncoming = () => 2;
 }
 
-type Parsed = Socket & { readonly parser?: { onIncoming: () => number; readonly pause?: () => void } | null };
+/** `pause` works only from the next packet on: Node would still call `push` for each chunk of this one. */
+function skipBodies(socket: Parsed): void {
+  const { parser } = socket;
+  const key = Object.keys(parser ?? {}).find((each) => parser?.[each] instanceof Function && isForBodies(parser[each]));
+  if (!parser || key === undefined) return;
+  const forBodies = parser[key];
+  parser[key] = undefined;
+  parser.pause?.();
+  // The parser is used again for another connection.
+  socket.once("close", () => {
+    parser[key] = forBodies;
+  });
+}
+
+const isForBodies = ({ name }: { readonly name: string }): boolean => name === "parserOnBody";
+
+/** Internals of Node. */
+type Parsed = Socket & {
+  readonly parser?: ({ onIncoming: () => number; readonly pause?: () => void } & Record<string, unknown>) | null;
+};
 
 /**
  * Node would make an error with a stack trace for each unanswered request: many times the work of the requests
@@ -180,8 +199,7 @@ type Parsed = Socket & { readonly parser?: { onIncoming: () => number; readonly 
  */
 function disconnect({ socket, unanswered }: { readonly socket: Parsed; readonly unanswered: PendingRequest[] }): void {
   stopParsing(socket);
-  // The rest of a body is not parsed either.
-  socket.parser?.pause?.();
+  skipBodies(socket);
   socket.destroy();
   for (const { request } of unanswered.slice(1)) request.destroy();
 }
