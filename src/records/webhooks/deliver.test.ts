@@ -132,8 +132,10 @@ describe("webhooks", () => {
     openStore();
     await add("home", "192.0.2.3");
     await start();
-    await until(() => sent().length === 2);
-    expect(sent()).toEqual(["replace home 192.0.2.1,192.0.2.2", "replace home 192.0.2.1,192.0.2.2,192.0.2.3"]);
+    const third = "replace home 192.0.2.1,192.0.2.2,192.0.2.3";
+    await until(() => sent().includes(third));
+    // On a busy machine, a request of the service before the restart may arrive now.
+    expect([...new Set(sent())]).toEqual(["replace home 192.0.2.1,192.0.2.2", third]);
   });
 
   it("get at most 100 changes in a request", async () => {
