@@ -26,18 +26,16 @@ export function splitHosts(text: string): { readonly single: string; readonly li
 export function readHosts({ url, listed, host, env }: HostSources): Result<readonly HostAndPort[]> {
   const named = url.searchParams.get("host") ?? (url.hostname === "" ? env.PGHOST : undefined);
   const hosts = named?.split(",") ?? (listed.length > 0 ? listed.map(withoutPort) : [host]);
-  const inList = named === undefined ? listed.map(portOf) : [];
-  const [ports, where] = url.searchParams.has("port")
-    ? [url.searchParams.get("port")?.split(",") ?? [], "--database"]
-    : [(url.port || env.PGPORT || "5432").split(","), url.port ? "--database" : "PGPORT"];
+  // A list has a port for each of its hosts, if only the usual one.
+  const inUrl = url.searchParams.get("port") ?? (listed.length > 0 ? listed.map(portOf).join(",") : url.port);
+  const [ports, where] = inUrl === "" ? [(env.PGPORT ?? "").split(","), "PGPORT"] : [inUrl.split(","), "--database"];
   if (ports.length > 1 && ports.length !== hosts.length)
     return fault(`has ${ports.length} ports for ${hosts.length} hosts; give one port for all, or one for each`, where);
   const found: HostAndPort[] = [];
   for (const [i, each] of hosts.entries()) {
-    const its = inList[i] || (ports.length > 1 ? ports[i] : ports[0]) || "5432";
-    const port = Number(its);
+    const port = Number((ports.length > 1 ? ports[i] : ports[0]) || "5432");
     if (!Number.isInteger(port) || port < 1 || port > 65_535)
-      return where === "PGPORT" && !inList[i]
+      return where === "PGPORT"
         ? fault("must be a port from 1 to 65535", where)
         : fault("has an invalid port; a port is from 1 to 65535");
     found.push({ host: each || "localhost", port });

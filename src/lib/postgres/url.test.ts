@@ -22,9 +22,11 @@ describe("the address of a PostgreSQL database", () => {
     ["postgres://moor@[2001:db8::1]/dns", {}, "postgres://moor@[2001:db8::1]:5432/dns"],
     ["postgres://moor@/dns?host=/run/postgresql", {}, "postgres://moor@/run/postgresql:5432/dns"],
     ["postgres://moor@a,b:6543,[::1]/dns", {}, "postgres://moor@a:5432,b:6543,[::1]:5432/dns"],
-    ["postgres://moor@a,b/dns", { PGPORT: "1,2" }, "postgres://moor@a:1,b:2/dns"],
+    ["postgres://moor@a,b:2/dns", { PGPORT: "1" }, "postgres://moor@a:5432,b:2/dns"],
+    ["postgres://moor@a:1,b/dns?port=7,8", {}, "postgres://moor@a:7,b:8/dns"],
     ["postgres://moor@/dns?host=a,b&port=7", {}, "postgres://moor@a:7,b:7/dns"],
     ["postgres:///dns", { PGHOST: "a,/run/pg", PGUSER: "u" }, "postgres://u@a:5432,/run/pg:5432/dns"],
+    ["postgres:///dns", { PGHOST: "a,b", PGPORT: "1,2", PGUSER: "u" }, "postgres://u@a:1,b:2/dns"],
     ["postgres:///", { PGHOST: "h", PGUSER: "u", PGDATABASE: "d", PGPORT: "1" }, "postgres://u@h:1/d"],
   ] as const)("%s is shown in full", ([text, env, shown]) => {
     expect(read(text, env).shown).toBe(shown);
@@ -59,7 +61,8 @@ describe("the address of a PostgreSQL database", () => {
     ["postgres://moor@db/x", { PGPORT: "abc" }, "PGPORT must be a port from 1 to 65535"],
     ["postgres://moor@db/x", { PGSSLMODE: "prefer" }, "PGSSLMODE must be disable, require, verify-ca or verify-full"],
     ["postgres://moor@a,b,c/x?port=1,2", {}, "--database has 2 ports for 3 hosts"],
-    ["postgres://moor@a,b/x", { PGPORT: "1,2,3" }, "PGPORT has 3 ports for 2 hosts"],
+    ["postgres://moor@/x?host=a,b", { PGPORT: "1,2,3" }, "PGPORT has 3 ports for 2 hosts"],
+    ["postgres://moor@a,b/x?host=c", {}, "--database has 2 ports for 1 hosts"],
     ["postgres://moor@a:1,b:x/x", {}, "--database has an invalid port; a port is from 1 to 65535"],
     ["postgres://a,b/x?target_session_attrs=standby", {}, "--database accepts target_session_attrs=any, "],
     ["postgres://a,b/x", { PGTARGETSESSIONATTRS: "read-only" }, "PGTARGETSESSIONATTRS accepts "],
