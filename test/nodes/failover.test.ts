@@ -99,7 +99,7 @@ async function failOver({ lag, meanwhile = "running", isOrderly = false }: FailO
     await client.end();
   }
   const both = `127.0.0.1:${server.port},127.0.0.1:${standby.port}`;
-  const database = `postgres://postgres@${both}/postgres?target_session_attrs=read-write`;
+  const database = `postgres://postgres@${both}/postgres`;
   const cluster = await startCluster({ count: 2, words: ["--rate-limit", "off"], server, database });
   opened.push(cluster.close);
   const api = openApi(cluster.token);

@@ -90,6 +90,12 @@ describe("the address of a PostgreSQL database", () => {
     expect([session, read("postgres://moor@db/x").session]).toEqual(["read-write", "any"]);
   });
 
+  it("passes over a standby among several hosts, unless it was asked for any server", () => {
+    // Otherwise a node would stay on the standby after a restart of the primary, and could not write any more.
+    expect(read("postgres://moor@a,b/x").session).toBe("read-write");
+    expect(read("postgres://moor@a,b/x?target_session_attrs=any").session).toBe("any");
+  });
+
   it("uses the system's authorities under the name that libpq has for them", () => {
     const { ssl } = read("postgres://moor@db/x?sslrootcert=system").config;
     expect(ssl).toMatchObject({ rejectUnauthorized: true });

@@ -40,7 +40,9 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
   const hosts = readHosts({ url, listed, host: parts.host, env });
   if (!hosts.ok) return hosts;
-  const session = asked("target_session_attrs", "PGTARGETSESSIONATTRS") ?? "any";
+  // moor writes: on a standby it would stay, although it cannot, when the primary is back.
+  const usual = hosts.value.length > 1 ? "read-write" : "any";
+  const session = asked("target_session_attrs", "PGTARGETSESSIONATTRS") ?? usual;
   if (!isSessionKind(session)) {
     const where = url.searchParams.has("target_session_attrs") ? "--database" : "PGTARGETSESSIONATTRS";
     return fault(
