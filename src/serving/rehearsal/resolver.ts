@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { typeNamed } from "../../core/dnssec/signed-name.ts";
 import { within } from "../../process/within.ts";
-import { type AskedSet, createAsk } from "./ask-all.ts";
+import { type Ask, type AskedSet, createAsk } from "./ask-all.ts";
 import { tellUnbound, unboundConfig } from "./unbound.ts";
 import { type ValidationVerdict, verdictOn } from "./verdict.ts";
 
@@ -51,7 +51,8 @@ const findProgram = (name: string, path: string): string | undefined =>
     .map((folder) => join(folder, name))
     .find((file) => existsSync(file));
 
-const startLimit = 20_000;
+/** It ends a hang: a busy machine may take long. */
+const startLimit = 120_000;
 
 async function startUnbound(program: string, place: ResolverPlace): Promise<Resolver> {
   const { folder, port: server, parent, zone, signal } = place;
@@ -98,7 +99,12 @@ async function startUnbound(program: string, place: ResolverPlace): Promise<Reso
     await forget();
     await tell("flush_infra all");
   };
-  const [ask, askUnchecked] = [createAsk(port, signal), createAsk(port, signal, true)];
+  const orNothing = (asking: Ask) => (question: AskedSet) =>
+    asking(question).catch((error) => {
+      if (signal.aborted || child.exitCode !== null) throw error;
+      return undefined;
+    });
+  const [ask, askUnchecked] = [orNothing(createAsk(port, signal)), orNothing(createAsk(port, signal, true))];
   return {
     name: "unbound",
     ask: (question) => verdictOn(question, { ask, askUnchecked, forget: forgetAll }),

@@ -16,10 +16,16 @@ test.each([
   ["not answered at all", [failure], [failure], "failed", 3],
   ["rejected once, because a query of the resolver timed out", [failure, secure], [insecure], "secure", 1],
   ["not answered once", [failure, insecure], [failure], "insecure", 1],
+  ["no reply once", [undefined, secure], [insecure], "secure", 1],
+  ["never a reply", [undefined], [insecure], "failed", 3],
+  ["rejected, and no reply without validation", [failure], [undefined], "failed", 3],
   ["rejected, then not answered", [failure], [insecure, insecure, failure], "failed", 3],
 ] as const)("%s", async (_, checked, unchecked, verdict, forgotten) => {
   const [asked, askedUnchecked, forgets] = [checked.values(), unchecked.values(), { count: 0 }];
-  const next = <T>(replies: Iterator<T>, all: readonly T[]) => replies.next().value ?? all.at(-1) ?? failure;
+  const next = <T>(replies: Iterator<T>, all: readonly T[]) => {
+    const { done, value } = replies.next();
+    return done === true ? all.at(-1) : value;
+  };
   const judge = {
     ask: async () => next(asked, checked),
     askUnchecked: async () => next(askedUnchecked, unchecked),

@@ -7,15 +7,18 @@ export type ValidationVerdict = "secure" | "insecure" | "bogus" | "failed";
 
 type Reply = Pick<Message, "rcode" | "authenticData">;
 
+/** Undefined if there is no reply in time. */
 export type Judge = {
-  readonly ask: (question: AskedSet) => Promise<Reply>;
+  readonly ask: (question: AskedSet) => Promise<Reply | undefined>;
   /** Without validation. */
-  readonly askUnchecked: (question: AskedSet) => Promise<Reply>;
+  readonly askUnchecked: (question: AskedSet) => Promise<Reply | undefined>;
   /** The resolver forgets answers and failures. */
   readonly forget: () => Promise<void>;
 };
 
 const tries = 3;
+
+const hasAnswer = (reply: Reply | undefined): reply is Reply => reply !== undefined && reply.rcode !== rcodes.servFail;
 
 /**
  * A query that fails only with validation is bogus. But on a busy machine, a query of the resolver itself can time out,
@@ -24,9 +27,10 @@ const tries = 3;
 export async function verdictOn(question: AskedSet, { ask, askUnchecked, forget }: Judge): Promise<ValidationVerdict> {
   let verdict: ValidationVerdict = "failed";
   for (let left = tries; left > 0; left--) {
-    const { rcode, authenticData } = await ask(question);
-    if (rcode !== rcodes.servFail) return authenticData ? "secure" : "insecure";
-    verdict = (await askUnchecked(question)).rcode === rcodes.servFail ? "failed" : "bogus";
+    const reply = await ask(question);
+    if (hasAnswer(reply)) return reply.authenticData ? "secure" : "insecure";
+    // Silence says nothing about the answer.
+    verdict = reply !== undefined && hasAnswer(await askUnchecked(question)) ? "bogus" : "failed";
     await forget();
   }
   return verdict;
