@@ -27,7 +27,7 @@ export type Ping = (gateway: ProbedGateway, signal: AbortSignal) => Promise<bool
 export type ProbeOptions = {
   readonly gateways: () => Promise<readonly ProbedGateway[]>;
   readonly ping?: Ping | undefined;
-  /** Waits between two rounds. */
+  /** Starts with each round, which lasts at least as long: a lost packet's second is not followed by another one. */
   readonly pause?: (signal: AbortSignal) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
 };
@@ -60,10 +60,10 @@ export function probeGateways(options: ProbeOptions, signal: AbortSignal): Gatew
   };
   const run = async () => {
     while (!signal.aborted) {
-      await round().catch((error: unknown) => {
+      const probed = round().catch((error: unknown) => {
         if (!signal.aborted) options.onFailure(error);
       });
-      await pause(signal);
+      await Promise.all([probed, pause(signal)]);
     }
   };
   return { healthOf: (gateway) => health.get(keyOf(gateway)), ended: run() };
