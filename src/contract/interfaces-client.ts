@@ -33,15 +33,20 @@ export const reportFromWire = (wire: Readonly<Record<string, ReadableInterface>>
 
 /** What an older release does not report is false or unknown. */
 function fromWire(device: string, wire: ReadableInterface): ReportedInterface {
-  const carp = Object.entries(wire.carp ?? {}).map(([vhid, { status }]) => [vhid, status ?? ""] as const);
   return {
     device,
     // An interface stays `up` and keeps its address without a cable; virtual interfaces have no status.
     ...(wire.flags && { up: wire.flags.includes("up") && wire.status !== "no carrier" }),
     ipv4: (wire.ipv4 ?? []).map(({ ipaddr, vhid }) => ({ text: ipaddr, vhid })),
     ipv6: (wire.ipv6 ?? []).map(fromWireIpv6),
-    ...(carp.length === 0 ? {} : { carp: new Map(carp) }),
+    ...carpFromWire(wire.carp),
   };
+}
+
+/** The overview has the same map. */
+export function carpFromWire(carp: ReadableInterface["carp"] = {}): Pick<ReportedInterface, "carp"> {
+  const roles = Object.entries(carp).map(([vhid, { status }]) => [vhid, status ?? ""] as const);
+  return roles.length === 0 ? {} : { carp: new Map(roles) };
 }
 
 function fromWireIpv6(wire: ReadableIpv6): ReportedIpv6 {

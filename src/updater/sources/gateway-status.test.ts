@@ -1,4 +1,5 @@
 import { expect, it, test } from "vitest";
+import { carpRole } from "../../core/addresses/carp-role.ts";
 import { chooseInOrder } from "../../core/addresses/choose-in-order.ts";
 import { linesIn, readGatewayStatus, withGateways } from "./gateway-status.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
@@ -107,7 +108,20 @@ it.each<[string, object]>([
   expect(read.kind === "report" && read.report.get("igb0")?.up).toBe(false);
 });
 
-it.each(["{}", "<html>", '[{"device": "a", "ipv4": {}}]', '[{"device": "a", "ipv4": [{}]}]', "[1]"])(
+it("reads the CARP roles of the overview", () => {
+  const carp = { 1: { vhid: "1", status: "MASTER", advbase: "1", advskew: "0" } };
+  const read = readOverview(
+    JSON.stringify([
+      { ...row, carp },
+      { ...row, device: "igb1", carp: [] },
+    ]),
+  );
+  expect(read.kind === "report" && carpRole(read.report, "1")).toBe("master");
+});
+
+const badCarp = '[{"device": "a", "carp": {"1": {}}}]';
+
+it.each(["{}", "<html>", '[{"device": "a", "ipv4": {}}]', '[{"device": "a", "ipv4": [{}]}]', "[1]", badCarp])(
   "%s is not an overview",
   (body) => expect(readOverview(body).kind).toBe("unreadable"),
 );

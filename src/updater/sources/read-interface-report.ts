@@ -62,6 +62,6 @@ const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
 
 /** PHP writes an empty map as a list. */
-const isCarp = (value: unknown) =>
+export const isCarp = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isObject(value) && Object.values(value).every((entry) => isObject(entry) && typeof entry.status === "string"));

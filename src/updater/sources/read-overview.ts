@@ -1,7 +1,9 @@
+import { carpFromWire, type ReadableInterface } from "../../contract/interfaces-client.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
 import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../../core/addresses/interface-report.ts";
 import { isObject } from "../../core/is-object.ts";
 import { repeatedKey } from "../../core/repeated-key.ts";
+import { isCarp } from "./read-interface-report.ts";
 import { showable } from "./showable.ts";
 
 type Read =
@@ -44,6 +46,7 @@ function faultIn(row: unknown): string | undefined {
       return `${device}.${family} has an entry without an address`;
   }
   if (!["string", "undefined"].includes(typeof row.addr6)) return `${device}.addr6 is not a string`;
+  if (row.carp !== undefined && !isCarp(row.carp)) return `${device}.carp does not list a status per VHID`;
   return undefined;
 }
 
@@ -57,6 +60,7 @@ function fromRow(row: Row): ReportedInterface {
     up: row.enabled !== false && row.status !== "down" && row.status !== "no carrier",
     ipv4: list("ipv4").map((entry) => ({ text: addressIn(entry.ipaddr), ...vhidOf(entry) })),
     ipv6: ipv6Of(list("ipv6"), typeof row.addr6 === "string" ? addressIn(row.addr6) : ""),
+    ...carpFromWire(row.carp as ReadableInterface["carp"]),
   };
 }
 
