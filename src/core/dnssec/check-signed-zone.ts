@@ -2,8 +2,10 @@ import { fitsInName } from "../names/label.ts";
 import { absoluteName, apex, labelsOf } from "../names/name.ts";
 import { type RRset, setKey } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
+import { dnssecTypes } from "./codes.ts";
 import { generatedTypeFaults } from "./generated-types.ts";
 import type { DenialKind } from "./plan-signing.ts";
+import { typeNamed } from "./signed-name.ts";
 import { isExpireTooLong, longestExpire } from "./soa-expire.ts";
 
 /** What a signed zone refuses. Pass all sets of the owners that a write touches, before and after it. */
@@ -19,7 +21,18 @@ export const checkSignedZone = (
   ...delegationFaults(zone, before, wanted),
 ];
 
-function longNameFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+/** For a zone that is not signed here. Pass all its sets: those of an NSEC3 chain can only arrive with the others. */
+export const importedNameFaults = (
+  zone: string,
+  before: readonly RRset[],
+  wanted: readonly RRset[],
+): readonly Fault[] => (usesNsec3(wanted) ? longNameFaults(zone, usesNsec3(before) ? before : [], wanted) : []);
+
+export const usesNsec3 = (sets: readonly RRset[]): boolean =>
+  sets.some(({ owner, type }) => owner === apex && type === typeNamed(dnssecTypes.nsec3param));
+
+/** New names that must not be in a zone with NSEC3. */
+export function longNameFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   const long = longNames(zone, wanted);
   if (long.length === 0) return [];
   const old = new Set(longNames(zone, before));
@@ -44,8 +57,8 @@ const nearlyTooLong = 245;
 export const longNameFault = (zone: string, owner: string): Fault => ({
   code: "name-too-long-for-nsec3",
   where: owner,
-  message: `the name ${owner} is too long for ${zone}, which uses NSEC3: some nameservers crash if no wildcard fits below a name`,
-  todo: "use a name that is at least two bytes shorter, or sign the zone with NSEC",
+  message: `the name ${owner} is too long for ${zone}: no wildcard fits below it, and some nameservers crash on such a name in a zone with NSEC3`,
+  todo: "use a name that is at least two bytes shorter",
 });
 
 function expireFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {

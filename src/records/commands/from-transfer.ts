@@ -1,6 +1,4 @@
-import { longNameFault, longNames } from "../../core/dnssec/check-signed-zone.ts";
-import { dnssecTypes } from "../../core/dnssec/codes.ts";
-import { typeNamed } from "../../core/dnssec/signed-name.ts";
+import { importedNameFaults, usesNsec3 } from "../../core/dnssec/check-signed-zone.ts";
 import type { Instant } from "../../core/instant.ts";
 import { apex } from "../../core/names/name.ts";
 import { checkingZone } from "../../core/records/check-zone.ts";
@@ -80,23 +78,12 @@ function* taking({ zone, sets }: WriteView, content: TransferredContent, now: In
       : yield* applyingSteps(content.steps, sets, ttl, how);
   // Only a whole transfer shows all names of a zone that begins to use NSEC3.
   if (wanted === undefined || (content.kind === "steps" && usesNsec3(wanted) && !usesNsec3(sets))) return doesNotFit;
-  const long = usesNsec3(wanted) ? newLongNames(zone.name, sets, wanted) : [];
+  // What makes other servers refuse only this zone is passed on, because its owner decides about it. But such a name
+  // stops all zones of a secondary that runs NSD.
+  const long = importedNameFaults(zone.name, sets, wanted).slice(0, 1);
   const faults = [...(yield* checkingZone(wanted)), ...long];
   if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
   return { wanted, result: { kind: "done" } };
-}
-
-const usesNsec3 = (sets: readonly RRset[]): boolean =>
-  sets.some(({ owner, type }) => owner === apex && type === typeNamed(dnssecTypes.nsec3param));
-
-/**
- * What makes other servers refuse only this zone is passed on, because its owner decides about it. But such a name
- * stops all zones of a secondary that runs NSD.
- */
-function newLongNames(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
-  const old = usesNsec3(before) ? new Set(longNames(zone, before)) : new Set();
-  const [owner] = longNames(zone, wanted).filter((each) => !old.has(each));
-  return owner === undefined ? [] : [longNameFault(zone, owner)];
 }
 
 const ownersIn = (steps: readonly ZoneStep[]): readonly string[] => [

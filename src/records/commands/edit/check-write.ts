@@ -1,4 +1,4 @@
-import { checkSignedZone } from "../../../core/dnssec/check-signed-zone.ts";
+import { checkSignedZone, importedNameFaults, longNameFaults } from "../../../core/dnssec/check-signed-zone.ts";
 import { diffSets } from "../../../core/records/changes.ts";
 import { checkEdit, checkingNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkingOwners } from "../../../core/records/check-zone.ts";
@@ -14,8 +14,12 @@ export function checkWrite(view: WriteView, wanted: readonly RRset[]): readonly 
   if (changesOnlyAddresses(view, wanted)) return [];
   const faults = finish(checkingWrite(view, wanted));
   // A signed zone refuses the types of its chain itself.
-  return faults.length > 0 ? faults : checkEdit(view.sets, wanted, view.mostValues);
+  return faults.length > 0 ? faults : [...checkEdit(view.sets, wanted, view.mostValues), ...nameFaults(view, wanted)];
 }
+
+/** The chain of a zone that is not signed here may be elsewhere in it, so such names only arrive with a whole zone. */
+const nameFaults = ({ zone: { name, settings }, sets }: WriteView, wanted: readonly RRset[]): readonly Fault[] =>
+  settings.dnssec === undefined ? longNameFaults(name, sets, wanted) : [];
 
 /** Comparing each with each is then faster than the other checks. */
 const fewSets = 8;
@@ -48,7 +52,9 @@ export function* checkingWrite({ zone, sets, around }: WriteView, wanted: readon
 }
 
 export const signingFaults = ({ name, settings }: Zone, before: readonly RRset[], wanted: readonly RRset[]) =>
-  settings.dnssec === undefined ? [] : checkSignedZone({ zone: name, denial: settings.dnssec.denial }, before, wanted);
+  settings.dnssec === undefined
+    ? importedNameFaults(name, before, wanted)
+    : checkSignedZone({ zone: name, denial: settings.dnssec.denial }, before, wanted);
 
 export function zoneFaults(zone: Zone): readonly Fault[] {
   if (zone.settings.mode === "primary") return [];

@@ -27,20 +27,26 @@ const set = (name: string, type: string, values: readonly string[]) => ({
 });
 
 const param = "\\# 5 0100000000";
+/** On the wire, with the zone, 254 bytes. */
+const long = [60, 60, 60, 57].map((count) => "a".repeat(count)).join(".");
 
 it.for([
   ["100 values", set("www", "A", addresses(100)), ["done"]],
   ["more values than an edit may leave", set("www", "A", addresses(101)), ["too-many-values www A"]],
+  ["a name below which no wildcard fits", set(long, "A", addresses(1)), [`name-too-long-for-nsec3 ${long}`]],
   ["a record of a signed chain", set("@", "TYPE51", [param]), ["made-by-signing @ TYPE51"]],
 ] as const)("a new zone with the sets of the request is an edit: %s", async ([, content, outcome]) => {
   expect(await outcomeOf(content)).toEqual(outcome);
 });
 
-it("a new zone from a file may have larger sets, and a signed chain", async () => {
-  const lines = [
-    "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300",
-    `@ 60 TYPE51 ${param}`,
-    ...addresses(101).map((address) => `www 60 A ${address}`),
-  ];
-  expect(await outcomeOf({ kind: "file", text: `${lines.join("\n")}\n` })).toEqual(["done"]);
+const chain = `@ 60 TYPE51 ${param}`;
+const longLine = `${long} 60 A 192.0.2.1`;
+
+it.each([
+  ["may have larger sets, and a signed chain", [chain, ...addresses(101).map((each) => `www 60 A ${each}`)], ["done"]],
+  ["may have a name below which no wildcard fits", [longLine], ["done"]],
+  ["may not have both: NSD crashes, for all its zones", [chain, longLine], [`name-too-long-for-nsec3 ${long}`]],
+])("a new zone from a file %s", async (_, lines, outcome) => {
+  const text = `@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n${lines.join("\n")}\n`;
+  expect(await outcomeOf({ kind: "file", text })).toEqual(outcome);
 });

@@ -1,6 +1,7 @@
 import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
 import { parseAddress } from "../../../core/addresses/address.ts";
 import { primaryFaults } from "../../../core/addresses/primary-address.ts";
+import { importedNameFaults, longNameFaults } from "../../../core/dnssec/check-signed-zone.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { enclosing, parseName, parseZoneName } from "../../../core/names/name.ts";
 import type { Reserved } from "../../../core/names/zone-neighbours.ts";
@@ -212,7 +213,7 @@ class ZoneWrites {
     const sets = [...firstSets(first.sets, this.#options, isServed, at), ...first.sets];
     const faults = [
       ...this.#faultsOf(primaries),
-      ...(await this.#schedule.run(actor.account, checkingFirst(sets, draft, this.#options.mostValues))),
+      ...(await this.#schedule.run(actor.account, checkingFirst(name, sets, draft, this.#options.mostValues))),
     ];
     if (faults.length > 0) return refused(faults);
     const settings = {
@@ -267,12 +268,16 @@ function* readingContent(
 }
 
 function* checkingFirst(
+  name: string,
   sets: readonly RRset[],
   { content }: NewZoneDraft,
   mostValues: number | undefined,
 ): Steps<readonly Fault[]> {
-  const edited = content?.kind === "sets" ? checkEdit([], sets, mostValues) : [];
-  return [...(yield* checkingZone(sets)), ...(yield* checkingNewSets([], sets)), ...edited];
+  const byKind =
+    content?.kind === "sets"
+      ? [...checkEdit([], sets, mostValues), ...longNameFaults(name, [], sets)]
+      : importedNameFaults(name, [], sets);
+  return [...(yield* checkingZone(sets)), ...(yield* checkingNewSets([], sets)), ...byKind];
 }
 
 const serversFrom = (drafts: readonly ServerDraft[], now: number): readonly PrimaryServer[] =>
