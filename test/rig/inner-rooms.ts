@@ -1,8 +1,8 @@
 /** Available to every room of `src/core`: results, instants, work in steps, text that is safe to show. */
 const coreBasics = ["result.ts", "instant.ts", "steps.ts", "visible-text.ts"];
 
-/** For the rooms of `src/records` that write: the model, new ids, and what the service was started with. */
-const recordsBasics = ["model.ts", "new-id.ts", "options.ts"];
+/** For the rooms of `src/records` that write: the model, new ids, what the service was started with, its key file. */
+const recordsBasics = ["model.ts", "new-id.ts", "options.ts", "check-key-file.ts"];
 
 /**
  * The allowed imports inside a feature, as in docs/architecture.md. For each inner room: the rooms (or single files)

@@ -25,12 +25,17 @@ function rig(count: number) {
       reads += 1;
       return [[zone]];
     },
+    signedZones: async () => [],
     addProvider: async (added: object) => {
       all.push({ id: all.length, ...added } as (typeof all)[number]);
       return all.at(-1) as unknown as StoredProvider;
     },
   };
-  const options = { store, now: () => 1, signer: { encryptText: () => "sealed" } } as unknown as RecordServiceOptions;
+  const options = {
+    store,
+    now: () => 1,
+    signer: { encryptText: () => "sealed", decryptText: () => "" },
+  } as unknown as RecordServiceOptions;
   const operations = providerOperations(options, { refusal: () => undefined } as unknown as PermittedView);
   return { operations, all, reads: () => reads };
 }

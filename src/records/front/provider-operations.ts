@@ -1,5 +1,6 @@
 import { providerKinds } from "../../contract/front.ts";
 import { badInput, type Fault } from "../../core/result.ts";
+import { checkKeyFile } from "../check-key-file.ts";
 import { operatorAccount, type StoredProvider, type Zone } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
@@ -40,6 +41,7 @@ export function providerOperations(options: RecordServiceOptions, sight: Permitt
       if ("faults" in read) return refused(read.faults);
       if ((await store.providers(actor.account)).length >= mostProviders) return refused([tooMany]);
       const { name, kind, url, ca } = read;
+      await checkKeyFile(store, signerOf(signer));
       const sealed = signerOf(signer).encryptText(sealedFor({ kind, url }), draft.token.trim());
       const added = await store.addProvider({ account: actor.account, name, kind, url, ca, sealed, created: now() });
       if (added === "name-taken") return refused([{ ...nameTaken, message: `there is already a provider ${name}` }]);
@@ -52,6 +54,7 @@ export function providerOperations(options: RecordServiceOptions, sight: Permitt
       const fault = accountFault(account, token.trim());
       if (fault !== undefined) return refused([{ code: "bad-token", where: "token", message: fault }]);
       const replaced = now();
+      await checkKeyFile(store, signerOf(signer), { replaces: true });
       const sealed = signerOf(signer).encryptText(sealedFor(account), token.trim());
       if (!(await store.replaceProviderToken(account.id, sealed, replaced))) return missing("provider");
       return { kind: "done", provider: await viewOf({ ...account, replaced }), action: undefined };

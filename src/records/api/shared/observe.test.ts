@@ -53,6 +53,11 @@ describe("the record service, monitored", () => {
   };
   const call = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
     fetch(`${service.url}${path}`, { ...init, headers });
+  const addProvider = async (secret: string, name = "first") => {
+    const body = JSON.stringify({ name, kind: "desec", token: "t".repeat(28) });
+    const answer = await call("/v1/providers", { authorization: `Bearer ${secret}` }, { method: "POST", body });
+    return [answer.status, await answer.text()];
+  };
   const logged = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 
   it("counts calls by route and status, writes, refusals and the log", async () => {
@@ -187,10 +192,23 @@ describe("the record service, monitored", () => {
     const body = JSON.stringify({ zone_id, name: "www", type: "A", value: "192.0.2.1" });
     const record = await call("/api/v1/records", { "auth-api-token": second }, { method: "POST", body });
     expect([record.status, await record.text()]).toEqual([503, expect.stringContaining("key is missing")]);
+    expect(await addProvider(second)).toEqual([503, expect.stringContaining("key is missing")]);
     expect((await post(second, "/plain.example/rrsets", set)).status).toBe(201);
     const because = expect.stringMatching(/key is missing.*restore/);
     expect(await service.health.look()).toMatchObject({ ready: true, parts: { keys: { ok: false, because } } });
     expect(lines.join()).not.toContain('"a request failed"');
+    await rm(dataFolder, { recursive: true });
+  });
+
+  it("without the key file that encrypted a provider's token, makes no other one", async () => {
+    const dataFolder = await mkdtemp(join(tmpdir(), "moor-keyless-"));
+    expect(await addProvider(await start({ dataFolder }))).toEqual([201, expect.anything()]);
+    await service.close();
+    await rm(folder, { recursive: true });
+    await rm(signingKeyFile(dataFolder));
+    const secret = await start({ dataFolder });
+    expect(await addProvider(secret, "second")).toEqual([503, expect.stringContaining("key is missing")]);
+    expect(await service.health.look()).toMatchObject({ ready: true, parts: { keys: { ok: false } } });
     await rm(dataFolder, { recursive: true });
   });
 

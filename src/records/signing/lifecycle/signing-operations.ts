@@ -5,6 +5,7 @@ import { beginSigning } from "../../../core/dnssec/lifecycle.ts";
 import type { DenialKind } from "../../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
+import { checkKeyFile } from "../../check-key-file.ts";
 import type { OnceOption, Written } from "../../commands/requests.ts";
 import { runWatched, withZone, writeObstacle, writtenBefore, type ZoneOutcome } from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/create-delete.ts";
@@ -138,15 +139,6 @@ class SigningOperations {
 
 /** A repeated request gets its original answer, but there is no zone to show with it. */
 const missingOr = (before: Written): NotDone => (before.kind === "done" ? missing("zone") : before);
-
-/**
- * Throws `KeyFileTrouble` if the key file is missing, or is not the one that the keys in the store are encrypted with.
- * Call it before making a key: with a second file, no node could use all keys.
- */
-export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<undefined> {
-  const [signed] = await store.signedZones(0, 1);
-  for (const key of signed ? await store.encryptedKeys(signed) : []) signer.decryptKey(key);
-}
 
 /** A name that the zone must not have with NSEC3. */
 async function longNameIn(store: RecordStore, zone: Zone, denial: DenialKind): Promise<Fault | undefined> {
