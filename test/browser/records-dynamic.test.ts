@@ -62,7 +62,15 @@ describe("a new dynamic name", () => {
   });
 
   it("creates no token for an alias, nor without a name", async () => {
-    await walkTo(page, `${rig.url}/dynamic?zone=harbour.example`);
+    await walkTo(page, `${rig.url}/dynamic`);
+    await page.getByLabel("Zone", { exact: true }).first().focus();
+    await page.keyboard.type("harbor.example");
+    await page.keyboard.press("Enter");
+    await page.getByText("“harbor.example” is not a zone").waitFor();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("harbour.ex");
+    await page.keyboard.press("Tab");
+    await page.locator("[data-leftover]").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Create token" }).click();
     await page.getByText("enter a name, or @ for the zone itself").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("www");

@@ -67,14 +67,15 @@ function Wishes({ onMade }: { readonly onMade: (made: MadeName) => void }) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        const left = event.currentTarget.querySelector<HTMLElement>("[data-leftover]");
+        if (left) left.focus();
+        else submit();
       }}
     >
       <Stack gap="lg">
         <NameStep
           {...{ typed, zone, owner, tried }}
           there={there.data}
-          zones={zones.names}
           onTyped={setTyped}
           onZone={setChosen}
           error={zones.error ?? there.error}

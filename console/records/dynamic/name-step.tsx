@@ -1,12 +1,13 @@
-import { Select, Text, TextInput } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { Rrset } from "../../../src/contract/rrsets.ts";
+import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { absoluteName } from "../../../src/core/names/name.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import type { Result } from "../../../src/core/result.ts";
 import { Problem } from "../../shared/live/problem.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { findZones } from "../api.ts";
+import { ZoneChoice } from "../zones/zone-choice.tsx";
 import { addressesIn } from "./first-update.ts";
 import { Step } from "./step.tsx";
 import { aliasFault, currently, nameFault } from "./typed-name.ts";
@@ -14,7 +15,6 @@ import { aliasFault, currently, nameFault } from "./typed-name.ts";
 type Props = {
   readonly typed: string;
   readonly onTyped: (typed: string) => void;
-  readonly zones: readonly string[];
   readonly zone: string | null;
   readonly onZone: (zone: string | null) => void;
   readonly owner: Result<string> | undefined;
@@ -43,17 +43,15 @@ export function NameStep(props: Props) {
           spellCheck={false}
           autoFocus
         />
-        <Select
+        <ZoneChoice
           label="Zone"
           description="the domain it is in"
           placeholder="choose…"
-          data={props.zones.map((name) => ({ value: name, label: nameToUnicode(name) }))}
-          value={zone}
-          onChange={props.onZone}
+          mayChoose={isPrimary}
+          chosen={zone === null ? [] : [zone]}
+          // The last one replaces the one before.
+          onChange={(chosen) => props.onZone(chosen.at(-1) ?? null)}
           error={tried && zone === null && "choose the zone"}
-          nothingFoundMessage="no such zone"
-          searchable
-          allowDeselect={false}
         />
       </div>
       {zone !== null && owner?.ok && !isAlias && there && (
@@ -66,10 +64,12 @@ export function NameStep(props: Props) {
   );
 }
 
-/** The zones that can have a dynamic name. */
+const isPrimary = ({ mode }: RrsetsZone): boolean => mode === "primary";
+
+/** The first zones that can have a dynamic name. */
 export function usePrimaryZones() {
   const { request } = useSession();
   const found = useQuery({ queryKey: ["zones", "choice", ""], queryFn: () => findZones(request, "", 1) });
-  const names = found.data?.zones.filter(({ mode }) => mode === "primary").map(({ name }) => name) ?? [];
+  const names = found.data?.zones.filter(isPrimary).map(({ name }) => name) ?? [];
   return { names, error: found.error, retry: () => void found.refetch() };
 }

@@ -14,6 +14,7 @@ export function MultiChoice(props: Props) {
   return (
     <MultiSelect
       label={props.label}
+      description={props.description}
       placeholder={chosen.length === 0 ? props.whenEmpty : ""}
       data={[...new Set([...props.options, ...chosen])].map((value) => optionOf(value, props))}
       value={[...chosen]}
@@ -52,6 +53,7 @@ export function MultiChoice(props: Props) {
 
 type Props = {
   readonly label: string;
+  readonly description?: string;
   /** What nothing chosen means. */
   readonly whenEmpty: string;
   /** What is chosen, in one word, for messages. */
@@ -65,7 +67,7 @@ type Props = {
   readonly onTyped?: (typed: string) => void;
   /** The options for the typed text are still being loaded. */
   readonly isLooking?: boolean;
-  readonly error?: string | null | undefined;
+  readonly error?: string | false | undefined;
 };
 
 const optionOf = (value: string, { shownAs = String }: Props): Option => ({ value, label: shownAs(value) });
