@@ -42,8 +42,10 @@ function SignedIn() {
   const live = useLiveRecords();
   const [, at] = useRoute("/zones/:zone/:part?");
   const zone = at?.zone && nameToUnicode(keptZone(zoneInAddress(at.zone)));
+  const [isDynamic] = useRoute("/dynamic");
+  const subject = isDynamic ? "New dynamic name" : zone;
   return (
-    <SignedInFrame service="records" title={words.title} places={places} subject={zone} live={live}>
+    <SignedInFrame service="records" title={words.title} places={places} subject={subject} live={live}>
       <Route path="/">{() => <OverviewPage />}</Route>
       <Route path="/zones">{() => <ZoneList />}</Route>
       <Route path="/zones/:zone/:part?">
