@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { contentOf } from "./set-content.ts";
-import { addedTo, checkDraft, emptyDraft } from "./set-draft.ts";
+import { addedTo, checkDraft, emptyDraft, withOneMore } from "./set-draft.ts";
 import { typedTtl } from "./ttl.ts";
 import { typedOwner } from "./typed-owner.ts";
 
@@ -39,6 +39,13 @@ describe("a record that is added to a set", () => {
     const change = written(setOf("CNAME", ["old"]), typed("CNAME", "backup"));
     expect(change?.records).toEqual([{ value: "backup", comment: "" }]);
   });
+});
+
+it("a value that is added after one was removed is a new one, which the form moves the focus to", () => {
+  const two = withOneMore(emptyDraft("A"));
+  const again = withOneMore({ ...two, values: two.values.slice(0, 1) });
+  expect(again.newest).not.toBe(two.newest);
+  expect(again.values.at(-1)?.key).toBe(again.newest);
 });
 
 describe("a set that was changed elsewhere", () => {

@@ -104,7 +104,8 @@ export function withOneMore(draft: SetDraft): SetDraft {
   return { ...draft, newest, values: [...draft.values, emptyValue(newest)] };
 }
 
-const freeKey = ({ values }: SetDraft): number => Math.max(0, ...values.map(({ key }) => key)) + 1;
+/** Never used before, even if the newest value was removed again: the form moves the focus to a new key. */
+const freeKey = ({ values, newest = 0 }: SetDraft): number => Math.max(newest, ...values.map(({ key }) => key)) + 1;
 
 /**
  * Several addresses pasted into the field for one: each becomes a separate value, after the existing one or in its

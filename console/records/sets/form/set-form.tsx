@@ -106,7 +106,7 @@ function Form(props: Props) {
             <BothFamilies
               families={families}
               mayAddBoth={original === undefined}
-              onChangeType={() => setDraft({ ...draft, type: families.other })}
+              onChangeType={() => form.replaceWith({ ...draft, type: families.other })}
               onBoth={form.saveBoth}
             />
           )}
@@ -133,7 +133,6 @@ function useSetDraft(props: Props) {
   const [draft, setDraft] = useState<SetDraft>(() => startOf(props));
   const [original, setOriginal] = useState(props.edited);
   const [tried, setTried] = useState(false);
-  const [opened, setOpened] = useState(false);
   const body = useRef<HTMLFieldSetElement>(null);
   const edited = original && sets.find(({ id }) => id === original.id);
   const owner = typedOwner(draft.name, zone.name);
@@ -144,12 +143,11 @@ function useSetDraft(props: Props) {
   const joined = original === undefined ? other : undefined;
   const { faults, change } = checkDraft(joined ? addedTo(joined, draft) : draft, zone.name, sets);
   const isAsking = draft.values.some((value) => openQuestion(draft.type, value, zone.name) !== undefined);
+  const replaceWith = useReplacing(setDraft, body);
   const open = (set: Rrset) => {
     setOriginal(set);
-    setDraft(openedWith(set, draft));
-    setOpened(true);
+    replaceWith(openedWith(set, draft));
   };
-  useFocusOnValue(opened, body);
   const families = familiesIn(draft);
   const startAnother = () => {
     setDraft(emptyDraft(draft.type));
@@ -171,6 +169,7 @@ function useSetDraft(props: Props) {
     families,
     isAsking,
     open,
+    replaceWith,
     show: (place: string) => (tried ? faults.get(place) : undefined),
     save: (then: "close" | "stay") => {
       setTried(true);
@@ -187,11 +186,19 @@ function useSetDraft(props: Props) {
   };
 }
 
-/** The button that opened a set had the focus and is gone: the focus goes to the value that was brought along. */
-function useFocusOnValue(opened: boolean, body: RefObject<HTMLFieldSetElement | null>): void {
+/**
+ * Replaces the draft. The button for that, which opened a set or changed the type, had the focus and is gone: the focus
+ * goes to the value.
+ */
+function useReplacing(setDraft: (draft: SetDraft) => void, body: RefObject<HTMLFieldSetElement | null>) {
+  const [replaced, setReplaced] = useState(0);
   useEffect(() => {
-    if (opened) body.current?.querySelector<HTMLElement>("[data-value] :is(input, textarea)")?.focus();
-  }, [opened, body]);
+    if (replaced > 0) body.current?.querySelector<HTMLElement>("[data-value] :is(input, textarea)")?.focus();
+  }, [replaced, body]);
+  return (next: SetDraft) => {
+    setDraft(next);
+    setReplaced(replaced + 1);
+  };
 }
 
 /** An existing set with what was typed for a new record, without values that are still empty. */
