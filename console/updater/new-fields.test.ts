@@ -27,6 +27,19 @@ describe("a new dynamic name starts", () => {
     expect(known(targets, last)).toMatchObject({ target, create });
   });
 
+  it.for([
+    ["the only interface that is up", [["eth0"]], "eth0"],
+    ["no interface, if there are several", [["eth0", "eth1"]], ""],
+    ["no interface, if several sources have some", [["eth0"], ["eth0"]], ""],
+  ] as const)("with %s", ([, all, devices]) => {
+    const given = all.map((each) => ({ name: "wall", called: "OPNsense", isOne: false, devices: each }));
+    const { ipv4, ipv6 } = newFields({ entries: [], targets: [dns], sources: given });
+    expect([ipv4, ipv6]).toEqual([
+      { isOn: true, devices },
+      { isOn: false, devices },
+    ]);
+  });
+
   it("in the zone of the last one", () => {
     expect(known([dns], "").zone).toBe("example.org");
   });
