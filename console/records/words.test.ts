@@ -86,6 +86,18 @@ describe("the history", () => {
     expect(linesOf(set(before), set(after))).toEqual({ gone, come, same: 0 });
   });
 
+  it.for([
+    [{}, { parent_fault: "unverified" }, [], ["DNSSEC parent: not known what it has"]],
+    [{ parent_fault: "no-ds" }, {}, ["DNSSEC parent: the DS record is missing"], []],
+    [{}, { denial: "nsec3" }, [], ["DNSSEC with NSEC3"]],
+  ] as const)("says what changed in the settings of a signed zone: %o to %o", ([before, after, gone, come]) => {
+    const zone = (dnssec: object) => ({
+      ...{ ttl: 60, mode: "primary", labels: {}, protection: { delete: false }, primary_nameservers: [] },
+      dnssec: { stage: "secure", denial: "nsec", parent_fault: null, keys: [7], ...dnssec },
+    });
+    expect(linesOf(zone(before), zone(after))).toEqual({ gone, come, same: 0 });
+  });
+
   it("says of a new set only what it has", () => {
     expect(linesOf(null, set(null)).come).toEqual([]);
     expect(linesOf(null, set(60)).come).toEqual(["TTL 60"]);

@@ -18,6 +18,10 @@ const ChangedZone = Type.Object({
   dnssec: Type.Optional(
     Type.Object({
       stage: Type.String(),
+      denial: Type.String({ description: "`nsec` or `nsec3`" }),
+      parent_fault: Type.Union([Type.String(), Type.Null()], {
+        description: "the kind of what is wrong at the parent",
+      }),
       keys: Type.Array(Type.Integer({ description: "key tags, including those of another server's keys" })),
     }),
   ),

@@ -5,7 +5,9 @@ import { stageWords } from "../../src/records/signing/signing-texts.ts";
 
 it.for(Object.keys(stageWords))("the history names the DNSSEC stage %s in plain words", (stage) => {
   const zone = { ttl: 60, mode: "primary", labels: {}, protection: { delete: false }, primary_nameservers: [] };
-  expect(linesOf(zone, { ...zone, dnssec: { stage, keys: [] } }).come).not.toEqual([`DNSSEC ${stage}`]);
+  expect(linesOf(zone, { ...zone, dnssec: { stage, denial: "nsec", parent_fault: null, keys: [] } }).come).not.toEqual([
+    `DNSSEC ${stage}`,
+  ]);
 });
 
 it.for(Object.keys(stageWords))("the list of zones names the DNSSEC stage %s; only secure is good", (stage) => {

@@ -68,6 +68,14 @@ const stageNames: Readonly<Record<string, string>> = {
   leaving: "is being switched off",
 };
 
+const parentFaults: Readonly<Record<string, string>> = {
+  "wrong-ds": "the DS record fits no key",
+  "no-ds": "the DS record is missing",
+  "wrong-digest": "a DS record has a wrong digest",
+  unverified: "not known what it has",
+  differs: "its servers differ",
+};
+
 type Side = ChangedSet | ChangedZone | null;
 
 /** What was removed and what was added, one short text each. */
@@ -104,7 +112,17 @@ function textsOf(side: Side, hasTtl: boolean): readonly string[] {
     ...marks,
     ...servers,
     ...(side.protection.delete ? ["protected"] : []),
-    ...(side.dnssec ? [`DNSSEC ${stageNames[side.dnssec.stage] ?? side.dnssec.stage}`] : []),
-    ...(side.dnssec?.keys.map((tag) => `DNSSEC key ${tag}`) ?? []),
+    ...signingTexts(side),
+  ];
+}
+
+function signingTexts({ dnssec }: ChangedZone): readonly string[] {
+  if (dnssec === undefined) return [];
+  const { stage, denial, parent_fault: fault, keys } = dnssec;
+  return [
+    `DNSSEC ${stageNames[stage] ?? stage}`,
+    ...keys.map((tag) => `DNSSEC key ${tag}`),
+    ...(denial === "nsec3" ? ["DNSSEC with NSEC3"] : []),
+    ...(fault === null ? [] : [`DNSSEC parent: ${parentFaults[fault] ?? fault}`]),
   ];
 }

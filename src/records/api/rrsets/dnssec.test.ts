@@ -132,7 +132,7 @@ it("keys of another server are published and withdrawn", async () => {
   ]);
   const [last] = (await call("GET", `${zone}/history`)).json.history;
   expect(last).toMatchObject({
-    before: { dnssec: { keys: [own.key_tag, others[0].key_tag] } },
+    before: { dnssec: { denial: "nsec", parent_fault: null, keys: [own.key_tag, others[0].key_tag] } },
     after: { dnssec: { keys: [own.key_tag, others[0].key_tag, others[1].key_tag] } },
   });
   expect((await post(`${zone}/actions/publish_keys`, { dnskeys: ["none"] })).error.message).toContain(

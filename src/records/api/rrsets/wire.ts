@@ -115,7 +115,12 @@ const changedZone = ({ ttl, mode, labels, locked, primaries, dnssec }: ZoneSetti
   protection: { delete: locked },
   primary_nameservers: primaries.map(({ address, port }) => ({ address, port })),
   ...(dnssec && {
-    dnssec: { stage: dnssec.stage, keys: [...dnssec.keys, ...(dnssec.others ?? [])].map(({ tag }) => tag) },
+    dnssec: {
+      stage: dnssec.stage,
+      denial: dnssec.denial,
+      parent_fault: dnssec.parentFault?.kind ?? null,
+      keys: [...dnssec.keys, ...(dnssec.others ?? [])].map(({ tag }) => tag),
+    },
   }),
 });
 
