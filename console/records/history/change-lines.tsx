@@ -22,7 +22,7 @@ export function Lines({ before, after }: { readonly before: Side; readonly after
           <Cut text={line} />
         </ins>
       ))}
-      {same > 0 && <span className="quiet">({same} unchanged)</span>}
+      {same > 0 && <span className="quiet"> ({same} unchanged)</span>}
     </span>
   );
 }

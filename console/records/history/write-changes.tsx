@@ -85,7 +85,7 @@ function ChangeList({ zone, changes }: { readonly zone: RrsetsZone; readonly cha
               : `${nameToUnicode(change.name ?? "")} ${typeName(change.type ?? "")}`}
           </b>{" "}
           <span className={change.kind === "delete" ? "bad" : "quiet"}>{verbs[change.kind]}</span>{" "}
-          <Lines before={change.before} after={change.after} />
+          <Lines before={change.before} after={change.after} />{" "}
           {canRestore(zone, change) && (
             <button
               type="button"

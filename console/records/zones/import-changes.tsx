@@ -63,7 +63,9 @@ export function ImportChanges(props: {
               {change.kind === "delete" ? "−" : change.kind === "create" ? "+" : "±"} {nameToUnicode(change.name)}{" "}
               {typeName(change.type)}
             </span>{" "}
-            {change.before && <del className="quiet">{shownValue(change.before)}</del>} {shownValue(change.after)}
+            {change.before && <del className="quiet">{shownValue(change.before)}</del>}{" "}
+            {change.kind === "replace" && "→ "}
+            {shownValue(change.after)}
           </li>
         ))}
         {changes.length > shown && <li className="quiet">and {changes.length - shown} more</li>}
