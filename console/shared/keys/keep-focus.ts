@@ -35,7 +35,10 @@ const isLost = (last: Element | undefined): boolean =>
 const fields = ":is(input:not([type=hidden]), select, textarea):enabled";
 const others = ':is(button:enabled, a[href], summary, [tabindex]):not([tabindex="-1"])';
 
-/** In a form, a field comes before the buttons; elsewhere, whatever is nearest, or a part that can have the focus. */
+/**
+ * In a form, a field comes before the buttons; elsewhere, whatever is nearest, or a part that can have the focus. On a
+ * new page, its content.
+ */
 function nearestIn(path: readonly Element[]): HTMLElement | undefined {
   const around = path.filter((each) => each.isConnected && each !== document.body && each !== document.documentElement);
   const inForm = around.slice(0, around.findIndex((each) => each.matches("form")) + 1);
@@ -45,6 +48,7 @@ function nearestIn(path: readonly Element[]): HTMLElement | undefined {
     ...around.map((each) => [each, `${fields}, ${others}`] as const),
   ];
   for (const [place, what] of places) {
+    if (place.querySelector("#content")) break;
     if (place instanceof HTMLElement && place.matches('[tabindex="-1"]')) return place;
     for (const found of place.querySelectorAll<HTMLElement>(what)) if (found.checkVisibility()) return found;
   }
