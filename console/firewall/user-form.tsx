@@ -36,15 +36,15 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
   const expires = edited && last === lastDayOf(edited) ? edited.expires : endOf(last);
   const privileges = preset?.privileges ?? given;
   const expiryFault = expires === undefined ? "use a year with four digits" : faultOf("expires");
-  const wish = { name: shownName.trim(), fullName, privileges, networks: listIn(networks), disabled, expires };
+  const input = { name: shownName.trim(), fullName, privileges, networks: listIn(networks), disabled, expires };
   const saving = edited
-    ? ({ method: "PUT", path, body: changedParts(edited, wish) } as const)
-    : ({ method: "POST", path: "users", body: { ...wish, withKey: start.withKey } } as const);
+    ? ({ method: "PUT", path, body: changedParts(edited, input) } as const)
+    : ({ method: "POST", path: "users", body: { ...input, withKey: start.withKey } } as const);
   const remove = () => write.mutate({ method: "DELETE", path });
   return (
     <FormDialog
       title={edited ? edited.name : "New user"}
-      holds={wish}
+      holds={input}
       onClose={onClose}
       onSubmit={() => expires !== undefined && write.mutate(saving)}
       submit={edited ? "Save" : start.withKey ? "Create user and key" : "Create user"}

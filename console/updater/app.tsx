@@ -7,7 +7,7 @@ import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { LiveMark } from "../shared/live/live-mark.tsx";
 import { Problem } from "../shared/live/problem.tsx";
-import { TypedAhead } from "../shared/live/typed-ahead.tsx";
+import { TypeAhead } from "../shared/live/type-ahead.tsx";
 import { useLongWait, Waiting } from "../shared/live/waiting.tsx";
 import { OnlyReads } from "../shared/session/only-reads.tsx";
 import { SessionGate, useSession } from "../shared/session/session.tsx";
@@ -176,7 +176,7 @@ function useNameChanges() {
   const mayChange = session.privileges?.includes("change-names") ?? false;
   const read = () => ask<EditableNames>("GET", "/page/names");
   const names = useQuery({ queryKey: ["names"], queryFn: read, enabled: mayChange, refetchInterval: 10_000 });
-  const [intent, setIntent] = useState<{ readonly wish: Intent; readonly known: EditableNames }>();
+  const [intent, setIntent] = useState<{ readonly task: Intent; readonly known: EditableNames }>();
   const [isSaved, setSaved] = useState(false);
   useEffect(() => {
     const timer = isSaved ? setTimeout(() => setSaved(false), 10_000) : undefined;
@@ -185,7 +185,7 @@ function useNameChanges() {
   // Reads the file again first, because entries may have moved. The service notices changes made while the dialog is
   // open.
   const begin = useMutation({
-    mutationFn: async (wish: Intent) => ({ wish, known: await read() }),
+    mutationFn: async (task: Intent) => ({ task, known: await read() }),
     onSuccess: setIntent,
   });
   const end = (hasSaved: boolean) => {
@@ -194,11 +194,11 @@ function useNameChanges() {
     if (hasSaved) void queries.invalidateQueries();
   };
   const dialog = intent && (
-    <Suspense fallback={<TypedAhead />}>
+    <Suspense fallback={<TypeAhead />}>
       <ChangeName
         known={intent.known}
-        intent={intent.wish}
-        onIntent={(wish) => setIntent({ ...intent, wish })}
+        intent={intent.task}
+        onIntent={(task) => setIntent({ ...intent, task })}
         onClose={() => end(false)}
         onSaved={() => end(true)}
       />
@@ -208,7 +208,7 @@ function useNameChanges() {
 }
 
 /** How a record's entry in the config file can be changed, if it has one. */
-function entryOf(record: string, names: EditableNames | undefined, begin: (wish: Intent) => void) {
+function entryOf(record: string, names: EditableNames | undefined, begin: (task: Intent) => void) {
   const index = names?.entries.findIndex(({ records }) => records.includes(record)) ?? -1;
   if (index < 0) return undefined;
   const isPaused = names?.entries[index]?.fields.paused;

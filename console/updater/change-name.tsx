@@ -5,8 +5,8 @@ import type {
   EditableNames,
   FieldFault,
   NameFields,
+  NamesEdit,
   NamesPreview,
-  NamesWish,
 } from "../../src/contract/updater-page.ts";
 import { Dialog } from "../shared/dialog.tsx";
 import { FormDialog } from "../shared/form-dialog.tsx";
@@ -46,8 +46,8 @@ export default function ChangeName(props: Props) {
 function useNames() {
   const { request } = useSession();
   return {
-    preview: (wish: NamesWish) => request<NamesPreview>("POST", "/page/names/preview", wish),
-    write: (wish: NamesWish) => request<NamesPreview>("POST", "/page/names/write", wish),
+    preview: (namesEdit: NamesEdit) => request<NamesPreview>("POST", "/page/names/preview", namesEdit),
+    write: (namesEdit: NamesEdit) => request<NamesPreview>("POST", "/page/names/write", namesEdit),
   };
 }
 
@@ -102,12 +102,12 @@ function useReviewedChange({ known, intent, first, onSaved }: FormProps) {
   const [faults, setFaults] = useState<readonly FieldFault[]>([]);
   const [tried, setTried] = useState(false);
   const { version } = known;
-  const wish: NamesWish =
+  const namesEdit: NamesEdit =
     intent.kind === "add"
       ? { kind: "add", version, fields }
       : { kind: "edit", version, index: "index" in intent ? intent.index : -1, fields };
   const sending = useMutation({
-    mutationFn: () => (reviewed ? names.write(wish) : names.preview(wish)),
+    mutationFn: () => (reviewed ? names.write(namesEdit) : names.preview(namesEdit)),
     onSuccess: (answer) => {
       setFaults(answer.faults);
       if (answer.faults.length > 0) setReviewed(undefined);
@@ -209,17 +209,17 @@ type ConfirmProps = Props & {
 function Confirm({ known, kind, index, title, onClose, onSaved }: ConfirmProps) {
   const names = useNames();
   const { version, file } = known;
-  const wish: NamesWish =
+  const namesEdit: NamesEdit =
     kind === "remove" ? { kind, version, index } : { kind: "pause", version, index, paused: kind === "pause" };
   const preview = useQuery({
-    queryKey: ["names-preview", wish],
-    queryFn: () => names.preview(wish),
+    queryKey: ["names-preview", namesEdit],
+    queryFn: () => names.preview(namesEdit),
     retry: false,
     staleTime: 0,
     gcTime: 0,
   });
   const sending = useMutation({
-    mutationFn: () => names.write(wish),
+    mutationFn: () => names.write(namesEdit),
     onSuccess: ({ faults }) => (faults.length > 0 ? preview.refetch() : onSaved()),
   });
   const words = confirmWords[kind];

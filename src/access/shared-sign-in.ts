@@ -174,14 +174,14 @@ async function sessionAt({ service, sessions }: Member, headers: IncomingHttpHea
 }
 
 /** The session of a request; `forged` if it would change something and does not prove that our own page sent it. */
-export type SessionFound =
+export type SessionOutcome =
   | { readonly kind: "session"; readonly session: FoundSession }
   | { readonly kind: "none" | "forged" };
 
 export async function sessionOf(
   entrance: Entrance,
   request: Caller & { readonly method: string; readonly isPlainHttp?: boolean },
-): Promise<SessionFound> {
+): Promise<SessionOutcome> {
   const session = await entrance.find(request);
   if (session === undefined) return { kind: "none" };
   const reads = request.method === "GET" || request.method === "HEAD";

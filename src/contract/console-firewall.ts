@@ -44,10 +44,10 @@ export type MadeKey = {
   readonly fileName: string;
 };
 
-export type UserWish = Omit<ConsoleUser, "hasPassword" | "keys">;
+export type UserInput = Omit<ConsoleUser, "hasPassword" | "keys">;
 
 /** A user and, if wanted, their first key; then the answer is a `MadeKey`. */
-export type NewUserWish = UserWish & { readonly withKey?: boolean };
+export type NewUserInput = UserInput & { readonly withKey?: boolean };
 
 /** An error with the code `field:name` belongs to that field of the form. */
 export type UserField = "name" | "fullName" | "expires" | "privileges" | "networks";

@@ -69,7 +69,7 @@ export type TokenEntry = {
 };
 
 /** `allZones` confirms a scope that may write all zones; without it, such a token is refused. */
-export type TokenWish = { readonly name: string; readonly scope: Scope; readonly allZones?: true };
+export type TokenInput = { readonly name: string; readonly scope: Scope; readonly allZones?: true };
 
 /** The only answer that ever contains the secret. */
 export type MadeToken = { readonly token: TokenEntry; readonly secret: string };

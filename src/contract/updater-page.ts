@@ -108,7 +108,7 @@ export type ShownConfig = {
 /** The entries of `names:` in the config file, to change them on the page. */
 export type EditableNames = {
   readonly file: string;
-  /** Changes whenever the file changes; sent back with a wish, so that nobody's work is overwritten. */
+  /** Changes whenever the file changes; sent back with an edit, so that nobody's work is overwritten. */
   readonly version: string;
   /** Why the file cannot be changed here, and what to do. */
   readonly cannot?: string | undefined;
@@ -154,14 +154,14 @@ export type NameFields = {
 /** `devices`: in order of preference, with commas between them. */
 export type FamilyField = { readonly isOn: boolean; readonly devices: string };
 
-export type NamesWish = { readonly version: string } & (
+export type NamesEdit = { readonly version: string } & (
   | { readonly kind: "add"; readonly fields: NameFields }
   | { readonly kind: "edit"; readonly index: number; readonly fields: NameFields }
   | { readonly kind: "pause"; readonly index: number; readonly paused: boolean }
   | { readonly kind: "remove"; readonly index: number }
 );
 
-/** What a wish would change in the file, and what is wrong with it. */
+/** What an edit would change in the file, and what is wrong with it. */
 export type NamesPreview = { readonly diff: readonly DiffLine[]; readonly faults: readonly FieldFault[] };
 
 /** `line`: in the new file, or in the old one if it is removed. */

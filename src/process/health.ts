@@ -28,7 +28,7 @@ export function createHealth(now = () => performance.now()): Health {
   let stopping = false;
   let known: { readonly at: number; readonly parts: Promise<Readiness["parts"]> } | undefined;
 
-  const lookAtAll = async (): Promise<Readiness["parts"]> => {
+  const checkAll = async (): Promise<Readiness["parts"]> => {
     const names = [...checks.keys()];
     const found = await Promise.all([...checks.values()].map(troubleOf));
     return Object.fromEntries(
@@ -46,7 +46,7 @@ export function createHealth(now = () => performance.now()): Health {
       known = undefined;
     },
     look: async () => {
-      if (known === undefined || now() - known.at > keptFor) known = { at: now(), parts: lookAtAll() };
+      if (known === undefined || now() - known.at > keptFor) known = { at: now(), parts: checkAll() };
       const parts = await known.parts;
       if (stopping)
         return { ready: false, parts: { ...parts, running: { ok: false, because: "the service is stopping" } } };

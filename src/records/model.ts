@@ -71,7 +71,7 @@ export type Publication = {
 export type DriftRule = "ask" | "ours" | "theirs";
 
 /** What a provider holds of a set. */
-export type HeldContent = {
+export type PublishedContent = {
   /** Null: the default of the provider's zone. */
   readonly ttl: number | null;
   /** Canonical, in the order of the text. */
@@ -83,12 +83,12 @@ export type PublishedSet = {
   readonly owner: string;
   readonly type: RecordType;
   /** What it holds, as far as moor knows. */
-  readonly held: HeldContent | null;
+  readonly held: PublishedContent | null;
   /** What was sent last, if the outcome is not known. */
-  readonly sent?: HeldContent | null | undefined;
+  readonly sent?: PublishedContent | null | undefined;
   /** What somebody else wrote there. */
-  readonly theirs?: HeldContent | { readonly unreadable: string } | null | undefined;
-  readonly refused?: { readonly content: HeldContent | null; readonly words: string } | undefined;
+  readonly theirs?: PublishedContent | { readonly unreadable: string } | null | undefined;
+  readonly refused?: { readonly content: PublishedContent | null; readonly words: string } | undefined;
   readonly at: Instant;
 };
 

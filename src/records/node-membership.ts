@@ -24,14 +24,14 @@ export type NodeMembershipOptions = {
 };
 
 export function joinNodes({ connect, perMinute, log }: NodeMembershipOptions): NodeMembership {
-  if (connect !== undefined) return tieOver(connect, perMinute, log);
+  if (connect !== undefined) return joinOverPostgres(connect, perMinute, log);
   const duties = leadAlways(log);
   return { duties, rateLimit: perMinute === undefined ? undefined : createRateLimit(perMinute), close: duties.close };
 }
 
 const tidyEvery = 600_000;
 
-function tieOver(connect: () => Promise<Client>, perMinute: number | undefined, log: Logger): NodeMembership {
+function joinOverPostgres(connect: () => Promise<Client>, perMinute: number | undefined, log: Logger): NodeMembership {
   const duties = electLeader({ connect, log });
   if (perMinute === undefined) return { duties, rateLimit: undefined, close: duties.close };
   const budget = openPostgresBudget({ connect, log });

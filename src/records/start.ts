@@ -311,7 +311,7 @@ const withEnds = (store: RecordStore, shared: SharedSignIn | undefined): RecordS
 
 /** A new certificate is used from the next connection on, without a restart. */
 async function createTlsServer(
-  { dataFolder, listen: at, names, certificate, log, now, acme: wish }: RecordsOptions & { now: () => Instant },
+  { dataFolder, listen: at, names, certificate, log, now, acme: acmeOptions }: RecordsOptions & { now: () => Instant },
   { http, health, opened, store }: { http: HttpServerOptions; health: Health; opened: Opened[]; store: RecordStore },
 ) {
   const tls = await openTlsMaterial({
@@ -322,7 +322,7 @@ async function createTlsServer(
     names: () => [...names, ...addressesOf(at)],
   });
   opened.push({ name: "certificate", close: tls.close });
-  const acme = wish && (await (await import("./open-acme.ts")).openAcme(wish, store, now, log));
+  const acme = acmeOptions && (await (await import("./open-acme.ts")).openAcme(acmeOptions, store, now, log));
   if (acme) opened.push({ name: "ACME certificate", close: acme.close });
   const server = createHttpServer({ ...http, tls: { ...tls.pair, ...(acme && { SNICallback: acme.SNICallback }) } });
   health.add("certificate", () => tls.trouble() ?? acme?.trouble());

@@ -114,6 +114,6 @@ async function keyOf(store: RecordStore, zone: string, { tsig }: PrimaryServer):
   if (tsig === undefined) return undefined;
   const algorithm = tsig.algorithm === "hmac-md5" ? "hmac-md5.sig-alg.reg.int" : tsig.algorithm;
   if (!isTsigAlgorithm(algorithm)) throw new Error(`unknown TSIG algorithm ${tsig.algorithm}`);
-  const known = (await store.transferKeys()).find((key) => key.secret === tsig.key && key.algorithm === algorithm);
-  return { name: known?.name ?? zone, algorithm, secret: Buffer.from(tsig.key, "base64") };
+  const storedKey = (await store.transferKeys()).find((key) => key.secret === tsig.key && key.algorithm === algorithm);
+  return { name: storedKey?.name ?? zone, algorithm, secret: Buffer.from(tsig.key, "base64") };
 }

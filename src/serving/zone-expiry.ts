@@ -28,10 +28,10 @@ export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {
     const wait = Math.min(Math.max(end + 1 - Date.now(), 1), longest);
     timers.set(
       zone.number,
-      setTimeout(() => void look(zone, end), wait),
+      setTimeout(() => void checkZone(zone, end), wait),
     );
   };
-  const look = async (zone: Zone, known: Instant) => {
+  const checkZone = async (zone: Zone, known: Instant) => {
     timers.delete(zone.number);
     // If the store cannot be read, the known time stays.
     const end = await until(zone).catch(() => known);

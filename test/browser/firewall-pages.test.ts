@@ -147,7 +147,7 @@ it("a user's last day and networks are checked in the form, and nothing that was
 describe("what a session allows", () => {
   it("is what its user may do: no user pages without the privilege, and no way around that", async () => {
     const asRoot = await session(root.context);
-    const wish = {
+    const input = {
       name: "looker",
       fullName: "",
       disabled: false,
@@ -155,7 +155,7 @@ describe("what a session allows", () => {
       privileges: ["interface-status"],
       networks: [],
     };
-    const made = await root.context.request.post(`${rig.url}/console/users`, { headers: asRoot, data: wish });
+    const made = await root.context.request.post(`${rig.url}/console/users`, { headers: asRoot, data: input });
     expect(made.status()).toBe(204);
     const { context, page } = await signedIn("looker");
     await page.getByRole("region", { name: "ppp0" }).waitFor();
@@ -171,7 +171,7 @@ describe("what a session allows", () => {
     expect(await root.page.getByRole("switch", { name: "Disabled" }).isDisabled()).toBe(true);
     const headers = await session(context);
     expect((await context.request.get(`${rig.url}/console/people`)).status()).toBe(403);
-    const more = { ...wish, privileges: ["all"] };
+    const more = { ...input, privileges: ["all"] };
     expect((await context.request.put(`${rig.url}/console/users/looker`, { headers, data: more })).status()).toBe(403);
     expect((await root.context.request.delete(`${rig.url}/console/users/root`, { headers: asRoot })).status()).toBe(
       422,
@@ -214,7 +214,7 @@ describe("a phone of 360 pixels", () => {
     const headers = await session(context);
     const long = `${"x".repeat(63)}1`;
     const networks = Array.from({ length: 9 }, (_, at) => `2001:db8:ffff:ffff:ffff:ffff:ffff:ff${at}0/124`);
-    const wish = {
+    const input = {
       name: long,
       fullName: "W".repeat(200),
       disabled: false,
@@ -222,7 +222,7 @@ describe("a phone of 360 pixels", () => {
       privileges: ["all"],
       networks,
     };
-    await context.request.post(`${rig.url}/console/users`, { headers, data: wish });
+    await context.request.post(`${rig.url}/console/users`, { headers, data: input });
     await context.request.post(`${rig.url}/console/users/${long}/keys`, { headers });
     await rig.setRows([...householdRows("203.0.113.97"), { ifname: "br-000000000000", flags: ["UP"], addr_info: [] }]);
     await page.setViewportSize({ width: 360, height: 740 });

@@ -12,8 +12,8 @@ import { createLog } from "../../src/process/log.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
 import { recordsDatabase, signingKeyFile } from "../../src/records/open-store.ts";
 import { createSigningRound } from "../../src/records/signing/lifecycle/keep-signed.ts";
-import { createSigningState, lookAtSigned } from "../../src/records/signing/lifecycle/watch-signed.ts";
-import { type Ask, type AskedSet, createAsk } from "../../src/serving/rehearsal/ask-all.ts";
+import { checkSigned, createSigningState } from "../../src/records/signing/lifecycle/watch-signed.ts";
+import { type Ask, createAsk, type SetQuestion } from "../../src/serving/rehearsal/ask-all.ts";
 import { createCachedAnswers } from "../../src/serving/rehearsal/cached-answers.ts";
 import { questionsFor } from "../../src/serving/rehearsal/questions.ts";
 import { startResolver } from "../../src/serving/rehearsal/resolver.ts";
@@ -102,7 +102,7 @@ export async function startMovingRig() {
       const askParent: AskParent = async (zone, signal) => (zone === parentName ? [] : await ask(zone, signal));
       const by = { store: dns.store, now: Date.now, log: silent };
       await createSigningRound({ ...by, askParent })(stopped.signal);
-      await lookAtSigned({ ...by, state });
+      await checkSigned({ ...by, state });
       return [...state.parentFaults].flatMap(([zone, { kind }]) => (kind === "wrong-ds" ? [zone] : []));
     },
     makeZone: (zone: string) => dns.makeZone(zone, records),
@@ -168,7 +168,7 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
   let [rounds, isOver] = [0, false];
 
   /** A datagram may be lost on a busy machine. */
-  const askPatiently = async (question: AskedSet, tries = 3): Promise<Message> =>
+  const askPatiently = async (question: SetQuestion, tries = 3): Promise<Message> =>
     await ask(question).catch((error: unknown) => {
       if (tries === 1 || signal.aborted) throw error;
       return askPatiently(question, tries - 1);

@@ -20,7 +20,7 @@ export type Field = { readonly label: string; readonly value: string };
  */
 export type Trust = "unchecked" | "file" | "public";
 
-export type SetupWish = {
+export type SetupInput = {
   /** This service as the device sees it: `https://dns.example.org:8053`. */
   readonly origin: string;
   readonly zone: string;
@@ -28,7 +28,7 @@ export type SetupWish = {
   readonly secret: string;
 };
 
-type Facts = SetupWish & {
+type Facts = SetupInput & {
   /** The full name. */
   readonly host: string;
   /** The server with its port, and without the protocol. */
@@ -221,9 +221,9 @@ export const deviceNames: readonly { readonly value: Device; readonly label: str
   Object.keys(devices) as Device[]
 ).map((value) => ({ value, label: devices[value].name }));
 
-export function setupFor(device: Device, wish: SetupWish): Setup {
-  const host = absoluteName(wish.owner, wish.zone);
-  return devices[device].setup({ ...wish, host, server: new URL(wish.origin).host });
+export function setupFor(device: Device, input: SetupInput): Setup {
+  const host = absoluteName(input.owner, input.zone);
+  return devices[device].setup({ ...input, host, server: new URL(input.origin).host });
 }
 
 /** The part that counts of what somebody typed; undefined if it is not the address of an HTTPS server. */

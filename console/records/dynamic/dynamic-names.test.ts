@@ -1,26 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { deviceNames, isLoopback, type SetupWish, setupFor, typedOrigin } from "./device-setups.ts";
+import { deviceNames, isLoopback, type SetupInput, setupFor, typedOrigin } from "./device-setups.ts";
 import { firstUpdate } from "./first-update.ts";
 import { ownerIn, zoneIn } from "./typed-name.ts";
 
 /** The rules of the page for a new dynamic name. */
 
-const wish: SetupWish = {
+const input: SetupInput = {
   ...{ origin: "https://dns.example.org:8053", zone: "example.org", owner: "home" },
   secret: "0123456789abcdef0123456789abcdef",
 };
 
 describe("what to enter in a device", () => {
   it.each(deviceNames)("$label: has the server, the name and the token", ({ value }) => {
-    const { fields, text } = setupFor(value, wish);
+    const { fields, text } = setupFor(value, input);
     const shown = `${fields.map((field) => field.value).join("\n")}\n${text?.content ?? ""}`;
     expect(shown).toContain("dns.example.org:8053");
-    expect(shown).toContain(wish.secret);
+    expect(shown).toContain(input.secret);
     expect(shown).toMatch(value === "moor" ? /name: "home", zone: example\.org/ : /home\.example\.org/);
   });
 
   it("a name at the top of the zone is the zone's", () => {
-    const { fields } = setupFor("fritzbox", { ...wish, owner: "@" });
+    const { fields } = setupFor("fritzbox", { ...input, owner: "@" });
     expect(fields.find(({ label }) => label === "Domain name")?.value).toBe("example.org");
   });
 });

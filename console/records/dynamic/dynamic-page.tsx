@@ -2,7 +2,7 @@ import { Button, Stack, Text, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
-import type { MadeToken, TokenWish } from "../../../src/contract/console.ts";
+import type { MadeToken, TokenInput } from "../../../src/contract/console.ts";
 import { absoluteName } from "../../../src/core/names/name.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { Problem } from "../../shared/live/problem.tsx";
@@ -10,7 +10,7 @@ import { useSession } from "../../shared/session/session.tsx";
 import { type Device, deviceNames, typedOrigin } from "./device-setups.ts";
 import { DeviceStep } from "./device-step.tsx";
 import { addressesIn } from "./first-update.ts";
-import type { MadeName, NameWish } from "./made-name.ts";
+import type { MadeName, NewNameInput } from "./made-name.ts";
 import { NameStep, usePrimaryZones } from "./name-step.tsx";
 import { useSetsAt } from "./sets-at.ts";
 import { ShownSetup } from "./shown-setup.tsx";
@@ -30,12 +30,12 @@ export default function DynamicPage() {
           A name that follows the changing address of your internet connection.
         </Text>
       </div>
-      {made ? <ShownSetup made={made} /> : <Wishes onMade={setMade} />}
+      {made ? <ShownSetup made={made} /> : <NewNameForm onMade={setMade} />}
     </Stack>
   );
 }
 
-function Wishes({ onMade }: { readonly onMade: (made: MadeName) => void }) {
+function NewNameForm({ onMade }: { readonly onMade: (made: MadeName) => void }) {
   const { request } = useSession();
   const [query] = useSearchParams();
   const zones = usePrimaryZones();
@@ -50,9 +50,9 @@ function Wishes({ onMade }: { readonly onMade: (made: MadeName) => void }) {
   const origin = typedOrigin(address);
   const there = useSetsAt(zone, owner?.ok ? owner.value : undefined);
   const make = useMutation({
-    mutationFn: async (wish: NameWish) => ({
-      ...wish,
-      ...(await request<MadeToken>("POST", "/console/tokens", tokenFor(wish))),
+    mutationFn: async (input: NewNameInput) => ({
+      ...input,
+      ...(await request<MadeToken>("POST", "/console/tokens", tokenFor(input))),
     }),
     onSuccess: onMade,
   });
@@ -94,7 +94,7 @@ function Wishes({ onMade }: { readonly onMade: (made: MadeName) => void }) {
 }
 
 /** For exactly the addresses of this name. */
-function tokenFor({ zone, owner, device }: NameWish): TokenWish {
+function tokenFor({ zone, owner, device }: NewNameInput): TokenInput {
   const label = deviceNames.find(({ value }) => value === device)?.label ?? device;
   return {
     name: `${nameToUnicode(absoluteName(owner, zone)).slice(0, 80)} (${label})`,

@@ -2,9 +2,9 @@ import type { MadeToken } from "../../../src/contract/console.ts";
 import type { Device } from "./device-setups.ts";
 
 /** What the device is given, once its token exists. */
-export type MadeName = MadeToken & NameWish;
+export type MadeName = MadeToken & NewNameInput;
 
-export type NameWish = {
+export type NewNameInput = {
   readonly zone: string;
   readonly owner: string;
   readonly device: Device;

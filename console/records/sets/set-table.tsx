@@ -8,7 +8,7 @@ import { counted } from "../../shared/counted.ts";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { ServiceGoneNote } from "../../shared/live/service-gone.tsx";
-import { TypedAhead } from "../../shared/live/typed-ahead.tsx";
+import { TypeAhead } from "../../shared/live/type-ahead.tsx";
 import { useLongWait } from "../../shared/live/waiting.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
@@ -162,9 +162,9 @@ function OpenForm(props: {
   const find = (id: string | null) => (id === null ? undefined : formSets?.find((each) => each.id === id));
   useEffect(() => void loadForm(), []);
   if (!isOpen) return null;
-  if (formSets === undefined) return <TypedAhead />;
+  if (formSets === undefined) return <TypeAhead />;
   return (
-    <Suspense fallback={<TypedAhead />}>
+    <Suspense fallback={<TypeAhead />}>
       <SetForm
         key={edited ?? "new"}
         zone={zone}

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Rrset } from "../../../src/contract/rrsets.ts";
-import { useLookFirst } from "../../shared/live/look-first.ts";
+import { useReadFirst } from "../../shared/live/read-first.ts";
 import { RequestProblem } from "../../shared/live/request.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { useToast } from "../../shared/toasts/toasts.tsx";
@@ -45,7 +45,7 @@ export const deletionOf = (zone: string, set: Rrset) => ({
 export function useSetWrite(zone: string) {
   const { request } = useSession();
   const queries = useQueryClient();
-  const lookFirst = useLookFirst();
+  const readFirst = useReadFirst();
   const toast = useToast();
   const undo = useUndo(zone);
   const readAgain = async (touches: readonly Place[], serial: number | undefined): Promise<readonly SetNow[]> => {
@@ -57,7 +57,7 @@ export function useSetWrite(zone: string) {
   };
   return useMutation({
     mutationFn: async ({ path, body, touches, known }: SetWrite) => {
-      const before = await lookFirst(readAgain(touches, undefined));
+      const before = await readFirst(readAgain(touches, undefined));
       const seen = (id: string) => known.find((set) => set.id === id);
       if (before.some(({ id, set }) => contentOf(set) !== contentOf(seen(id))))
         throw new RequestProblem(409, changedMeanwhile);

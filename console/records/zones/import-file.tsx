@@ -5,8 +5,8 @@ import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
 import { Dialog } from "../../shared/dialog.tsx";
-import { useLookFirst } from "../../shared/live/look-first.ts";
 import { Problem } from "../../shared/live/problem.tsx";
+import { useReadFirst } from "../../shared/live/read-first.ts";
 import { type Request, RequestProblem } from "../../shared/live/request.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { useToast } from "../../shared/toasts/toasts.tsx";
@@ -97,9 +97,9 @@ function ImportButtons(props: {
   );
 }
 
-type Asked = { readonly text: string; readonly way: ImportWay; readonly own: OwnRecords };
+type PreviewInput = { readonly text: string; readonly way: ImportWay; readonly own: OwnRecords };
 
-function usePreview(zone: RrsetsZone, sets: readonly Rrset[] | undefined, { text, way, own }: Asked) {
+function usePreview(zone: RrsetsZone, sets: readonly Rrset[] | undefined, { text, way, own }: PreviewInput) {
   const settled = useDeferredValue(text);
   return useMemo(() => {
     const { name, ttl, authoritative_nameservers: servers } = zone;
@@ -121,19 +121,19 @@ const WayChoice = ({ way, onChange }: { readonly way: ImportWay; readonly onChan
   </Radio.Group>
 );
 
-type Wish = { readonly preview: Preview; readonly own: OwnRecords };
+type ReviewedImport = { readonly preview: Preview; readonly own: OwnRecords };
 
 /** Sends the whole file, if the zone is still as the preview showed it. */
 function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone: (changes: string) => void) {
   const { request } = useSession();
   const queries = useQueryClient();
   const readNow = useSetsNow(zone);
-  const lookFirst = useLookFirst();
+  const readFirst = useReadFirst();
   const toast = useToast();
   const undo = useUndo(zone.name);
   return useMutation({
-    mutationFn: async ({ preview: { text: zonefile }, own }: Wish) => {
-      const now = await lookFirst(readNow());
+    mutationFn: async ({ preview: { text: zonefile }, own }: ReviewedImport) => {
+      const now = await readFirst(readNow());
       if (now?.sets !== sets) throw new RequestProblem(409, changedMeanwhile);
       await writeZone(request, "POST", `${zonePath(zone.name)}/actions/import_zonefile`, {
         zonefile,

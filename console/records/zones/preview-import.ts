@@ -46,7 +46,7 @@ export type PreviewChange = {
   readonly after: string;
 };
 
-type Said = {
+type SetContent = {
   readonly name: string;
   readonly type: string;
   readonly ttl: number | null;
@@ -97,7 +97,7 @@ function previewReplace(given: string, first: ZoneFile, into: ImportedZone, pres
   const text = withKept(given, kept, zone);
   const file = parseZoneFile(text, zone);
   if (!file.ok) return { ...empty, text, faults: file.faults };
-  const [there, wanted] = [saidByKey(present, zone), saidByKey(file.value.sets, zone)];
+  const [there, wanted] = [contentByKey(present, zone), contentByKey(file.value.sets, zone)];
   const faults = [
     ...lowTtls(first, lowestTtl),
     ...kept.filter(({ ttl: own }) => own !== null && own < lowestTtl).map(staysTooShort),
@@ -125,7 +125,10 @@ function previewMerge(given: string, file: ZoneFile, into: ImportedZone, present
   const inFile = new Set(sets.map((set) => `${set.owner}/${set.type}`));
   const others = present.filter(({ id }) => !inFile.has(id));
   const byId = new Map(present.map((set) => [set.id, set]));
-  const [there, wanted] = [saidByKey(present, zone), new Map([...saidByKey(others, zone), ...saidByKey(sets, zone)])];
+  const [there, wanted] = [
+    contentByKey(present, zone),
+    new Map([...contentByKey(others, zone), ...contentByKey(sets, zone)]),
+  ];
   const changes = difference(there, wanted);
   const changed = new Set(changes.map(({ name, type }) => `${name}/${type}`));
   const writes = sets
@@ -168,25 +171,25 @@ const hasTooMany = (set: Rrset): Fault => ({
 
 const notesOf = ({ notes }: ZoneFile): readonly string[] => notes.map(({ where, message }) => `${where}: ${message}`);
 
-type SaidByKey = ReadonlyMap<string, Said>;
+type ContentByKey = ReadonlyMap<string, SetContent>;
 
-const saidByKey = (sets: readonly (Rrset | FileSet)[], zone: string): SaidByKey =>
+const contentByKey = (sets: readonly (Rrset | FileSet)[], zone: string): ContentByKey =>
   new Map(
     sets.map((set) => {
       const stored = "owner" in set ? set : { ...set, owner: set.name, records: readRecords(set, zone) };
-      return [setKey(stored.owner, stored.type as FileSet["type"]), said(stored)];
+      return [setKey(stored.owner, stored.type as FileSet["type"]), contentOf(stored)];
     }),
   );
 
-function serversLost(there: SaidByKey, wanted: SaidByKey, { nameservers }: ImportedZone): readonly string[] {
-  const has = (sets: SaidByKey, server: string) => sets.get("@ NS")?.texts.includes(server) ?? false;
+function serversLost(there: ContentByKey, wanted: ContentByKey, { nameservers }: ImportedZone): readonly string[] {
+  const has = (sets: ContentByKey, server: string) => sets.get("@ NS")?.texts.includes(server) ?? false;
   const lost = nameservers.filter((server) => has(there, server) && !has(wanted, server));
   return lost.length === 0
     ? []
     : [`The zone will no longer name this service’s ${lost.join(" and ")} as its nameserver.`];
 }
 
-type RuledSet = Pick<FileSet, "owner" | "type" | "ttl"> & { readonly records: readonly SaidRecord[] };
+type RuledSet = Pick<FileSet, "owner" | "type" | "ttl"> & { readonly records: readonly RecordContent[] };
 
 /** The rules only cover the types we know. */
 const fromWire = (sets: readonly Rrset[], zone: string): readonly RuledSet[] =>
@@ -241,7 +244,10 @@ function withComment(text: string, comment: string): string {
   return remark === "" ? text : `${text} ; ${remark}`;
 }
 
-function difference(there: ReadonlyMap<string, Said>, wanted: ReadonlyMap<string, Said>): readonly PreviewChange[] {
+function difference(
+  there: ReadonlyMap<string, SetContent>,
+  wanted: ReadonlyMap<string, SetContent>,
+): readonly PreviewChange[] {
   const changes: PreviewChange[] = [];
   for (const [key, { name, type, lines }] of there) {
     if (!wanted.has(key)) changes.push({ kind: "delete", name, type, before: lines.join(", "), after: "" });
@@ -255,19 +261,23 @@ function difference(there: ReadonlyMap<string, Said>, wanted: ReadonlyMap<string
   return changes;
 }
 
-const inOneLine = ({ ttl, lines }: Said): string => [...lines, ...(ttl === null ? [] : [`TTL ${ttl}`])].join(", ");
+const inOneLine = ({ ttl, lines }: SetContent): string =>
+  [...lines, ...(ttl === null ? [] : [`TTL ${ttl}`])].join(", ");
 
-type SaidRecord = { readonly rdata: string; readonly comment: string };
+type RecordContent = { readonly rdata: string; readonly comment: string };
 
-const readRecords = ({ type, records }: Rrset, zone: string): readonly SaidRecord[] =>
+const readRecords = ({ type, records }: Rrset, zone: string): readonly RecordContent[] =>
   records.map(({ value, comment }) => {
     const rdata = isRecordType(type) ? parseRdata(type, value, zone) : undefined;
     return { rdata: rdata?.ok ? rdata.value.text : value, comment };
   });
 
-type SaidSet = Pick<Said, "type" | "ttl"> & { readonly owner: string; readonly records: readonly SaidRecord[] };
+type SetWithRecords = Pick<SetContent, "type" | "ttl"> & {
+  readonly owner: string;
+  readonly records: readonly RecordContent[];
+};
 
-function said({ owner: name, type, ttl, records }: SaidSet): Said {
+function contentOf({ owner: name, type, ttl, records }: SetWithRecords): SetContent {
   const parts = records.map(({ rdata, comment }) => ({
     text: readableValue(type, withoutSerial(type, rdata)),
     comment,

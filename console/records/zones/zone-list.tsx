@@ -10,7 +10,7 @@ import { ListTable } from "../../shared/list-table.tsx";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
 import { Loading } from "../../shared/live/loading.tsx";
 import { ServiceGoneNote } from "../../shared/live/service-gone.tsx";
-import { TypedAhead } from "../../shared/live/typed-ahead.tsx";
+import { TypeAhead } from "../../shared/live/type-ahead.tsx";
 import { useLongWait } from "../../shared/live/waiting.tsx";
 import { NameText } from "../../shared/name-text.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
@@ -69,7 +69,7 @@ export function ZoneList() {
         </>
       )}
       {adding && (
-        <Suspense fallback={<TypedAhead />}>
+        <Suspense fallback={<TypeAhead />}>
           <NewZone onClose={() => set({ new: null })} />
         </Suspense>
       )}

@@ -30,7 +30,7 @@ const beatEvery = 5_000;
 type Heard = { readonly name: string; readonly data: unknown };
 
 /** Messages between tabs. All but `ask` come from the tab that has the stream. */
-type Said =
+type StreamMessage =
   | { readonly kind: "ask" }
   | { readonly kind: "event"; readonly event: Heard }
   | { readonly kind: "state"; readonly state: LiveState; readonly last?: Heard | undefined };
@@ -81,12 +81,12 @@ class Tab {
     this.#listener = listener;
     this.#name = `moor ${options.path} ${options.user}`;
     this.#channel = new BroadcastChannel(this.#name);
-    this.#channel.onmessage = ({ data }: MessageEvent<Said>) => this.#hearSaid(data);
+    this.#channel.onmessage = ({ data }: MessageEvent<StreamMessage>) => this.receive(data);
     this.#watch = setInterval(() => this.#checkSilence(), beatEvery);
     this.#setState("connecting");
     if (this.#locks) void this.#queue({ signal: this.#leaving.signal });
     else this.#leading = this.#lead();
-    this.#say({ kind: "ask" });
+    this.send({ kind: "ask" });
   }
 
   leave(): void {
@@ -97,12 +97,12 @@ class Tab {
     this.#listener.onState("connecting");
   }
 
-  #say(said: Said): void {
+  send(said: StreamMessage): void {
     if (this.#locks) this.#channel.postMessage(said);
   }
 
   #sayState(): void {
-    this.#say({ kind: "state", state: this.#state, last: this.#last });
+    this.send({ kind: "state", state: this.#state, last: this.#last });
   }
 
   #hasLeft(): boolean {
@@ -121,7 +121,7 @@ class Tab {
     this.#listener.onEvent(event.data, event.name);
   }
 
-  #hearSaid(said: Said): void {
+  receive(said: StreamMessage): void {
     if (said.kind === "ask") {
       if (this.#leading) this.#sayState();
       return;
@@ -146,7 +146,7 @@ class Tab {
       },
       onEvent: (event) => {
         this.#hear(event);
-        this.#say({ kind: "event", event });
+        this.send({ kind: "event", event });
       },
       onRefused: this.#listener.onRefused,
     });

@@ -15,17 +15,17 @@ export async function createPasskey(options: Json): Promise<unknown> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
     options as unknown as PublicKeyCredentialCreationOptionsJSON,
   );
-  return await asked(() => navigator.credentials.create({ publicKey }));
+  return await askBrowser(() => navigator.credentials.create({ publicKey }));
 }
 
 export async function signWithPasskey(options: Json): Promise<unknown> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,
   );
-  return await asked(() => navigator.credentials.get({ publicKey }));
+  return await askBrowser(() => navigator.credentials.get({ publicKey }));
 }
 
-async function asked(ask: () => Promise<Credential | null>): Promise<unknown> {
+async function askBrowser(ask: () => Promise<Credential | null>): Promise<unknown> {
   try {
     const credential = await ask();
     if (credential instanceof PublicKeyCredential) return credential.toJSON();

@@ -6,7 +6,7 @@ import { BoundedMap } from "../../lib/limits/bounded-map.ts";
 export class ProviderSilent extends Error {}
 
 /** Token requests have a form as their body, others none. */
-type Asked = {
+type OidcRequest = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -26,7 +26,7 @@ export function createOidcFetch({ trust, timeout = usualTimeout }: { trust: Http
     clients.set(origin, made);
     return made;
   };
-  return async (url: string, { method, headers, body }: Asked): Promise<Response> => {
+  return async (url: string, { method, headers, body }: OidcRequest): Promise<Response> => {
     const target = new URL(url);
     const client = await clientFor(target);
     const request = {

@@ -4,8 +4,8 @@ import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { type Asker, type InitQuestion, WrongAnswer } from "./asker.ts";
 import { type Settings, type SetupEntry, type SetupFile, secretFile, trustSettings, type YamlValue } from "./files.ts";
-import { readFileText, readGiven, readTyped } from "./given.ts";
-import { askedSettings, asQuestion, canTrust, hasOtherUrl, type KindSetting, settingsOf } from "./kind-settings.ts";
+import { asQuestion, canTrust, hasOtherUrl, type KindSetting, settingsOf, settingsToAsk } from "./kind-settings.ts";
+import { readFileText, readOptionFile, readTyped } from "./read-option-file.ts";
 import { askUrl, type TrustAsker } from "./trust.ts";
 
 export type EntryAsking = {
@@ -28,7 +28,7 @@ export type EntryAsking = {
 export type CliValues = ReadonlyMap<string, string>;
 
 /** `--source-set url=https://192.168.1.1`. */
-export function readGivenSettings(flag: string, pairs: readonly string[] = []): CliValues {
+export function readSettingOptions(flag: string, pairs: readonly string[] = []): CliValues {
   return new Map(
     pairs.map((pair) => {
       const [, key, value] = /^([A-Za-z0-9]+)=(.+)$/s.exec(pair) ?? [];
@@ -42,7 +42,7 @@ export function readGivenSettings(flag: string, pairs: readonly string[] = []): 
 
 /** The options that are missing without a terminal. */
 export const missingSettings = (kind: Mapping<unknown>, flag: string, given: CliValues): readonly string[] =>
-  askedSettings(kind)
+  settingsToAsk(kind)
     .filter((setting) => !given.has(setting.key) && !(hasOtherUrl(kind, setting) && given.has("url")))
     .map(({ key }) => `${flag} ${key}=…`);
 
@@ -51,7 +51,7 @@ export async function askEntry(asking: EntryAsking): Promise<SetupEntry> {
   const { name, kind, tag, given, askTrust } = asking;
   const settings: Record<string, YamlValue> = { ...tag };
   const files: SetupFile[] = [];
-  const asked = askedSettings(kind);
+  const asked = settingsToAsk(kind);
   const others = settingsOf(kind).filter(({ key }) => given.has(key) && !asked.some((each) => each.key === key));
   for (const setting of [...asked, ...others]) {
     if (setting.key === "fingerprint" && canTrust(kind)) continue;
@@ -148,7 +148,8 @@ async function askSecret(
   question: InitQuestion,
   { name, flag, asker, io }: EntryAsking,
 ): Promise<AnsweredSetting> {
-  const given = question.given === undefined ? undefined : readGiven(flagOf(question, flag), question.given, io).trim();
+  const given =
+    question.given === undefined ? undefined : readOptionFile(flagOf(question, flag), question.given, io).trim();
   const read = (typed: string) => (typed === given ? { text: typed } : readTyped(typed, io));
   const fault = (typed: string) => {
     const found = read(typed);

@@ -57,7 +57,7 @@ export async function untilRight<T>(asker: Asker, io: CommandIo, ask: () => Prom
 
 /** Without a terminal: what is not on the command line is missing. */
 export function createFlagAsker(assumeYes: boolean): Asker {
-  const given = async ({ given, flag, message, example, fault }: InitQuestion): Promise<string> => {
+  const optionValue = async ({ given, flag, message, example, fault }: InitQuestion): Promise<string> => {
     if (given === undefined)
       throw new NoAnswer(
         `${message} Answer with ${flag}${example && !flag.includes("=") ? `, as in ${flag} ${example}` : ""}.`,
@@ -69,10 +69,10 @@ export function createFlagAsker(assumeYes: boolean): Asker {
   return {
     asksAgain: false,
     again: () => undefined,
-    text: given,
-    secret: given,
+    text: optionValue,
+    secret: optionValue,
     async pick({ choices, ...question }) {
-      const answer = await given({ ...question, message: `${question.message}${listed(choices)}` });
+      const answer = await optionValue({ ...question, message: `${question.message}${listed(choices)}` });
       return checkedChoice(answer, choices, question);
     },
     async yes({ given: answer, flag, message }) {

@@ -1,8 +1,8 @@
 import type { CommandIo } from "../io/command-io.ts";
 import { type Asker, WrongAnswer } from "./asker.ts";
 import { type SetupEntry, secretFile, trustSettings } from "./files.ts";
-import { isPath, readGiven, readTyped } from "./given.ts";
 import type { InitOptions } from "./options.ts";
+import { isPath, readOptionFile, readTyped } from "./read-option-file.ts";
 import { askUrl, type TrustAsker } from "./trust.ts";
 
 /**
@@ -38,7 +38,7 @@ async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: Comman
   const given =
     firewallKeyFile === undefined
       ? undefined
-      : pairIn(firewallKeyFile, readGiven("--firewall-key-file", firewallKeyFile, io));
+      : pairIn(firewallKeyFile, readOptionFile("--firewall-key-file", firewallKeyFile, io));
   if (typeof given === "string") throw new WrongAnswer(given);
   const typedPair = (typed: string): KeyPair | string | undefined => {
     if (typed === given?.key || !isPath(typed, io)) return undefined;

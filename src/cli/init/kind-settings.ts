@@ -40,7 +40,7 @@ function typeOf(setting: Schema): KindSetting["type"] {
  * The settings to ask for: the needed ones, and those of the kind's example, which works. The rest has defaults. What
  * to trust is decided by looking at the certificate.
  */
-export function askedSettings(kind: Mapping<unknown>): readonly KindSetting[] {
+export function settingsToAsk(kind: Mapping<unknown>): readonly KindSetting[] {
   const { properties, examples = [] } = kind.schema as {
     readonly properties: Readonly<Record<string, Schema>>;
     readonly examples?: readonly object[];

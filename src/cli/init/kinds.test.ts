@@ -13,7 +13,7 @@ import { update } from "../update/update.ts";
 import { askEntry } from "./ask-entry.ts";
 import { createFlagAsker } from "./asker.ts";
 import { init } from "./init.ts";
-import { askedSettings, type KindSetting } from "./kind-settings.ts";
+import { type KindSetting, settingsToAsk } from "./kind-settings.ts";
 import type { InitOptions } from "./options.ts";
 import { readEntry } from "./read-entry.ts";
 
@@ -38,7 +38,7 @@ describe("the questions for every kind come from the descriptions of its setting
   ];
   it.for(rows)("%s: %o", async ([tag, settings, kind, name]) => {
     const { io } = openTerminal(folder);
-    const asked = askedSettings(kind);
+    const asked = settingsToAsk(kind);
     const given = new Map(asked.map((setting) => [setting.key, answerTo(setting)]));
     const askTrust = async () => ({ kind: "system" }) as const;
     const asker = createFlagAsker(false);

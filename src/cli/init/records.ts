@@ -8,7 +8,7 @@ import { targetName, targetRank } from "../../updater/report/kind-names.ts";
 import type { ListedRecord, RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { askEntry, type CliValues, type EntryAsking, missingSettings, readGivenSettings } from "./ask-entry.ts";
+import { askEntry, type CliValues, type EntryAsking, missingSettings, readSettingOptions } from "./ask-entry.ts";
 import { type AnswerOption, type Asker, notAmong, untilRight, WrongAnswer } from "./asker.ts";
 import type { SetupEntry } from "./files.ts";
 import { settingsOf } from "./kind-settings.ts";
@@ -28,7 +28,7 @@ export async function askRecords(
   asker: Asker,
   io: CommandIo,
 ) {
-  const given = givenSettings(options);
+  const given = settingsOfOptions(options);
   const askTrust = createTrustAsker(
     given.has("fingerprint") ? `${flag} fingerprint=SHA256` : "--records-fingerprint",
     given.get("fingerprint") ?? options.recordsFingerprint,
@@ -69,15 +69,15 @@ export function missingTargetFlags(options: InitOptions): readonly string[] {
     const given = { "--records URL": records, "--api v1 or rrsets": api, "--token-file FILE": tokenFile };
     return Object.entries(given).flatMap(([each, value]) => (value === undefined ? [each] : []));
   }
-  return missingSettings(kind, flag, givenSettings(options));
+  return missingSettings(kind, flag, settingsOfOptions(options));
 }
 
 /** `--records` and `--token-file` are the settings that nearly all have. */
-function givenSettings({ records, tokenFile, targetSet }: InitOptions): CliValues {
+function settingsOfOptions({ records, tokenFile, targetSet }: InitOptions): CliValues {
   return new Map([
     ...(records === undefined ? [] : [["url", records] as const]),
     ...(tokenFile === undefined ? [] : [["token", tokenFile] as const]),
-    ...readGivenSettings(flag, targetSet),
+    ...readSettingOptions(flag, targetSet),
   ]);
 }
 

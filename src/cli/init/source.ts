@@ -4,13 +4,13 @@ import type { SourceConfig } from "../../updater/config/kinds.ts";
 import { sourceName } from "../../updater/report/kind-names.ts";
 import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { askEntry, type CliValues, missingSettings, readGivenSettings } from "./ask-entry.ts";
+import { askEntry, type CliValues, missingSettings, readSettingOptions } from "./ask-entry.ts";
 import { type AnswerOption, type Asker, NoAnswer, notAmong, untilRight, WrongAnswer } from "./asker.ts";
 import { askDevice, deviceChoices, publicAddress } from "./devices.ts";
 import { discover, type Proposal } from "./discover.ts";
 import type { SetupEntry, YamlValue } from "./files.ts";
 import { askFirewall } from "./firewall.ts";
-import { askedSettings } from "./kind-settings.ts";
+import { settingsToAsk } from "./kind-settings.ts";
 import type { InitOptions } from "./options.ts";
 import { readEntry } from "./read-entry.ts";
 import { createTrustAsker, type TrustAsker } from "./trust.ts";
@@ -19,7 +19,7 @@ import { createTrustAsker, type TrustAsker } from "./trust.ts";
  * What was found out about the source: its entry, the devices of the name, and the addresses that could be published
  * now.
  */
-export type AskedSource = {
+export type SourceAnswers = {
   readonly source: SetupEntry;
   readonly devices: Partial<Record<Family, YamlValue>>;
   readonly addresses: Partial<Record<Family, string>>;
@@ -28,8 +28,8 @@ export type AskedSource = {
 const flag = "--source-set";
 
 /** Asks for a source and reads it; then for the interface of each record. */
-export async function askSource(options: InitOptions, asker: Asker, io: CommandIo): Promise<AskedSource> {
-  const given = readGivenSettings(flag, options.sourceSet);
+export async function askSource(options: InitOptions, asker: Asker, io: CommandIo): Promise<SourceAnswers> {
+  const given = readSettingOptions(flag, options.sourceSet);
   const trusts = {
     firewall: createTrustAsker("--firewall-fingerprint", options.firewallFingerprint, asker, io),
     other: createTrustAsker(`${flag} fingerprint=SHA256`, given.get("fingerprint"), asker, io),
@@ -71,13 +71,13 @@ export function missingSourceFlags({ kind = usualKind, ...options }: InitOptions
     const flags = { firewall: "--firewall URL", firewallKeyFile: "--firewall-key-file FILE" } as const;
     return Object.entries(flags).flatMap(([key, each]) => (options[key as keyof typeof flags] ? [] : [each]));
   }
-  return missingSettings(about, flag, readGivenSettings(flag, options.sourceSet));
+  return missingSettings(about, flag, readSettingOptions(flag, options.sourceSet));
 }
 
 const isFirewall = (kind: string): boolean => sourceKinds[kind] === sourceKinds[usualKind];
 
 const asksNothing = (kind: string): boolean =>
-  !isFirewall(kind) && askedSettings(sourceKinds[kind] as (typeof sourceKinds)[string]).length === 0;
+  !isFirewall(kind) && settingsToAsk(sourceKinds[kind] as (typeof sourceKinds)[string]).length === 0;
 
 /**
  * Each kind once, though some have two names. Found ones come first, and `web` before those that have no public
@@ -122,7 +122,7 @@ async function askSourceEntry(kind: string, asking: SourceAsking): Promise<Setup
   const about = sourceKinds[kind];
   if (about === undefined) throw new Error(`no source of kind ${kind}`);
   // What is not asked for is used as it was found; the rest is proposed.
-  const asked = askedSettings(about).map(({ key }) => key);
+  const asked = settingsToAsk(about).map(({ key }) => key);
   const [open, certain] = [true, false].map((isAsked) =>
     Object.entries(known).filter(([key]) => asked.includes(key) === isAsked),
   );

@@ -42,8 +42,8 @@ export async function publishZone(
     return 0;
   }
   const { fill, drift } = options;
-  const wish = { provider, digest: preview.digest, fill, drift };
-  const written = await write(api, "POST", `/zones/${zone}/actions/publish`, { body: wish, signal: io.signal });
+  const request = { provider, digest: preview.digest, fill, drift };
+  const written = await write(api, "POST", `/zones/${zone}/actions/publish`, { body: request, signal: io.signal });
   const { publication } = written.body;
   if (options.json) io.out(`${JSON.stringify(publication, undefined, 2)}\n`);
   else io.out(`${nameToUnicode(zone)} is published at ${String(preview.service)} from now on.\n`);

@@ -113,7 +113,7 @@ const pathOf = ({ zone, owner, type }: SetPlace) => `/zones/${zone}/rrsets/${enc
 async function bringTo(
   api: RecordsApi,
   set: SetPlace,
-  wish: {
+  edited: {
     readonly before: Content | undefined;
     readonly wanted: readonly string[];
     readonly ttl: number | undefined;
@@ -121,7 +121,7 @@ async function bringTo(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { before, wanted, ttl, same } = wish;
+  const { before, wanted, ttl, same } = edited;
   const records = wanted.map((value) => ({ value }));
   if (before === undefined) {
     if (wanted.length === 0) return;

@@ -55,8 +55,8 @@ export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: Comma
     return bogus === 0 && failed === 0 ? 0 : 1;
   });
 
-const resolversFor = (wish: string | undefined): readonly ResolverName[] =>
-  wish === "none" ? [] : wish === "unbound" || wish === "delv" ? [wish] : ["unbound", "delv"];
+const resolversFor = (choice: string | undefined): readonly ResolverName[] =>
+  choice === "none" ? [] : choice === "unbound" || choice === "delv" ? [choice] : ["unbound", "delv"];
 
 const introduction = (zone: string, resolver: ResolverName | undefined): string =>
   `A copy of ${zone} is signed, gets a new key, then another algorithm, and is unsigned. Your zone is only read.\n` +

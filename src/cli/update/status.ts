@@ -38,7 +38,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<num
   const updater = await openUpdater(config, { state: opened.state, now: Date.now, random: Math.random });
   try {
     const [planned, running] = await Promise.all([updater.plan(io.signal), askUpdater(config, io)]);
-    const postponed = heldBackIn(await readHistory(config.historyFile), Date.now());
+    const postponed = waitingEntries(await readHistory(config.historyFile), Date.now());
     const rows = await rowsOf(planned, updater, opened.state, { next: running, postponed }, io.signal);
     io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
     return rows.every(({ ok }) => ok) ? 0 : 1;
@@ -95,7 +95,7 @@ async function rowsOf(
  * Only the running updater knows how often a record was replaced in the last hour. It writes to the history when it has
  * to wait.
  */
-function heldBackIn(history: readonly HistoryEntry[], now: number): ReadonlyMap<string, HistoryEntry> {
+function waitingEntries(history: readonly HistoryEntry[], now: number): ReadonlyMap<string, HistoryEntry> {
   const last = new Map(history.map((entry) => [entry.about, entry]));
   return new Map([...last].filter(([, { kind, until }]) => kind === "waiting" && Date.parse(until ?? "") > now));
 }

@@ -67,7 +67,7 @@ async function readZones(words: readonly string[], io: CommandIo): Promise<reado
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(longest)]);
   const silent = { ...io, out: () => undefined, err: () => undefined, signal };
   const zones: string[] = [];
-  const options: ManageOptions = { config: "moor.yaml", account: "main", ...givenIn(words) };
+  const options: ManageOptions = { config: "moor.yaml", account: "main", ...serviceOptions(words) };
   try {
     const { withApi } = await import("../manage/with-api.ts");
     await withApi(options, silent, async (api) => {
@@ -94,7 +94,7 @@ const optionNames = {
 } as const;
 
 /** The options that say which service or store. */
-const givenIn = (words: readonly string[]): Partial<Record<keyof typeof optionNames, string>> =>
+const serviceOptions = (words: readonly string[]): Partial<Record<keyof typeof optionNames, string>> =>
   Object.fromEntries(
     Object.entries(optionNames).flatMap(([key, name]) => {
       const joined = words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);

@@ -38,7 +38,7 @@ export function parseZoneName(text: string, where = "name"): Result<string> {
 }
 
 /** A zone name from a request: in any case, with or without a trailing dot. */
-export const askedZoneName = (text: string): string => text.toLowerCase().replace(/\.$/, "");
+export const zoneNameOf = (text: string): string => text.toLowerCase().replace(/\.$/, "");
 
 /**
  * The owner that a text means inside a zone. A trailing dot makes it absolute; without one it is relative even when it

@@ -122,8 +122,8 @@ const cases: readonly [string, Case, ReturnType<typeof refusalOfName>][] = [
 
 describe("whether a zone may be created", () => {
   it.each(cases)("www.alpha.test, when %s", (_, { above, below = [], consents = [], reserved }, refusal) => {
-    const wish = { name: "www.alpha.test", account: us, reserved };
-    expect(refusalOfName(wish, { above, below, consents })).toBe(refusal);
+    const newZone = { name: "www.alpha.test", account: us, reserved };
+    expect(refusalOfName(newZone, { above, below, consents })).toBe(refusal);
   });
 
   it("consent to a name above a zone covers no names inside that zone", () => {
@@ -134,10 +134,10 @@ describe("whether a zone may be created", () => {
   it("with too many zones below, only the operator can allow it", () => {
     const below = Array.from({ length: mostBelow + 1 }, (_, i) => zone(`z${i}.alpha.test`, them, i + 1));
     const consents = below.map((each) => from(each, "alpha.test"));
-    const wish = { name: "alpha.test", account: us };
-    expect(refusalOfName(wish, { above: undefined, below, consents })).toBe("above-foreign-zone");
-    expect(refusalOfName(wish, { above: undefined, below: below.slice(1), consents })).toBeUndefined();
-    expect(refusalOfName(wish, { above: undefined, below, consents: [operator("alpha.test")] })).toBeUndefined();
+    const newZone = { name: "alpha.test", account: us };
+    expect(refusalOfName(newZone, { above: undefined, below, consents })).toBe("above-foreign-zone");
+    expect(refusalOfName(newZone, { above: undefined, below: below.slice(1), consents })).toBeUndefined();
+    expect(refusalOfName(newZone, { above: undefined, below, consents: [operator("alpha.test")] })).toBeUndefined();
   });
 });
 

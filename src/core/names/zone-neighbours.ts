@@ -36,22 +36,27 @@ export const mostBelow = 100;
  * the closest zone above decides about the names in it, even against the owner of a zone further up, and a name inside
  * an existing zone is not treated as reserved.
  */
-export function refusalOfName(wish: NewZoneName, around: Neighbourhood): NameRefusal | undefined {
+export function refusalOfName(newZone: NewZoneName, around: Neighbourhood): NameRefusal | undefined {
   const { above, below, consents } = around;
   const isAllowed = ({ zone, account, name }: Consent) =>
-    zone === undefined && account === wish.account && name === wish.name;
+    zone === undefined && account === newZone.account && name === newZone.name;
   if (consents.some(isAllowed)) return undefined;
-  const consented = (zone: Neighbour): boolean => isConsented(wish, zone, consents);
-  if (above === undefined && wish.reserved !== undefined) return wish.reserved;
-  if (above !== undefined && above.account !== wish.account && !consented(above)) return "inside-foreign-zone";
-  const foreign = below.filter(({ account }) => account !== wish.account);
+  const consented = (zone: Neighbour): boolean => isConsented(newZone, zone, consents);
+  if (above === undefined && newZone.reserved !== undefined) return newZone.reserved;
+  if (above !== undefined && above.account !== newZone.account && !consented(above)) return "inside-foreign-zone";
+  const foreign = below.filter(({ account }) => account !== newZone.account);
   return foreign.length > mostBelow || !foreign.every(consented) ? "above-foreign-zone" : undefined;
 }
 
 /** Whether the owner of a zone above or below has consented. */
-export const isConsented = (wish: NewZoneName, { number, name: zoneName }: Neighbour, consents: readonly Consent[]) =>
+export const isConsented = (
+  newZone: NewZoneName,
+  { number, name: zoneName }: Neighbour,
+  consents: readonly Consent[],
+) =>
   consents.some(
-    ({ zone, account, name }) => zone === number && account === wish.account && covers({ name, zoneName }, wish.name),
+    ({ zone, account, name }) =>
+      zone === number && account === newZone.account && covers({ name, zoneName }, newZone.name),
   );
 
 const covers = (consent: { readonly name: string; readonly zoneName: string }, wanted: string): boolean =>

@@ -5,7 +5,7 @@ import { displayNames, type EndpointName, endpoints, type Privilege, privileges 
 import type { AccessStore } from "../access/store.ts";
 import * as answers from "./answers.ts";
 import type { Call, EndpointHandler } from "./call.ts";
-import { askedPage } from "./page-rows.ts";
+import { pageOfRequest } from "./page-rows.ts";
 
 /** Management of users' keys and privileges, as OPNsense has it since 25.1. */
 export function accessEndpoints(access: AccessStore, now: () => Date) {
@@ -21,7 +21,7 @@ export function accessEndpoints(access: AccessStore, now: () => Date) {
     "auth/user/search_api_key": async ({ request }) => {
       const inForce = keys.list().filter(({ revoked }) => revoked === undefined);
       const rows = inForce.map(({ name, key }) => ({ username: name, key, id: Buffer.from(key).toString("base64") }));
-      return answers.json(await askedPage(request, rows));
+      return answers.json(await pageOfRequest(request, rows));
     },
     "auth/user/del_api_key": async (call) => {
       if (call.request.method !== "POST") return result("failed");
@@ -40,7 +40,7 @@ export function accessEndpoints(access: AccessStore, now: () => Date) {
         users: users.list().flatMap(({ name, privileges: held }) => (held.includes(id) ? [name] : [])),
         groups: [],
       }));
-      return answers.json(await askedPage(request, rows));
+      return answers.json(await pageOfRequest(request, rows));
     },
   } satisfies Partial<Record<EndpointName, EndpointHandler>>;
 }

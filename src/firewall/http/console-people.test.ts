@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { MadeKey, UserWish } from "../../contract/console-firewall.ts";
+import type { MadeKey, UserInput } from "../../contract/console-firewall.ts";
 import { openAccess } from "../access/store.ts";
 import { PeopleAdmin } from "./console-people.ts";
 
@@ -8,7 +8,7 @@ afterEach(() => access.users.remove("anna"));
 const people = new PeopleAdmin(access, () => new Date("2026-11-15T12:00:00Z"));
 const by = { name: "root", source: "203.0.113.1" };
 access.users.add({ name: "root", privileges: ["all"], now: new Date() });
-const anna: UserWish = { name: "anna", fullName: "", disabled: false, expires: null, privileges: [], networks: [] };
+const anna: UserInput = { name: "anna", fullName: "", disabled: false, expires: null, privileges: [], networks: [] };
 
 describe("a request for a user, whatever was sent", () => {
   it.each([
@@ -30,7 +30,7 @@ describe("a request for a user, whatever was sent", () => {
     ["a network that is none", "networks", { networks: ["nowhere"] }, /^nowhere is not a network/],
   ])("%s is reported, with its field: %s", (_, field, sent, wrong) => {
     const expected = { wrong: expect.stringMatching(wrong), field };
-    expect(people.addUser({ ...anna, ...sent } as UserWish, by)).toEqual(expected);
+    expect(people.addUser({ ...anna, ...sent } as UserInput, by)).toEqual(expected);
   });
 
   it("can include a key, whose secret is in the answer and nowhere else", () => {

@@ -4,9 +4,9 @@ import type {
   AuditLine,
   ConsolePeople,
   MadeKey,
-  NewUserWish,
+  NewUserInput,
   UserField,
-  UserWish,
+  UserInput,
 } from "../../contract/console-firewall.ts";
 import { parseNetwork } from "../../core/addresses/network.ts";
 import type { AuditActor } from "../access/audit.ts";
@@ -44,27 +44,27 @@ export class PeopleAdmin {
     };
   }
 
-  addUser(wish: NewUserWish, by: AuditActor): PeopleOutcome {
-    const badName = nameFault(wish.name);
-    const wrong = badName === undefined ? userFault(wish) : wrongIn("name", badName);
+  addUser(input: NewUserInput, by: AuditActor): PeopleOutcome {
+    const badName = nameFault(input.name);
+    const wrong = badName === undefined ? userFault(input) : wrongIn("name", badName);
     if (wrong !== undefined) return wrong;
-    if (!this.#access.users.add({ name: wish.name, now: this.#now(), ...toChange(wish) }))
-      return wrongIn("name", `A user ${wish.name} already exists.`);
-    this.#note(by, "user added", described(wish));
-    return wish.withKey === true ? this.addKey(wish.name, by) : "done";
+    if (!this.#access.users.add({ name: input.name, now: this.#now(), ...toChange(input) }))
+      return wrongIn("name", `A user ${input.name} already exists.`);
+    this.#note(by, "user added", described(input));
+    return input.withKey === true ? this.addKey(input.name, by) : "done";
   }
 
   /** Fields that are left out stay unchanged. */
-  async changeUser(name: string, change: Partial<UserWish>, by: AuditActor): Promise<PeopleOutcome> {
+  async changeUser(name: string, change: Partial<UserInput>, by: AuditActor): Promise<PeopleOutcome> {
     const { users, sessions } = this.#access;
     const user = users.find(name);
     if (user === undefined) return "missing";
-    const wish = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
-    const wrong = userFault(wish) ?? (name === by.name ? shutOut(wish, by, this.#now()) : undefined);
+    const input = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
+    const wrong = userFault(input) ?? (name === by.name ? shutOut(input, by, this.#now()) : undefined);
     if (wrong !== undefined) return wrong;
-    users.change(name, toChange(wish));
-    if (wish.disabled) await sessions.removeAll(name);
-    return this.#note(by, "user changed", described({ ...wish, name }));
+    users.change(name, toChange(input));
+    if (input.disabled) await sessions.removeAll(name);
+    return this.#note(by, "user changed", described({ ...input, name }));
   }
 
   async removeUser(name: string, by: AuditActor): Promise<PeopleOutcome> {
@@ -127,7 +127,7 @@ const toConsoleKey = ({ key, created, lastUsed }: ApiKey) => ({
 
 const wrongIn = (field: UserField, wrong: string): Wrong => ({ wrong, field });
 
-function userFault({ fullName, expires, privileges: held, networks }: UserWish): Wrong | undefined {
+function userFault({ fullName, expires, privileges: held, networks }: UserInput): Wrong | undefined {
   if (typeof fullName !== "string" || fullName.length > 200)
     return wrongIn("fullName", "The full name can have at most 200 characters.");
   if (expires !== null && !isDate(expires)) return wrongIn("expires", "The expiry is not a valid date.");
@@ -146,8 +146,8 @@ function isDate(text: unknown): boolean {
 }
 
 /** Administrators must not lock themselves out: perhaps nobody else could undo it. */
-function shutOut(wish: UserWish, { source }: AuditActor, now: Date): Wrong | undefined {
-  const { disabled, expires, privileges: held, networks } = wish;
+function shutOut(input: UserInput, { source }: AuditActor, now: Date): Wrong | undefined {
+  const { disabled, expires, privileges: held, networks } = input;
   if (disabled) return { wrong: "You cannot disable yourself." };
   if (expires !== null && Date.parse(expires) <= now.getTime())
     return wrongIn("expires", "You cannot set your own expiry to the past.");
@@ -167,7 +167,7 @@ function privilegeFault(held: readonly string[]): Wrong | undefined {
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length <= 100 && value.every((item) => typeof item === "string");
 
-const toChange = ({ fullName, disabled, expires, privileges: held, networks }: UserWish) => ({
+const toChange = ({ fullName, disabled, expires, privileges: held, networks }: UserInput) => ({
   fullName,
   disabled: disabled === true,
   expires: expires === null ? ("never" as const) : new Date(expires),
@@ -175,6 +175,6 @@ const toChange = ({ fullName, disabled, expires, privileges: held, networks }: U
   networks,
 });
 
-const described = ({ name, disabled, privileges: held, networks }: UserWish): string =>
+const described = ({ name, disabled, privileges: held, networks }: UserInput): string =>
   `${name}${disabled ? ", disabled" : ""}, privileges: ${held.join(", ") || "none"}` +
   (networks.length === 0 ? "" : `, from ${networks.join(", ")}`);

@@ -6,7 +6,7 @@ import { createSessions, type People, type SessionRole } from "../../access/sess
 import { createSignIn, forged } from "../../access/session-http.ts";
 import { createEntrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
-import type { ConsoleTraffic, NewUserWish, UserWish } from "../../contract/console-firewall.ts";
+import type { ConsoleTraffic, NewUserInput, UserInput } from "../../contract/console-firewall.ts";
 import { objectOfJson } from "../../core/is-object.ts";
 import { json, type PlainRequest, problem, readPlainRequest } from "../../lib/http/plain-request.ts";
 import { createStaticPages, type PageAnswer } from "../../lib/http/static-pages.ts";
@@ -229,9 +229,9 @@ async function manage(people: PeopleAdmin, { method, path, body }: PlainRequest,
   const [, , kind, given = "", part] = path.split("/");
   const name = decoded(given);
   // Every field is checked where it is used.
-  const wish = objectOfJson(body) as unknown;
+  const input = objectOfJson(body) as unknown;
   // Only a new key needs no fields.
-  if (wish === undefined && (method === "PUT" || (method === "POST" && part === undefined)))
+  if (input === undefined && (method === "PUT" || (method === "POST" && part === undefined)))
     return problem(400, "The request is not a JSON object.");
   switch (`${method} ${kind}${name === "" ? "" : "/:name"}${part === undefined ? "" : `/${part}`}`) {
     case "GET people":
@@ -239,9 +239,9 @@ async function manage(people: PeopleAdmin, { method, path, body }: PlainRequest,
     case "GET audit":
       return json(200, { audit: people.audit() });
     case "POST users":
-      return toAnswer(people.addUser(wish as NewUserWish, by));
+      return toAnswer(people.addUser(input as NewUserInput, by));
     case "PUT users/:name":
-      return toAnswer(await people.changeUser(name, wish as Partial<UserWish>, by));
+      return toAnswer(await people.changeUser(name, input as Partial<UserInput>, by));
     case "DELETE users/:name":
       return toAnswer(await people.removeUser(name, by));
     case "POST users/:name/keys":

@@ -12,7 +12,7 @@ export type RowsPage<Row> = {
 };
 
 /** The page of a list that a request asks for. */
-export const askedPage = async <Row extends Cells>(
+export const pageOfRequest = async <Row extends Cells>(
   request: IncomingMessage,
   rows: readonly Row[],
 ): Promise<RowsPage<Row>> => pageRows(rows, await readFields(request));

@@ -17,7 +17,7 @@ import { gatewayItems, gatewayRows, type HealthOf, type Route, routeRows } from 
 import * as answers from "./answers.ts";
 import type { EndpointHandler } from "./call.ts";
 import { fullText, holdersOf, type InterfaceEventStreams } from "./events.ts";
-import { askedPage } from "./page-rows.ts";
+import { pageOfRequest } from "./page-rows.ts";
 
 /** Each reader rejects if the kernel cannot be read. */
 export type FirewallStatusOptions = {
@@ -77,7 +77,7 @@ function overviewEndpoints({ config, readSnapshot, readRoutes }: FirewallStatusO
     "interfaces/overview/export": async () => answers.jsonAsPage(await readOverview(true)),
     "interfaces/overview/interfaces_info": async ({ request, parameters }) => {
       const rows = await readOverview(!isFalseInPhp(parameters[0]));
-      return answers.json(await askedPage(request, rows));
+      return answers.json(await pageOfRequest(request, rows));
     },
     "interfaces/overview/get_interface": async ({ parameters }) => {
       const row = (await readOverview(true)).find(({ device }) => device === parameters[0]);
@@ -94,7 +94,7 @@ function neighbourEndpoints({ config, readSnapshot, readArp }: FirewallStatusOpt
   return {
     "diagnostics/interface/get_arp": async () => answers.json(await readArpRows()),
     "diagnostics/interface/search_arp": async ({ request }) =>
-      answers.json(await askedPage(request, await readArpRows())),
+      answers.json(await pageOfRequest(request, await readArpRows())),
   } satisfies Endpoints;
 }
 
@@ -104,7 +104,7 @@ function routeEndpoints({ config, readSnapshot, readRoutes, healthOf }: Firewall
     "diagnostics/interface/get_routes": async () => answers.json(routeRows(...(await read("all")), config)),
     "routing/settings/search_gateway": async ({ request }) => {
       const [routes, { report }] = await read("default");
-      return answers.json(await askedPage(request, gatewayRows(routes, report, config, healthOf)));
+      return answers.json(await pageOfRequest(request, gatewayRows(routes, report, config, healthOf)));
     },
     "routes/gateway/status": async () => {
       const [routes, { report }] = await read("default");

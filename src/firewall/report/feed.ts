@@ -49,7 +49,7 @@ export function createReportFeed(options: ReportFeedOptions): ReportFeed {
     return latest;
   };
 
-  const look = async (signal: AbortSignal) => {
+  const readKernel = async (signal: AbortSignal) => {
     try {
       take(await readNow());
       if (failing) log.info("the kernel can be read again");
@@ -66,7 +66,7 @@ export function createReportFeed(options: ReportFeedOptions): ReportFeed {
     watching = new AbortController();
     const { signal } = watching;
     watch(
-      foldTriggers(() => look(signal), { spacing, signal, now }),
+      foldTriggers(() => readKernel(signal), { spacing, signal, now }),
       signal,
     ).catch((error: unknown) => log.error({ err: error }, "stopped watching the kernel"));
   };

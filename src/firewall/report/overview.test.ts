@@ -36,7 +36,7 @@ const config = { interfaces: [["ppp0", { hidden: false, description: "Line", ide
 const row = (one: KernelRow) =>
   overviewOf(takeSnapshot([one], config, 0), config, { statistics: false, routes: [], machineAddress })[0];
 
-const wish = { statistics: false, routes: [], machineAddress };
+const options = { statistics: false, routes: [], machineAddress };
 const lo = device("lo", { ifindex: 1, link_type: "loopback", flags: ["LOOPBACK", "UP", "LOWER_UP"] });
 const virtual = (ifname: string, info_kind: string) => device(ifname, { linkinfo: { info_kind } });
 
@@ -89,7 +89,7 @@ describe("overviewOf", () => {
     ["devices whose kind is unknown", [lo, { ...device("eth0"), link_type: undefined as never }], []],
     ["no device", [], []],
   ])("a machine with %s is identified by one address", (_, rows, cards) => {
-    const shown = overviewOf(takeSnapshot(rows, noConfig, 0), noConfig, wish);
+    const shown = overviewOf(takeSnapshot(rows, noConfig, 0), noConfig, options);
     const physical = shown.filter(({ is_physical }) => is_physical === true);
     expect(physical.map((each) => `${String(each.device)} ${String(each.macaddr_hw)}`)).toEqual(cards);
   });

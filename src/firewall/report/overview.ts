@@ -9,19 +9,23 @@ import type { Route } from "./routes.ts";
 export type OverviewRow = Readonly<Record<string, unknown>>;
 
 /** What to include besides the report itself. */
-export type OverviewWish = {
+export type OverviewOptions = {
   readonly statistics: boolean;
   readonly routes: readonly Route[];
   /** Identifies a machine without network cards. */
   readonly machineAddress: string;
 };
 
-export function overviewOf({ rows, report }: Snapshot, config: FirewallConfig, wish: OverviewWish): OverviewRow[] {
+export function overviewOf(
+  { rows, report }: Snapshot,
+  config: FirewallConfig,
+  options: OverviewOptions,
+): OverviewRow[] {
   const standIn = standInOf([...report.values()]);
   return [...report].map(([name, device]) => {
     const row = rows.find(({ ifname }) => ifname === name);
-    const shown = overviewRow(device, row, config, wish);
-    return device === standIn ? { ...shown, is_physical: true, macaddr_hw: wish.machineAddress } : shown;
+    const shown = overviewRow(device, row, config, options);
+    return device === standIn ? { ...shown, is_physical: true, macaddr_hw: options.machineAddress } : shown;
   });
 }
 
@@ -39,7 +43,7 @@ function overviewRow(
   { ipv4, ipv6, ...device }: WireInterface,
   row: KernelRow | undefined,
   config: FirewallConfig,
-  { statistics, routes }: OverviewWish,
+  { statistics, routes }: OverviewOptions,
 ): OverviewRow {
   const name = device.device;
   return {

@@ -72,8 +72,8 @@ export async function openAcmeClient(options: ClientOptions): Promise<AcmeClient
         }
       }
     };
-    const wish = { termsOfServiceAgreed: true, contact: [`mailto:${mail}`] };
-    const account = await post(urls.newAccount, wish, { jwk: key.jwk });
+    const terms = { termsOfServiceAgreed: true, contact: [`mailto:${mail}`] };
+    const account = await post(urls.newAccount, terms, { jwk: key.jwk });
     const asAccount = (url: string, payload?: object) => post(url, payload, { kid: account.url });
     return {
       key,

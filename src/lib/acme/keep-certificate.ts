@@ -6,7 +6,7 @@ import { handshake } from "../http/tls-server.ts";
 import { outside } from "../tls/material.ts";
 import { AcmeFailure } from "./failure.ts";
 import { type KeepOptions, obtainCertificate } from "./obtain-certificate.ts";
-import { askedToWait, untilOrder, waitAfter } from "./plan.ts";
+import { remainingWait, untilOrder, waitAfter } from "./plan.ts";
 import { issuedOf, parseSaved, type Saved } from "./saved.ts";
 
 /**
@@ -122,7 +122,7 @@ function createOrdering(
     if (held && time.getTime() >= held.from && time.getTime() < held.until) return held.until - time.getTime();
     held = undefined;
     let issued = issuedOf(before);
-    const wait = Math.max(untilOrder(issued, options, time), askedToWait(before, options.directory, time));
+    const wait = Math.max(untilOrder(issued, options, time), remainingWait(before, options.directory, time));
     if (wait > 0) return wait;
     try {
       issued = await obtainCertificate(options, signal);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { askedToWait, letsEncrypt, namesToOrder, untilOrder, waitAfter } from "./plan.ts";
+import { letsEncrypt, namesToOrder, remainingWait, untilOrder, waitAfter } from "./plan.ts";
 
 const day = 86_400_000;
 const minute = 60_000;
@@ -70,11 +70,11 @@ describe("askedToWait", () => {
     ["for another authority", "https://acme.example.net/", day, 0],
     ["from when the clock was ahead", letsEncrypt, 3_000 * day, 0],
   ])("a wait %s", (_, directory, until, wait) => {
-    expect(askedToWait({ leaveAlone: { directory, until: issuedOn + until } }, letsEncrypt, now)).toBe(wait);
+    expect(remainingWait({ leaveAlone: { directory, until: issuedOn + until } }, letsEncrypt, now)).toBe(wait);
   });
 
   it("is 0 if the authority has not asked to wait", () => {
-    expect(askedToWait({}, letsEncrypt, now)).toBe(0);
+    expect(remainingWait({}, letsEncrypt, now)).toBe(0);
   });
 });
 

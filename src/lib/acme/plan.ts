@@ -46,7 +46,7 @@ export function waitAfter(
 const longestRetryAfter = 7 * 24 * hour;
 
 /** Milliseconds left of a wait that the authority asked for before a restart. */
-export function askedToWait(
+export function remainingWait(
   { leaveAlone }: { readonly leaveAlone?: { readonly directory: string; readonly until: number } },
   directory: string,
   now: Date,

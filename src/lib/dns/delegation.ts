@@ -84,13 +84,13 @@ const nameIn = ({ data }: ResourceRecord): readonly string[] => {
 /** The system's resolver, and questions to port 53 of public addresses only: account holders choose the zones. */
 export function systemDns(): DnsTools {
   const resolver = new Resolver({ timeout: limit, tries: 1, maxTimeout: limit });
-  const given = (found: Promise<readonly string[]>): Promise<readonly string[]> =>
+  const emptyIfNone = (found: Promise<readonly string[]>): Promise<readonly string[]> =>
     found.catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENODATA" || error.code === "ENOTFOUND") return [];
       throw new Error(`the resolver of this machine does not answer (${error.code})`, { cause: error });
     });
   return {
-    serversOf: (name) => given(resolver.resolveNs(name)),
+    serversOf: (name) => emptyIfNone(resolver.resolveNs(name)),
     addressesOf: async (server) => {
       const found = await Promise.allSettled([resolver.resolve4(server), resolver.resolve6(server)]);
       return found.flatMap((each) => (each.status === "fulfilled" ? each.value : []));

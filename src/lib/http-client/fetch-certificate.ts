@@ -18,14 +18,14 @@ export type ShownCertificate = {
 
 /** Throws a readable error if no TLS server answers. Sends only the TLS handshake. */
 export async function fetchCertificate(url: URL, signal: AbortSignal, limit = 10_000): Promise<ShownCertificate> {
-  const look = <T>(options: ConnectionOptions, see: (socket: TLSSocket) => T) =>
+  const connect = <T>(options: ConnectionOptions, see: (socket: TLSSocket) => T) =>
     greet(url, options, see, signal, limit);
-  const { certificate, doubt } = await look({}, (socket) => ({
+  const { certificate, doubt } = await connect({}, (socket) => ({
     certificate: socket.getPeerCertificate(true),
     doubt: socket.authorized ? undefined : String(socket.authorizationError),
   }));
   const root = doubt === undefined ? undefined : rootOf(certificate);
-  const isEnoughToTrust = root && (await look({ ca: root.toString() }, ({ authorized }) => authorized));
+  const isEnoughToTrust = root && (await connect({ ca: root.toString() }, ({ authorized }) => authorized));
   return {
     fingerprint: certificate.fingerprint256,
     subject: nameIn(certificate.subject),

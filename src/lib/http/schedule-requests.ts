@@ -155,13 +155,13 @@ class RequestSchedule {
 function readLittleMore(request: IncomingMessage): void {
   const { socket } = request;
   const [before, end] = [socket.bytesRead, performance.now() + timeForRest];
-  const look = () => {
+  const checkRest = () => {
     if (socket.destroyed || request.complete) return;
     if (socket.bytesRead - before > mostRest) socket.pause();
     if (performance.now() >= end) socket.destroy();
-    else setTimeout(look, timeForRest / 50).unref();
+    else setTimeout(checkRest, timeForRest / 50).unref();
   };
-  look();
+  checkRest();
 }
 
 /**

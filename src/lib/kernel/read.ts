@@ -8,7 +8,7 @@ import { type RunIpOptions, runIp } from "./run-ip.ts";
  */
 export async function readKernel(options: RunIpOptions = {}): Promise<readonly KernelRow[]> {
   const found = await runIp(["-json", "-details", "-statistics", "addr"], options);
-  if (found === undefined) return knownRows(rowsFromNode(networkInterfaces()));
+  if (found === undefined) return rowsOrThrow(rowsFromNode(networkInterfaces()));
   try {
     return parseKernelRows(found.printed);
   } catch (error) {
@@ -17,7 +17,7 @@ export async function readKernel(options: RunIpOptions = {}): Promise<readonly K
 }
 
 /** Node lists only devices that are up, so a machine where all are down is not the same as one without any. */
-function knownRows(rows: readonly KernelRow[]): readonly KernelRow[] {
+function rowsOrThrow(rows: readonly KernelRow[]): readonly KernelRow[] {
   if (rows.length === 0) throw new Error("no interface is up, and others can be read only with `ip` (iproute2)");
   return rows;
 }

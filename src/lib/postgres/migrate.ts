@@ -98,7 +98,7 @@ export function watchSchema(postgres: Postgres, { steps, shown, log }: SchemaWat
   const outgrown = Promise.withResolvers<DatabaseTrouble>();
   let trouble: DatabaseTrouble | undefined;
 
-  const look = async (): Promise<void> => {
+  const readState = async (): Promise<void> => {
     const [state] = (await postgres.read({ text: schemaStatement })).rows as SchemaState[];
     if (state === undefined || trouble !== undefined || stepsFor(steps, state) !== "too-new") return;
     trouble = tooNew(shown, steps, state);
@@ -121,7 +121,7 @@ export function watchSchema(postgres: Postgres, { steps, shown, log }: SchemaWat
       },
     },
     // A failed check is repeated soon; outages of the database are reported elsewhere.
-    look: () => void look().catch(() => undefined),
+    look: () => void readState().catch(() => undefined),
     outgrown: outgrown.promise,
   };
 }

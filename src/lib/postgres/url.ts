@@ -37,12 +37,12 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   const unknown = [...url.searchParams.keys()].filter((key) => !parameters.has(key));
   if (unknown.length > 0) return fault(`has a parameter that moor does not know; remove it: ${unknown.join(", ")}`);
   const { env } = sources;
-  const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
+  const parameter = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
   const hosts = readHosts({ url, listed, host: parts.host, env });
   if (!hosts.ok) return hosts;
   // moor writes: on a standby it would stay, although it cannot, when the primary is back.
   const usual = hosts.value.length > 1 ? "read-write" : "any";
-  const session = asked("target_session_attrs", "PGTARGETSESSIONATTRS") ?? usual;
+  const session = parameter("target_session_attrs", "PGTARGETSESSIONATTRS") ?? usual;
   if (!isSessionKind(session)) {
     const where = url.searchParams.has("target_session_attrs") ? "--database" : "PGTARGETSESSIONATTRS";
     return fault(
@@ -56,7 +56,7 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   for (const { host, port } of hosts.value) {
     const ssl = readTls(host, url, env);
     if (!ssl.ok) return ssl;
-    const options = asked("options", "PGOPTIONS");
+    const options = parameter("options", "PGOPTIONS");
     configs.push({
       host,
       port,
@@ -64,7 +64,7 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
       database,
       ssl: ssl.value,
       ...(options !== undefined && { options }),
-      application_name: asked("application_name", "PGAPPNAME") ?? "moor",
+      application_name: parameter("application_name", "PGAPPNAME") ?? "moor",
       password: passwordFor(parts.password, sources, { host, port, database, user }),
     });
   }
@@ -77,15 +77,15 @@ const sessionKinds = ["any", "read-write", "primary"] as const;
 const isSessionKind = (text: string): text is SessionKind => (sessionKinds as readonly string[]).includes(text);
 
 function readTls(host: string, url: URL, env: PasswordSources["env"]): Result<false | ConnectionOptions> {
-  const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
-  const mode = asked("sslmode", "PGSSLMODE") ?? defaultMode(host);
+  const parameter = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
+  const mode = parameter("sslmode", "PGSSLMODE") ?? defaultMode(host);
   if (!modes.has(mode) && !host.startsWith("/")) {
     return url.searchParams.has("sslmode")
       ? fault("accepts sslmode=disable, require, verify-ca or verify-full")
       : fault("must be disable, require, verify-ca or verify-full", "PGSSLMODE");
   }
   const file = (option: TlsFile["option"], name: string, variable: string): readonly TlsFile[] => {
-    const path = asked(name, variable);
+    const path = parameter(name, variable);
     const where = url.searchParams.has(name) ? "--database" : variable;
     return path === undefined ? [] : [{ option, path, where }];
   };

@@ -106,15 +106,15 @@ function createWatch(load: () => Promise<Loaded>, first: Loaded, options: TlsOpt
     timer = undefined;
   };
   const start = (use: (pair: Pair) => void) => {
-    const lookLater = () => {
-      timer = setTimeout(() => void lookAndGoOn(), every).unref();
+    const readLater = () => {
+      timer = setTimeout(() => void readAndRepeat(), every).unref();
     };
-    const lookAndGoOn = async () => {
+    const readAndRepeat = async () => {
       await look(use);
-      if (timer !== undefined) lookLater();
+      if (timer !== undefined) readLater();
     };
     stop();
-    lookLater();
+    readLater();
   };
   return { start, stop, unfit, expires: () => new X509Certificate(shown.cert).validToDate };
 }

@@ -80,7 +80,7 @@ export const isWorthCaching = (prepared: Prepared): boolean =>
 export const isNoName = (prepared: Prepared): prepared is NegativeAnswer =>
   prepared.kind === "negative" && (prepared.flagsAndRcode & 0xf) === rcodes.nxDomain;
 
-export type AskedName = {
+export type QueriedName = {
   readonly key: string;
   readonly name: readonly Label[];
   readonly type: number;
@@ -90,7 +90,7 @@ export type AskedName = {
 };
 
 /** Undefined when the answer does not fit in any message. */
-export type Prepare = (zone: LoadedZone, asked: AskedName) => Prepared | undefined;
+export type Prepare = (zone: LoadedZone, asked: QueriedName) => Prepared | undefined;
 
 export function createPrepare(): Prepare {
   const scratch = Buffer.allocUnsafeSlow(maximumMessage);
@@ -125,7 +125,7 @@ const setsIn = ({ answer, authority, additional }: Answer): Dependencies["sets"]
  */
 function writeAnswer(
   answer: Answer,
-  asked: AskedName,
+  asked: QueriedName,
   scratch: Buffer,
   dependsOn: Dependencies | undefined,
 ): WrittenAnswer | undefined {
@@ -171,7 +171,7 @@ function writeAnswer(
 /** Where the header has the number of additional records. */
 const additionalCount = 10;
 
-function writeHead(writer: MessageWriter, answer: Answer, { key, name, type }: AskedName): void {
+function writeHead(writer: MessageWriter, answer: Answer, { key, name, type }: QueriedName): void {
   writer.u16(0);
   writer.u16(flagsAndRcodeOf(answer));
   writer.u16(1);
@@ -202,7 +202,7 @@ const flagsAndRcodeOf = (answer: Answer): number =>
   flags.response | (answer.kind === "referral" ? 0 : flags.authoritative) | rcodeOf(answer);
 
 /** A zone's DS set belongs to its parent, which may be created here without a change to this zone. */
-const isOfParent = (zone: LoadedZone, { name, type }: AskedName): boolean =>
+const isOfParent = (zone: LoadedZone, { name, type }: QueriedName): boolean =>
   type === types.ds && name.length === zone.view.labels.length;
 
 const questionType = (code: number): QuestionType => (code === types.any ? "ANY" : typeFromCode(code));

@@ -1,5 +1,5 @@
 /** Datagrams that libuv reads in one turn of the event loop, if so many have arrived. */
-const fullTurn = 32;
+const fullRead = 32;
 /** Milliseconds of full turns after which queries count as arriving faster than they can be answered. */
 const longBacklog = 10;
 /** Milliseconds of a turn in which answers are then still made. */
@@ -52,7 +52,7 @@ export class Backlog {
   }
 
   readonly #endTurn = (): void => {
-    this.#since = this.#inTurn < fullTurn ? undefined : (this.#since ?? this.#startOfTurn);
+    this.#since = this.#inTurn < fullRead ? undefined : (this.#since ?? this.#startOfTurn);
     this.#inTurn = 0;
     this.#spent = 0;
   };

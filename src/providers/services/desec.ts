@@ -93,7 +93,7 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
       const stored = (Array.isArray(list) ? list : [written.value]).filter(isSet);
       const storedAs = ({ name, type }: SetName) =>
         stored.find((each) => each.type === type && each.subname === subnameOf(name));
-      return { kind: "accepted", value: changes.map(({ set }) => heldIf(storedAs(set))) };
+      return { kind: "accepted", value: changes.map(({ set }) => currentIfReadable(storedAs(set))) };
     },
     close: () => client.close(),
   };
@@ -124,7 +124,7 @@ const currentSetOf = ({ records, ttl }: ReadableSet): CurrentSet<undefined> => (
   raw: undefined,
 });
 
-const heldIf = (set: ReadableSet | undefined) => set && currentSetOf(set);
+const currentIfReadable = (set: ReadableSet | undefined) => set && currentSetOf(set);
 
 const isSet = (value: unknown): value is ReadableSet =>
   isObject(value) &&

@@ -1,5 +1,5 @@
 import { isObject } from "../../core/is-object.ts";
-import { absoluteName, askedZoneName, ownerOf } from "../../core/names/name.ts";
+import { absoluteName, ownerOf, zoneNameOf } from "../../core/names/name.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
@@ -42,12 +42,12 @@ export function powerdnsCalls(account: ProviderAccount, client: HttpClient): Pro
     async zones(signal) {
       const answer = await api.get(`${base}/zones`, signal);
       const found = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
-      return mapFound(found, (zones) => zones.map(({ id, name }) => ({ id, name: askedZoneName(name) })));
+      return mapFound(found, (zones) => zones.map(({ id, name }) => ({ id, name: zoneNameOf(name) })));
     },
     async sets(zone, signal) {
       return mapFound(await zoneSets.read(zone, "", signal), (sets) =>
         sets.map((set) => ({
-          name: ownerOf(askedZoneName(set.name), zone) ?? printable(set.name),
+          name: ownerOf(zoneNameOf(set.name), zone) ?? printable(set.name),
           type: set.type,
           disabled: set.records.filter(isDisabled).map(({ content }) => content),
           ...currentSetOf(set),
@@ -86,7 +86,7 @@ class ZoneSets {
     if (answer.kind === "absent") return noZone(zone, service);
     if (answer.kind !== "ok") return answer;
     const { name, rrsets, kind, soa_edit_api: editsSerial } = answer.value;
-    if (!isText(name) || askedZoneName(name) !== zone || !Array.isArray(rrsets) || !rrsets.every(isSet)) {
+    if (!isText(name) || zoneNameOf(name) !== zone || !Array.isArray(rrsets) || !rrsets.every(isSet)) {
       return unexpected("no record sets of the zone", service);
     }
     this.#facts.set(zone, {

@@ -28,7 +28,7 @@ export function recordOperations(
 
     /** The records that the actor may see; `missing` if the requested zone does not exist. */
     records: async (actor: Actor, query: RecordsQuery) => {
-      const zones = await zonesAsked(store, permittedView, actor, query.zone);
+      const zones = await zonesOf(store, permittedView, actor, query.zone);
       if (zones === undefined) return missing("zone");
       const pause = () => schedule.next(actor.account);
       const found = await mapInParts(zones, (zone) => recordsOf(permittedView, actor, zone, query, pause), pause);
@@ -59,7 +59,7 @@ export function recordOperations(
   };
 }
 
-async function zonesAsked(
+async function zonesOf(
   store: RecordStore,
   permittedView: PermittedView,
   actor: Actor,

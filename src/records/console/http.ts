@@ -16,7 +16,7 @@ import { answerHistory, type HistoryRequest } from "./history.ts";
 import { createOverview, type KnownUpdater, type SigningTroubles } from "./overview.ts";
 import { type ConsoleSessions, isPlainHttp } from "./sessions.ts";
 import { answerSets } from "./set-pages.ts";
-import { consoleTokens, readTokenWish } from "./tokens.ts";
+import { consoleTokens, readTokenInput } from "./tokens.ts";
 
 export type ConsoleOptions = {
   readonly store: RecordStore;
@@ -132,10 +132,10 @@ function createAnswering({ store, sessions, services, updater, signing, guesses,
     if (path === "/console/tokens" && method === "GET") return json(200, { tokens: await tokens.list(actor.account) });
     if (method !== "GET" && actor.scope.access === "read") return readOnly;
     if (path === "/console/tokens" && method === "POST") {
-      const wish = readTokenWish(parsed(body));
-      if (!wish.ok)
-        return problem(422, wish.faults.map((fault) => `${fault.where}: ${faultInWords(fault)}`).join(". "));
-      const made = await tokens.make(actor.account, wish.value);
+      const input = readTokenInput(parsed(body));
+      if (!input.ok)
+        return problem(422, input.faults.map((fault) => `${fault.where}: ${faultInWords(fault)}`).join(". "));
+      const made = await tokens.make(actor.account, input.value);
       log.info({ actor: actor.label, id: made.token.id, request }, "console: token created");
       return json(201, made);
     }

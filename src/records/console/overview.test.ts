@@ -118,8 +118,8 @@ describe("the overview of an account", () => {
     const row = { owner: "a", type: "A", held: null, at: start } as const;
     const publish = async (zone: string, note: Partial<PublishedZone>, ...sets: readonly PublishedSet[]) => {
       const settings = { ...plainSettings(60), published };
-      const wish = { account: actor.account, id: zone, name: zone, settings, serial: 1, created: clock, sets: [] };
-      const made = await createZoneIn(store, wish, "a");
+      const newZone = { account: actor.account, id: zone, name: zone, settings, serial: 1, created: clock, sets: [] };
+      const made = await createZoneIn(store, newZone, "a");
       if (typeof made === "string") throw new Error(made);
       const { number } = made;
       const first = { through: 0, waiting: 0, ttl: 60, readAt: start, trouble: undefined };

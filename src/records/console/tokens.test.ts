@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { faultInWords } from "../../core/result.ts";
-import { readTokenWish } from "./tokens.ts";
+import { readTokenInput } from "./tokens.ts";
 
-const wish = (scope: unknown, name: unknown = "router") => readTokenWish({ name, scope });
+const input = (scope: unknown, name: unknown = "router") => readTokenInput({ name, scope });
 
 describe("a requested token", () => {
   it("is accepted with everything that a scope can hold", () => {
@@ -13,11 +13,11 @@ describe("a requested token", () => {
       expires: 1_900_000_000_000,
       networks: ["192.0.2.0/24", "2001:db8::1"],
     };
-    expect(wish(scope)).toEqual({ ok: true, value: { name: "router", scope } });
+    expect(input(scope)).toEqual({ ok: true, value: { name: "router", scope } });
   });
 
   it("has canonical names, and nothing that was not requested", () => {
-    expect(wish({ access: "read", zones: ["Example.ORG."], owner: "x" }, "  router ")).toEqual({
+    expect(input({ access: "read", zones: ["Example.ORG."], owner: "x" }, "  router ")).toEqual({
       ok: true,
       value: { name: "router", scope: { access: "read", zones: ["example.org"] } },
     });
@@ -25,11 +25,11 @@ describe("a requested token", () => {
 
   it("that may write all zones must be confirmed", () => {
     const all = { name: "all", scope: { access: "write", expires: 1_900_000_000_000, networks: ["192.0.2.0/24"] } };
-    const refused = readTokenWish(all);
+    const refused = readTokenInput(all);
     expect(refused.ok || refused.faults.map(faultInWords)).toEqual([
       "the token may write every zone, and create and delete zones; limit it to zones, names or types, or confirm it with allZones: true",
     ]);
-    expect(readTokenWish({ ...all, allZones: true })).toEqual({
+    expect(readTokenInput({ ...all, allZones: true })).toEqual({
       ok: true,
       value: { name: all.name, scope: all.scope },
     });
@@ -50,13 +50,13 @@ describe("a requested token", () => {
     ["an expiry of 0", { access: "read", expires: 0 }],
     ["too many rules", { access: "read", sets: Array.from({ length: 101 }, () => ({})) }],
   ] as const)("is refused with %s", ([, scope]) => {
-    expect(wish(scope).ok).toBe(false);
+    expect(input(scope).ok).toBe(false);
   });
 
   it.for([[""], ["  "], [undefined], ["x".repeat(101)], ["a\0b"], ["a\ud800b"]])(
     "is refused under the name %o",
     ([name]) => {
-      expect(wish({ access: "read" }, name ?? null).ok).toBe(false);
+      expect(input({ access: "read" }, name ?? null).ok).toBe(false);
     },
   );
 });

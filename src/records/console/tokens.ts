@@ -1,5 +1,5 @@
 import { createToken, hashSecret } from "../../access/secret.ts";
-import type { MadeToken, TokenEntry, TokenWish } from "../../contract/console.ts";
+import type { MadeToken, TokenEntry, TokenInput } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
 import { writesAllZones } from "../../core/may.ts";
@@ -11,7 +11,7 @@ import type { RecordStore } from "../store/port.ts";
 const most = 100;
 
 /** A requested token, or all faults in the request. */
-export function readTokenWish(body: unknown): Result<TokenWish> {
+export function readTokenInput(body: unknown): Result<TokenInput> {
   if (!isObject(body) || !isObject(body.scope)) return fail(badToken("scope", "a token needs a name and a scope"));
   const { name } = body;
   const faults: Fault[] = [];
@@ -30,7 +30,7 @@ export function consoleTokens(store: RecordStore, now: () => Instant) {
   return {
     list: async (account: number): Promise<readonly TokenEntry[]> => (await store.tokens({ account })).map(toEntry),
 
-    make: async (account: number, { name, scope }: TokenWish): Promise<MadeToken> => {
+    make: async (account: number, { name, scope }: TokenInput): Promise<MadeToken> => {
       const secret = createToken();
       const token = await store.addToken({ account, name, hash: hashSecret(secret), scope, created: now() });
       return { token: toEntry(token), secret };

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
 import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
-import type { HeldContent, LoggedChange, PublishedSet, Zone } from "../model.ts";
+import type { LoggedChange, PublishedContent, PublishedSet, Zone } from "../model.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
 import { keyOf, theirsOfSet } from "./theirs.ts";
 
@@ -14,7 +14,7 @@ export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifte
   outcome.fault.kind !== "missing";
 
 /** A set and what is known about it. */
-export type Known = SetPlace & {
+export type SetWork = SetPlace & {
   readonly key: string;
   /** Its row in the store; undefined if there is none. */
   readonly stored: PublishedSet | undefined;
@@ -22,7 +22,7 @@ export type Known = SetPlace & {
 };
 
 /** What was held may not be there any more: as after a request whose outcome is not known. */
-export const doubted = (rows: readonly PublishedSet[]): readonly Known[] =>
+export const doubt = (rows: readonly PublishedSet[]): readonly SetWork[] =>
   rows
     .filter(({ sent, theirs }) => sent === undefined && theirs === undefined)
     .map((stored) => {
@@ -31,7 +31,7 @@ export const doubted = (rows: readonly PublishedSet[]): readonly Known[] =>
     });
 
 /** Stores `row` of each set, unless its row is no longer `stored`: what somebody stored meanwhile is newer. */
-export async function saveRows<T extends Known>(
+export async function saveRows<T extends SetWork>(
   store: Pick<RecordStore, "replacePublishedSets">,
   zone: number,
   works: readonly T[],
@@ -48,7 +48,7 @@ export async function saveRows<T extends Known>(
 
 /** What is known about a set after it was sent. */
 export function rowAfter(
-  { row, ours }: { readonly row: PublishedSet; readonly ours: HeldContent | null },
+  { row, ours }: { readonly row: PublishedSet; readonly ours: PublishedContent | null },
   outcome: ChangeOutcome,
 ): PublishedSet {
   const known = { ...row, sent: undefined, refused: undefined };
@@ -70,7 +70,7 @@ export function rowAfter(
 }
 
 /** A name may have a CNAME only when its other sets are gone, and the other way round. */
-export const deletionsFirst = <T extends { readonly owner: string; readonly ours: HeldContent | null }>(
+export const deletionsFirst = <T extends { readonly owner: string; readonly ours: PublishedContent | null }>(
   works: readonly T[],
 ): readonly T[] =>
   [...Map.groupBy(works, ({ owner }) => owner).values()].flatMap((same) => [

@@ -39,14 +39,14 @@ type Reading = {
 };
 
 /** What a caller can do about zones that are published at a provider. */
-export function frontOperations(options: RecordServiceOptions, sight: PermittedView) {
-  const providers = providerOperations(options, sight);
-  const tools = toolsOf(options, sight);
+export function frontOperations(options: RecordServiceOptions, permittedView: PermittedView) {
+  const providers = providerOperations(options, permittedView);
+  const tools = toolsOf(options, permittedView);
   return {
     ...providers,
     ...publishOperations(tools, providers.openProviderFor),
     ...changeOperations(tools),
-    ...stateOperations(options, sight),
+    ...stateOperations(options, permittedView),
   };
 }
 
@@ -56,11 +56,11 @@ type Tools = {
   readonly run: (command: Omit<PublishZone, "kind" | "now" | "parts">) => Promise<Written>;
 };
 
-const toolsOf = (options: RecordServiceOptions, sight: PermittedView): Tools => ({
+const toolsOf = (options: RecordServiceOptions, permittedView: PermittedView): Tools => ({
   options,
   zoneFor: async (actor, key) => {
-    const zone = await sight.openZone(actor, key);
-    return zone ? (writeObstacle(sight, actor, zone) ?? zone) : missing("zone");
+    const zone = await permittedView.openZone(actor, key);
+    return zone ? (writeObstacle(permittedView, actor, zone) ?? zone) : missing("zone");
   },
   run: async (command) => {
     const { store, now } = options;
@@ -111,7 +111,7 @@ function publishOperations({ options, zoneFor, run }: Tools, open: ProviderOpera
       if (!(await store.beginPublishing(zone.number, first))) return refused([notEnded(zone.name)]);
       await store.putPublishedSets(
         zone.number,
-        own.map((set) => heldRow(set, now())),
+        own.map((set) => publishedRow(set, now())),
       );
       const { drift, readEvery } = draft;
       const published: Publication = { provider: account.id, name: account.name, service, rules, drift, readEvery };
@@ -218,7 +218,7 @@ function decidedRow(row: PublishedSet, decision: SetDecision): PublishedSet | un
   return { ...row, held: theirs, theirs: undefined, sent: undefined, refused: undefined };
 }
 
-const heldRow = ({ owner, type, ttl, values }: ProviderContent["sets"][number], at: number): PublishedSet => ({
+const publishedRow = ({ owner, type, ttl, values }: ProviderContent["sets"][number], at: number): PublishedSet => ({
   owner,
   type,
   held: { ttl, values },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { HeldContent, PublishedSet } from "../model.ts";
+import type { PublishedContent, PublishedSet } from "../model.ts";
 import { afterRead, planSet, type Theirs } from "./plan-set.ts";
 
-const content = (value: string, ttl: number | null = 300): HeldContent => ({ ttl, values: [value] });
+const content = (value: string, ttl: number | null = 300): PublishedContent => ({ ttl, values: [value] });
 const [one, two, three] = [content("192.0.2.1"), content("192.0.2.2"), content("192.0.2.3")];
 const ttls = { here: 3600, there: 300 };
 const row = (fields: Partial<PublishedSet>): PublishedSet => ({
@@ -28,7 +28,7 @@ test("a drift ends with a read if theirs was taken here", () => {
 });
 
 describe("after a read", () => {
-  const cases: readonly [string, PublishedSet, Theirs, HeldContent | null, "known" | "drifted"][] = [
+  const cases: readonly [string, PublishedSet, Theirs, PublishedContent | null, "known" | "drifted"][] = [
     ["it holds what it held", row({ held: one }), one, two, "known"],
     ["it holds what was sent", row({ held: one, sent: two }), two, three, "known"],
     ["what was sent did not arrive", row({ held: one, sent: two }), one, two, "known"],

@@ -1,4 +1,4 @@
-import type { HeldContent, PublishedSet } from "../model.ts";
+import type { PublishedContent, PublishedSet } from "../model.ts";
 import { type DefaultTtls, isSameContent, stateOf } from "./set-state.ts";
 
 /** What to do next about one set. */
@@ -9,7 +9,7 @@ export type SetPlan =
   | { readonly kind: "read" }
   | { readonly kind: "send" };
 
-export function planSet(ours: HeldContent | null, row: PublishedSet | undefined, ttls: DefaultTtls): SetPlan {
+export function planSet(ours: PublishedContent | null, row: PublishedSet | undefined, ttls: DefaultTtls): SetPlan {
   const state = stateOf(ours, row, ttls);
   switch (state) {
     case "published":
@@ -26,15 +26,15 @@ export function planSet(ours: HeldContent | null, row: PublishedSet | undefined,
 }
 
 /** The set here is what the provider was last seen to hold: the drift ends if that is still so. */
-const isTaken = (ours: HeldContent | null, theirs: Theirs | undefined, ttls: DefaultTtls): boolean =>
+const isTaken = (ours: PublishedContent | null, theirs: Theirs | undefined, ttls: DefaultTtls): boolean =>
   theirs !== undefined && isReadableContent(theirs) && isSameContent(ours, theirs, ttls);
 
 export const drifted = "somebody changed this set at the provider; take theirs, or put ours back";
 
 /** What a read has shown. */
-export type Theirs = HeldContent | { readonly unreadable: string } | null;
+export type Theirs = PublishedContent | { readonly unreadable: string } | null;
 
-export const isReadableContent = (theirs: Theirs): theirs is HeldContent | null =>
+export const isReadableContent = (theirs: Theirs): theirs is PublishedContent | null =>
   theirs === null || !("unreadable" in theirs);
 
 /**
@@ -44,7 +44,7 @@ export const isReadableContent = (theirs: Theirs): theirs is HeldContent | null 
 export function afterRead(
   row: PublishedSet,
   theirs: Theirs,
-  ours: HeldContent | null,
+  ours: PublishedContent | null,
   ttls: { readonly before: DefaultTtls; readonly now: DefaultTtls },
 ): { readonly kind: "known" | "drifted"; readonly row: PublishedSet } {
   const { held, sent, refused } = row;
@@ -61,11 +61,11 @@ export function afterRead(
 }
 
 /** A provider that takes values and TTL one after the other has refused the TTL. */
-const isHalf = ({ held, sent, refused }: PublishedSet, theirs: HeldContent | null, ttls: DefaultTtls): boolean =>
+const isHalf = ({ held, sent, refused }: PublishedSet, theirs: PublishedContent | null, ttls: DefaultTtls): boolean =>
   Boolean(refused && sent && held && theirs) &&
   isSameContent(theirs, { ttl: held?.ttl ?? null, values: sent?.values ?? [] }, ttls);
 
 const ttlMoved = (
-  theirs: HeldContent | null,
+  theirs: PublishedContent | null,
   { before, now }: { readonly before: DefaultTtls; readonly now: DefaultTtls },
 ): boolean => theirs?.ttl === null && before.there !== now.there;

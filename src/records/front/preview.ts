@@ -3,7 +3,7 @@ import { type PublicationRules, publishedFaults } from "../../core/provider-rule
 import { type RRset, setKey } from "../../core/records/rrset.ts";
 import { faultInWords } from "../../core/result.ts";
 import type { ProviderContent, ProviderSet } from "../../providers/provider.ts";
-import type { HeldContent, Zone } from "../model.ts";
+import type { PublishedContent, Zone } from "../model.ts";
 import type { SetPlace } from "../store/port.ts";
 import { contentOf, type DefaultTtls, isProviders, isSameContent } from "./set-state.ts";
 
@@ -15,14 +15,14 @@ export type Preview = {
   readonly equal: number;
   readonly onlyHere: readonly PreviewSet[];
   readonly onlyThere: readonly PreviewSet[];
-  readonly different: readonly (SetPlace & { readonly here: HeldContent; readonly there: HeldContent })[];
+  readonly different: readonly (SetPlace & { readonly here: PublishedContent; readonly there: PublishedContent })[];
   /** What stays at the provider as it is, because moor cannot represent it. */
   readonly left: readonly { readonly name: string; readonly type: string; readonly because: string }[];
   /** What the provider would not take from here. */
   readonly notAllowed: readonly (SetPlace & { readonly because: string })[];
 };
 
-type PreviewSet = SetPlace & HeldContent;
+type PreviewSet = SetPlace & PublishedContent;
 
 /** What is published at the provider, without what is its own. */
 export const ownSets = (content: ProviderContent): readonly ProviderSet[] =>
@@ -78,7 +78,7 @@ const served = ({ owner, type, ttl, values }: ProviderSet, { there }: DefaultTtl
   values,
 });
 
-const contentIn = ({ ttl, values }: HeldContent): HeldContent => ({ ttl, values });
+const contentIn = ({ ttl, values }: PublishedContent): PublishedContent => ({ ttl, values });
 
 function leftIn({ sets, unreadable }: ProviderContent): Preview["left"] {
   const made = sets.filter(({ owner, type }) => isProviders({ owner, type }) && type !== "NS" && type !== "SOA");

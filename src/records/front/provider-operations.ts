@@ -21,9 +21,9 @@ export type ProviderView = Omit<StoredProvider, "sealed"> & { readonly zones: nu
 type Outcome = { readonly kind: "done"; readonly provider: ProviderView; readonly action: undefined } | NotDone;
 
 /** The tokens of providers. No answer contains a token. */
-export function providerOperations(options: RecordServiceOptions, sight: PermittedView) {
+export function providerOperations(options: RecordServiceOptions, permittedView: PermittedView) {
   const { store, now, signer } = options;
-  const { obstacle, find, viewOf, zonesAt } = providerTools(options, sight);
+  const { obstacle, find, viewOf, zonesAt } = providerTools(options, permittedView);
   return {
     providers: async (actor: Actor): Promise<{ kind: "done"; providers: readonly ProviderView[] } | NotDone> => {
       const found = obstacle(actor);
@@ -81,7 +81,7 @@ export function providerOperations(options: RecordServiceOptions, sight: Permitt
   };
 }
 
-function providerTools({ store }: RecordServiceOptions, sight: PermittedView) {
+function providerTools({ store }: RecordServiceOptions, permittedView: PermittedView) {
   const zonesAt = async ({ id, account }: StoredProvider): Promise<readonly Zone[]> => {
     const zones = (await store.publishedZones(account)).map(([zone]) => zone);
     return zones.filter(({ settings }) => settings.published?.provider === id);
@@ -89,7 +89,7 @@ function providerTools({ store }: RecordServiceOptions, sight: PermittedView) {
   return {
     zonesAt,
     obstacle: (actor: Actor): NotDone | undefined => {
-      const refusal = sight.refusal(actor, { kind: "administer" });
+      const refusal = permittedView.refusal(actor, { kind: "administer" });
       return refusal && denied(refusal);
     },
     viewOf: async (account: StoredProvider): Promise<ProviderView> => shown(account, (await zonesAt(account)).length),

@@ -9,14 +9,14 @@ import type { Steps } from "../../core/steps.ts";
 import { checkingWrite } from "../commands/edit/check-write.ts";
 import type { Done } from "../commands/requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../commands/write.ts";
-import type { HeldContent, Publication, PublishedSet, Zone, ZoneKey, ZoneSettings } from "../model.ts";
+import type { Publication, PublishedContent, PublishedSet, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../queries/permitted-view.ts";
 import type { ActDecision, ActRule, WriteView } from "../store/port.ts";
 import { type DefaultTtls, isProviders } from "./set-state.ts";
 import { contentIn } from "./theirs.ts";
 
-export type TakenSet = { readonly owner: string; readonly type: RecordType; readonly content: HeldContent | null };
+export type TakenSet = { readonly owner: string; readonly type: RecordType; readonly content: PublishedContent | null };
 
 /** Changes how a zone is published, and takes sets from the provider. */
 export type PublishZone = {

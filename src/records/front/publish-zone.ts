@@ -3,10 +3,10 @@ import type { Instant } from "../../core/instant.ts";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import type { Logger } from "../../process/log.ts";
 import { isOfService, type ServiceFault } from "../../providers/answers/service-fault.ts";
-import type { HeldContent, Publication, PublishedZone, Zone } from "../model.ts";
+import type { Publication, PublishedContent, PublishedZone, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
-import { changedIn, deletionsFirst, doubted, isOfSet, type Known, rowAfter, sameRow, saveRows } from "./after-write.ts";
+import { changedIn, deletionsFirst, doubt, isOfSet, rowAfter, type SetWork, sameRow, saveRows } from "./after-write.ts";
 import { afterRead, drifted, isReadableContent, planSet } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { publishZoneRule, takingByRule } from "./publish-rule.ts";
@@ -44,8 +44,8 @@ export type ZoneOptions = {
 /** How a round ended: `retry` has the milliseconds after which the rest can be tried. */
 export type RoundEnd = { readonly retry: number | undefined };
 
-type Work = Known & {
-  readonly ours: HeldContent | null;
+type Work = SetWork & {
+  readonly ours: PublishedContent | null;
   readonly serials: readonly number[];
 };
 
@@ -291,12 +291,12 @@ export class PublishedZoneWork {
   /** The provider has no such zone: what it holds is unknown until the zone is read. */
   async #doubtAll(): Promise<void> {
     const rows = [...(await allRows(this.#options.store, this.number)).values()];
-    await this.#save(doubted(rows));
+    await this.#save(doubt(rows));
     this.#readBy = this.#options.now();
   }
 
   /** To be looked at again, unless a newer change waits already. Its actions go on waiting. */
-  #again({ key, owner, type }: Known): void {
+  #again({ key, owner, type }: SetWork): void {
     if (!this.#pending.has(key)) this.#pending.set(key, { owner, type });
   }
 
@@ -377,7 +377,7 @@ export class PublishedZoneWork {
   }
 
   /** Returns the sets about which nobody has stored something newer; the others are looked at again. */
-  async #save<T extends Known>(works: readonly T[]): Promise<readonly T[]> {
+  async #save<T extends SetWork>(works: readonly T[]): Promise<readonly T[]> {
     if (works.length === 0) return [];
     const { saved, lost } = await saveRows(this.#options.store, this.number, works, this.#options.now());
     this.#options.changed(this.number);

@@ -73,7 +73,7 @@ class Publisher {
     this.#unfollow = options.store.onChange((rows) => this.#heard(rows));
     this.#timers = [
       setInterval(() => this.#read(), readEvery).unref(),
-      setInterval(() => void this.#lookForTokens(), tokenEvery).unref(),
+      setInterval(() => void this.checkForTokens(), tokenEvery).unref(),
       setInterval(() => void this.#endStray().catch(() => undefined), strayEvery).unref(),
     ];
     this.#read();
@@ -263,7 +263,7 @@ class Publisher {
     }
   }
 
-  async #lookForTokens(): Promise<void> {
+  async checkForTokens(): Promise<void> {
     const isNew = await this.#accounts.hasNewToken().catch(() => false);
     if (isNew) for (const state of this.#zones.values()) this.#run(state);
   }

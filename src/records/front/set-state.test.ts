@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { HeldContent, PublishedSet } from "../model.ts";
+import type { PublishedContent, PublishedSet } from "../model.ts";
 import { contentOf, isSameContent, type SetState, stateOf } from "./set-state.ts";
 
-const [one, two]: [HeldContent, HeldContent] = [
+const [one, two]: [PublishedContent, PublishedContent] = [
   { ttl: 300, values: ["192.0.2.1"] },
   { ttl: 300, values: ["192.0.2.2"] },
 ];
@@ -16,7 +16,7 @@ const row = (fields: Partial<PublishedSet>): PublishedSet => ({
 });
 
 describe("the state of a set", () => {
-  const cases: readonly [string, HeldContent | null, PublishedSet | undefined, SetState][] = [
+  const cases: readonly [string, PublishedContent | null, PublishedSet | undefined, SetState][] = [
     ["a set that the provider holds", one, row({ held: one }), "published"],
     ["the default TTL of the provider counts", one, row({ held: { ...one, ttl: null } }), "published"],
     ["a later write", two, row({ held: one }), "waiting"],

@@ -2,7 +2,7 @@ import { leftOutTypes } from "../../core/dnssec/generated-types.ts";
 import { apex } from "../../core/names/name.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import type { HeldContent, PublishedSet, Zone } from "../model.ts";
+import type { PublishedContent, PublishedSet, Zone } from "../model.ts";
 
 export type SetState = "published" | "waiting" | "refused" | "drifted";
 
@@ -12,13 +12,13 @@ export type DefaultTtls = { readonly here: number; readonly there: number | unde
 export const ttlsOf = ({ settings }: Zone, there: number | undefined): DefaultTtls => ({ here: settings.ttl, there });
 
 /** What is to be published. The TTL is always explicit: the provider's default may change. */
-export const contentOf = (set: RRset | undefined, { here }: DefaultTtls): HeldContent | null =>
+export const contentOf = (set: RRset | undefined, { here }: DefaultTtls): PublishedContent | null =>
   set === undefined || set.records.length === 0
     ? null
     : { ttl: set.ttl ?? here, values: set.records.map(({ rdata }) => rdata).toSorted() };
 
 /** Whether both are served alike. */
-export function isSameContent(a: HeldContent | null, b: HeldContent | null, { there }: DefaultTtls): boolean {
+export function isSameContent(a: PublishedContent | null, b: PublishedContent | null, { there }: DefaultTtls): boolean {
   if (a === null || b === null) return a === b;
   return (
     (a.ttl ?? there) === (b.ttl ?? there) &&
@@ -28,7 +28,7 @@ export function isSameContent(a: HeldContent | null, b: HeldContent | null, { th
 }
 
 /** What a set is, from what is stored here and what is known about the provider (decisions/0021 has the table). */
-export function stateOf(ours: HeldContent | null, row: PublishedSet | undefined, ttls: DefaultTtls): SetState {
+export function stateOf(ours: PublishedContent | null, row: PublishedSet | undefined, ttls: DefaultTtls): SetState {
   if (row?.theirs !== undefined) return "drifted";
   if (row?.sent !== undefined) return "waiting";
   if (isSameContent(row?.held ?? null, ours, ttls)) return "published";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import type { HeldContent, PublishedSet, PublishedZone, Zone, ZoneKey } from "../model.ts";
+import type { PublishedContent, PublishedSet, PublishedZone, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, placeOf } from "../queries/permitted-view.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
@@ -13,7 +13,7 @@ export type SetStateView = SetPlace & {
   readonly state: SetState;
   readonly since: Instant | undefined;
   readonly because: string | undefined;
-  readonly ours: HeldContent | null;
+  readonly ours: PublishedContent | null;
   /** Undefined if nothing is known that differs. */
   readonly theirs: Theirs | undefined;
 };
@@ -23,7 +23,7 @@ export type StateQuery = { readonly states?: readonly SetState[] | undefined; re
 /** Sets whose states are computed in one step of the event loop. */
 const perStep = 500;
 
-function stateReads(store: RecordStore, sight: PermittedView) {
+function stateReads(store: RecordStore, permittedView: PermittedView) {
   /** The states of these sets, as far as the actor may see them. */
   const statesAt = (actor: Actor, { zone, note }: Noted, sets: readonly RRset[], rows: readonly PublishedSet[]) => {
     const known = new Map(rows.map((row) => [keyOf(row), row]));
@@ -31,7 +31,7 @@ function stateReads(store: RecordStore, sight: PermittedView) {
     const ttls = ttlsOf(zone, note.ttl);
     return [...new Map<string, SetPlace>([...here, ...known])].flatMap(([key, { owner, type }]): SetStateView[] => {
       if (isProviders({ owner, type })) return [];
-      if (!sight.allows(actor, { kind: "read-set", ...placeOf({ zone, owner, type }) })) return [];
+      if (!permittedView.allows(actor, { kind: "read-set", ...placeOf({ zone, owner, type }) })) return [];
       const [row, ours] = [known.get(key), contentOf(here.get(key), ttls)];
       const state = stateOf(ours, row, ttls);
       if (ours === null && state === "published") return [];
@@ -76,10 +76,10 @@ function stateReads(store: RecordStore, sight: PermittedView) {
 }
 
 /** What a caller sees of the state of sets at their provider. */
-export function stateOperations({ store }: RecordServiceOptions, sight: PermittedView) {
-  const { statesIn, statesOf } = stateReads(store, sight);
+export function stateOperations({ store }: RecordServiceOptions, permittedView: PermittedView) {
+  const { statesIn, statesOf } = stateReads(store, permittedView);
   const open = async (actor: Actor, key: ZoneKey) => {
-    const zone = await sight.openZone(actor, key);
+    const zone = await permittedView.openZone(actor, key);
     if (zone === undefined) return undefined;
     const note = zone.settings.published && (await store.publishedZone(zone.number));
     return { zone, note };

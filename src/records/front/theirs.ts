@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setKey } from "../../core/records/rrset.ts";
 import type { ServiceFault } from "../../providers/answers/service-fault.ts";
 import type { Provider, ProviderContent, ProviderSet, UnreadableSet } from "../../providers/provider.ts";
-import type { HeldContent, PublishedSet } from "../model.ts";
+import type { PublishedContent, PublishedSet } from "../model.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
 import { isReadableContent, type Theirs } from "./plan-set.ts";
 
@@ -18,7 +18,7 @@ export const theirsOfSet = (set: ProviderSet | UnreadableSet | undefined): Their
   return "because" in set ? { unreadable: set.because } : { ttl: set.ttl, values: set.values };
 };
 
-export const contentIn = (theirs: Theirs | undefined): HeldContent | null =>
+export const contentIn = (theirs: Theirs | undefined): PublishedContent | null =>
   theirs !== undefined && isReadableContent(theirs) ? theirs : null;
 
 /** What the provider holds of these sets, or why that is not known. */

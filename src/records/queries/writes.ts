@@ -4,7 +4,7 @@ import type { LoggedChange, Zone, ZoneKey } from "../model.ts";
 import type { ChangeMatch, LoggedWrite, RecordStore } from "../store/port.ts";
 import { type Actor, missing, type PermittedView } from "./permitted-view.ts";
 
-export type WritesWish = {
+export type WritesRange = {
   /** Only changes before this position. */
   readonly before?: number | undefined;
   /** Only writes up to this time. */
@@ -33,16 +33,16 @@ export function writesOperations(
     /**
      * `next`: the position before which the next page starts; undefined at the end. `reached`: how far back it looked.
      */
-    writes: async (actor: Actor, key: ZoneKey, { before, until, match }: WritesWish) => {
+    writes: async (actor: Actor, key: ZoneKey, { before, until, match }: WritesRange) => {
       const zone = actor.scope.sets === undefined ? await permitted.openZone(actor, key) : undefined;
       if (zone === undefined) return missing("zone");
       const start =
         until === undefined ? before : Math.min(before ?? Infinity, await positionAfter(store, zone, until));
-      const look = async (position: number | undefined) => {
+      const readWrites = async (position: number | undefined) => {
         await schedule.next(actor.account);
         return await store.writesOf(zone, { before: position, look: window, match });
       };
-      const { found, next, reached } = await findWrites(look, start);
+      const { found, next, reached } = await findWrites(readWrites, start);
       const writes: ShownWrite[] = [];
       for (const write of found) {
         await schedule.next(actor.account);
@@ -58,9 +58,9 @@ export function writesOperations(
   };
 }
 
-type Look = (before: number | undefined) => Promise<readonly LoggedWrite[]>;
+type ReadWrites = (before: number | undefined) => Promise<readonly LoggedWrite[]>;
 
-async function findWrites(look: Look, start: number | undefined) {
+async function findWrites(look: ReadWrites, start: number | undefined) {
   const found: LoggedWrite[] = [];
   /** The oldest write so far; the next part may have more of its changes. */
   let open: LoggedWrite | undefined;
@@ -71,7 +71,7 @@ async function findWrites(look: Look, start: number | undefined) {
     const groups = await look(open?.oldest ?? start);
     const [newest, ...others] = groups;
     const writes =
-      open && newest?.serial === open.serial ? [joined(open, newest), ...others] : [...given(open), ...groups];
+      open && newest?.serial === open.serial ? [joined(open, newest), ...others] : [...optional(open), ...groups];
     const isEnd = groups.reduce((sum, write) => sum + sizeOf(write), 0) < window;
     open = isEnd ? undefined : writes.pop();
     isFirst &&= writes.length === 0;
@@ -84,7 +84,7 @@ async function findWrites(look: Look, start: number | undefined) {
   return { found, next: open && open.newest + 1, reached: open?.at };
 }
 
-const given = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
+const optional = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
 const sizeOf = ({ added, replaced, deleted, settings }: LoggedWrite): number => added + replaced + deleted + settings;
 

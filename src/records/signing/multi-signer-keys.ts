@@ -1,7 +1,7 @@
 import { type Algorithm, algorithmName, algorithms, keyFlags, zoneKeyFlags } from "../../core/dnssec/codes.ts";
 import { dnskeyData, keyTag } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
-import { askedZoneName } from "../../core/names/name.ts";
+import { zoneNameOf } from "../../core/names/name.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../core/result.ts";
 import type { MultiSignerKey, ZoneSigning } from "../model.ts";
 import { isOnCurve } from "./curve-point.ts";
@@ -57,7 +57,7 @@ const dnskey = /(?:^|^(?<before>.*)\sDNSKEY)\s*\b(?<flags>\d+)\s+3\s+(?<algorith
 /** `@` and an empty owner mean the zone, whatever it is called. */
 function ownerIn(before: string): { readonly owner?: string } {
   const [first = ""] = before.split(/\s/);
-  return /^(?:@|IN|\d+|)$/i.test(first) ? {} : { owner: askedZoneName(first) };
+  return /^(?:@|IN|\d+|)$/i.test(first) ? {} : { owner: zoneNameOf(first) };
 }
 
 const publicLengths: Readonly<Record<Algorithm, number>> = { 13: 64, 15: 32 };

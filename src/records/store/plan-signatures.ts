@@ -126,17 +126,17 @@ export function* planningSignatures(
   const stored = was ? reads.names : noNames;
   const until = expiryAfter(soaExpiry(stored.at(apex)) ?? 0, by.now);
   const touchedAt = touching(effect, reads.setsAt);
-  const wish = wishOf(effect.zone, is, touchedAt(apex).sets, by);
+  const signingZone = zoneToSign(effect.zone, is, touchedAt(apex).sets, by);
   if (!isWhole) {
     const touched = new Map([...owners].map((owner) => [owner, touchedAt(owner)]));
-    const part = yield* planningSigning(partOf({ ...wish, names: stored }, touched));
+    const part = yield* planningSigning(partOf({ ...signingZone, names: stored }, touched));
     if (part !== "whole") return withPlan(effect, by, until, part);
     if (isAhead) throw new SignAhead(before, effect, by);
   }
   const names = was ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
   const known = new Map(names.map((name) => [name.owner, name]));
   const whole = yield* planningWhole({
-    ...wish,
+    ...signingZone,
     touched: yield* typesAfter(effect, reads.everyType()),
     setsAt: touchedAt,
     names: { ...stored, at: (owner) => known.get(owner) },
@@ -168,8 +168,8 @@ function* planningRest(
     throw new SignAhead(before, effect, by);
   const touchedAt = touching(effect, reads.setsAt);
   const touched = new Map([...owners].map((owner) => [owner, allChanged(touchedAt(owner))]));
-  const wish = wishOf(zone, zone.settings.dnssec, touched.get(apex)?.sets ?? [], by);
-  const part = yield* planningSigning(partOf({ ...wish, names: reads.names }, touched));
+  const signingZone = zoneToSign(zone, zone.settings.dnssec, touched.get(apex)?.sets ?? [], by);
+  const part = yield* planningSigning(partOf({ ...signingZone, names: reads.names }, touched));
   if (part === "whole") throw new SignAhead(before, effect, by);
   const until = expiryAfter(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
   const namesMove: NamesMove = { to: ahead.number, leaves: before.namesAt };
@@ -198,10 +198,10 @@ export function touching({ zone, changes }: WriteEffect, setsAt: SignedReads["se
 
 export const allChanged = ({ sets }: Touched): Touched => ({ sets, changed: new Set(sets.map(({ type }) => type)) });
 
-type ZoneWish = Pick<SigningInput, "zone" | "ttl" | "negativeTtl" | "signing">;
+type ZoneToSign = Pick<SigningInput, "zone" | "ttl" | "negativeTtl" | "signing">;
 
 /** `top`: the sets of the apex. */
-export const wishOf = (zone: Zone, signing: ZoneSigning, top: readonly RRset[], by: Writer): ZoneWish => ({
+export const zoneToSign = (zone: Zone, signing: ZoneSigning, top: readonly RRset[], by: Writer): ZoneToSign => ({
   zone: zone.name,
   ttl: zone.settings.ttl,
   negativeTtl: negativeTtlIn(top, zone.settings.ttl),
@@ -210,10 +210,10 @@ export const wishOf = (zone: Zone, signing: ZoneSigning, top: readonly RRset[], 
 
 /** Signs only these owners. */
 export const partOf = (
-  wish: ZoneWish & Pick<SigningInput, "names">,
+  signingZone: ZoneToSign & Pick<SigningInput, "names">,
   touched: ReadonlyMap<string, Touched>,
 ): SigningInput => ({
-  ...wish,
+  ...signingZone,
   touched: new Map([...touched].map(([owner, { sets }]) => [owner, typesIn(sets)])),
   setsAt: (owner) => {
     const known = touched.get(owner);
@@ -222,8 +222,8 @@ export const partOf = (
   },
 });
 
-export function* planningWhole(wish: SigningInput): Steps<SigningPlan> {
-  const whole = yield* planningSigning(wish);
+export function* planningWhole(signingZone: SigningInput): Steps<SigningPlan> {
+  const whole = yield* planningSigning(signingZone);
   if (whole === "whole") throw new Error("a plan for the whole zone asked for the whole zone again");
   return whole;
 }

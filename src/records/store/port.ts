@@ -59,7 +59,7 @@ export type RecordStore = StoreParts & {
   /** In the order of names, after the given one, to read any number of zones in parts (`allZones`). */
   readonly zonesAfter: (account: number, after: string, limit: number, filter: ZoneFilter) => Promise<readonly Zone[]>;
   /** Why such a zone cannot be created at the moment. */
-  readonly obstacleTo: (wish: NewZoneName) => Promise<NotCreated | undefined>;
+  readonly obstacleTo: (newZone: NewZoneName) => Promise<NotCreated | undefined>;
 
   readonly record: (account: number, id: string) => MaybeLater<PlacedRecord | undefined>;
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;

@@ -20,7 +20,7 @@ import {
   SignAhead,
   touching,
   typesAfter,
-  wishOf,
+  zoneToSign,
 } from "./plan-signatures.ts";
 import type { RecordStore } from "./port.ts";
 import { signPartsNow, signPartsOffThread } from "./sign-parts.ts";
@@ -153,8 +153,8 @@ async function planAll(ways: SigningAhead, need: SignAhead) {
   const touched = await run(zone.account, typesAfter(effect, await everyPlace(ways, zone)));
   const touchedAt = touching(effect, setsAt);
   await load([apex]);
-  const wish = wishOf(effect.zone, signingIn(need), touchedAt(apex).sets, by);
-  const whole = { ...wish, touched, setsAt: touchedAt, names: noNames, whole: [] };
+  const signingZone = zoneToSign(effect.zone, signingIn(need), touchedAt(apex).sets, by);
+  const whole = { ...signingZone, touched, setsAt: touchedAt, names: noNames, whole: [] };
   return { plan: await run(zone.account, planningWhole(whole)), load };
 }
 
@@ -212,8 +212,8 @@ async function catchUp(ways: SigningAhead, need: SignAhead, ahead: NamesAhead): 
     await schedule.next(zone.account);
     const touchedAt = touching(effect, setsAt);
     const touched = new Map(owners.map((owner) => [owner, allChanged(touchedAt(owner))]));
-    const wish = wishOf(effect.zone, signingIn(need), touched.get(apex)?.sets ?? [], by);
-    const plan = finish(planningSigning(partOf({ ...wish, names }, touched)));
+    const signingZone = zoneToSign(effect.zone, signingIn(need), touched.get(apex)?.sets ?? [], by);
+    const plan = finish(planningSigning(partOf({ ...signingZone, names }, touched)));
     if (plan === "whole") return undefined;
     const at = { now: by.now, until: expiryAfter(soaExpiry(names.at(apex)) ?? 0, by.now) };
     if (!(await store.putNames(ahead.number, signPartsNow(signer, zone.name, { parts: plan.parts, at }))))

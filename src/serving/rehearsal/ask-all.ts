@@ -3,8 +3,8 @@ import { classes, opcodes } from "../../lib/dns/codes.ts";
 import { ednsUdpSize } from "../../lib/dns/edns.ts";
 import type { Message } from "../../lib/dns/message.ts";
 
-export type AskedSet = { readonly name: string; readonly type: number };
-export type Ask = (question: AskedSet) => Promise<Message>;
+export type SetQuestion = { readonly name: string; readonly type: number };
+export type Ask = (question: SetQuestion) => Promise<Message>;
 
 const limit = 20_000;
 
@@ -31,7 +31,7 @@ export const createAsk =
 const atOnce = 4;
 
 /** Keeps asking questions, several at a time, until it is ended. An error is thrown at the end. */
-export function keepAsking(questions: readonly AskedSet[], ask: (question: AskedSet) => Promise<void>) {
+export function keepAsking(questions: readonly SetQuestion[], ask: (question: SetQuestion) => Promise<void>) {
   let [isOver, turn] = [false, 0];
   const asker = async () => {
     while (!isOver) {

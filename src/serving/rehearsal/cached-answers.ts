@@ -1,7 +1,7 @@
 import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Message, ResourceRecord } from "../../lib/dns/message.ts";
-import type { Ask, AskedSet } from "./ask-all.ts";
+import type { Ask, SetQuestion } from "./ask-all.ts";
 import { createVerifier, type IsSignedBy, refersTo, type SeenSet } from "./verify.ts";
 
 /**
@@ -20,7 +20,7 @@ type Seen = {
 
 type Options = {
   readonly zone: string;
-  readonly questions: readonly AskedSet[];
+  readonly questions: readonly SetQuestion[];
   readonly ask: Ask;
   /** The servers of the zone that resolvers query now, if they are not the parent's. */
   readonly servers: () => readonly Ask[];
@@ -30,7 +30,7 @@ type Options = {
 
 export const createCachedAnswers = (
   zone: string,
-  questions: readonly AskedSet[],
+  questions: readonly SetQuestion[],
   ask: Ask,
   servers: Options["servers"] = () => [ask],
   moreParents: readonly Ask[] = [],
@@ -44,8 +44,8 @@ export const createCachedAnswers = (
 class CachedAnswers {
   readonly #options: Options;
   readonly #isSignedBy: IsSignedBy;
-  readonly #dsQuestion: AskedSet;
-  readonly #keysQuestion: AskedSet;
+  readonly #dsQuestion: SetQuestion;
+  readonly #keysQuestion: SetQuestion;
   /** By question, and by the server that answered it. */
   readonly #histories = new Map<string, Map<Ask, Seen[]>>();
   /** Whether a combination is bogus, by the ids of its answers. */
@@ -81,7 +81,7 @@ class CachedAnswers {
     return { checked, bogus };
   }
 
-  async #ask(question: AskedSet, servers: readonly Ask[], now: Instant): Promise<void> {
+  async #ask(question: SetQuestion, servers: readonly Ask[], now: Instant): Promise<void> {
     const byServer = this.#historiesOf(question);
     for (const [server, history] of byServer) {
       const last = history.at(-1);
@@ -98,14 +98,14 @@ class CachedAnswers {
     }
   }
 
-  #historiesOf({ name, type }: AskedSet): Map<Ask, Seen[]> {
+  #historiesOf({ name, type }: SetQuestion): Map<Ask, Seen[]> {
     const key = `${name} ${type}`;
     const found = this.#histories.get(key) ?? new Map<Ask, Seen[]>();
     this.#histories.set(key, found);
     return found;
   }
 
-  #alive(question: AskedSet, now: Instant): readonly Seen[] {
+  #alive(question: SetQuestion, now: Instant): readonly Seen[] {
     const all = [...this.#historiesOf(question).values()].flat();
     return all.filter(({ until, ttl }) => until === undefined || now <= until + ttl);
   }

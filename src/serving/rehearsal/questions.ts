@@ -2,7 +2,7 @@ import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import { absoluteName, apex, parentOf } from "../../core/names/name.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import type { AskedSet } from "./ask-all.ts";
+import type { SetQuestion } from "./ask-all.ts";
 
 const mostSets = 12;
 const cname = 5;
@@ -11,7 +11,7 @@ const cname = 5;
  * The questions for resolvers: a sample of the zone's sets, and names and types that do not exist. None leads a
  * resolver out of the zone: no name below a delegation, and aliases only by their own type.
  */
-export function questionsFor(zone: string, sets: readonly RRset[]): readonly AskedSet[] {
+export function questionsFor(zone: string, sets: readonly RRset[]): readonly SetQuestion[] {
   const cuts = new Set(sets.filter(({ owner, type }) => isCut(owner, type)).map(({ owner }) => owner));
   const isInside = (owner: string): boolean => {
     for (let at: string | undefined = owner; at !== undefined; at = parentOf(at)) if (cuts.has(at)) return false;

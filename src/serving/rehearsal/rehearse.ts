@@ -23,7 +23,7 @@ import type { RecordStore } from "../../records/store/port.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { startDns } from "../start.ts";
-import { type AskedSet, createAsk, keepAsking } from "./ask-all.ts";
+import { createAsk, keepAsking, type SetQuestion } from "./ask-all.ts";
 import { createCachedAnswers } from "./cached-answers.ts";
 import { questionsFor } from "./questions.ts";
 import { createParentZone, createRegistry } from "./registry.ts";
@@ -146,7 +146,7 @@ type Scene = {
   readonly zone: Zone;
   readonly service: RecordService;
   readonly operator: Actor;
-  readonly questions: readonly AskedSet[];
+  readonly questions: readonly SetQuestion[];
   readonly resolver: Resolver | undefined;
   readonly registry: ReturnType<typeof createRegistry>;
   readonly second: ReturnType<typeof createSecondServer>;
@@ -298,7 +298,7 @@ class Audience {
     for (const question of questions) await this.#ask(resolver, question);
   }
 
-  async #ask(by: Resolver, { name, type }: AskedSet): Promise<void> {
+  async #ask(by: Resolver, { name, type }: SetQuestion): Promise<void> {
     const verdict = await by.ask({ name, type });
     this.counts.asked += 1;
     if (verdict === "secure") this.counts.secure += 1;

@@ -6,14 +6,14 @@ import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { typeNamed } from "../../core/dnssec/signed-name.ts";
 import { within } from "../../process/within.ts";
-import { type Ask, type AskedSet, createAsk } from "./ask-all.ts";
+import { type Ask, createAsk, type SetQuestion } from "./ask-all.ts";
 import { tellUnbound, unboundConfig } from "./unbound.ts";
 import { type ValidationVerdict, verdictOn } from "./verdict.ts";
 
 /** A validating resolver that is installed on this machine; it trusts only the parent's key. */
 export type Resolver = {
   readonly name: ResolverName;
-  readonly ask: (question: AskedSet) => Promise<ValidationVerdict>;
+  readonly ask: (question: SetQuestion) => Promise<ValidationVerdict>;
   /** Whether it can be queried continuously. */
   readonly isQuick: boolean;
   /** Empties its cache, which follows the real clock. */
@@ -99,7 +99,7 @@ async function startUnbound(program: string, place: ResolverPlace): Promise<Reso
     await forget();
     await tell("flush_infra all");
   };
-  const orNothing = (asking: Ask) => (question: AskedSet) =>
+  const orNothing = (asking: Ask) => (question: SetQuestion) =>
     asking(question).catch((error) => {
       if (signal.aborted || child.exitCode !== null) throw error;
       return undefined;

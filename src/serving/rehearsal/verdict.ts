@@ -1,6 +1,6 @@
 import { rcodes } from "../../lib/dns/codes.ts";
 import type { Message } from "../../lib/dns/message.ts";
-import type { AskedSet } from "./ask-all.ts";
+import type { SetQuestion } from "./ask-all.ts";
 
 /** `failed`: no answer, for a reason other than a bogus one. */
 export type ValidationVerdict = "secure" | "insecure" | "bogus" | "failed";
@@ -9,9 +9,9 @@ type Reply = Pick<Message, "rcode" | "authenticData">;
 
 /** Undefined if there is no reply in time. */
 export type Judge = {
-  readonly ask: (question: AskedSet) => Promise<Reply | undefined>;
+  readonly ask: (question: SetQuestion) => Promise<Reply | undefined>;
   /** Without validation. */
-  readonly askUnchecked: (question: AskedSet) => Promise<Reply | undefined>;
+  readonly askUnchecked: (question: SetQuestion) => Promise<Reply | undefined>;
   /** The resolver forgets answers and failures. */
   readonly forget: () => Promise<void>;
 };
@@ -24,7 +24,10 @@ const hasAnswer = (reply: Reply | undefined): reply is Reply => reply !== undefi
  * A query that fails only with validation is bogus. But on a busy machine, a query of the resolver itself can time out,
  * and it caches that failure for seconds: so only what fails every time counts.
  */
-export async function verdictOn(question: AskedSet, { ask, askUnchecked, forget }: Judge): Promise<ValidationVerdict> {
+export async function verdictOn(
+  question: SetQuestion,
+  { ask, askUnchecked, forget }: Judge,
+): Promise<ValidationVerdict> {
   let verdict: ValidationVerdict = "failed";
   for (let left = tries; left > 0; left--) {
     const reply = await ask(question);

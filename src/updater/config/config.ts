@@ -85,8 +85,8 @@ export type UpdaterConfig = {
   readonly run: readonly RunConfig[];
   readonly heartbeats: readonly HeartbeatConfig[];
   /**
-   * The config and every file it names, each with its `lookOf` from before it was read. When one changes, all are read
-   * again.
+   * The config and every file it names, each with its `fingerprintOf` from before it was read. When one changes, all
+   * are read again.
    */
   readonly files: ReadonlyMap<string, string>;
   /** Shown at every start: what works but is not safe. */

@@ -10,7 +10,7 @@ import { checkKeptFiles, keptFiles } from "./kept-files.ts";
 import type { ConfigKinds, ConfigReferences } from "./kinds.ts";
 import { rulesOf } from "./rules.ts";
 import { unreadableTodo, utf16 } from "./secret.ts";
-import { lookOf } from "./watch-files.ts";
+import { fingerprintOf } from "./watch-files.ts";
 
 /**
  * Reads a config and all files it names. Faults show `file` as given. `instead`: what the file would contain, to check
@@ -25,7 +25,7 @@ export function readConfigOf(
 ): Result<UpdaterConfig> {
   const path = resolve(cwd, file);
   const files = new Map<string, string>();
-  const sawFile = (seen: string) => void (files.has(seen) || files.set(seen, lookOf(seen)));
+  const sawFile = (seen: string) => void (files.has(seen) || files.set(seen, fingerprintOf(seen)));
   sawFile(path);
   let text: string;
   try {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { realPause } from "../../../test/rig/real-pause.ts";
 import { until } from "../../../test/rig/until.ts";
-import { lookOf, watchFiles } from "./watch-files.ts";
+import { fingerprintOf, watchFiles } from "./watch-files.ts";
 
 it("notices a file that changes through a link above it, as with Kubernetes secrets", async () => {
   const folder = mkdtempSync(join(tmpdir(), "moor-watch-"));
@@ -17,7 +17,7 @@ it("notices a file that changes through a link above it, as with Kubernetes secr
   symlinkSync("..data/token", inFolder("token"));
   let changes = 0;
   const file = inFolder("token");
-  const watching = watchFiles(new Map([[file, lookOf(file)]]), () => {
+  const watching = watchFiles(new Map([[file, fingerprintOf(file)]]), () => {
     changes += 1;
   });
   await realPause(600, "the first check, after 300 ms, would notice a change without the watcher");

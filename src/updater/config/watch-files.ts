@@ -11,7 +11,7 @@ export function watchFiles(files: ReadonlyMap<string, string>, changed: () => vo
   const paths = [...files.keys()];
   let before = [...files.values()].join();
   const look = () => {
-    const now = paths.map(lookOf).join();
+    const now = paths.map(fingerprintOf).join();
     if (now === before) return;
     before = now;
     changed();
@@ -44,7 +44,7 @@ export function watchFiles(files: ReadonlyMap<string, string>, changed: () => vo
  * What shows that a file has changed. Per file, not per folder: the state file may be in the same folder, and writing
  * it does not change the config. All pipes look the same: using one changes its times.
  */
-export function lookOf(path: string): string {
+export function fingerprintOf(path: string): string {
   try {
     const found = statSync(path);
     return found.isFile() ? `${found.ino} ${found.size} ${found.mtimeMs}` : "no file";

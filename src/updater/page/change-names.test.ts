@@ -13,11 +13,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
-import type { NameFields, NamesWish } from "../../contract/updater-page.ts";
+import type { NameFields, NamesEdit } from "../../contract/updater-page.ts";
 import { noZone } from "../../providers/answers/service-answer.ts";
 import { readConfig } from "../read-config.ts";
 import { createNamesChanger } from "./change-names.ts";
-import { readWish } from "./name-fields.ts";
+import { readNamesEdit } from "./name-fields.ts";
 import type { ReviewTools } from "./review-name.ts";
 
 type Held = Awaited<ReturnType<ReviewTools["published"]>>;
@@ -83,24 +83,25 @@ const nas: NameFields = {
   ipv4: { isOn: false, devices: "" },
   ipv6: { isOn: true, devices: "lan0, wan0" },
 };
-type Wish = NamesWish extends infer W ? (W extends NamesWish ? Omit<W, "version"> : never) : never;
-const withVersion = async (wish: Wish) => ({ ...wish, version: (await changer().list()).version }) as NamesWish;
-const write = async (wish: Wish) => changer().write(await withVersion(wish));
-const previewOf = async (wish: Wish) => {
-  const outcome = await changer().preview(await withVersion(wish));
+type UnversionedEdit = NamesEdit extends infer W ? (W extends NamesEdit ? Omit<W, "version"> : never) : never;
+const withVersion = async (namesEdit: UnversionedEdit) =>
+  ({ ...namesEdit, version: (await changer().list()).version }) as NamesEdit;
+const write = async (namesEdit: UnversionedEdit) => changer().write(await withVersion(namesEdit));
+const previewOf = async (namesEdit: UnversionedEdit) => {
+  const outcome = await changer().preview(await withVersion(namesEdit));
   if (outcome.kind !== "preview") throw new Error(JSON.stringify(outcome));
   return outcome.preview;
 };
 
 describe("a name that is reviewed", () => {
-  const wish = (fields: Partial<NameFields> = {}) => previewOf({ kind: "add", fields: { ...nas, ...fields } });
+  const namesEdit = (fields: Partial<NameFields> = {}) => previewOf({ kind: "add", fields: { ...nas, ...fields } });
   const found = { kind: "found", value: { values: [] } } as unknown as Held;
 
   it("may have interfaces that its source reports, even if they are down", async () => {
     holds = found;
-    expect((await wish()).faults).toEqual([]);
-    expect((await wish({ ipv6: { isOn: true, devices: "spare0" } })).faults).toEqual([]);
-    expect((await wish({ ipv6: { isOn: true, devices: "wan9, wan0" } })).faults).toEqual([
+    expect((await namesEdit()).faults).toEqual([]);
+    expect((await namesEdit({ ipv6: { isOn: true, devices: "spare0" } })).faults).toEqual([]);
+    expect((await namesEdit({ ipv6: { isOn: true, devices: "wan9, wan0" } })).faults).toEqual([
       { field: "ipv6", message: "wall reports no interface wan9", todo: "use one that it reports: wan0, lan0" },
     ]);
   });
@@ -111,18 +112,18 @@ describe("a name that is reviewed", () => {
 
   it("needs a zone that its target has", async () => {
     holds = noZone("example.org");
-    expect((await wish({ create: true })).faults).toMatchObject([{ field: "zone" }]);
+    expect((await namesEdit({ create: true })).faults).toMatchObject([{ field: "zone" }]);
   });
 
   it("needs a record, unless the updater creates it", async () => {
     holds = { kind: "missing", because: "there is no record nas.example.org AAAA", todo: "create it" };
-    expect((await wish()).faults).toMatchObject([{ field: "name", todo: "create it" }]);
-    expect((await wish({ create: true })).faults).not.toMatchObject([{ field: "name" }]);
+    expect((await namesEdit()).faults).toMatchObject([{ field: "name", todo: "create it" }]);
+    expect((await namesEdit({ create: true })).faults).not.toMatchObject([{ field: "name" }]);
   });
 
   it("has no fault if its target cannot be asked: that is unknown", async () => {
     holds = { kind: "later", because: "no answer", todo: "wait" };
-    expect((await wish()).faults).toEqual([]);
+    expect((await namesEdit()).faults).toEqual([]);
   });
 });
 
@@ -151,7 +152,7 @@ describe("the names of a config", () => {
   });
 
   const vip = "  - { name: vip, zone: example.org, ipv4: { interface: wan0, vhid: 1 }, holdDown: 5s }\n";
-  test.each<[string, Wish, string]>([
+  test.each<[string, UnversionedEdit, string]>([
     [
       "add",
       { kind: "add", fields: nas },
@@ -163,8 +164,8 @@ describe("the names of a config", () => {
       config.replace("ipv4: wan0\n", "ipv4: wan0\n    paused: true\n"),
     ],
     ["remove", { kind: "remove", index: 1 }, config.replace(vip, "")],
-  ])("can be written: %s", async (_, wish, after) => {
-    expect(await write(wish)).toEqual({ kind: "written" });
+  ])("can be written: %s", async (_, namesEdit, after) => {
+    expect(await write(namesEdit)).toEqual({ kind: "written" });
     expect([text(), adopted]).toEqual([after, 1]);
     expect(statSync(file()).mode & 0o777).toBe(0o640);
     expect(readdirSync(folder).toSorted()).toEqual(["key", "moor.yaml", "token"]);
@@ -194,14 +195,14 @@ describe("a change that is refused leaves the file as it is:", () => {
       /another entry/,
     ],
   ])("%s", async (_, wrong, field, line, message) => {
-    const wish = { kind: "add", fields: { ...nas, ...wrong } } as const;
-    const { faults } = await previewOf(wish);
+    const namesEdit = { kind: "add", fields: { ...nas, ...wrong } } as const;
+    const { faults } = await previewOf(namesEdit);
     expect(faults[0]?.field).toBe(field);
     expect([faults[0]?.line, `${faults[0]?.message} ${faults[0]?.todo}`]).toEqual([
       line,
       expect.stringMatching(message),
     ]);
-    expect((await write(wish)).kind).toBe("preview");
+    expect((await write(namesEdit)).kind).toBe("preview");
     expect([text(), adopted]).toEqual([config, 0]);
   });
 
@@ -212,24 +213,24 @@ describe("a change that is refused leaves the file as it is:", () => {
   });
 
   it("all but one of several for the same version at the same time", async () => {
-    const wishes = await Promise.all(
+    const namesEdits = await Promise.all(
       ["a", "b", "c", "d", "e"].map((name) => withVersion({ kind: "add", fields: { ...nas, name } })),
     );
     // After each write, the page uses the new config: the others may come to the old page or to the new one.
     const changers = [changer(), changer()] as const;
-    const outcomes = await Promise.all(wishes.map((wish, i) => changers[i % 2 ? 1 : 0].write(wish)));
+    const outcomes = await Promise.all(namesEdits.map((namesEdit, i) => changers[i % 2 ? 1 : 0].write(namesEdit)));
     const kinds = outcomes.map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(["outdated", "outdated", "outdated", "outdated", "written"]);
-    const winner = wishes[kinds.indexOf("written")];
+    const winner = namesEdits[kinds.indexOf("written")];
     const added = `  - { name: ${winner?.kind === "add" && winner.fields.name}, zone: example.org, ipv6: [lan0, wan0], ttl: 60 }\n`;
     expect([text(), adopted]).toEqual([config.replace("heartbeat:", `${added}heartbeat:`), 1]);
     expect(readdirSync(folder).toSorted()).toEqual(["key", "moor.yaml", "token"]);
   });
 
   it("one for a file that was changed in the meantime", async () => {
-    const wish = await withVersion({ kind: "remove", index: 1 });
+    const namesEdit = await withVersion({ kind: "remove", index: 1 });
     writeFileSync(file(), `${config}# by hand\n`);
-    expect(await changer().write(wish)).toEqual({ kind: "outdated" });
+    expect(await changer().write(namesEdit)).toEqual({ kind: "outdated" });
     expect(text()).toBe(`${config}# by hand\n`);
   });
 });
@@ -250,14 +251,14 @@ describe("what the page receives", () => {
     ["paused as text", { kind: "pause", version: "v", index: 0, paused: "no" }],
     ["no fields", { kind: "add", version: "v" }],
     ["a list of fields", { kind: "edit", version: "v", index: 0, fields: [] }],
-  ])("is not a wish if it has %s", (_, wire) => expect(readWish(wire)).toBeUndefined());
+  ])("is not an edit if it has %s", (_, wire) => expect(readNamesEdit(wire)).toBeUndefined());
 
-  test.each<NamesWish>([
+  test.each<NamesEdit>([
     { kind: "add", version: "v", fields: nas },
     { kind: "edit", version: "v", index: 0, fields: nas },
     { kind: "pause", version: "v", index: 1, paused: false },
     { kind: "remove", version: "v", index: 1 },
-  ])("is a wish otherwise: $kind", (wish) => expect(readWish({ ...wish, more: 1 })).toEqual(wish));
+  ])("is an edit otherwise: $kind", (namesEdit) => expect(readNamesEdit({ ...namesEdit, more: 1 })).toEqual(namesEdit));
 
   it("an index beyond the last name changes nothing", async () => {
     expect((await write({ kind: "remove", index: 2 })).kind).toBe("impossible");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
-import type { EditableNames, FieldFault, NamesPreview, NamesWish } from "../../contract/updater-page.ts";
+import type { EditableNames, FieldFault, NamesEdit, NamesPreview } from "../../contract/updater-page.ts";
 import { recordTypeOf } from "../../core/addresses/address.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import type { Fault, Result } from "../../core/result.ts";
@@ -30,17 +30,17 @@ export type NamesOutcome =
 /** Changes `names:` in the config file, in two steps: a preview with the checks of a start, and the write. */
 export function createNamesChanger({ config, devices, published, checkText, adopt }: ChangeTools) {
   const { file } = config;
-  const prepare = async (wish: NamesWish) => {
+  const prepare = async (namesEdit: NamesEdit) => {
     const because = await whyNotWritable(file);
     if (because !== undefined) return { kind: "impossible", because } as const;
     const text = await readConfigFile(file);
-    if (versionOf(text) !== wish.version) return { kind: "outdated" } as const;
-    const change = changeOf(wish, entriesIn(text));
+    if (versionOf(text) !== namesEdit.version) return { kind: "outdated" } as const;
+    const change = changeOf(namesEdit, entriesIn(text));
     const edited = change && editNames(text, change.change);
     if (change === undefined || edited === undefined) return { kind: "impossible", because: unusual(file) } as const;
     const checked = checkText(edited);
     const wrong = faultsIn(edited, change.index, checked, file);
-    const asked = wrong.length === 0 && checked.ok ? reviewedIn(wish, entriesIn(text)) : undefined;
+    const asked = wrong.length === 0 && checked.ok ? reviewedIn(namesEdit, entriesIn(text)) : undefined;
     const faults = checked.ok && asked ? await reviewName(checked.value, asked, { devices, published }) : wrong;
     return {
       kind: "edited",
@@ -71,12 +71,12 @@ export function createNamesChanger({ config, devices, published, checkText, adop
         }),
       };
     },
-    async preview(wish: NamesWish): Promise<NamesOutcome> {
-      const prepared = await prepare(wish);
+    async preview(namesEdit: NamesEdit): Promise<NamesOutcome> {
+      const prepared = await prepare(namesEdit);
       return prepared.kind === "edited" ? { kind: "preview", preview: prepared.preview } : prepared;
     },
-    async write(wish: NamesWish): Promise<NamesOutcome> {
-      const prepared = await prepare(wish);
+    async write(namesEdit: NamesEdit): Promise<NamesOutcome> {
+      const prepared = await prepare(namesEdit);
       if (prepared.kind !== "edited") return prepared;
       if (prepared.preview.faults.length > 0) return { kind: "preview", preview: prepared.preview };
       const written = await writeConfigFile(file, prepared.text, prepared.edited);
@@ -112,14 +112,17 @@ function shownEntry(entry: NameEntry): EditableNames["entries"][number] {
   return { title, records, fields, others: otherSettings(entry) };
 }
 
-function changeOf(wish: NamesWish, entries: readonly NameEntry[]): { change: NamesChange; index: number } | undefined {
-  if (wish.kind === "add")
-    return { change: { kind: "add", settings: changesBetween({}, wish.fields) }, index: entries.length };
-  const { index } = wish;
+function changeOf(
+  namesEdit: NamesEdit,
+  entries: readonly NameEntry[],
+): { change: NamesChange; index: number } | undefined {
+  if (namesEdit.kind === "add")
+    return { change: { kind: "add", settings: changesBetween({}, namesEdit.fields) }, index: entries.length };
+  const { index } = namesEdit;
   const entry = entries[index];
   if (entry === undefined) return undefined;
-  if (wish.kind === "remove") return { change: { kind: "remove", index }, index: -1 };
-  const fields = wish.kind === "edit" ? wish.fields : { ...fieldsOf(entry), paused: wish.paused };
+  if (namesEdit.kind === "remove") return { change: { kind: "remove", index }, index: -1 };
+  const fields = namesEdit.kind === "edit" ? namesEdit.fields : { ...fieldsOf(entry), paused: namesEdit.paused };
   return { change: { kind: "set", index, settings: changesBetween(entry, fields) }, index };
 }
 
@@ -128,11 +131,11 @@ const usable = (devices: readonly ReportedDevice[]): readonly string[] =>
   devices.filter(({ device, isDown }) => !isDown && device !== "lo").map(({ device }) => device);
 
 /** What is asked about before it is written. */
-function reviewedIn(wish: NamesWish, entries: readonly NameEntry[]): Parameters<typeof reviewName>[1] | undefined {
-  if (wish.kind !== "add" && wish.kind !== "edit") return undefined;
-  const before = wish.kind === "edit" ? fieldsOf(entries[wish.index] ?? {}) : undefined;
+function reviewedIn(namesEdit: NamesEdit, entries: readonly NameEntry[]): Parameters<typeof reviewName>[1] | undefined {
+  if (namesEdit.kind !== "add" && namesEdit.kind !== "edit") return undefined;
+  const before = namesEdit.kind === "edit" ? fieldsOf(entries[namesEdit.index] ?? {}) : undefined;
   const known = [before?.ipv4, before?.ipv6].flatMap((field) => field?.devices.split(/[\s,]+/) ?? []);
-  const { name, zone } = wish.fields;
+  const { name, zone } = namesEdit.fields;
   return { name: name.trim().toLowerCase(), zone: zone.trim().toLowerCase(), known: new Set(known) };
 }
 

@@ -52,7 +52,7 @@ function hasToken({ headers }: PlainRequest, { token }: Pick<ControlConfig, "tok
 function answerTo(
   request: PlainRequest,
   control: Pick<ControlConfig, "token">,
-  isKnown: boolean,
+  isSignedIn: boolean,
   tools: ControlTools,
 ): PageReply {
   const { method, path } = request;
@@ -60,7 +60,7 @@ function answerTo(
   const page = pages[path];
   if (!page) return refusal(404, `not found; available: ${Object.keys(pages).join(", ")} and POST /check`);
   if (method !== "GET" && method !== "HEAD") return refusal(405, "only GET is allowed");
-  return isKnown || path.startsWith("/health/") ? page(tools.status(), tools, isKnown) : noToken;
+  return isSignedIn || path.startsWith("/health/") ? page(tools.status(), tools, isSignedIn) : noToken;
 }
 
 function checkFor(request: PlainRequest, control: Pick<ControlConfig, "token">, { check }: ControlTools): PageReply {

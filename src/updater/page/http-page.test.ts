@@ -76,9 +76,9 @@ it("a change of a name that makes no sense is refused, and the file stays as it 
   const ask = (method: string, path: string, body: string) =>
     page({ method, path, headers: {}, body, from: "127.0.0.1" }, "session");
   const { version } = ((await ask("GET", "/page/names", "")) as { body: { version: string } }).body;
-  for (const wish of ["{", "[]", "{}", JSON.stringify({ kind: "remove", index: "length", version })]) {
+  for (const namesEdit of ["{", "[]", "{}", JSON.stringify({ kind: "remove", index: "length", version })]) {
     for (const path of ["/page/names/preview", "/page/names/write"])
-      expect([wish, (await ask("POST", path, wish))?.status]).toEqual([wish, 400]);
+      expect([namesEdit, (await ask("POST", path, namesEdit))?.status]).toEqual([namesEdit, 400]);
   }
   expect(readFileSync(loop.config.file, "utf8")).toBe(before);
   await loop.close();

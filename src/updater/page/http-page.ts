@@ -1,8 +1,8 @@
 import { isOwnOrigin } from "../../access/session-cookie.ts";
 import { forged, readOnly } from "../../access/session-http.ts";
-import type { SessionFound } from "../../access/shared-sign-in.ts";
+import type { SessionOutcome } from "../../access/shared-sign-in.ts";
 import type { ConsoleSession } from "../../contract/console.ts";
-import type { NamesWish } from "../../contract/updater-page.ts";
+import type { NamesEdit } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
 import { fieldsOfJson } from "../../core/is-object.ts";
 import { type PlainRequest, problem } from "../../lib/http/plain-request.ts";
@@ -15,7 +15,7 @@ import { type AskTools, createAskPublished } from "./ask-published.ts";
 import { type ChangeTools, createNamesChanger, type NamesOutcome } from "./change-names.ts";
 import { tokenPlaces, writeToken } from "./change-token.ts";
 import type { PageReply } from "./listener.ts";
-import { readWish } from "./name-fields.ts";
+import { readNamesEdit } from "./name-fields.ts";
 import { shownConfig } from "./shown-config.ts";
 
 export type PageOptions = {
@@ -36,7 +36,7 @@ export type PageOptions = {
  * Who asks: someone with a session, someone who may only look, someone without a session, a foreign page, or anybody if
  * there is nothing to sign in to.
  */
-export type PageVisitor = SessionFound["kind"] | "reader" | "nobody-asked";
+export type PageVisitor = SessionOutcome["kind"] | "reader" | "nobody-asked";
 
 /** Undefined for requests that are not for the page. */
 export type UpdaterPage = (request: PlainRequest, asker: PageVisitor) => Promise<PageReply | undefined>;
@@ -113,8 +113,8 @@ function changeAnswers({ config, devices, published, changing }: PageOptions): A
   const changer = changing && createNamesChanger({ config, devices, published, ...changing });
   return {
     "GET /page/names": async () => (changer ? { status: 200, body: await changer.list() } : starting),
-    "POST /page/names/preview": async ({ body }) => change(body, (wish) => changer?.preview(wish)),
-    "POST /page/names/write": async ({ body }) => change(body, (wish) => changer?.write(wish)),
+    "POST /page/names/preview": async ({ body }) => change(body, (namesEdit) => changer?.preview(namesEdit)),
+    "POST /page/names/write": async ({ body }) => change(body, (namesEdit) => changer?.write(namesEdit)),
     "POST /page/token": async ({ body }) => {
       const { service, token } = fieldsOfJson(body);
       if (typeof service !== "string" || typeof token !== "string") return problem(400, "This is not a token.");
@@ -133,10 +133,13 @@ const noSignIn =
   "Names and tokens can be changed here only after a sign-in: set `password:` under `control:` in the config.";
 
 /** `make` returns undefined until the updater watches its config. */
-async function change(body: string, make: (wish: NamesWish) => Promise<NamesOutcome> | undefined): Promise<PageReply> {
-  const wish = readWish(fieldsOfJson(body));
-  if (wish === undefined) return problem(400, "This is not a change of a name. Reload the page, and try again.");
-  const outcome = await make(wish);
+async function change(
+  body: string,
+  make: (namesEdit: NamesEdit) => Promise<NamesOutcome> | undefined,
+): Promise<PageReply> {
+  const namesEdit = readNamesEdit(fieldsOfJson(body));
+  if (namesEdit === undefined) return problem(400, "This is not a change of a name. Reload the page, and try again.");
+  const outcome = await make(namesEdit);
   return outcome ? changed(outcome) : starting;
 }
 

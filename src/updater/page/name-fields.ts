@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { FamilyField, NameFields, NamesWish } from "../../contract/updater-page.ts";
+import type { FamilyField, NameFields, NamesEdit } from "../../contract/updater-page.ts";
 import { isObject } from "../../core/is-object.ts";
 import type { SettingChange, SettingValue } from "../config/edit-names.ts";
 
@@ -88,7 +88,7 @@ function listed(text: string): SettingValue {
 }
 
 /** From the wire; undefined if it is none. */
-export function readWish(wire: unknown): NamesWish | undefined {
+export function readNamesEdit(wire: unknown): NamesEdit | undefined {
   if (!isObject(wire)) return undefined;
   const { kind, version, index, paused } = wire;
   if (typeof version !== "string") return undefined;

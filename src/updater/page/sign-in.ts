@@ -5,7 +5,7 @@ import { hashSecret, sameHash } from "../../access/secret.ts";
 import { createSessions, type People } from "../../access/session.ts";
 import { createSignIn } from "../../access/session-http.ts";
 import { createSessionStore, sessionTables } from "../../access/session-store.ts";
-import { createEntrance, type SessionFound, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
+import { createEntrance, type SessionOutcome, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type PlainAnswer, type PlainRequest, problem } from "../../lib/http/plain-request.ts";
@@ -17,7 +17,7 @@ export type PageSignIn = {
   /** Undefined if the request is not about signing in. */
   readonly answer: (request: PlainRequest) => Promise<PlainAnswer | undefined>;
   /** Whether the sender of a request has signed in. */
-  readonly admit: (request: PlainRequest) => Promise<SessionFound["kind"] | "reader">;
+  readonly admit: (request: PlainRequest) => Promise<SessionOutcome["kind"] | "reader">;
   /**
    * A changed password ends all sessions. Without a password, people can sign in only at a service that shares the
    * sign-in.

@@ -114,7 +114,7 @@ const addressIn = (plan: UpdatePlan) => ("address" in plan ? plan.address.text :
 function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
   const { plan, stored, found, passedOver, record } = result;
   const before = stored === undefined ? "no address was stored yet" : `the stored address was ${stored}`;
-  const held = found === undefined ? before : `the record held ${heldWords(found, record.spec.ttl)}`;
+  const held = found === undefined ? before : `the record held ${contentWords(found, record.spec.ttl)}`;
   const warning =
     "warning" in plan && plan.warning ? `; warning: ${addressIn(plan)} is ${scopeWords[plan.warning]}` : "";
   const whose = record.policy.host
@@ -123,7 +123,7 @@ function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
   return `${whose}${instead(passedOver)}; ${held}${warning}`;
 }
 
-function heldWords({ values, ttl }: CurrentContent, wanted: number | undefined): string {
+function contentWords({ values, ttl }: CurrentContent, wanted: number | undefined): string {
   const words = firstFew(values.map(printable), " and ") || "nothing";
   if (wanted === undefined || wanted === ttl) return words;
   return `${words} with ${ttl === null ? "the zone's TTL" : `TTL ${ttl}`}`;

@@ -34,7 +34,7 @@ export const isOfService = ({ kind, ofService, retryAfter, onlyName }: TargetFau
   ofService === true || (kind === "unauthorised" && !onlyName) || (retryAfter !== undefined && !onlyName);
 
 /** The service works, but wants fewer requests. */
-export const isAskedToWait = ({ throttled, retryAfter }: TargetFault): boolean =>
+export const hasRetryTime = ({ throttled, retryAfter }: TargetFault): boolean =>
   throttled === true || retryAfter !== undefined;
 
 type Outage = {
@@ -80,7 +80,7 @@ export function createCircuitBreaker(now: () => Instant, random: () => number): 
       before.names.add(name);
       // If several names have faults of their own, more have to fail in a row.
       const isDown = before.names.size >= Math.max(fewest, suspects.size);
-      const isOpen = before.isOpen || isDown || isAskedToWait(fault);
+      const isOpen = before.isOpen || isDown || hasRetryTime(fault);
       // Those that were under way when another failed belong to the same failure.
       const isNews = now() >= before.until || before.probe === name;
       const failures = before.failures + (isNews ? 1 : 0);

@@ -7,7 +7,7 @@ import { BackOffs } from "../../lib/limits/failure-delay.ts";
 import { roomAgainAt } from "../../providers/answers/quota.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { TargetFault } from "../targets/target.ts";
-import { type CircuitBreaker, createCircuitBreaker, isAskedToWait, isOfService } from "./circuit-breaker.ts";
+import { type CircuitBreaker, createCircuitBreaker, hasRetryTime, isOfService } from "./circuit-breaker.ts";
 import type { ManagedRecord } from "./managed-records.ts";
 import { NameMemory } from "./name-memory.ts";
 import type { NameState } from "./name-state.ts";
@@ -117,7 +117,7 @@ export class Schedule {
     if (!outage) return { kind: "send", record };
     const { until, fault } = outage;
     if (now() < until)
-      return { kind: "postponed", wait: { until, because: "back-off" }, ...(isAskedToWait(fault) ? {} : { fault }) };
+      return { kind: "postponed", wait: { until, because: "back-off" }, ...(hasRetryTime(fault) ? {} : { fault }) };
     const candidates = queued().filter(({ target }) => this.#breakerOf(target) === breaker);
     const probe = candidates[Math.floor(random() * candidates.length)] ?? record;
     breaker.probe(probe.key);

@@ -67,7 +67,7 @@ export async function openServices(
     serviceOf: ({ target }) => serviceOfTarget(config.targets, target),
     async published(record, signal) {
       const wait = schedule.waitForReading(record.target);
-      if (wait !== undefined && now() < wait.until) return askedToWait(wait);
+      if (wait !== undefined && now() < wait.until) return waitFault(wait);
       return targetOf(record).current(record.spec, signal);
     },
     close() {
@@ -76,7 +76,7 @@ export async function openServices(
   };
 }
 
-const askedToWait = ({ until, because }: ServiceWait): TargetFault => ({
+const waitFault = ({ until, because }: ServiceWait): TargetFault => ({
   kind: "later",
   because: `moor leaves the record service alone until ${utcSecond(until)} (${because === "quota" ? "quota" : "Retry-After"})`,
   todo: "no action needed: moor waits until then",

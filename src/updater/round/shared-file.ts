@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { linkTarget, replaceFile, swapFile } from "../../process/data-folder.ts";
-import { lookOf } from "../config/watch-files.ts";
+import { fingerprintOf } from "../config/watch-files.ts";
 
 /** How the file is written: `lasting` survives a power cut; after `quick`, the old content may come back. */
 export type Durability = "lasting" | "quick";
@@ -26,12 +26,12 @@ export class SharedFile {
 
   async write(text: string, durability: Durability): Promise<void> {
     await this.#disk[durability](linkTarget(this.#path), text);
-    this.#seen = { look: lookOf(this.#path), text };
+    this.#seen = { look: fingerprintOf(this.#path), text };
   }
 
   /** Undefined unless another process has changed the text; empty if the file cannot be read. */
   async readIfChanged(): Promise<string | undefined> {
-    const look = lookOf(this.#path);
+    const look = fingerprintOf(this.#path);
     if (look === this.#seen.look) return undefined;
     const before = this.#seen.text;
     this.#seen = { look, text: await readFile(this.#path, "utf8").catch(() => "") };

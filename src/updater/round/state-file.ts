@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
 import { linkTarget } from "../../process/data-folder.ts";
-import { lookOf } from "../config/watch-files.ts";
+import { fingerprintOf } from "../config/watch-files.ts";
 import { mergeState, type StateContent, type StoredAddress, type Unsaved } from "./merge-state.ts";
 import { type Durability, realDisk, SharedFile, type StateDisk } from "./shared-file.ts";
 
@@ -27,7 +27,7 @@ export async function openStateFile(
     if (refused) return unusable(path, "its folder cannot be written", refused);
   }
   // Taken before the read, so that a write by another process in between is noticed.
-  const look = lookOf(path);
+  const look = fingerprintOf(path);
   let text: string;
   try {
     text = await readFile(path, "utf8");

@@ -20,15 +20,15 @@ export type DnsSource = {
   readonly timeout: number;
 };
 
-const asked = (name: string, type: Question["type"], kind: Question["class"], ...servers: readonly string[]) =>
+const questionsTo = (name: string, type: Question["type"], kind: Question["class"], ...servers: readonly string[]) =>
   servers.map((server): Question => ({ server, name, type, class: kind }));
 
 /** Cisco, Google, Cloudflare and Akamai, whose server has no IPv6 address. */
 const wellKnown: readonly Question[] = [
-  ...asked("myip.opendns.com", "address", "IN", "208.67.222.222", "[2620:119:35::35]"),
-  ...asked("o-o.myaddr.l.google.com", "TXT", "IN", "216.239.32.10", "[2001:4860:4802:32::a]"),
-  ...asked("whoami.cloudflare", "TXT", "CH", "1.1.1.1", "[2606:4700:4700::1111]"),
-  ...asked("whoami.akamai.net", "address", "IN", "193.108.88.1"),
+  ...questionsTo("myip.opendns.com", "address", "IN", "208.67.222.222", "[2620:119:35::35]"),
+  ...questionsTo("o-o.myaddr.l.google.com", "TXT", "IN", "216.239.32.10", "[2001:4860:4802:32::a]"),
+  ...questionsTo("whoami.cloudflare", "TXT", "CH", "1.1.1.1", "[2606:4700:4700::1111]"),
+  ...questionsTo("whoami.akamai.net", "address", "IN", "193.108.88.1"),
 ];
 
 const name = refined(

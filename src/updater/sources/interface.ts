@@ -24,11 +24,11 @@ export const ownInterfaces = {
   open: async () => ({
     read: readInterfaces,
     async follow(onReading, signal) {
-      const look = async () => {
+      const pushReading = async () => {
         const reading = await readInterfaces(signal);
         if (!signal.aborted) onReading(reading);
       };
-      const onChange = foldTriggers(look, { spacing, signal, now: () => performance.now() });
+      const onChange = foldTriggers(pushReading, { spacing, signal, now: () => performance.now() });
       onChange();
       await watchKernel({ onChange, signal, log: noLog });
       return { kind: "ended" };

@@ -32,8 +32,8 @@ export function readOverview(body: string): Read {
   const fault = rows.map(faultIn).find((found) => found !== undefined);
   if (fault !== undefined) return unreadable(`the firewall's answer is malformed: ${fault}`);
   // An interface that is not assigned may have no device.
-  const known = (rows as readonly Row[]).filter(({ device }) => typeof device === "string" && device !== "");
-  return { kind: "report", report: new Map(known.map((row) => [String(row.device), fromRow(row)])) };
+  const namedRows = (rows as readonly Row[]).filter(({ device }) => typeof device === "string" && device !== "");
+  return { kind: "report", report: new Map(namedRows.map((row) => [String(row.device), fromRow(row)])) };
 }
 
 function faultIn(row: unknown): string | undefined {

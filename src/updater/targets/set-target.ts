@@ -1,6 +1,6 @@
 import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
-import { absoluteName, askedZoneName, ownerOf } from "../../core/names/name.ts";
+import { absoluteName, ownerOf, zoneNameOf } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
 import { type Absent, later } from "../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../providers/answers/service-fault.ts";
@@ -228,8 +228,7 @@ export const setOf = ({ zone, name, family, recordId }: RecordSpec): RequestedSe
 const idOf = ({ zone, name, type }: { zone: string; name: string; type: string }) => `${zone}/${name}/${type}`;
 
 /** The name of a listed record, relative to its zone. */
-export const listedName = (whole: string, zone: string): string =>
-  ownerOf(askedZoneName(whole), zone) ?? printable(whole);
+export const listedName = (whole: string, zone: string): string => ownerOf(zoneNameOf(whole), zone) ?? printable(whole);
 
 const hasAddress = ({ values: [first, ...others] }: CurrentContent, { value }: ReplaceRequest): boolean =>
   first !== undefined && others.length === 0 && parseAddress(first)?.text === value;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import {
-  type HeldContent,
   type Publication,
+  type PublishedContent,
   type PublishedSet,
   type PublishedSetChange,
   plainSettings,
@@ -16,7 +16,7 @@ const published: Publication = {
   ...{ provider: 1, name: "hetzner", service: "Hetzner", drift: "ask", readEvery: 900 },
   rules: { lowestTtl: 60, highestTtl: 86_400, mostValues: 50 },
 };
-const content: HeldContent = { ttl: 60, values: ["192.0.2.1"] };
+const content: PublishedContent = { ttl: 60, values: ["192.0.2.1"] };
 
 /** What every store keeps about zones that are published at a provider. */
 export function describeFront(name: string, open: () => Promise<RecordStore>): void {

@@ -3,7 +3,7 @@ import { wholeAccount } from "../../../src/core/may.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
 import type { Actor } from "../../../src/records/queries/permitted-view.ts";
-import type { WritesWish } from "../../../src/records/queries/writes.ts";
+import type { WritesRange } from "../../../src/records/queries/writes.ts";
 import { createRecordService } from "../../../src/records/service.ts";
 import type { ChangeMatch, RecordStore } from "../../../src/records/store/port.ts";
 import { aSet, at } from "../records/a-set.ts";
@@ -58,8 +58,8 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
         () => ({ wanted: sets, result: "written" }),
       );
     const service = () => createRecordService({ store, now: () => at, nameservers: ["ns1.example.net"] });
-    const read = async (wish: Partial<WritesWish>) => {
-      const page = await service().writes(actor, { name: "one.example" }, { match: {}, ...wish });
+    const read = async (range: Partial<WritesRange>) => {
+      const page = await service().writes(actor, { name: "one.example" }, { match: {}, ...range });
       if (page.kind !== "done") throw new Error(page.kind);
       return page;
     };
@@ -117,11 +117,11 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
 
     it("is not shown to other accounts, nor to those who see only some sets", async () => {
       const { id } = await store.ensureAccount("other", at);
-      const wish = { match: {} };
+      const range = { match: {} };
       const key = { name: "one.example" };
-      expect(await service().writes({ ...actor, account: id }, key, wish)).toMatchObject({ kind: "missing" });
+      expect(await service().writes({ ...actor, account: id }, key, range)).toMatchObject({ kind: "missing" });
       const scoped = { ...actor, scope: { ...wholeAccount, sets: [] } };
-      expect(await service().writes(scoped, key, wish)).toMatchObject({ kind: "missing" });
+      expect(await service().writes(scoped, key, range)).toMatchObject({ kind: "missing" });
     });
   });
 }

@@ -129,7 +129,7 @@ const bareFieldset = { border: 0, margin: 0, padding: 0, minWidth: 0 };
 function useSetDraft(props: Props) {
   const { zone } = props;
   const write = useSetWrite(zone.name);
-  const sets = useHeld(props.sets, write.isPending);
+  const sets = useFrozen(props.sets, write.isPending);
   const [draft, setDraft] = useState<SetDraft>(() => startOf(props));
   const [original, setOriginal] = useState(props.edited);
   const [tried, setTried] = useState(false);
@@ -279,10 +279,10 @@ const Obstacles = (props: {
  * The value before a write: the event for our own change often arrives before the response, and must not look like
  * another user's change.
  */
-function useHeld<T>(value: T, isHeld: boolean): T {
-  const [held, setHeld] = useState(value);
-  if (!isHeld && held !== value) setHeld(value);
-  return isHeld ? held : value;
+function useFrozen<T>(value: T, isHeld: boolean): T {
+  const [frozen, setHeld] = useState(value);
+  if (!isHeld && frozen !== value) setHeld(value);
+  return isHeld ? frozen : value;
 }
 
 function Place(props: {

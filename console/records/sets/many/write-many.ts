@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Rrset, RrsetsZone } from "../../../../src/contract/rrsets.ts";
 import { mostChanges } from "../../../../src/contract/rrsets-limits.ts";
 import { counted } from "../../../shared/counted.ts";
-import { useLookFirst } from "../../../shared/live/look-first.ts";
+import { useReadFirst } from "../../../shared/live/read-first.ts";
 import { type Request, RequestProblem } from "../../../shared/live/request.ts";
 import { useSession } from "../../../shared/session/session.tsx";
 import { useToast } from "../../../shared/toasts/toasts.tsx";
@@ -37,7 +37,7 @@ export function useManyWrite(zone: RrsetsZone) {
   const { request } = useSession();
   const queries = useQueryClient();
   const readNow = useSetsNow(zone);
-  const lookFirst = useLookFirst();
+  const readFirst = useReadFirst();
   const toast = useToast();
   const undo = useUndo(zone.name);
 
@@ -58,7 +58,7 @@ export function useManyWrite(zone: RrsetsZone) {
       try {
         for (let at = 0; at < write.changes.length; at += mostChanges) {
           const part = write.changes.slice(at, at + mostChanges);
-          const serial = await writePart(request, zone.name, part, () => lookFirst(readNow()));
+          const serial = await writePart(request, zone.name, part, () => readFirst(readNow()));
           serials.push(serial);
           put(part, serial);
           done += part.length;

@@ -4,7 +4,7 @@ import { visible } from "../../../core/visible-text.ts";
 import type { CommandIo } from "../../io/command-io.ts";
 import { NoAnswer, WrongAnswer } from "../asker.ts";
 import type { Setup } from "../files.ts";
-import { readFileText } from "../given.ts";
+import { readFileText } from "../read-option-file.ts";
 import { assemble, hostsOf } from "./assemble.ts";
 import { importDdclient } from "./ddclient.ts";
 import { importDdnsUpdater } from "./ddns-updater.ts";

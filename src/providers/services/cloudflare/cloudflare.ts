@@ -1,5 +1,5 @@
 import { isObject } from "../../../core/is-object.ts";
-import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { absoluteName, ownerOf, zoneNameOf } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../answers/json-api.ts";
@@ -79,11 +79,11 @@ export function cloudflareCalls(account: ProviderAccount, client: HttpClient): P
     },
     async sets(zone, signal) {
       return mapFound(await zones.records(zone, "", signal), (records) => {
-        const alike = Map.groupBy(records, ({ name, type }) => `${askedZoneName(name)} ${type}`);
+        const alike = Map.groupBy(records, ({ name, type }) => `${zoneNameOf(name)} ${type}`);
         return [...alike.values()].flatMap((set) => {
           const [{ name, type } = { name: "", type: "" }] = set;
           const current = currentSetOf(set);
-          return current ? [{ name: ownerOf(askedZoneName(name), zone) ?? printable(name), type, ...current }] : [];
+          return current ? [{ name: ownerOf(zoneNameOf(name), zone) ?? printable(name), type, ...current }] : [];
         });
       });
     },
@@ -124,7 +124,7 @@ class ZoneRecords {
     const answer = await this.#api.get(`/zones?name=${encodeURIComponent(zone)}`, signal);
     const zones = listIn(answer, { service, key: "result", what: "zones", isItem: isZone });
     if (zones.kind !== "found") return zones;
-    const found = zones.value.find(({ name }) => askedZoneName(name) === zone);
+    const found = zones.value.find(({ name }) => zoneNameOf(name) === zone);
     if (!found) return noZone(zone, service);
     this.#ids.set(zone, found.id);
     return { kind: "found", value: found.id };
@@ -214,7 +214,7 @@ type ReadableRecord = CloudflareContent & {
 const isOf =
   ({ zone, name, type }: SetName) =>
   (record: ReadableRecord): boolean =>
-    record.type === type && askedZoneName(record.name) === absoluteName(name, zone);
+    record.type === type && zoneNameOf(record.name) === absoluteName(name, zone);
 
 function currentSetOf(records: readonly ReadableRecord[]): CurrentSet<readonly RecordRef[]> | undefined {
   const [first] = records;

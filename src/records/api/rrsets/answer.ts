@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { longestKey } from "../../../contract/rrsets-limits.ts";
 import type { MaybeLater } from "../../../core/maybe-later.ts";
-import { askedZoneName } from "../../../core/names/name.ts";
+import { zoneNameOf } from "../../../core/names/name.ts";
 import { badInput, type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { OnceOption, SetTarget } from "../../commands/requests.ts";
 import type { Action, ZoneKey } from "../../model.ts";
@@ -99,7 +99,7 @@ type Params = { readonly z: string; readonly n?: string; readonly t?: string };
 /** A number is a zone's id; no zone has a name of digits alone. */
 export function zoneAt(request: FastifyRequest): ZoneKey {
   const { z } = request.params as Params;
-  return /^\d{1,15}$/.test(z) ? { number: Number(z) } : { name: askedZoneName(z) };
+  return /^\d{1,15}$/.test(z) ? { number: Number(z) } : { name: zoneNameOf(z) };
 }
 
 export function setAt(request: FastifyRequest): SetTarget {

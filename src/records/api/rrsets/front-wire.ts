@@ -4,7 +4,7 @@ import { type RecordType, typeName } from "../../../core/rdata/table.ts";
 import type { Preview } from "../../front/preview.ts";
 import type { ProviderView } from "../../front/provider-operations.ts";
 import type { PublicationView, SetStateView } from "../../front/state-operations.ts";
-import type { HeldContent } from "../../model.ts";
+import type { PublishedContent } from "../../model.ts";
 import { timeText } from "./wire.ts";
 
 export const providerToWire = (provider: ProviderView): WireProvider => ({
@@ -28,7 +28,7 @@ export const publicationToWire = ({ published, note, counts }: PublicationView):
   counts,
 });
 
-const contentToWire = (type: RecordType, { ttl, values }: HeldContent): WireContent => ({
+const contentToWire = (type: RecordType, { ttl, values }: PublishedContent): WireContent => ({
   ttl,
   values: values.map((value) => readableRdata(type, value)),
 });

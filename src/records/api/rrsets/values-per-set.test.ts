@@ -18,9 +18,9 @@ it("a set grows up to the operator's limit of values", async () => {
 });
 
 it("the sets of a new zone have the same limit", async () => {
-  const wish = (count: number) => ({ rrsets: [{ name: "www", type: "A", records: addresses(count) }] });
-  await newZone(wish(3));
-  const { status, text } = await call("POST", "/zones", { name: "more.example", mode: "primary", ...wish(4) });
+  const draft = (count: number) => ({ rrsets: [{ name: "www", type: "A", records: addresses(count) }] });
+  await newZone(draft(3));
+  const { status, text } = await call("POST", "/zones", { name: "more.example", mode: "primary", ...draft(4) });
   expect([status, text]).toEqual([422, expect.stringContaining(tooMany)]);
 });
 

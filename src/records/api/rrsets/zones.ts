@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, bodies, queries } from "../../../contract/rrsets.ts";
-import { askedZoneName } from "../../../core/names/name.ts";
+import { zoneNameOf } from "../../../core/names/name.ts";
 import { badInput, type Fault, ok } from "../../../core/result.ts";
 import { zoneFaults } from "../../commands/edit/check-write.ts";
 import type { OnceOption, Written } from "../../commands/requests.ts";
@@ -185,7 +185,7 @@ function zoneQueryAt(query: QueryFields, faults: Fault[]) {
     owns,
     keep,
     ...(mode && { mode }),
-    ...(name !== undefined && { name: askedZoneName(name) }),
+    ...(name !== undefined && { name: zoneNameOf(name) }),
     ...(search !== undefined && { search: search.toLowerCase() }),
   };
 }

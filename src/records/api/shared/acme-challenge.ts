@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { isObject } from "../../../core/is-object.ts";
 import type { Scope } from "../../../core/may.ts";
-import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
+import { absoluteName, zoneNameOf } from "../../../core/names/name.ts";
 import { takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { SetEdit } from "../../commands/requests.ts";
@@ -75,7 +75,7 @@ async function httpreq(
   const { fqdn, value } = isObject(request.body) ? request.body : {};
   if (typeof fqdn !== "string" || typeof value !== "string" || !challenge.test(value))
     return send(reply, 400, "send fqdn and value; HTTPREQ_MODE=RAW is not supported");
-  if (askedZoneName(fqdn) !== absoluteName(caller.place.owner, caller.place.zone))
+  if (zoneNameOf(fqdn) !== absoluteName(caller.place.owner, caller.place.zone))
     return send(reply, 403, "the token is for another name");
   const failure = kind === "present" ? await add(options, caller, value) : await remove(options, caller, value);
   return failure === undefined ? reply.code(200).send({}) : send(reply, 422, failure);

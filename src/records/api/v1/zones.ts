@@ -7,7 +7,7 @@ import {
   ZonesAnswer,
   ZonesQuery,
 } from "../../../contract/records-v1.ts";
-import { askedZoneName } from "../../../core/names/name.ts";
+import { zoneNameOf } from "../../../core/names/name.ts";
 import type { Zone } from "../../model.ts";
 import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
@@ -48,7 +48,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
       // A published router script sends the name. An id never contains a dot, so this cannot match another zone.
       const zone =
         (await service.zone(request.actor, { zone: id })) ??
-        (await service.zone(request.actor, { name: askedZoneName(id) }));
+        (await service.zone(request.actor, { name: zoneNameOf(id) }));
       return sendZone(reply, service, zone ? { kind: "done", zone } : missing("zone"));
     },
   );
@@ -85,7 +85,7 @@ const listZones =
   (service: RecordService) =>
   async (request: FastifyRequest<{ Querystring: Record<string, unknown> }>, reply: FastifyReply) => {
     const { name, search_name: search } = request.query;
-    const named = typeof name === "string" && name !== "" ? { name: askedZoneName(name) } : {};
+    const named = typeof name === "string" && name !== "" ? { name: zoneNameOf(name) } : {};
     // At most one zone has this name, so paging is ignored.
     const { page, perPage } = pagingOf("name" in named ? {} : request.query, { perPage: 100, most: 100 });
     const searched = typeof search === "string" && search !== "" ? { search: search.toLowerCase() } : {};

@@ -41,10 +41,10 @@ export const patch = (settings: Partial<ZoneSettings>): SettingsEdit => ({ kind:
 export type ChangeSettings = ReturnType<typeof createChangeSettings>;
 
 /** `action`: the name of the action, if it is one. */
-type AskedAction = OnceOption & { readonly action?: string };
+type ActionOption = OnceOption & { readonly action?: string };
 
 export function createChangeSettings(options: RecordServiceOptions, permittedView: PermittedView) {
-  return async (actor: Actor, key: AnyZoneKey, edit: SettingsEdit, asked: AskedAction = {}): Promise<Written> => {
+  return async (actor: Actor, key: AnyZoneKey, edit: SettingsEdit, asked: ActionOption = {}): Promise<Written> => {
     const at = await permittedView.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
     const command = { kind: "edit-settings", actor, at, edit, now: options.now(), ...asked } as const;
@@ -52,7 +52,7 @@ export function createChangeSettings(options: RecordServiceOptions, permittedVie
   };
 }
 
-export type EditSettings = AskedAction & {
+export type EditSettings = ActionOption & {
   readonly kind: "edit-settings";
   readonly actor: Actor;
   readonly at: ZoneKey;

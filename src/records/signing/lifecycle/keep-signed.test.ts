@@ -17,7 +17,7 @@ import { migrations } from "../../store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
 import { KeyFileSigner, type Signer } from "../signer.ts";
 import { createSigningRound } from "./keep-signed.ts";
-import { createSigningState, lookAtSigned } from "./watch-signed.ts";
+import { checkSigned, createSigningState } from "./watch-signed.ts";
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 10, 16);
@@ -65,24 +65,24 @@ it("a zone that cannot be signed is reported, and does not delay the others", as
   const later = now + 10 * day;
   const options = { askParent: async () => [], now: () => later, log };
   await createSigningRound({ ...options, store: broken })(AbortSignal.timeout(60_000));
-  await lookAtSigned({ store, now: () => later, log, state });
-  await lookAtSigned({ store, now: () => later, log, state });
+  await checkSigned({ store, now: () => later, log, state });
+  await checkSigned({ store, now: () => later, log, state });
   expect([...state.expiring.keys()]).toEqual([bad.name]);
   expect(Math.min(...(await expiriesOf(good)))).toBeGreaterThan(later + 6 * day);
   expect(state.expiring.get(bad.name)).toBe(Math.min(...(await expiriesOf(bad))));
   expect(lines.join()).toContain("signatures could not be renewed");
   await createSigningRound({ ...options, store })(AbortSignal.timeout(60_000));
-  await lookAtSigned({ store, now: () => later, log, state });
+  await checkSigned({ store, now: () => later, log, state });
   expect(state.expiring.size).toBe(0);
 });
 
 it("after a late start, signatures that have expired are renewed before they count as not renewed", async () => {
   const state = createSigningState();
   const options = { store, now: () => now + 30 * day, log, state };
-  await lookAtSigned(options);
+  await checkSigned(options);
   expect(state.expiring.size).toBe(0);
   await createSigningRound({ ...options, askParent: async () => [] })(AbortSignal.timeout(60_000));
-  await lookAtSigned(options);
+  await checkSigned(options);
   expect(state.expiring.size).toBe(0);
 });
 
@@ -94,7 +94,7 @@ it("a DS record for another key is reported until it is replaced or the zone is 
   // As on a node that does not query the parent: it finds the result in the store.
   const look = async () => {
     await round(AbortSignal.timeout(60_000));
-    await lookAtSigned({ store, now: () => at, log, state });
+    await checkSigned({ store, now: () => at, log, state });
   };
   await look();
   expect(state).toMatchObject({ zones: zones.length, changedInFuture: new Set() });
@@ -199,7 +199,7 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
       result: undefined,
     }));
     await round(AbortSignal.timeout(60_000));
-    await lookAtSigned({ store, now: () => at, log, state });
+    await checkSigned({ store, now: () => at, log, state });
     const heads = (await store.signedNames(zone, undefined, 1_000)).flatMap(({ generated }) =>
       generated.filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values.map(headOfSignature)),
     );
@@ -244,7 +244,7 @@ async function secureZone() {
         rig.at += day / 24;
         await round(AbortSignal.timeout(60_000));
       }
-      await lookAtSigned({ store, now: () => rig.at, log, state });
+      await checkSigned({ store, now: () => rig.at, log, state });
     },
     fault: () => state.parentFaults.get(zone.name),
     logged: (text: string) => lines.filter((line) => line.includes(text) && line.includes(`"${zone.name}"`)).length,

@@ -48,12 +48,12 @@ const mostExpiring = 200;
 /** Reads this state every minute. */
 export const watchSigned = (options: SignedWatchOptions): (() => Promise<void>) =>
   repeat(
-    () => lookAtSigned(options),
+    () => checkSigned(options),
     minute,
     (error) => options.log.warn({ err: error }, "the state of signed zones could not be read"),
   );
 
-export async function lookAtSigned({ store, now, log, state }: SignedWatchOptions): Promise<void> {
+export async function checkSigned({ store, now, log, state }: SignedWatchOptions): Promise<void> {
   const zones = await everySigned(store);
   const named = (which: (zone: Zone) => boolean) => new Set(zones.filter(which).map(({ name }) => name));
   const changedInFuture = named(({ modified }) => modified > now() + clockTolerance * 1000);

@@ -5,7 +5,7 @@ import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { AheadByZone } from "../plan-signatures.ts";
 import type { Command, Once } from "../port.ts";
-import { type KeptKey, type Loaded, mostOwners, type Need, ownersOf, wishKey } from "./batch.ts";
+import { type KeptKey, type Loaded, mostOwners, type Need, newZoneKey, ownersOf } from "./batch.ts";
 import type { SetKeyInBatch, StoredSet } from "./batch-sets.ts";
 import {
   type Busy,
@@ -22,7 +22,7 @@ import { readAhead, withNamesAhead } from "./signed/ahead.ts";
 import { readSignedNames } from "./signed/names.ts";
 
 /** What a write needs to see. */
-export type Wish = {
+export type WriteNeeds = {
   readonly needs: readonly Need[];
   readonly creates?: NewZone;
   readonly once?: Once & { readonly actor: string };
@@ -47,33 +47,33 @@ type Run = (statement: Statement) => Promise<Rows>;
  */
 export async function loadBatch(
   run: Run,
-  wishes: readonly Wish[],
+  writes: readonly WriteNeeds[],
   { lock, signer, alone }: { readonly lock: LockWay; readonly signer: Signer | undefined; readonly alone: boolean },
 ): Promise<Loaded & { readonly busy: Busy }> {
-  const needs = wishes.flatMap(({ needs, whole }) =>
+  const needs = writes.flatMap(({ needs, whole }) =>
     whole ? needs.map((need) => ({ ...need, owners: "all" as const })) : needs,
   );
-  const newZones = wishes.flatMap((wish) => wish.creates ?? []);
+  const newZones = writes.flatMap((write) => write.creates ?? []);
   const created = newZones.map(({ name }) => name);
-  const once = wishes.flatMap((wish) => wish.once ?? []);
-  const acts = wishes.filter((wish) => wish.acts).length;
+  const once = writes.flatMap((write) => write.once ?? []);
+  const acts = writes.filter((write) => write.acts).length;
   // A zone that is signed for the first time needs a number for its names.
-  const newNumbers = created.length + wishes.filter(({ whole }) => whole).length;
+  const newNumbers = created.length + writes.filter(({ whole }) => whole).length;
   const records = [...new Set(needs.flatMap(recordsIn))];
   const waits = lock.kind === "wait" || lock.ours.zones.size + lock.ours.names.size > 0;
   const [, busyNames, zones, , placeRows, keys, names, fresh, around] = await Promise.all([
     waits ? run(limitLocks(lock.limit)) : undefined,
-    lockNames(run, namesToLock(wishes), lock),
+    lockNames(run, namesToLock(writes), lock),
     lockZones(run, needs, lock),
     waits ? run(limitLocks(lock.usual)) : undefined,
     records.length > 0 ? run(placesOf(records)) : undefined,
     once.length > 0 ? run(keptKeys(once)) : undefined,
-    created.length > 0 ? run(knownNames(created)) : undefined,
+    created.length > 0 ? run(usedNames(created)) : undefined,
     acts + newNumbers > 0 ? run(freshNumbers(acts, newNumbers)) : undefined,
     created.length > 0 ? readNeighbours(run, newZones) : [],
   ]);
   const places = placesIn(placeRows?.rows ?? []);
-  const ahead = await readAhead(run, new Map(wishes.flatMap((wish) => [...(wish.ahead ?? [])])));
+  const ahead = await readAhead(run, new Map(writes.flatMap((write) => [...(write.ahead ?? [])])));
   const owners = ownersToRead(needs, { zones, places, ahead }, alone);
   const [busy, sets, signed, ended] = await Promise.all([
     lock.kind === "wait" ? [] : busyZones(run, needs, zones, places),
@@ -86,7 +86,7 @@ export async function loadBatch(
     ),
     readEnded(
       run,
-      wishes.flatMap(({ by }) => by ?? []),
+      writes.flatMap(({ by }) => by ?? []),
     ),
   ]);
   return {
@@ -100,7 +100,7 @@ export async function loadBatch(
     encryptedKeys: signed.keys,
     busy: { zones: busy, names: busyNames },
     keys: (keys?.rows ?? []) as KeptKey[],
-    neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),
+    neighbours: new Map(newZones.flatMap((write, i) => (around[i] ? [[newZoneKey(write), around[i]]] : []))),
     ...namesIn(names?.rows ?? []),
     ...freshNumbersIn(fresh?.rows ?? []),
   };
@@ -131,7 +131,7 @@ function freshNumbersIn(rows: Rows["rows"]): Pick<Loaded, "freshActions" | "fres
  * Which of these tokens, sessions and transfer keys have ended, by `accessKeys`. Under the locks: until then, the
  * command waited.
  */
-async function readEnded(run: Run, actors: readonly NonNullable<Wish["by"]>[]): Promise<ReadonlySet<string>> {
+async function readEnded(run: Run, actors: readonly NonNullable<WriteNeeds["by"]>[]): Promise<ReadonlySet<string>> {
   const kinds = (["token", "session", "key"] as const).flatMap((kind) => {
     const ids = new Set(actors.flatMap((actor) => actor[kind] ?? []));
     return ids.size === 0 ? [] : [{ kind, ids: [...ids] }];
@@ -223,7 +223,7 @@ const keptKeys = (once: readonly (Once & { readonly actor: string })[]): Stateme
   values: [once.map(({ actor }) => actor), once.map(({ key }) => key)],
 });
 
-const knownNames = (names: readonly string[]): Statement => ({
+const usedNames = (names: readonly string[]): Statement => ({
   name: "known names",
   text:
     "SELECT name, NULL::bigint AS serial FROM zones WHERE name = ANY($1) " +

@@ -245,25 +245,25 @@ export class PostgresBatch {
     }
   }
 
-  *create(wish: NewZone, actor: string): Steps<Zone | NotCreated> {
-    const { sets: first, reserved: _, ...identity } = wish;
+  *create(newZone: NewZone, actor: string): Steps<Zone | NotCreated> {
+    const { sets: first, reserved: _, ...identity } = newZone;
     const loaded = this.#loaded;
-    if (this.#zones.numberOf(wish) !== undefined) return "name-taken";
+    if (this.#zones.numberOf(newZone) !== undefined) return "name-taken";
     // The neighbours that were read are outdated; also, one statement cannot delete a zone and insert a new one of the
     // same name.
-    if (this.#zones.hasMovedNear(wish.name) || (!this.#alone && first.length > mostOwners)) throw new RunAlone();
-    if (loaded.taken.has(wish.name)) return "name-taken";
-    const around = loaded.neighbours.get(wishKey(wish));
+    if (this.#zones.hasMovedNear(newZone.name) || (!this.#alone && first.length > mostOwners)) throw new RunAlone();
+    if (loaded.taken.has(newZone.name)) return "name-taken";
+    const around = loaded.neighbours.get(newZoneKey(newZone));
     if (around === undefined) throw new RunAlone();
-    const refusal = refusalOfName(wish, around);
+    const refusal = refusalOfName(newZone, around);
     if (refusal !== undefined) return refusal;
     const number = this.#freshZones.shift();
     if (number === undefined) throw new RunAlone();
     const recordCount = first.reduce((sum, set) => sum + set.records.length, 0);
-    const serial = serialAfter(loaded.departed.get(wish.name), wish);
-    const zone = { ...identity, number, serial, recordCount, modified: wish.created };
+    const serial = serialAfter(loaded.departed.get(newZone.name), newZone);
+    const zone = { ...identity, number, serial, recordCount, modified: newZone.created };
     this.#zones.create(zone);
-    yield* this.#apply(firstEffect(zone, yield* diffingSets([], first), { actor, now: wish.created }));
+    yield* this.#apply(firstEffect(zone, yield* diffingSets([], first), { actor, now: newZone.created }));
     return zone;
   }
 
@@ -395,4 +395,4 @@ export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, Set
   return owners;
 }
 
-export const wishKey = ({ account, name }: NewZoneName): string => keyOf(account, name);
+export const newZoneKey = ({ account, name }: NewZoneName): string => keyOf(account, name);

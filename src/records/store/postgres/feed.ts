@@ -65,7 +65,7 @@ class PostgresFeed {
   readonly committed = (rows?: readonly LoggedRow[], places?: AddedPlaces): void => {
     if (places === undefined) this.#look();
     else if (places.end.position > this.#announced.position) this.#announce(places.end, rows, places);
-    else if (!samePlace(places.end, this.#announced)) this.#lookAtEnd();
+    else if (!samePlace(places.end, this.#announced)) this.readEnd();
   };
 
   readonly close = async (): Promise<void> => {
@@ -86,18 +86,18 @@ class PostgresFeed {
   #noticedEnd(end: LogPlace): void {
     // Our own writes arrive twice, as an answer and as a notification. Notifications may also arrive late.
     if (end.position < this.#announced.position || samePlace(end, this.#announced)) return;
-    if (end.position === this.#announced.position) this.#lookAtEnd();
+    if (end.position === this.#announced.position) this.readEnd();
     else this.#announce(end);
   }
 
   #look(): void {
     this.#options.tokensChanged();
     this.#options.schemaChanged();
-    this.#lookAtEnd();
+    this.readEnd();
   }
 
   // If the log cannot be read now, the next poll tries again; an outage is logged elsewhere.
-  #lookAtEnd(): void {
+  readEnd(): void {
     void this.#options.logEnd().then(
       // It may also be shorter: then the database has lost changes.
       (end) => samePlace(end, this.#announced) || this.#announce(end),

@@ -59,10 +59,10 @@ export function busyFor(wanted: Wanted, busy: Busy, places: ReadonlyMap<string, 
 const newZones = "new zones";
 
 /** Locks for rows that do not exist yet. */
-export const namesToLock = (wishes: readonly Pick<Wanted, "creates" | "once">[]): ReadonlySet<string> =>
+export const namesToLock = (writes: readonly Pick<Wanted, "creates" | "once">[]): ReadonlySet<string> =>
   new Set([
-    ...(wishes.some(({ creates }) => creates !== undefined) ? [newZones] : []),
-    ...wishes.flatMap(({ once }) => (once === undefined ? [] : [`key ${once.actor} ${once.key}`])),
+    ...(writes.some(({ creates }) => creates !== undefined) ? [newZones] : []),
+    ...writes.flatMap(({ once }) => (once === undefined ? [] : [`key ${once.actor} ${once.key}`])),
   ]);
 
 /** Returns the names that others have locked. */

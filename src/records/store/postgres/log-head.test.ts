@@ -35,8 +35,8 @@ const database = () => new URL(url).pathname.slice(1);
 async function createZone(name: string, count: number): Promise<void> {
   const { id: account } = await store.ensureAccount("main", now);
   const sets = Array.from({ length: count }, (_, i) => aSet(`${name[0]}${i}`, "192.0.2.1"));
-  const wish = { account, id: name, name, settings: plainSettings(60), serial: 1, created: now, sets };
-  expect(await createZoneIn(store, wish, "test")).toMatchObject({ name });
+  const newZone = { account, id: name, name, settings: plainSettings(60), serial: 1, created: now, sets };
+  expect(await createZoneIn(store, newZone, "test")).toMatchObject({ name });
 }
 
 type LogRow = { readonly position: number; readonly zone_name: string; readonly change: string; readonly link: string };

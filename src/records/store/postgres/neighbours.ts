@@ -21,29 +21,29 @@ type Run = (statement: Statement) => Promise<Rows>;
  * The neighbours of each of these names, using indexes only. Read them under the lock for new zones. Nearly always
  * one round trip; more only if zones of other accounts are below.
  */
-export async function readNeighbours(run: Run, wishes: readonly NewZoneName[]): Promise<readonly Neighbourhood[]> {
-  const above = wishes.map(({ name }) => enclosing(name).slice(1));
+export async function readNeighbours(run: Run, writes: readonly NewZoneName[]): Promise<readonly Neighbourhood[]> {
+  const above = writes.map(({ name }) => enclosing(name).slice(1));
   const [zones, foreign, grants] = await Promise.all([
     run(zonesNamed([...new Set(above.flat())])),
-    run(firstForeign(wishes.map((wish) => ({ ...wish, ...reversedBelow(wish.name) })))),
-    run(grantsOf(wishes)),
+    run(firstForeign(writes.map((newZone) => ({ ...newZone, ...reversedBelow(newZone.name) })))),
+    run(grantsOf(writes)),
   ]);
   const named = new Map((zones.rows as Neighbour[]).map((zone) => [zone.name, zone]));
   const consents = (grants.rows as ConsentRow[]).map(consentFromRow);
   const first = new Map((foreign.rows as NeighbourRow[]).map(({ nth, name }) => [nth, name]));
   const around: Neighbourhood[] = [];
-  for (const [i, wish] of wishes.entries()) {
+  for (const [i, newZone] of writes.entries()) {
     const closest = above[i]?.find((name) => named.has(name));
-    const below = await foreignBelow(run, wish, { first: first.get(i + 1), consents });
+    const below = await foreignBelow(run, newZone, { first: first.get(i + 1), consents });
     around.push({ above: closest === undefined ? undefined : named.get(closest), below, consents });
   }
   return around;
 }
 
 /** Why a zone cannot be created at the moment. */
-export async function readObstacle(run: Run, wish: NewZoneName): Promise<NotCreated | undefined> {
-  const [there, [around]] = await Promise.all([run(zonesNamed([wish.name])), readNeighbours(run, [wish])]);
-  return there.rows.length > 0 || around === undefined ? "name-taken" : refusalOfName(wish, around);
+export async function readObstacle(run: Run, newZone: NewZoneName): Promise<NotCreated | undefined> {
+  const [there, [around]] = await Promise.all([run(zonesNamed([newZone.name])), readNeighbours(run, [newZone])]);
+  return there.rows.length > 0 || around === undefined ? "name-taken" : refusalOfName(newZone, around);
 }
 
 type NeighbourRow = { readonly nth: number; readonly name: string };
@@ -51,20 +51,20 @@ type NeighbourRow = { readonly nth: number; readonly name: string };
 /** `first`: a zone of another account below the name. */
 async function foreignBelow(
   run: Run,
-  wish: NewZoneName,
+  newZone: NewZoneName,
   { first, consents }: { readonly first: string | undefined; readonly consents: readonly Consent[] },
 ): Promise<readonly Neighbour[]> {
   const found: Neighbour[] = [];
-  const { before } = reversedBelow(wish.name);
+  const { before } = reversedBelow(newZone.name);
   for (let next = first; next !== undefined && found.length <= mostBelow; ) {
-    const between = (await run(zonesNamed(namesBetween(next, wish.name)))).rows as Neighbour[];
+    const between = (await run(zonesNamed(namesBetween(next, newZone.name)))).rows as Neighbour[];
     const top = between.toSorted((a, b) => a.name.length - b.name.length)[0];
-    const isForeign = top !== undefined && top.account !== wish.account;
+    const isForeign = top !== undefined && top.account !== newZone.account;
     if (isForeign) found.push(top);
-    if (isForeign && !isConsented(wish, top, consents)) break;
+    if (isForeign && !isConsented(newZone, top, consents)) break;
     // Zones below that one are its owner's concern. If it is missing, it was deleted meanwhile, and others may follow.
     const after = top === undefined ? reversedName(next) : reversedBelow(top.name).before;
-    const [more] = (await run(firstForeign([{ account: wish.account, after, before }]))).rows as NeighbourRow[];
+    const [more] = (await run(firstForeign([{ account: newZone.account, after, before }]))).rows as NeighbourRow[];
     next = more?.name;
   }
   return found;
@@ -89,8 +89,8 @@ const firstForeign = (ranges: readonly Range[]): Statement => ({
   values: [ranges.map(({ after }) => after), ranges.map(({ before }) => before), ranges.map(({ account }) => account)],
 });
 
-function grantsOf(wishes: readonly NewZoneName[]): Statement {
-  const keys = wishes.flatMap(({ account, name }) => enclosing(name).map((each) => ({ account, name: each })));
+function grantsOf(writes: readonly NewZoneName[]): Statement {
+  const keys = writes.flatMap(({ account, name }) => enclosing(name).map((each) => ({ account, name: each })));
   return {
     name: "grants of names",
     text:

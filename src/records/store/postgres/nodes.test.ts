@@ -148,16 +148,16 @@ describe("two stores on one database", () => {
 
   it("create a zone once per name, and accept a key once, no matter which one is asked", async () => {
     const { account } = pool.zone;
-    const wish = { ...pool.zone, id: "a", name: "twice.example", sets: [] };
+    const draft = { ...pool.zone, id: "a", name: "twice.example", sets: [] };
     const once = { key: "k", fingerprint: "f" };
     const made = await Promise.all(
       [one, two, one, two].map((store, i) =>
-        actCreateZoneIn(store, { ...wish, account, id: `id ${i}` }, { command: "make", actor: "a", now: 1, once }),
+        actCreateZoneIn(store, { ...draft, account, id: `id ${i}` }, { command: "make", actor: "a", now: 1, once }),
       ),
     );
     expect(new Set(made.map((each) => JSON.stringify(each))).size).toBe(1);
     const others = [one, two].map((store, i) =>
-      createZoneIn(store, { ...wish, account, id: `other ${i}`, name: "b.example" }, "a"),
+      createZoneIn(store, { ...draft, account, id: `other ${i}`, name: "b.example" }, "a"),
     );
     expect((await Promise.all(others)).filter((each) => each === "name-taken")).toHaveLength(1);
   });

@@ -11,7 +11,7 @@ import type { Signer } from "../../signing/signer.ts";
 import type { StoreCounters } from "../counters.ts";
 import type { AddedPlaces } from "../port.ts";
 import { PostgresBatch, ReadWholeZone, RunAlone } from "./batch.ts";
-import { loadBatch, type Wish } from "./batch-read.ts";
+import { loadBatch, type WriteNeeds } from "./batch-read.ts";
 import { SpoiledBatch } from "./batch-sets.ts";
 import { isStaged, writeStatements } from "./batch-write.ts";
 import { LockLanes } from "./lock-lanes.ts";
@@ -22,7 +22,7 @@ import type { Purge } from "./purge.ts";
 /**
  * One write: what it needs to see, and what it does. `run` may be called again, and must touch nothing but the batch.
  */
-export type Write<T> = Wish & { readonly run: (batch: PostgresBatch) => Steps<T> };
+export type Write<T> = WriteNeeds & { readonly run: (batch: PostgresBatch) => Steps<T> };
 
 export type PostgresQueueOptions = {
   readonly postgres: Postgres;
@@ -229,7 +229,7 @@ export class PostgresWriteQueue {
 
   /** Meanwhile the transaction must not look abandoned. */
   async #runSteps<T>(
-    write: Wish | undefined,
+    write: WriteNeeds | undefined,
     steps: Steps<T>,
     run: (statement: Statement) => Promise<unknown>,
   ): Promise<T> {

@@ -94,8 +94,16 @@ describe("a PostgreSQL database", () => {
       ...set,
       records: set.records.map((record) => ({ ...record, id: `r${i}` })),
     }));
-    const wish = { account, id: "z", name: "left.example", settings: plainSettings(60), serial: 1, created: 1, sets };
-    const zone = await createZoneIn(store, wish, "tester");
+    const newZone = {
+      account,
+      id: "z",
+      name: "left.example",
+      settings: plainSettings(60),
+      serial: 1,
+      created: 1,
+      sets,
+    };
+    const zone = await createZoneIn(store, newZone, "tester");
     if (typeof zone === "string") throw new Error(zone);
     const client = await rig.server.connect(new URL(url).pathname.slice(1));
     const row = "(zone, owner, link, expires, children, types, made) VALUES ($1, $2, $2, 1, 0, '[1]', '[]')";

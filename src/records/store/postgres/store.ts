@@ -126,7 +126,7 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
     ...reads,
     ...logReads,
     run: createRun({ add: writes.add, room, mostValues: recordLimits?.set }),
-    obstacleTo: (wish) => readObstacle(postgres.read, wish),
+    obstacleTo: (newZone) => readObstacle(postgres.read, newZone),
     onChange: feed.listen,
     onAccessChange: access.listen,
     counters,

@@ -42,9 +42,9 @@ const mostParts = 2_000;
 /** Every rule, as what it needs to see and what it does. */
 export function createRun(options: RunOptions): RecordStore["run"] {
   return <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
-    const { run, ...wish } = writeOf(rule(command), options, running);
+    const { run, ...needs } = writeOf(rule(command), options, running);
     return options.add({
-      ...wish,
+      ...needs,
       ...(command.actor && { by: command.actor }),
       isLarge: (command.parts ?? 0) > mostParts,
       *run(batch) {
@@ -80,7 +80,7 @@ function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undef
         acts: true,
         ...onceOf(act),
         *run(batch) {
-          const known = knownAct<Zone>(batch, act);
+          const known = earlierAct<Zone>(batch, act);
           if (known !== undefined) return known;
           const made = yield* create(batch, zone, act.actor, options);
           return typeof made === "string" ? made : keepAct(batch, made, { ...act, isChanged: false }, made);
@@ -125,7 +125,7 @@ function* runAct<T>(
   options: RunOptions,
   running: RunningAction | undefined,
 ): Steps<Acted<T> | "no-zone" | "key-taken"> {
-  const known = knownAct<T>(batch, request);
+  const known = earlierAct<T>(batch, request);
   if (known !== undefined) return known;
   const view = yield* viewIn(batch, request, options);
   if (view === undefined) return "no-zone";
@@ -169,7 +169,7 @@ const onceOf = ({ actor, once }: By): { readonly once?: Once & { readonly actor:
   once === undefined ? {} : { once: { ...once, actor } };
 
 /** The earlier answer to the same request. */
-function knownAct<T>(batch: PostgresBatch, { actor, now, once }: By): Acted<T> | "key-taken" | undefined {
+function earlierAct<T>(batch: PostgresBatch, { actor, now, once }: By): Acted<T> | "key-taken" | undefined {
   const kept = once && batch.kept(actor, once, now);
   if (kept === undefined) return undefined;
   return kept.fingerprint === once?.fingerprint ? (JSON.parse(kept.outcome) as Acted<T>) : "key-taken";

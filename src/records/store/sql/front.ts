@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/is-object.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
-import type { HeldContent, PublishedSet, PublishedSetChange, PublishedZone, StoredProvider } from "../../model.ts";
+import type { PublishedContent, PublishedSet, PublishedSetChange, PublishedZone, StoredProvider } from "../../model.ts";
 import type { FrontStore, TroubledSets } from "../front-store.ts";
 import type { SetPlace } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
@@ -273,7 +273,7 @@ function setFromRow({ owner, type, held, sent, theirs, refused, words, at }: Pub
   };
 }
 
-const contentIn = (text: string): HeldContent | null => JSON.parse(text) as HeldContent | null;
+const contentIn = (text: string): PublishedContent | null => JSON.parse(text) as PublishedContent | null;
 
 function theirsIn(text: string): NonNullable<PublishedSet["theirs"]> | null {
   const read: unknown = JSON.parse(text);

@@ -13,7 +13,7 @@ import {
 import { type ConsentRow, consentFromRow } from "../rows.ts";
 
 /** Finds the neighbours of a name, using indexes only. Call it inside the transaction that creates the zone. */
-export function prepareNeighbours(database: DatabaseSync): (wish: NewZoneName) => Neighbourhood {
+export function prepareNeighbours(database: DatabaseSync): (newZone: NewZoneName) => Neighbourhood {
   const selectNamed = database.prepare(
     "SELECT number, name, account FROM zones WHERE name IN (SELECT value FROM json_each(?)) ORDER BY length(name)",
   );
@@ -26,8 +26,8 @@ export function prepareNeighbours(database: DatabaseSync): (wish: NewZoneName) =
   /** The highest first. */
   const named = (names: readonly string[]) => selectNamed.all(JSON.stringify(names)) as Neighbour[];
 
-  const foreignBelow = (wish: NewZoneName, consents: readonly Consent[]): readonly Neighbour[] => {
-    const { name, account } = wish;
+  const foreignBelow = (newZone: NewZoneName, consents: readonly Consent[]): readonly Neighbour[] => {
+    const { name, account } = newZone;
     const found: Neighbour[] = [];
     const { before } = reversedBelow(name);
     for (let { after } = reversedBelow(name); found.length <= mostBelow; ) {
@@ -35,17 +35,17 @@ export function prepareNeighbours(database: DatabaseSync): (wish: NewZoneName) =
       const [top] = next ? named(namesBetween(next.name, name)) : [];
       if (top === undefined) break;
       if (top.account !== account) found.push(top);
-      if (top.account !== account && !isConsented(wish, top, consents)) break;
+      if (top.account !== account && !isConsented(newZone, top, consents)) break;
       // Zones below that one are its owner's concern.
       after = reversedBelow(top.name).before;
     }
     return found;
   };
 
-  return (wish) => {
-    const names = enclosing(wish.name);
-    const rows = selectGrants.all(wish.account, JSON.stringify(names)) as ConsentRow[];
+  return (newZone) => {
+    const names = enclosing(newZone.name);
+    const rows = selectGrants.all(newZone.account, JSON.stringify(names)) as ConsentRow[];
     const consents = rows.map(consentFromRow);
-    return { above: named(names.slice(1)).at(-1), below: foreignBelow(wish, consents), consents };
+    return { above: named(names.slice(1)).at(-1), below: foreignBelow(newZone, consents), consents };
   };
 }

@@ -156,8 +156,8 @@ describe("the rows a store caches", () => {
       ttl: null,
       records: [{ ...record("ns", "@", 1), rdata: "ns.test." }],
     };
-    const { sets, ...wish } = newZone(zoneId);
-    const zone = await createZoneIn(store, { ...wish, sets: [...sets, ns] }, "test");
+    const { sets, ...draft } = newZone(zoneId);
+    const zone = await createZoneIn(store, { ...draft, sets: [...sets, ns] }, "test");
     if (typeof zone === "string") throw new Error(zone);
     const now = Date.now();
     await signZone({ store, actor: "test", now }, zone, { algorithm: 13, denial: "nsec" }, signer);

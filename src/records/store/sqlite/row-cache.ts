@@ -5,7 +5,7 @@ import type { PlacedRecord, Zone, ZoneKey } from "../../model.ts";
 import { atZoneSerial } from "../rows.ts";
 import type { Reads } from "./read.ts";
 
-type KnownRecord = Omit<PlacedRecord, "zone"> & { readonly zone: string };
+type CachedRecord = Omit<PlacedRecord, "zone"> & { readonly zone: string };
 
 /** Per kind; one entry takes about a kilobyte. At the limit all entries are dropped: the busy ones are soon back. */
 const mostKept = 10_000;
@@ -20,7 +20,7 @@ export class RowCache {
   readonly #zones = new Map<string, Zone>();
   /** Ids of zones by number and by name. */
   readonly #zoneIds = new Map<number | string, string>();
-  readonly #records = new Map<string, KnownRecord>();
+  readonly #records = new Map<string, CachedRecord>();
   readonly #owners = new Map<string, readonly RRset[]>();
   readonly #names = new Map<string, SignedName>();
 

@@ -98,7 +98,7 @@ export function openSqliteStore(
       accessChanged();
       return revoked;
     },
-    obstacleTo: async (wish) => main.obstacleTo(wish),
+    obstacleTo: async (newZone) => main.obstacleTo(newZone),
     run: file.run,
     drain: async () => {
       tokens.flushUses();
@@ -305,10 +305,10 @@ class StoreFile {
     // This is called in the middle of a read, and listeners read too, so they are called later.
     if (!this.#thread?.isStarted) setImmediate(this.accessChanged);
     // Most commits are our own thread's, which knows the others'.
-    else this.#looking ??= setTimeout(() => this.#lookForOthers(), lookEvery).unref();
+    else this.#looking ??= setTimeout(() => this.checkForOthers(), lookEvery).unref();
   }
 
-  #lookForOthers(): void {
+  checkForOthers(): void {
     this.#looking = undefined;
     // An error has other witnesses: every write that fails.
     this.commit(() => undefined, { kind: "look" }).catch(() => undefined);

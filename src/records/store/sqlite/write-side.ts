@@ -136,9 +136,9 @@ export class WriteSide {
   }
 
   /** Reads from the database, because the cache may be older than what another process committed. */
-  obstacleTo(wish: NewZoneName): NotCreated | undefined {
-    if (this.read.zoneBy({ name: wish.name }) !== undefined) return "name-taken";
-    return refusalOfName(wish, this.#neighboursOf(wish));
+  obstacleTo(newZone: NewZoneName): NotCreated | undefined {
+    if (this.read.zoneBy({ name: newZone.name }) !== undefined) return "name-taken";
+    return refusalOfName(newZone, this.#neighboursOf(newZone));
   }
 
   /** Without its sets. */

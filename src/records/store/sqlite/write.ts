@@ -75,7 +75,7 @@ class SqliteSetWriter implements SetWriter {
       finish(this.#writingNames(effect, planned.zone));
       this.#rowCache.wroteNames(effect.zone, effect.names);
     }
-    this.#updateKnown(effect.zone, effect.changes, existing);
+    this.updateCache(effect.zone, effect.changes, existing);
   };
 
   readonly createSets = (zone: Zone, created: readonly Change[], by: Writer): void =>
@@ -167,7 +167,7 @@ class SqliteSetWriter implements SetWriter {
   }
 
   /** Sets that did not change keep their record ids, even if the caller passed new ones. */
-  #updateKnown(zone: Zone, changes: readonly Change[], existing: readonly RRset[]): void {
+  updateCache(zone: Zone, changes: readonly Change[], existing: readonly RRset[]): void {
     const before = Map.groupBy(existing, (set) => set.owner);
     for (const [owner, own] of Map.groupBy(changes, (change) => change.owner)) {
       const kept = before.get(owner)?.filter((set) => !own.some((change) => change.type === set.type)) ?? [];

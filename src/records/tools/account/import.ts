@@ -32,8 +32,8 @@ export async function importObstacles(
   const names = new Set(zones.map(({ entry }) => entry.name));
   for (const { entry } of zones) {
     const { name } = entry;
-    const wish = { name, account: account?.id ?? nobody, reserved: await reservedName(name) };
-    const obstacle = await store.obstacleTo(wish);
+    const newZone = { name, account: account?.id ?? nobody, reserved: await reservedName(name) };
+    const obstacle = await store.obstacleTo(newZone);
     // If another zone of this import is above it, it will be inside a zone of the same account.
     const isInside = enclosing(name)
       .slice(1)

@@ -41,7 +41,7 @@ export function createIndexCheck(tables: Tables, step: Step) {
     end: async (): Promise<number> => {
       await compare();
       // Every record was looked up, so the counts differ only if some index entries have no record.
-      if ((await tables.count(storeTables.ids)) !== records) await checkUnheld(tables, step);
+      if ((await tables.count(storeTables.ids)) !== records) await checkUnusedIds(tables, step);
       return records;
     },
   };
@@ -53,7 +53,7 @@ const unheld =
   "NOT EXISTS (SELECT 1 FROM rrsets AS held WHERE held.zone = record_ids.zone AND held.owner = record_ids.owner " +
   `AND held.type = record_ids.type AND replace(held.records, '"' || record_ids.id || '"', '') <> held.records)`;
 
-async function checkUnheld(tables: Tables, step: Step): Promise<void> {
+async function checkUnusedIds(tables: Tables, step: Step): Promise<void> {
   for await (const rows of eachPart(tables, storeTables.ids, { where: unheld }))
     for (const place of rows.map((row) => named<IdRow>(storeTables.ids, row)))
       step.fault(

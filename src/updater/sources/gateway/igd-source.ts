@@ -36,8 +36,8 @@ export function createIgdSource(config: IgdSource, connect: Connect, interval?: 
   let isUpnpBroken = false;
 
   const ask = async (protocol: Protocol, gateway: string, signal: AbortSignal): Promise<ProtocolAnswer> => {
-    if (protocol === "upnp") return upnpAsked(await readExternalAddress(upnp, signal));
-    return mappingAsked(protocol, await (protocol === "pcp" ? askPcp : askNatPmp)(gateway, signal));
+    if (protocol === "upnp") return answerOfUpnp(await readExternalAddress(upnp, signal));
+    return answerOfMapping(protocol, await (protocol === "pcp" ? askPcp : askNatPmp)(gateway, signal));
   };
 
   const read = async (signal: AbortSignal): Promise<SourceReading> => {
@@ -112,14 +112,14 @@ async function locateGateway(gateway: string, signal: AbortSignal): Promise<URL 
 /** Milliseconds. A gateway may take one second to answer. */
 const searchWait = 2_000;
 
-function upnpAsked(read: ExternalAddress): ProtocolAnswer {
+function answerOfUpnp(read: ExternalAddress): ProtocolAnswer {
   if (read.kind === "not-found") return { kind: "silent" };
   if (read.kind === "failed") return read;
   if (read.kind === "ambiguous") return { kind: "known", reading: unavailable(read.because, turnOn) };
   return { kind: "known", reading: readingOf(read.text) };
 }
 
-function mappingAsked(protocol: Protocol, answer: MappingAnswer): ProtocolAnswer {
+function answerOfMapping(protocol: Protocol, answer: MappingAnswer): ProtocolAnswer {
   if (answer.kind === "address") return { kind: "known", reading: readingOf(answer.text) };
   return answer.kind === "refused"
     ? { kind: "refused", because: `${answer.because} (${protocol})` }

@@ -58,7 +58,7 @@ function dialectOf({ service, refused }: HttpCall, values: Values): ApiDialect {
       const refusal = refused.find((each) => matches(each, { status, body: text }, values, () => true));
       if (!refusal) return { status, code: "", message: "" };
       const inside = statusOf(refusal, status);
-      return { status: inside, code: "", message: saidIn(text), outside: status, isMeaning: true };
+      return { status: inside, code: "", message: explanationIn(text), outside: status, isMeaning: true };
     },
   };
 }
@@ -75,7 +75,7 @@ function statusOf({ means, status: named }: RefusalMatch, status: number): numbe
   return status >= 400 ? status : 422;
 }
 
-function saidIn(text: string): string {
+function explanationIn(text: string): string {
   const words = text
     .replaceAll(/<[^>]{0,500}>/g, " ")
     .replaceAll(/\s+/g, " ")
@@ -98,6 +98,6 @@ const faultOf = (
 
 const unclear = (service: string, { status, body }: SeenAnswer): TargetFault =>
   later(
-    `${service} answered ${status} with ${body.trim() === "" ? "an empty body" : `"${saidIn(body)}"`}, which is neither a success nor a refusal that moor knows`,
+    `${service} answered ${status} with ${body.trim() === "" ? "an empty body" : `"${explanationIn(body)}"`}, which is neither a success nor a refusal that moor knows`,
     "no action needed: moor tries again; if this goes on, compare the answer with the service's documentation",
   );

@@ -1,5 +1,5 @@
 import { isObject } from "../../../core/is-object.ts";
-import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
+import { absoluteName, zoneNameOf } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
@@ -51,8 +51,8 @@ function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Raw> {
     const answer = await api.get("/zones", signal);
     const found = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
     return mapFound(found, (list) => {
-      for (const { id, name } of list) zoneIds.set(askedZoneName(name), id);
-      return list.map(({ id, name }) => ({ id, name: askedZoneName(name) }));
+      for (const { id, name } of list) zoneIds.set(zoneNameOf(name), id);
+      return list.map(({ id, name }) => ({ id, name: zoneNameOf(name) }));
     });
   };
 
@@ -91,7 +91,7 @@ function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Raw> {
         : await api.send("POST", path, [{ name: owner, type, ...content }], [201], signal);
       if (written.kind !== "accepted") return written;
       const [stored] = current ? [written.value] : Array.isArray(written.value.list) ? written.value.list : [];
-      const isIt = isRecord(stored) && stored.type === type && askedZoneName(stored.name) === owner;
+      const isIt = isRecord(stored) && stored.type === type && zoneNameOf(stored.name) === owner;
       return { kind: "accepted", value: isIt ? currentSetOf(stored) : undefined };
     },
     zones,

@@ -1,4 +1,4 @@
-import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
+import { absoluteName, zoneNameOf } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
 import { escaped, findElement, findElements, readXml, textIn, type XmlElement } from "../../../lib/http-client/xml.ts";
@@ -265,7 +265,7 @@ function nextPage(xml: XmlElement, { maxitems, ...names }: Readonly<Record<strin
 }
 
 /** `\052` is how it writes an asterisk. */
-const nameIn = (xml: XmlElement): string => askedZoneName((textIn(xml, "Name") ?? "").replace(/^\\052/, "*"));
+const nameIn = (xml: XmlElement): string => zoneNameOf((textIn(xml, "Name") ?? "").replace(/^\\052/, "*"));
 
 /** Our own code for an InvalidChangeBatch that says only that sets are not as moor read them. */
 const stale = "stale";

@@ -4,7 +4,7 @@ import { useEffect } from "react";
 const patience = 1_000;
 
 /** Stands for a form while its code is loaded. What is typed meanwhile goes into the form's first field. */
-export function TypedAhead() {
+export function TypeAhead() {
   useEffect(() => {
     const keys = holdKeys();
     return () => void setTimeout(keys.release, patience);

@@ -5,7 +5,7 @@ import type { CommandIo } from "../io/command-io.ts";
 import { WrongAnswer } from "./asker.ts";
 
 /** The text of a file that an option names. */
-export function readGiven(flag: string, file: string, io: CommandIo): string {
+export function readOptionFile(flag: string, file: string, io: CommandIo): string {
   if (isSecretItself(file) && !existsSync(resolve(io.cwd, file)))
     throw new WrongAnswer(
       `${flag} must be the path of a file, but looks like the secret itself. ` +

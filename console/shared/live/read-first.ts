@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { RequestProblem, signedOut } from "./request.ts";
 
 /** For a read before a write: if it fails, or the form was closed in the meantime, nothing is sent. */
-export function useLookFirst(): <T>(look: Promise<T>) => Promise<T> {
+export function useReadFirst(): <T>(read: Promise<T>) => Promise<T> {
   const isOpen = useRef(false);
   useEffect(() => {
     isOpen.current = true;
@@ -10,8 +10,8 @@ export function useLookFirst(): <T>(look: Promise<T>) => Promise<T> {
       isOpen.current = false;
     };
   }, []);
-  return async (look) => {
-    const found = await look.catch(unsent);
+  return async (read) => {
+    const found = await read.catch(unsent);
     if (!isOpen.current) throw new RequestProblem(409, "The form was closed before it was sent.");
     return found;
   };
