@@ -5,9 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { askTcp } from "../../src/lib/dns/ask.ts";
+import { classes, opcodes, rcodes, types } from "../../src/lib/dns/codes.ts";
 import { ensureCertificate, type ServerCertificate } from "../../src/lib/tls/certificates.ts";
 import { pinOf } from "../../src/lib/tls/tls-peer.ts";
 import { freePort } from "../rig/free-port.ts";
+import { patience } from "../rig/patience.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { everyone, type MoorDns, run, startMoorDns } from "./moor-dns.ts";
@@ -137,7 +140,8 @@ describe("moor sends zones over TLS", () => {
 describe("moor transfers zones over TLS", () => {
   /** A secondary moor, which asks a primary on this port over TLS. */
   async function secondaryOf(port: number, withPin: string | undefined) {
-    const secondary = await startMoorDns({ primariesOverTls: [{ host: "127.0.0.1", port, pin: withPin }] });
+    const tls = { pair: certificate, follow: () => undefined };
+    const secondary = await startMoorDns({ tls, primariesOverTls: [{ host: "127.0.0.1", port, pin: withPin }] });
     onTestFinished(secondary.close);
     // The port that the zone gives is not used.
     const primaries = [{ id: "p", address: "127.0.0.1", port: 1, created: 0, modified: 0 }];
@@ -180,6 +184,25 @@ describe("moor transfers zones over TLS", () => {
     onTestFinished(primary.close);
     await primary.makeZone("far.example", "@ 60 NS ns1\nns1 60 A 192.0.2.1\nfar 60 A 192.0.2.7\n");
     await expectZone(await secondaryOf(primary.tlsPort, pin));
+  });
+
+  it("when the primary says over TLS too that a zone has changed", async () => {
+    const primary = await startMoorDns({ networks: everyone, tls: { pair: certificate, follow: () => undefined } });
+    onTestFinished(primary.close);
+    const text = "@ 60 NS ns1\nns1 60 A 192.0.2.1\nfar 60 A 192.0.2.7\n";
+    const zone = await primary.makeZone("far.example", text);
+    const secondary = await secondaryOf(primary.tlsPort, pin);
+    await expectZone(secondary);
+    await primary.write(zone, `${text}new 60 A 192.0.2.8\n`);
+    const peer = { host: "127.0.0.1", port: secondary.tlsPort, key: undefined, tls: { pin } };
+    const question = { name: "far.example", type: types.soa, class: classes.in };
+    const options = { signal: AbortSignal.timeout(patience), limit: patience, now: Date.now };
+    for await (const { message } of askTcp(peer, { opcode: opcodes.notify, authoritative: true, question }, options)) {
+      expect(message.rcode).toBe(rcodes.noError);
+      break;
+    }
+    const answer = () => secondary.dig("+short", "new.far.example");
+    await until(async () => (await answer()) === "192.0.2.8", { what: () => `the record: ${secondary.log()}` });
   });
 
   it("not from a server with another key, and says which key it has", async () => {
