@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { freePort } from "../rig/free-port.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
+import { serialOver } from "./ask-over-udp.ts";
 import { run } from "./moor-dns.ts";
 
 /** A real BIND with a zone that nsupdate can change; it notifies moor of changes. */
@@ -48,9 +49,7 @@ zone "${zone}" {
 };
 `,
   );
-  const dig = (...words: readonly string[]) =>
-    run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=15", ...words]);
-  const serial = async () => Number((await dig("+short", zone, "SOA")).split(" ")[2]);
+  const serial = async () => (await serialOver(port, zone)) ?? 0;
   let process: ReturnType<typeof startProcess> | undefined;
   const start = async () => {
     process = startProcess(["/usr/sbin/named", "-g", "-n", "1", "-c", join(folder, "named.conf")], {});

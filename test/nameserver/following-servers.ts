@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
-import { run } from "./moor-dns.ts";
+import { serialOver } from "./ask-over-udp.ts";
 
 export type FollowerName = "NSD" | "Knot" | "BIND";
 
@@ -111,13 +111,11 @@ export async function startFollower(name: FollowerName, place: Omit<Place, "fold
   const { config, command } = servers[name]({ ...place, folder });
   await writeFile(file, config);
   const child: StartedProcess = startProcess([...command, file], { cwd: folder });
-  const serialOf = async (zone: string) =>
-    Number((await run("dig", ["@127.0.0.1", "-p", `${port}`, "+short", zone, "SOA"])).split(" ")[2]);
   const follower = {
     name,
     port,
     reaches: (zone: string, serial: number) =>
-      until(async () => (await serialOf(zone)) === serial, {
+      until(async () => (await serialOver(port, zone)) === serial, {
         what: () => `${name} to have serial ${serial} of ${zone}: ${`${child.out()}${child.err()}`.slice(-2_000)}`,
       }),
     close: async () => {
@@ -127,7 +125,7 @@ export async function startFollower(name: FollowerName, place: Omit<Place, "fold
   };
   try {
     for (const zone of zones)
-      await until(async () => (await serialOf(zone)) > 0, {
+      await until(async () => ((await serialOver(port, zone)) ?? 0) > 0, {
         what: () => `${name} to start: ${child.out()}${child.err()}`,
       });
   } catch (error) {

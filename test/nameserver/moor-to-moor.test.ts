@@ -6,6 +6,7 @@ import { dnameTo } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
 import { realPause } from "../rig/real-pause.ts";
 import { until } from "../rig/until.ts";
+import { addressOver } from "./ask-over-udp.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
 const secret = randomBytes(32).toString("base64");
@@ -101,7 +102,7 @@ describe("one moor that follows another", () => {
       const leading = await ahead.makeZone("two.example", "www 60 A 192.0.2.1");
       await follow("two.example", unsignedServer(behind.port), unsignedServer(ahead.port));
       const says = (address: string) =>
-        until(async () => (await secondary.dig("+short", "www.two.example")) === address, {
+        until(async () => (await addressOver(secondary.port, "www.two.example")) === address, {
           what: () => `${address}: ${secondary.log()}`,
         });
       await says("192.0.2.1");

@@ -2,6 +2,7 @@ import { connect, createServer, type Server } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { PrimaryServer } from "../../src/records/model.ts";
 import { until } from "../rig/until.ts";
+import { addressOver } from "./ask-over-udp.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
 /** Accepts connections but never answers, as if a firewall dropped its answers. */
@@ -41,7 +42,7 @@ const ofPrimary = () => at("127.0.0.1", primary.port);
 const follow = (name: string, ...primaries: readonly PrimaryServer[]) =>
   secondary.makeZone(name, "", { mode: "secondary", primaries });
 const says = (name: string, address: string) =>
-  until(async () => (await secondary.dig("+short", name)) === address, {
+  until(async () => (await addressOver(secondary.port, name)) === address, {
     what: () => `${name} ${address}: ${secondary.log()}`,
   });
 
