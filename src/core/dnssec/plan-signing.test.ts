@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
+import { runs } from "../../../test/rig/long-run.ts";
 import { typeCode } from "../rdata/table.ts";
 import type { RRset } from "../records/rrset.ts";
 import { finish } from "../steps.ts";
@@ -140,7 +141,7 @@ it.each(["nsec", "nsec3"] as const)(
           expect(sorted(stored)).toEqual(sorted(anew));
         }
       }),
-      { numRuns: 40 },
+      runs(15),
     );
   },
 );

@@ -277,7 +277,7 @@ describe("laws", () => {
           (!kept.open || zone.shapeVersion === shapeVersion);
         if (holds) expect(dig(zone, `${name}.example.org`, type)).toEqual(shown);
       }),
-      runs(600),
+      runs(300),
     );
   });
 

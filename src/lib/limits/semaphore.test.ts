@@ -97,12 +97,12 @@ describe("a semaphore", () => {
     const permits = new KeyedSemaphore(1);
     const first = permits.tryAcquire([token]);
     let started = 0;
-    for (let i = 0; i < 100_000; i++)
+    for (let i = 0; i < 20_000; i++)
       permits.enqueue([other], (end) => {
         started += 1;
         end();
       });
     release(first);
-    expect([started, permits.open]).toEqual([100_000, 0]);
+    expect([started, permits.open]).toEqual([20_000, 0]);
   });
 });

@@ -74,7 +74,7 @@ it("gives the same answer as a new server, whatever was asked and changed before
         }
       }
     }),
-    runs(50),
+    runs(20),
   );
 });
 
