@@ -15,17 +15,15 @@ const older = (password: string): string => {
   return `scrypt$512$8$1$c2FsdHNhbHRzYWx0c2FsdA$${hash.toString("base64url")}`;
 };
 
-it.each([
-  ["sqlite", undefined, /^scrypt\$131072\$8\$1\$/],
-  ["postgres", cheapPasswords, /^scrypt\$1024\$8\$1\$/],
-] as const)("a password with an old hash still works, and gets a new hash: %s", async (kind, cost, renewed) => {
+it.each(["sqlite", "postgres"])("a password with an old hash still works, and gets a new hash: %s", async (kind) => {
+  const renewed = /^scrypt\$1024\$8\$1\$/;
   const rig = kind === "postgres" ? await startPostgresRig() : undefined;
   const path = join(mkdtempSync(join(tmpdir(), "moor-console-")), "records.sqlite");
   const place = rig
     ? { kind: "postgres" as const, address: addressOf(await rig.freshUrl()) }
     : { kind: "sqlite" as const, path };
   const { store, console, close } = await openStore(place, noLog);
-  const { people } = createConsoleSessions(store, console, () => 1, { passwordCost: cost });
+  const { people } = createConsoleSessions(store, console, () => 1, { passwordCost: cheapPasswords });
   const { id } = await store.ensureAccount("main", 1);
   const stored = async () => (await console.account(id))?.passwordHash;
   await console.setPassword(id, older("of long ago"), 1);
