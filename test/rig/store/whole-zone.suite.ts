@@ -12,6 +12,7 @@ import { everyDsOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
 import { isLongRun } from "../long-run.ts";
+import { realPause } from "../real-pause.ts";
 import { parentWith } from "../records/parent-with.ts";
 import { rollKey, signZone, unsignNow } from "../records/sign.ts";
 import { actOn, createZoneIn, writeTo } from "./write.ts";
@@ -114,7 +115,7 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
       ended.catch(() => undefined);
       while (!isOver) {
         await write(count++);
-        await new Promise(setImmediate);
+        await realPause(5, "a steady stream of writes, not a flood, which takes most of the time of such a test");
       }
       await ended;
       return count;

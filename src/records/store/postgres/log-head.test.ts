@@ -8,7 +8,7 @@ import { plainSettings } from "../../model.ts";
 import type { PostgresStore } from "./store.ts";
 
 const now = Date.UTC(2026, 10, 18);
-/** More rows than the server moves at a time. */
+/** More rows than the server moves at a time; more than 5,000 are staged. */
 const size = 26_000;
 
 let rig: PostgresRig;
@@ -55,7 +55,7 @@ it("all rows of a large write are at the server before it waits for the log, and
   const before = (await logRows()).length;
   const holder = await rig.server.connect(database());
   await holder.query("BEGIN; UPDATE log_head SET position = position");
-  const made = createZone("large.example", size);
+  const made = createZone("large.example", 6_000);
   let query: string | undefined;
   await until(async () => {
     query = await waiting();
