@@ -10,7 +10,7 @@ import { check, type Service, startService, startStorm } from "../store/storm.ts
 import { type Json, linesOf, Moor } from "./two-moors.ts";
 
 /** `npm run test:faults` sets more. */
-const kills = Number(process.env.MOOR_KILLS ?? 2);
+const kills = Number(process.env.MOOR_KILLS ?? 1);
 vi.setConfig({ testTimeout: testLimit + kills * 10_000 });
 
 const zone = "storm.example";

@@ -43,7 +43,8 @@ async function runAndKill(place: string, paused: () => void = () => undefined): 
   const running = startProcess([node, program, folder, place], {});
   try {
     await until(() => promisesIn(running.out()).size === kindsOfWriters, {
-      every: 20,
+      // Each time, all of its output is read.
+      every: 200,
       what: () => `every kind of command: ${[...promisesIn(running.out()).keys()].join(" ")}\n${running.err()}`,
     });
     await realPause(Math.random() * 300, "a random moment");
