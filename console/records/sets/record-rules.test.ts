@@ -4,7 +4,6 @@ import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { recordTypes } from "../../../src/core/rdata/table.ts";
 import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
-import { runs } from "../../../test/rig/long-run.ts";
 import { problemOf } from "../../shared/live/request.ts";
 import { previewImport } from "../zones/preview-import.ts";
 import { filterSets, sortSets, takenTogether } from "./order-sets.ts";
@@ -36,7 +35,7 @@ describe("a value that is split into fields and joined again", () => {
         const again = parseRdata(type, joinValue(type, splitValue(type, value)), zone);
         expect(again.ok && meant.ok && again.value.text).toBe(meant.ok && meant.value.text);
       }),
-      runs(60),
+      { numRuns: 60 },
     );
   });
 
