@@ -1,13 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { counted } from "../shared/counted.ts";
 import { noAnswer } from "../shared/live/request.ts";
 import { durationInWords } from "../shared/time/words-of-time.ts";
 import { inOrder, linesOf, undoInWords } from "./history/describe-change.ts";
 import { scopeInWords } from "./tokens/scope-in-words.ts";
 import { snippetsFor } from "./tokens/token-snippets.ts";
-import { nameserversOf } from "./zones/nameservers.ts";
 
 /** Texts of the pages, tested without a browser. */
 
@@ -66,13 +64,6 @@ it.for([
   [1, "1 record"],
   [1_204, "1,204 records"],
 ] as const)("%d in words: %s", ([count, words]) => expect(counted(count, "record")).toBe(words));
-
-it("a registrar gets no names that stand for missing nameservers", () => {
-  const zone = (...assigned: readonly string[]) =>
-    ({ authoritative_nameservers: { assigned } }) as unknown as RrsetsZone;
-  expect(nameserversOf(zone("ns1.moor.invalid", "ns2.moor.invalid."))).toEqual([]);
-  expect(nameserversOf(zone("ns1.example.net"))).toEqual(["ns1.example.net"]);
-});
 
 describe("the history", () => {
   const set = (ttl: number | null) => ({ ttl, labels: {}, protection: { change: false }, records: [] });

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { knownNameservers } from "../../../src/core/names/known-nameservers.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
 import { download } from "../../shared/download.ts";
@@ -16,7 +17,6 @@ import { labelsText, readLabels } from "../sets/set-draft.ts";
 import { keptZone } from "../sets/shown-name.ts";
 import { ttlFault, ttlInWords } from "../sets/ttl.ts";
 import { ImportFile } from "./import-file.tsx";
-import { nameserversOf } from "./nameservers.ts";
 import { zoneAddress } from "./zone-address.ts";
 
 export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
@@ -87,7 +87,7 @@ function General({ zone, isSetUpHere }: { readonly zone: RrsetsZone; readonly is
           }
         />
         <Problem error={write.error} />
-        {isSetUpHere && <Nameservers names={nameserversOf(zone)} />}
+        {isSetUpHere && <Nameservers names={knownNameservers(zone.authoritative_nameservers.assigned)} />}
       </Stack>
     </section>
   );

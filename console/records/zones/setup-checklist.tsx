@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { DelegationState } from "../../../src/contract/console.ts";
 import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { knownNameservers } from "../../../src/core/names/known-nameservers.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { CopyText } from "../../shared/copy-text.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
@@ -10,7 +11,6 @@ import { useSession } from "../../shared/session/session.tsx";
 import { When } from "../../shared/time/when.tsx";
 import { readSet } from "../api.ts";
 import { MailForm, WebsiteForm } from "./first-records.tsx";
-import { nameserversOf } from "./nameservers.ts";
 
 /** What a new zone needs: nameservers at the registrar, the delegation, and the first records. */
 export default function SetupChecklist(props: { readonly zone: RrsetsZone; readonly onDismiss: () => void }) {
@@ -26,7 +26,7 @@ export default function SetupChecklist(props: { readonly zone: RrsetsZone; reado
   });
   const website = records.data?.filter(({ type }) => type !== "MX");
   const mail = records.data?.filter(({ type }) => type === "MX");
-  const servers = nameserversOf(zone);
+  const servers = knownNameservers(zone.authoritative_nameservers.assigned);
   return (
     <Paper withBorder p="md" mb="md" component="section" aria-labelledby="setup">
       <Stack gap="md">

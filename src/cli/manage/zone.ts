@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isObject } from "../../core/is-object.ts";
+import { knownNameservers } from "../../core/names/known-nameservers.ts";
 import { apex, parseZoneName } from "../../core/names/name.ts";
 import { nameToUnicode, parseTyped } from "../../core/names/unicode.ts";
 import { finish } from "../../core/steps.ts";
@@ -191,8 +192,11 @@ async function readZone(api: RecordsApi, zone: string): Promise<JsonFields> {
 }
 
 function delegation({ authoritative_nameservers: servers }: JsonFields): string {
-  const assigned = isObject(servers) && Array.isArray(servers.assigned) ? servers.assigned : [];
-  return assigned.length === 0 ? "" : `At the registrar, enter these nameservers: ${assigned.join(", ")}\n`;
+  const assigned = isObject(servers) && Array.isArray(servers.assigned) ? servers.assigned.map(String) : [];
+  const known = knownNameservers(assigned);
+  if (known.length > 0) return `At the registrar, enter these nameservers: ${known.join(", ")}\n`;
+  if (assigned.length === 0) return "";
+  return "The service does not know the names of its nameservers yet: start it with --dns and --nameserver\n";
 }
 
 function printOutcome(
