@@ -20,7 +20,7 @@ it.each([
     / listens on /,
     /another moor firewall uses the folder \S+; stop it, or choose another folder with --data\n/,
   ],
-  ["update", /watching/, /another moor update uses the state file \S+; stop it, or choose another file with `state:`/],
+  ["update", /watching/, /another updater uses the state file \S+; stop it, or choose another file with `state:`/],
 ])(
   "moor %s refuses to start beside another one on the same files, and starts after it",
   async (words, ready, refusal) => {

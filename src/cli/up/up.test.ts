@@ -96,6 +96,19 @@ it("says how it learns of a change", async () => {
   expect(said).toMatch(/follows lo: checks immediately when .*, otherwise every 2 s\n/);
 });
 
+it("lets no second updater use its state file", async () => {
+  const data = await mkdtemp(join(tmpdir(), "moor-up-"));
+  const stop = new AbortController();
+  let said = "";
+  const out = (text: string) => {
+    said += text;
+    if (said.includes("watching")) stop.abort();
+  };
+  const io = { program: "moor", out, err: out, env: {}, cwd: data, isTerminal: false, signal: stop.signal };
+  const { asked } = await upWhile(() => runMoor(["update", "--config", join(data, "up.yaml")], io), { data });
+  expect([asked, said]).toEqual([1, expect.stringContaining("another updater uses the state file")]);
+});
+
 describe("moor up --oidc", () => {
   const settings = (issuer: string) =>
     `{ name: Harbour ID, issuer: "${issuer}", client: moor, secret: { file: oidc-secret }, allow: [{ group: dns-admins }] }`;

@@ -25,7 +25,7 @@ import { browserWarning, linkToShow } from "../io/sign-in.ts";
 import { dataFlag } from "../io/try-lines.ts";
 import { unsetNameservers } from "../records/publisher.ts";
 import { watchRecords } from "../records/watch.ts";
-import { loadConfig, openState, readTyped } from "../update/load-config.ts";
+import { loadConfig, lockState, openState, readTyped } from "../update/load-config.ts";
 import { examplesOf } from "./examples.ts";
 import { addressOn, openToOthers, seenFrom } from "./other-machines.ts";
 import { openUpPage, type UpPage, type Watched } from "./page.ts";
@@ -63,7 +63,7 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     await writeTrialConfig(trial, urls);
     together.suggest(examplesOf(trial, urls, io.program, (path) => path));
     const control = controlAt(host === undefined ? options.updater : openToOthers(options.updater, host));
-    const watched = await startUpdater(trial, control, io);
+    const watched = await startUpdater(trial, control, opened, io);
     if (watched === undefined) return 1;
     const page = await openUpPage(watched, { ...together, log, opened });
     if (page.url !== undefined) together.links.push({ service: "updater", url: page.url, together: true });
@@ -157,9 +157,16 @@ function controlAt(at: ListenAddress): ControlConfig {
   return { ...at, token: () => token, password: () => password };
 }
 
-async function startUpdater(trial: Trial, control: ControlConfig, io: CommandIo): Promise<Watched | undefined> {
+async function startUpdater(
+  trial: Trial,
+  control: ControlConfig,
+  opened: Opened[],
+  io: CommandIo,
+): Promise<Watched | undefined> {
   const read = loadConfig(trial.configFile, io);
   if (read === undefined) return undefined;
+  const lock = lockState(read);
+  opened.push({ name: "state file", close: lock.close });
   const state = await openState(read, true, io);
   if (state === undefined) return undefined;
   const config = { ...read, control };

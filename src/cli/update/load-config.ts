@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { nearest } from "../../core/names/nearest.ts";
 import { ok, type Result } from "../../core/result.ts";
 import { shellWord } from "../../core/shell-word.ts";
+import { lockFor } from "../../lib/sqlite/sole.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { readConfig } from "../../updater/read-config.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
@@ -28,6 +29,13 @@ export async function openState(config: UpdaterConfig, write: boolean, io: Comma
   if (opened.warning) io.err(`warning: ${opened.warning}\n`);
   return opened.state;
 }
+
+/** For the life of an updater that keeps watching: a second one on the same state file is refused. */
+export const lockState = ({ stateFile }: UpdaterConfig): { readonly close: () => void } =>
+  lockFor(
+    `${stateFile}.lock`,
+    `another updater uses the state file ${stateFile}; stop it, or choose another file with \`state:\` in the config`,
+  );
 
 /** Reads the config so that commands in its messages have the right `--config` and `--target`. */
 export function readTyped(file = defaultConfig, io: CommandIo, instead?: string): Result<UpdaterConfig> {

@@ -1,6 +1,5 @@
 import { hostname } from "node:os";
 import type { Endpoint } from "../../lib/http-client/endpoint.ts";
-import { lockFor } from "../../lib/sqlite/sole.ts";
 import { noLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
@@ -13,7 +12,7 @@ import type { UpdateResult } from "../../updater/round/result.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
 import type { Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { defaultConfig, loadConfig, openState, readTyped } from "./load-config.ts";
+import { defaultConfig, loadConfig, lockState, openState, readTyped } from "./load-config.ts";
 
 export type UpdateOptions = {
   readonly config?: string | undefined;
@@ -116,10 +115,7 @@ async function keepWatching(
   options: UpdateOptions,
   io: CommandIo,
 ): Promise<number> {
-  const lock = lockFor(
-    `${config.stateFile}.lock`,
-    `another moor update uses the state file ${config.stateFile}; stop it, or choose another file with \`state:\` in the config`,
-  );
+  const lock = lockState(config);
   const [{ createLog }, { keepNames }] = await Promise.all([
     import("../../process/log.ts"),
     import("../../updater/keep-names.ts"),
