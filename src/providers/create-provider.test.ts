@@ -83,6 +83,51 @@ describe("a provider that cannot read a single set", () => {
   });
 });
 
+describe("a list whose pages shift while it is read", () => {
+  /** The list of the zone leaves out one set, the first time it is read. */
+  function openShifting() {
+    const held = new Map<string, CurrentSet<undefined>>(
+      names.map((name) => [name, { values: ["192.0.2.9"], ttl: 300, raw: undefined }]),
+    );
+    let hidden: string | undefined = "h7";
+    const calls: Partial<ProviderCalls<undefined>> = {
+      service: "the provider",
+      rules: {
+        ttl: { lowest: 0, highest: 86_400, zoneDefault: false },
+        ...{ mostValues: 10, mostSets: 100, needsBefore: false },
+      },
+      async sets() {
+        const listed = [...held].filter(([name]) => name !== hidden);
+        hidden = undefined;
+        return { kind: "found", value: listed.map(([name, set]) => ({ name, type: "A", ...set })) };
+      },
+      read: async ({ name }) => ({ kind: "found", value: held.get(name) }),
+      async write(_, changes) {
+        for (const { set, content } of changes)
+          if (content) held.set(set.name, { values: content.values, ttl: 300, raw: undefined });
+          else held.delete(set.name);
+        return { kind: "accepted", value: [] };
+      },
+    };
+    return { held, provider: createProvider(calls as ProviderCalls, new Budget(() => 0)) };
+  }
+  const expected = { ttl: 300, values: ["192.0.2.9"] };
+  const done = Array.from({ length: 20 }, () => "done");
+
+  it("does not make a set count as deleted by somebody else", async () => {
+    const { provider } = openShifting();
+    const changes = names.slice(0, 20).map((owner) => ({ ...changeOf(owner), expected }));
+    expect((await provider.write(zone, changes, never)).map(({ kind }) => kind)).toEqual(done);
+  });
+
+  it("does not make a set count as deleted before it was", async () => {
+    const { held, provider } = openShifting();
+    const changes = names.slice(0, 20).map((owner) => ({ ...changeOf(owner), content: undefined, expected }));
+    expect((await provider.write(zone, changes, never)).map(({ kind }) => kind)).toEqual(done);
+    expect([...held.keys()]).toEqual(names.slice(20));
+  });
+});
+
 describe("the budget of a token", () => {
   it("is shared by all who open a provider with it", async () => {
     const budget = new Budget(() => 0);

@@ -14,7 +14,7 @@ import {
   setFromProvider,
   setNameOf,
 } from "./provider-set.ts";
-import { readSets } from "./read-sets.ts";
+import { isListed, readSets } from "./read-sets.ts";
 
 /** After a refusal that is said to pass, if the provider does not say when. */
 const usualWait = 10_000;
@@ -153,6 +153,17 @@ class ZoneWrite<Raw> {
   }
 
   async #read(
+    changes: readonly ProviderChange[],
+  ): Promise<ReadonlyMap<ProviderChange, Lookup<CurrentSet<Raw> | undefined>>> {
+    const first = await this.#readOnce(changes);
+    if (!isListed(changes.length, this.#calls.rules)) return first;
+    // The pages of a list may have shifted while it was read, and hide a set.
+    const isGone = (found: Lookup<unknown> | undefined) => found?.kind === "found" && found.value === undefined;
+    const gone = changes.filter((change) => typeof change.expected === "object" && isGone(first.get(change)));
+    return gone.length === 0 ? first : new Map([...first, ...(await this.#readOnce(gone))]);
+  }
+
+  async #readOnce(
     changes: readonly ProviderChange[],
   ): Promise<ReadonlyMap<ProviderChange, Lookup<CurrentSet<Raw> | undefined>>> {
     const sets = changes.map((change) => setNameOf(this.#zone, change));

@@ -7,6 +7,10 @@ type SetLookup<Raw> = Lookup<CurrentSet<Raw> | undefined>;
 /** With more sets than this, listing the whole zone takes fewer requests. */
 const mostSingleReads = 10;
 
+/** Whether that many sets are found in a list of the whole zone. */
+export const isListed = (count: number, rules: Pick<ProviderRules, "readsWholeZone"> | undefined): boolean =>
+  rules?.readsWholeZone === true || count > mostSingleReads;
+
 /** Sets of one zone, in the order of their names. */
 export async function readSets<Raw>(
   calls: Pick<ProviderCalls<Raw>, "read" | "sets"> & { readonly rules?: Pick<ProviderRules, "readsWholeZone"> },
