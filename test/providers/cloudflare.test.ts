@@ -39,6 +39,22 @@ describeProvider({
       expect(rig.server.asked.filter(({ method }) => method !== "GET")).toHaveLength(1);
     });
 
+    it("asks for the id of the zone again when it has another token, which may be that of another account", async () => {
+      let token = secret;
+      const trust = { kind: "system" } as const;
+      const provider = await openProvider({
+        ...{ kind: "cloudflare", url: new URL(rig.server.url), trust, token: () => token },
+      });
+      const asked = async () => {
+        await provider.set("example.org", "www", "A", never);
+        return rig.server.asked.splice(0).map(({ path }) => path.startsWith("/zones?"));
+      };
+      expect([await asked(), await asked()]).toEqual([[true, false], [false]]);
+      token = "another";
+      expect(await asked()).toEqual([true]);
+      provider.close();
+    });
+
     it("reads a text without quotes, as older records have them", async () => {
       cloudflare.fill(["old 300 TXT v=spf1 include:x; -all"]);
       const found = await rig.provider.set("example.org", "old", "TXT", never);

@@ -65,7 +65,7 @@ const rules: ProviderCalls["rules"] = {
 /** Cloudflare has a record for each value, with its own id, TTL and flags. */
 export function cloudflareCalls(account: ProviderAccount, client: HttpClient): ProviderCalls<readonly RecordRef[]> {
   const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${account.token()}` }));
-  const zones = new ZoneRecords(api);
+  const zones = new ZoneRecords(api, account.token);
   return {
     service,
     rules,
@@ -111,22 +111,23 @@ const otherTtl: ServiceFault = {
 /** The records of zones, which the API knows by id. */
 class ZoneRecords {
   readonly #api: JsonApi;
-  /** Ids of zones never change. */
-  readonly #ids = new Map<string, string>();
+  readonly #token: () => string;
+  /** Ids of zones never change, but another token may be that of another account. */
+  readonly #ids = new Map<string, { readonly id: string; readonly token: string }>();
 
-  constructor(api: JsonApi) {
-    this.#api = api;
+  constructor(api: JsonApi, token: () => string) {
+    [this.#api, this.#token] = [api, token];
   }
 
   async id(zone: string, signal: AbortSignal): Promise<Lookup<string>> {
-    const cachedId = this.#ids.get(zone);
-    if (cachedId !== undefined) return { kind: "found", value: cachedId };
+    const [cached, token] = [this.#ids.get(zone), this.#token()];
+    if (cached?.token === token) return { kind: "found", value: cached.id };
     const answer = await this.#api.get(`/zones?name=${encodeURIComponent(zone)}`, signal);
     const zones = listIn(answer, { service, key: "result", what: "zones", isItem: isZone });
     if (zones.kind !== "found") return zones;
     const found = zones.value.find(({ name }) => zoneNameOf(name) === zone);
     if (!found) return noZone(zone, service);
-    this.#ids.set(zone, found.id);
+    this.#ids.set(zone, { id: found.id, token });
     return { kind: "found", value: found.id };
   }
 
