@@ -47,7 +47,7 @@ export const WirePublication = Type.Object(
     service: Type.String(),
     drift: Drift,
     read_every: Type.Integer({ description: "seconds between two reads of the whole zone; 0 for never" }),
-    read_at: Type.String(),
+    read_at: Nullable(Type.String({ description: "null: not since the token was replaced" })),
     trouble: Nullable(Type.Object({ text: Type.String(), since: Type.String() })),
     counts: Type.Object({
       published: Type.Integer(),

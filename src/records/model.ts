@@ -95,6 +95,9 @@ export type PublishedSet = {
 /** `before` is undefined if there was no row. */
 export type PublishedSetChange = { readonly before: PublishedSet | undefined; readonly after: PublishedSet };
 
+/** As `readAt`: not since the token was replaced, so what the provider holds is unknown. */
+export const neverRead: Instant = 0;
+
 /** How far the publisher is with a zone. */
 export type PublishedZone = {
   /** The position in the log up to which it knows all changes. */

@@ -4,9 +4,10 @@ import { type Json, Moor } from "./two-moors.ts";
 
 const hetzner = new FalseHetzner();
 let front: Moor;
+let url: string;
 beforeAll(async () => {
-  front = await Moor.start();
-  await front.ok("POST", "/providers", { name: "h", kind: "hetzner", url: await hetzner.start(), token: "t" });
+  [front, url] = [await Moor.start(), await hetzner.start()];
+  await front.ok("POST", "/providers", { name: "h", kind: "hetzner", url, token: "t" });
 });
 afterAll(async () => {
   await front.service.close();
@@ -17,13 +18,13 @@ afterEach(() => {
 });
 
 let zones = 0;
-async function publishedZone(type: string, value: string): Promise<string> {
+async function publishedZone(type: string, value: string, provider = "h"): Promise<string> {
   zones += 1;
   const zone = `zone${zones}.example`;
   hetzner.zones.set(zone, new Map([[`www ${type}`, { ttl: 300, values: [value] }]]));
   await front.ok("POST", "/zones", { name: zone, mode: "primary" });
-  const { preview } = await front.ok("GET", `/zones/${zone}/publication/preview?provider=h`);
-  const body = { provider: "h", digest: preview.digest, fill: "theirs", read_every: 0 };
+  const { preview } = await front.ok("GET", `/zones/${zone}/publication/preview?provider=${provider}`);
+  const body = { provider, digest: preview.digest, fill: "theirs", read_every: 0 };
   await front.ok("POST", `/zones/${zone}/actions/publish`, body);
   return zone;
 }
@@ -214,4 +215,14 @@ test("no set is published in a zone that the provider no longer has, until it wa
   await expect.poll(async () => (await front.state(zone, "www"))?.state).toBe("waiting");
   hetzner.zones.set(zone, sets);
   await expect.poll(() => look(zone, "A")).toBe("published");
+});
+
+test("with the token of another account, no set is published before the zone was read there", async () => {
+  await front.ok("POST", "/providers", { name: "moving", kind: "hetzner", url, token: "t" });
+  const zone = await publishedZone("A", "192.0.2.1", "moving");
+  expect(await look(zone, "A")).toBe("published");
+  hetzner.zones.set(zone, new Map([["www A", { ttl: 300, values: ["192.0.2.99"] }]]));
+  await front.ok("POST", "/providers/moving/actions/replace_token", { token: "u" });
+  await expect.poll(() => look(zone, "A")).toBe("drifted");
+  expect((await front.state(zone, "www")).theirs.values).toEqual(["192.0.2.99"]);
 });

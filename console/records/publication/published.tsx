@@ -38,8 +38,14 @@ export function Published({ zone, publication }: Props) {
       )}
       {left > 0 && <UnpublishedSets zone={zone} publication={publication} />}
       <Text size="sm" className="quiet">
-        Last read from {service} <When at={publication.read_at} />. The nameservers (NS) and the SOA of the zone stay
-        the provider’s.
+        {publication.read_at === null ? (
+          `Not read from ${service} yet since its token was replaced. `
+        ) : (
+          <>
+            Last read from {service} <When at={publication.read_at} />.{" "}
+          </>
+        )}
+        The nameservers (NS) and the SOA of the zone stay the provider’s.
       </Text>
       <PublicationSettings zone={zone} publication={publication} />
     </>

@@ -4,7 +4,7 @@ import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
 import type { LoggedChange, PublishedContent, PublishedSet, Zone } from "../model.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
-import { keyOf, theirsOfSet } from "./theirs.ts";
+import { contentIn, keyOf, theirsOfSet } from "./theirs.ts";
 
 /** The provider refuses this set or a part of it, not everything. */
 export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifted" }>): boolean =>
@@ -68,6 +68,14 @@ export function rowAfter(
       return outcome satisfies never;
   }
 }
+
+/** What somebody wrote at the provider is what it holds, by the drift rule of the zone. */
+export const asTheirs = (row: PublishedSet): PublishedSet => ({
+  ...row,
+  held: contentIn(row.theirs),
+  theirs: undefined,
+  refused: undefined,
+});
 
 /** A name may have a CNAME only when its other sets are gone, and the other way round. */
 export const deletionsFirst = <T extends { readonly owner: string; readonly ours: PublishedContent | null }>(

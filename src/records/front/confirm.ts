@@ -6,7 +6,7 @@ import type { LoggedRow, Zone } from "../model.ts";
 import { type Actor, permissionsAt, placeOf } from "../queries/permitted-view.ts";
 import type { Command, RecordStore, SetPlace } from "../store/port.ts";
 import { planSet } from "./plan-set.ts";
-import { contentOf, isProviders, stateOf, ttlsOf } from "./set-state.ts";
+import { contentOf, isProviders, shownState, ttlsOf } from "./set-state.ts";
 import { allRows, keyOf } from "./theirs.ts";
 
 /** Milliseconds. */
@@ -148,7 +148,7 @@ async function isPublished(
     const [ours, row] = [contentOf(sets.get(key), ttls), rows.get(key)];
     const plan = planSet(ours, row, ttls);
     if (plan.kind === "failed") throw new NotPublished(`stored, but not published: ${plan.because}`);
-    if (stateOf(ours, row, ttls) !== "published") isAll = false;
+    if (shownState(ours, row, zone, note) !== "published") isAll = false;
   }
   return isAll;
 }

@@ -44,12 +44,18 @@ export class ProviderAccounts {
     return opened;
   }
 
-  /** Whether one of those that failed has a new token now. */
+  /** Whether one of them has a new token since the last call. */
   async hasNewToken(): Promise<boolean> {
-    const failed = [...this.#opened.values()].filter(({ failures }) => failures > 0);
-    if (failed.length === 0) return false;
-    const accounts = await this.#options.store.providers();
-    return failed.filter((each) => each.renewIn(accounts, this.#options.signer)).length > 0;
+    if (this.#opened.size === 0) return false;
+    const { store, signer } = this.#options;
+    const opened = (await store.providers()).flatMap((account) => {
+      const known = this.#opened.get(account.id);
+      return known ? [{ account, known }] : [];
+    });
+    for (const { account, known } of opened) known.renew(account, signer);
+    const renewed = opened.filter(({ account, known }) => known.announced !== account.replaced);
+    for (const { account, known } of renewed) known.announced = account.replaced;
+    return renewed.length > 0;
   }
 
   close(): void {
@@ -77,27 +83,25 @@ export class OpenedAccount {
   readonly id: number;
   readonly name: string;
   token: string;
+  /** When the token was stored. */
+  replaced: Instant;
+  /** That of the token that all zones know of. */
+  announced: Instant;
   failures = 0;
   readonly #clock: Pick<Options, "now" | "random">;
   readonly #zones = new KeyedSemaphore(mostZones);
-  #replaced: Instant;
   #until: Instant = 0;
   #listed: { readonly at: Instant; readonly zones: ReadonlyMap<string, ListedZone> } | undefined;
 
   constructor({ id, name, replaced }: StoredProvider, token: string, clock: Pick<Options, "now" | "random">) {
-    [this.id, this.name, this.token, this.#replaced, this.#clock] = [id, name, token, replaced, clock];
+    [this.id, this.name, this.token, this.#clock] = [id, name, token, clock];
+    [this.replaced, this.announced] = [replaced, replaced];
   }
 
-  renew(account: StoredProvider, signer: Pick<Signer, "decryptText">): boolean {
-    if (account.replaced === this.#replaced) return false;
-    [this.token, this.#replaced] = [tokenOf(account, signer), account.replaced];
-    [this.failures, this.#until] = [0, 0];
-    return true;
-  }
-
-  renewIn(accounts: readonly StoredProvider[], signer: Pick<Signer, "decryptText">): boolean {
-    const account = accounts.find(({ id }) => id === this.id);
-    return account !== undefined && this.renew(account, signer);
+  renew(account: StoredProvider, signer: Pick<Signer, "decryptText">): void {
+    if (account.replaced === this.replaced) return;
+    [this.token, this.replaced] = [tokenOf(account, signer), account.replaced];
+    [this.failures, this.#until, this.#listed] = [0, 0, undefined];
   }
 
   /** Milliseconds until a request may be sent for the zone. */

@@ -1,7 +1,7 @@
 import { providerKinds } from "../../contract/front.ts";
 import { badInput, type Fault } from "../../core/result.ts";
 import { checkKeyFile } from "../check-key-file.ts";
-import { operatorAccount, type StoredProvider, type Zone } from "../model.ts";
+import { neverRead, operatorAccount, type StoredProvider, type Zone } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
 import type { Signer } from "../signing/signer.ts";
@@ -57,6 +57,8 @@ export function providerOperations(options: RecordServiceOptions, permittedView:
       await checkKeyFile(store, signerOf(signer), { replaces: true });
       const sealed = signerOf(signer).encryptText(sealedFor(account), token.trim());
       if (!(await store.replaceProviderToken(account.id, sealed, replaced))) return missing("provider");
+      // It may be the token of another account: its zones are read before a set is published there.
+      for (const { number } of await zonesAt(account)) await store.notePublishedZone(number, { readAt: neverRead });
       return { kind: "done", provider: await viewOf({ ...account, replaced }), action: undefined };
     },
 

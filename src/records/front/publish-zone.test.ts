@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { createLog } from "../../process/log.ts";
 import type { ChangeOutcome, Provider, ProviderChange } from "../../providers/provider.ts";
-import { type Publication, type PublishedSet, type PublishedSetChange, plainSettings, type Zone } from "../model.ts";
+import {
+  type Publication,
+  type PublishedSet,
+  type PublishedSetChange,
+  type PublishedZone,
+  plainSettings,
+  type Zone,
+} from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 import { OpenedAccount } from "./provider-accounts.ts";
 import { PublishedZoneWork } from "./publish-zone.ts";
@@ -38,6 +45,8 @@ function rig() {
     /** Called before a row is stored. */
     beforeSave: () => {},
     now: 1_000,
+    /** What is noted about the zone. */
+    note: {} as Partial<PublishedZone>,
   };
   const store = {
     sets: async () => {
@@ -63,7 +72,7 @@ function rig() {
       state.ended.push(...serials);
       state.errors.push(error);
     },
-    notePublishedZone: async () => {},
+    notePublishedZone: async (_: number, part: Partial<PublishedZone>) => void Object.assign(state.note, part),
   } as unknown as RecordStore;
   const theirs = () => (state.there ? { ...place, ttl: state.thereTtl, values: [state.there] } : undefined);
   const provider = {
@@ -96,7 +105,7 @@ function rig() {
   const work = new PublishedZoneWork(zone, note, { store, now, log, position: () => 0, changed: () => {} });
   const { signal } = new AbortController();
   const publish = () => work.publish(zone, published, account, signal);
-  return { rows, state, store, work, publish, readAll: () => work.readAll(zone, published, account, signal) };
+  return { rows, state, store, work, account, publish, readAll: () => work.readAll(zone, published, account, signal) };
 }
 
 test("a change that arrives between the read of a set and its sending is sent too", async () => {
@@ -280,4 +289,64 @@ test("the history is read once for all running actions, in parts, back to the ol
   expect(limits).toEqual([1_000, 1_000]);
   await publish();
   expect(state.ended.toSorted((a, b) => a - b)).toEqual([35, 45, 49]);
+});
+
+test("what is on its way is counted as waiting", async () => {
+  const { state, work, publish } = rig();
+  let counted: number | undefined;
+  state.answer = ({ owner, type, content }) => {
+    counted = state.note.waiting;
+    return { kind: "done", set: content && { owner, type, ...content } };
+  };
+  work.add(1, [place]);
+  await publish();
+  expect([counted, state.note.waiting]).toEqual([1, 0]);
+});
+
+test("trouble ends when everything is published, although a read has shown that", async () => {
+  const { state, work, publish } = rig();
+  state.answer = ({ content }) => {
+    state.there = content?.values[0];
+    return { kind: "unknown", fault: { kind: "later", because: "cut" } as never };
+  };
+  work.add(1, [place]);
+  await publish();
+  expect(state.note.trouble?.text).toBe("cut");
+  await publish();
+  expect([state.ended, state.note.trouble]).toEqual([[1], undefined]);
+});
+
+test("a request that another leader did not wait for makes what it has stored doubtful", async () => {
+  const { rows, state, work, publish } = rig();
+  rows.set("www A", { ...place, held, at: 0 });
+  state.value = "192.0.2.2";
+  state.answer = ({ owner, type, content }) => {
+    rows.set("www A", { ...place, held: third, at: 5 });
+    state.answer = () => ({ kind: "unknown", fault: { kind: "later", because: "cut" } as never });
+    return { kind: "done", set: content && { owner, type, ...content } };
+  };
+  work.add(1, [place]);
+  await publish();
+  expect(stateOf(third, rows.get("www A"), ttls)).toBe("waiting");
+});
+
+test("with another token, the zone is read again: the account may be another one", async () => {
+  const { state, work, account, publish, readAll } = rig();
+  const due = () => work.readDue({ ...published, readEvery: 0 });
+  await publish();
+  expect(due()).toBe(Number.POSITIVE_INFINITY);
+  state.now = 5_000;
+  const sealed = { decryptText: () => "" };
+  account.renew({ id: 1, name: "hetzner", replaced: 1 } as never, sealed);
+  await publish();
+  expect(due()).toBe(5_000);
+  await readAll();
+  expect(due()).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("a zone that was not read since its token was replaced is read at the start", async () => {
+  const { store, work } = rig();
+  Object.assign(store, { publishedZone: async () => ({ through: 0, waiting: 0, ttl: 300, readAt: 0 }) });
+  await work.compare(zone, []);
+  expect(work.readDue({ ...published, readEvery: 0 })).toBe(1_000);
 });

@@ -1,18 +1,29 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import type { Logger } from "../../process/log.ts";
 import { isOfService, type ServiceFault } from "../../providers/answers/service-fault.ts";
-import type { Publication, PublishedContent, PublishedZone, Zone } from "../model.ts";
+import { neverRead, type Publication, type PublishedZone, type Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
-import { changedIn, deletionsFirst, doubt, isOfSet, rowAfter, type SetWork, sameRow, saveRows } from "./after-write.ts";
+import {
+  asTheirs,
+  changedIn,
+  deletionsFirst,
+  doubt,
+  isOfSet,
+  rowAfter,
+  type SetWork,
+  sameRow,
+  saveRows,
+} from "./after-write.ts";
+import { PendingSets } from "./pending-sets.ts";
 import { afterRead, drifted, isReadableContent, planSet } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { publishZoneRule, takingByRule } from "./publish-rule.ts";
 import type { PublishingState } from "./publishing-metrics.ts";
+import { readWorks, type Work } from "./read-works.ts";
 import { contentOf, type DefaultTtls, isProviders, ttlsOf } from "./set-state.ts";
-import { allRows, confirmGone, contentIn, keyOf, theirsIn, theirsOf } from "./theirs.ts";
+import { allRows, confirmGone, keyOf, theirsIn, theirsOf } from "./theirs.ts";
 import { WaitingSerials } from "./waiting-serials.ts";
 import { ZoneNote } from "./zone-note.ts";
 
@@ -21,8 +32,6 @@ import { ZoneNote } from "./zone-note.ts";
  * with them, the provider's zone is read once for all.
  */
 const mostSent = { oneByOne: 200, together: 10_000 };
-/** Sets that are read from the store at a time. */
-const perRead = 500;
 /** Milliseconds until the zone is read after an outcome that was not known: the request may still be carried out. */
 const lateAfter = 60_000;
 /** Milliseconds after somebody else stored something about a set while it was sent or read. */
@@ -44,11 +53,6 @@ export type ZoneOptions = {
 /** How a round ended: `retry` has the milliseconds after which the rest can be tried. */
 export type RoundEnd = { readonly retry: number | undefined };
 
-type Work = SetWork & {
-  readonly ours: PublishedContent | null;
-  readonly serials: readonly number[];
-};
-
 type Round = {
   readonly zone: Zone;
   readonly published: Publication;
@@ -62,8 +66,7 @@ export class PublishedZoneWork {
   readonly number: number;
   readonly account: number;
   readonly #options: ZoneOptions;
-  /** What may have to be sent, in the order of the changes. */
-  readonly #pending = new Map<string, SetPlace>();
+  readonly #pending = new PendingSets();
   readonly #serials = new WaitingSerials();
   readonly #note: ZoneNote;
   #failures = 0;
@@ -71,6 +74,10 @@ export class PublishedZoneWork {
   #readBy = Number.POSITIVE_INFINITY;
   /** Something newer about a set was found in the store: the zone may have another leader, or be unpublished. */
   #hasLost = false;
+  /** The provider has answered since the last fault. */
+  #isReached = false;
+  /** Which token was used last, by the time at which it was stored. */
+  #token: Instant | undefined;
 
   constructor({ number, account }: Zone, note: PublishedZone, options: ZoneOptions) {
     [this.number, this.account, this.#options] = [number, account, options];
@@ -89,7 +96,7 @@ export class PublishedZoneWork {
   /** A write changed these sets. */
   add(serial: number, places: readonly SetPlace[]): void {
     const own = places.filter((place) => !isProviders(place));
-    for (const place of own) this.#pending.set(keyOf(place), place);
+    for (const place of own) this.#pending.add(place);
     this.#serials.add(serial, own.map(keyOf));
     this.#noteWaiting();
   }
@@ -103,6 +110,7 @@ export class PublishedZoneWork {
     const { store } = this.#options;
     const note = await store.publishedZone(this.number);
     if (note) this.#note.renew(note);
+    if (note?.readAt === neverRead) this.#readBy = this.#options.now();
     const ttls = ttlsOf(zone, this.#note.ttl);
     const rows = await allRows(store, this.number);
     const sets = await readZone(store, zone);
@@ -112,14 +120,14 @@ export class PublishedZoneWork {
       const key = keyOf(place);
       if (isProviders(place) || this.#pending.has(key)) continue;
       const { kind } = planSet(contentOf(here.get(key), ttls), rows.get(key), ttls);
-      if (kind === "send" || kind === "read") this.#pending.set(key, { owner: place.owner, type: place.type });
+      if (kind === "send" || kind === "read") this.#pending.add(place);
     }
     // A request of the last run may still be carried out, as after every outcome that is not known.
     if ([...rows.values()].some(({ sent }) => sent !== undefined)) this.#readLate();
     const withDefault = sets.filter(({ ttl }) => ttl === null);
     const changed = await changedIn(store, zone, serials, withDefault);
     // A write that the history does not have waits for everything: what it changed is unknown.
-    for (const serial of serials) this.add(serial, changed.get(serial) ?? [...this.#pending.values()]);
+    for (const serial of serials) this.add(serial, changed.get(serial) ?? this.#pending.places);
   }
 
   #readLate(): void {
@@ -130,6 +138,9 @@ export class PublishedZoneWork {
   async publish(zone: Zone, published: Publication, account: OpenedAccount, signal: AbortSignal): Promise<RoundEnd> {
     const round = { zone, published, account, ttls: ttlsOf(zone, this.#note.ttl), signal };
     this.#noteWaiting();
+    // The token may be that of another account.
+    if (this.#token !== undefined && this.#token !== account.replaced) this.#readBy = this.#options.now();
+    this.#token = account.replaced;
     while (this.#pending.size > 0 && !signal.aborted) {
       const wait = account.wait(zone.name);
       const end = wait > 0 ? { retry: wait } : await this.#publishSome(round);
@@ -140,23 +151,26 @@ export class PublishedZoneWork {
     }
     await this.#endActions();
     await this.#note.saveWaiting(this.#pending.size);
+    if (this.#isReached) await this.#note.trouble(undefined);
     this.#noteWaiting();
     return { retry: undefined };
   }
 
   async #publishSome(round: Round): Promise<RoundEnd> {
     const { mostSets } = round.account.provider.rules;
-    const places = [...this.#pending.values()].slice(0, mostSets > 1 ? mostSent.together : mostSent.oneByOne);
     // Before the sets are read: a change that arrives from now on is another one.
-    for (const place of places) this.#pending.delete(keyOf(place));
+    const places = this.#pending.take(mostSets > 1 ? mostSent.together : mostSent.oneByOne);
     this.#hasLost = false;
     try {
-      const { retry } = await this.#publishWorks(round, await this.#worksAt(round, places));
+      await this.#note.saveWaiting(this.#pending.left);
+      const { retry } = await this.#publishWorks(round, await readWorks(this.#options, round, places, this.#serials));
       return { retry: retry ?? (this.#hasLost ? afterLoss : undefined) };
     } catch (error) {
       // The store cannot be used now.
-      this.#putBack(places);
+      this.#pending.putBack(places);
       throw error;
+    } finally {
+      this.#pending.settle();
     }
   }
 
@@ -174,35 +188,12 @@ export class PublishedZoneWork {
     return { retry: sent?.retry ?? read?.retry };
   }
 
-  async #worksAt(round: Round, places: readonly SetPlace[]): Promise<readonly Work[]> {
-    const works: Work[] = [];
-    for (let from = 0; from < places.length; from += perRead) {
-      if (from > 0) await nextTurn();
-      works.push(...(await this.#someWorksAt(round, places.slice(from, from + perRead))));
-    }
-    return works;
-  }
-
-  async #someWorksAt({ zone, ttls }: Round, places: readonly SetPlace[]): Promise<readonly Work[]> {
-    const { store, now } = this.#options;
-    const owners = [...new Set(places.map(({ owner }) => owner))];
-    // What waits is noted before the sets are read: a later change is not in what is sent.
-    const serials = places.map((place) => this.#serials.of(keyOf(place)));
-    const sets = new Map((await store.sets(zone, { owners })).map((set) => [keyOf(set), set]));
-    const rows = new Map((await store.publishedSetsAt(zone.number, owners)).map((row) => [keyOf(row), row]));
-    return places.map(({ owner, type }, at) => {
-      const key = keyOf({ owner, type });
-      const stored = rows.get(key);
-      const row = stored ?? { owner, type, held: null, at: now() };
-      return { owner, type, key, stored, row, ours: contentOf(sets.get(key), ttls), serials: serials[at] ?? [] };
-    });
-  }
-
   /** What the provider holds is unknown after an outcome that was lost: it is read, and not assumed. */
   async #readAgain(round: Round, works: readonly Work[]): Promise<RoundEnd> {
     const { account, zone, signal, ttls } = round;
     const found = await theirsOf(account.provider, zone.name, works, signal);
     if ("fault" in found) return await this.#failed(round, works, found.fault);
+    this.#isReached = true;
     account.worked();
     const read = works.map((work, at) => {
       const after = afterRead(work.row, found.theirs[at] ?? null, work.ours, { before: ttls, now: ttls });
@@ -216,7 +207,7 @@ export class PublishedZoneWork {
   async #learnt(round: Round, read: readonly (Work & Pick<ReturnType<typeof afterRead>, "kind">)[]): Promise<void> {
     const saved = await this.#save(read);
     // Now it can be compared and sent.
-    for (const work of saved) if (work.kind === "known") this.#again(work);
+    for (const work of saved) if (work.kind === "known") this.#pending.add(work);
     await this.#drifted(
       round,
       saved.filter(({ kind }) => kind === "drifted"),
@@ -245,12 +236,15 @@ export class PublishedZoneWork {
     const unsent: Work[] = [];
     let fault: ServiceFault | undefined;
     let retry: number | undefined;
-    for (const work of await this.#save(ended)) {
+    const saved = await this.#save(ended);
+    const keys = new Set(saved.map(({ key }) => key));
+    if (saved.length < ended.length) await this.#doubt(ended.filter(({ key }) => !keys.has(key)));
+    for (const work of saved) {
       const { outcome } = work;
       if (outcome.kind === "done") this.#serials.settle(work.key, work.serials);
       else if (outcome.kind === "drifted") drifts.push(work);
       // What it holds after a refusal is read, and not assumed: it may have stored all of it, or a part.
-      else if (isOfSet(outcome)) this.#again(work);
+      else if (isOfSet(outcome)) this.#pending.add(work);
       else {
         unsent.push(work);
         if (outcome.kind === "unknown") this.#readLate();
@@ -270,8 +264,9 @@ export class PublishedZoneWork {
 
   /** The provider, its token or the zone there has a fault: these sets are tried again later. */
   async #failed({ account, zone }: Round, works: readonly Work[], fault: ServiceFault, retry = 0): Promise<RoundEnd> {
-    this.#putBack(works);
+    this.#pending.putBack(works);
     this.#failures += 1;
+    this.#isReached = false;
     this.#options.state?.failed(fault);
     // Other zones of the same token may work.
     if (isOfService(fault) || fault.kind === "unauthorised") account.failed();
@@ -280,12 +275,11 @@ export class PublishedZoneWork {
     return { retry: Math.max(retry, account.wait(zone.name), backOffDelay(this.#failures, 1, backOff)) };
   }
 
-  /** Before everything that changed later. */
-  #putBack(places: readonly SetPlace[]): void {
-    const later = [...this.#pending];
-    this.#pending.clear();
-    for (const { owner, type } of places) this.#pending.set(keyOf({ owner, type }), { owner, type });
-    for (const [key, place] of later) this.#pending.set(key, place);
+  /** Another leader has stored something while a request was on its way, which may have been carried out later. */
+  async #doubt(sent: readonly SetWork[]): Promise<void> {
+    const keys = new Set(sent.map(({ key }) => key));
+    const rows = await this.#options.store.publishedSetsAt(this.number, [...new Set(sent.map(({ owner }) => owner))]);
+    await this.#save(doubt(rows.filter((row) => keys.has(keyOf(row)))));
   }
 
   /** The provider has no such zone: what it holds is unknown until the zone is read. */
@@ -293,11 +287,6 @@ export class PublishedZoneWork {
     const rows = [...(await allRows(this.#options.store, this.number)).values()];
     await this.#save(doubt(rows));
     this.#readBy = this.#options.now();
-  }
-
-  /** To be looked at again, unless a newer change waits already. Its actions go on waiting. */
-  #again({ key, owner, type }: SetWork): void {
-    if (!this.#pending.has(key)) this.#pending.set(key, { owner, type });
   }
 
   /** Somebody else changed these sets at the provider; `row.theirs` says how. */
@@ -320,14 +309,8 @@ export class PublishedZoneWork {
       for (const { key, serials } of readable) this.#serials.settle(key, serials, drifted);
       return;
     }
-    const decidedRow = ({ row }: Work) => ({
-      ...row,
-      held: contentIn(row.theirs),
-      theirs: undefined,
-      refused: undefined,
-    });
-    const saved = await this.#save(readable.map((work) => ({ ...work, row: decidedRow(work) })));
-    for (const work of saved) this.#again(work);
+    const saved = await this.#save(readable.map((work) => ({ ...work, row: asTheirs(work.row) })));
+    for (const work of saved) this.#pending.add(work);
   }
 
   /** Writes theirs here. Their sets may be impossible here: then somebody has to decide. */
@@ -359,7 +342,7 @@ export class PublishedZoneWork {
     const rows = await allRows(store, this.number);
     const places = [...rows.values(), ...theirs.places].filter((place) => !isProviders(place));
     const unseen = new Map(places.map((place) => [keyOf(place), place]));
-    const works = await this.#worksAt(round, [...unseen.values()]);
+    const works = await readWorks(this.#options, round, [...unseen.values()], this.#serials);
     const gone = works.filter(({ key, row }) => !theirs.by.has(key) && row.held !== null);
     const fault = await confirmGone(account.provider, zone.name, gone, theirs.by, signal);
     if (fault) return await this.#failed(round, [], fault);
@@ -381,7 +364,7 @@ export class PublishedZoneWork {
     if (works.length === 0) return [];
     const { saved, lost } = await saveRows(this.#options.store, this.number, works, this.#options.now());
     this.#options.changed(this.number);
-    for (const work of lost) this.#again(work);
+    for (const work of lost) this.#pending.add(work);
     if (lost.length > 0) {
       this.#hasLost = true;
       this.#readLate();

@@ -15,7 +15,7 @@ test("an action does not end between two reads of the rows of its write", async 
   });
   const set = (owner: string) => ({ owner, type: "A", ttl: 300, records: [{ rdata: "192.0.2.1" }] });
   const row = (owner: string) => ({ owner, type: "A", held: { ttl: 300, values: ["192.0.2.1"] }, at: 1 });
-  const note = { through: 0, waiting: 0, ttl: 300, readAt: 0, trouble: undefined };
+  const note = { through: 0, waiting: 0, ttl: 300, readAt: 1, trouble: undefined };
   const ended: number[] = [];
   let endedEarly: readonly number[] | undefined;
   const store = {

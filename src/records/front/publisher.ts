@@ -24,7 +24,7 @@ export type PublisherOptions = {
 const rowsAtOnce = 1_000;
 /** How often the log is read without being told of a change, and after it could not be read: other nodes write too. */
 const readEvery = 5_000;
-/** How often a provider that fails is asked for with a new token. */
+/** How often new tokens are looked for: another node may have stored them. */
 const tokenEvery = 2_000;
 /** A first fill, at any node, takes less than that from its note to the settings. */
 const longestFill = 180_000;

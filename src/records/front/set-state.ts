@@ -2,7 +2,7 @@ import { leftOutTypes } from "../../core/dnssec/generated-types.ts";
 import { apex } from "../../core/names/name.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import type { PublishedContent, PublishedSet, Zone } from "../model.ts";
+import { neverRead, type PublishedContent, type PublishedSet, type PublishedZone, type Zone } from "../model.ts";
 
 export type SetState = "published" | "waiting" | "refused" | "drifted";
 
@@ -33,6 +33,17 @@ export function stateOf(ours: PublishedContent | null, row: PublishedSet | undef
   if (row?.sent !== undefined) return "waiting";
   if (isSameContent(row?.held ?? null, ours, ttls)) return "published";
   return row?.refused && isSameContent(row.refused.content, ours, ttls) ? "refused" : "waiting";
+}
+
+/** What is shown: nothing is known about sets before the zone was read with its new token. */
+export function shownState(
+  ours: PublishedContent | null,
+  row: PublishedSet | undefined,
+  zone: Zone,
+  { ttl, readAt }: PublishedZone,
+): SetState {
+  const state = stateOf(ours, row, ttlsOf(zone, ttl));
+  return state === "published" && readAt === neverRead && (ours || row) ? "waiting" : state;
 }
 
 /** NS and SOA of the zone itself are the provider's, and so is what signing makes. */

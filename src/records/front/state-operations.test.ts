@@ -11,7 +11,7 @@ const zone = { number: 7, name: "one.example", settings: { ...plainSettings(300)
 const actor = { account: 1, label: "test", scope: wholeAccount };
 
 /** 5,000 sets here, 5,002 there, and 4,002 of them are the same. */
-function rig() {
+function rig(readAt = 1) {
   const names = (from: number) => Array.from({ length: 5_000 }, (_, at) => `n${10_000 + from + at}`);
   const content = { ttl: 300, values: ["192.0.2.1"] };
   // The 500th set, with which a part ends, has the owner of the next one.
@@ -34,7 +34,7 @@ function rig() {
   };
   const here = sets as unknown as readonly SetPlace[];
   const store = {
-    publishedZone: async () => ({ through: 0, waiting: 0, ttl: 300, readAt: 0, trouble: undefined }),
+    publishedZone: async () => ({ through: 0, waiting: 0, ttl: 300, readAt, trouble: undefined }),
     sets: async (_: Zone, { owners }: { owners?: readonly string[] }) => (owners ? at(here, owners) : noted(here)),
     setsAfter: async (_: Zone, last: SetPlace | undefined, limit: number) => after(here, last, limit),
     publishedSetsAt: async (_: number, owners: readonly string[]) => at(rows, owners),
@@ -60,4 +60,10 @@ test("of one name, nothing else is read", async () => {
   const found = await states.setStates(actor, { number: 7 }, { owner: "n12000" });
   expect(found).toMatchObject({ kind: "done", sets: [{ owner: "n12000", state: "published" }] });
   expect(reads).toEqual([1, 1]);
+});
+
+test("no set is published before the zone was read with its new token", async () => {
+  const { states } = rig(0);
+  const { publication } = (await states.publicationOf(actor, { number: 7 })) as { publication: { counts: unknown } };
+  expect(publication.counts).toMatchObject({ published: 0, waiting: 6_000 });
 });

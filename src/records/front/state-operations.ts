@@ -6,7 +6,7 @@ import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, placeOf } from "../queries/permitted-view.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
 import { drifted, type Theirs } from "./plan-set.ts";
-import { contentOf, isProviders, type SetState, stateOf, ttlsOf } from "./set-state.ts";
+import { contentOf, isProviders, type SetState, shownState, ttlsOf } from "./set-state.ts";
 import { keyOf } from "./theirs.ts";
 
 export type SetStateView = SetPlace & {
@@ -33,7 +33,7 @@ function stateReads(store: RecordStore, permittedView: PermittedView) {
       if (isProviders({ owner, type })) return [];
       if (!permittedView.allows(actor, { kind: "read-set", ...placeOf({ zone, owner, type }) })) return [];
       const [row, ours] = [known.get(key), contentOf(here.get(key), ttls)];
-      const state = stateOf(ours, row, ttls);
+      const state = shownState(ours, row, zone, note);
       if (ours === null && state === "published") return [];
       const because = state === "drifted" ? drifted : state === "refused" ? row?.refused?.words : undefined;
       return [{ owner, type, state, since: row?.at, because, ours, theirs: row?.theirs }];

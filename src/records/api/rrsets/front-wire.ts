@@ -4,7 +4,7 @@ import { type RecordType, typeName } from "../../../core/rdata/table.ts";
 import type { Preview } from "../../front/preview.ts";
 import type { ProviderView } from "../../front/provider-operations.ts";
 import type { PublicationView, SetStateView } from "../../front/state-operations.ts";
-import type { PublishedContent } from "../../model.ts";
+import { neverRead, type PublishedContent } from "../../model.ts";
 import { timeText } from "./wire.ts";
 
 export const providerToWire = (provider: ProviderView): WireProvider => ({
@@ -23,7 +23,7 @@ export const publicationToWire = ({ published, note, counts }: PublicationView):
   service: published.service,
   drift: published.drift,
   read_every: published.readEvery,
-  read_at: timeText(note.readAt),
+  read_at: note.readAt === neverRead ? null : timeText(note.readAt),
   trouble: note.trouble ? { text: note.trouble.text, since: timeText(note.trouble.since) } : null,
   counts,
 });
