@@ -23,7 +23,7 @@ type Outcome = { readonly kind: "done"; readonly provider: ProviderView; readonl
 /** The tokens of providers. No answer contains a token. */
 export function providerOperations(options: RecordServiceOptions, permittedView: PermittedView) {
   const { store, now, signer } = options;
-  const { obstacle, find, viewOf, zonesAt } = providerTools(options, permittedView);
+  const { obstacle, find, viewOf, renewed, zonesAt } = providerTools(options, permittedView);
   return {
     providers: async (actor: Actor): Promise<{ kind: "done"; providers: readonly ProviderView[] } | NotDone> => {
       const found = obstacle(actor);
@@ -57,9 +57,7 @@ export function providerOperations(options: RecordServiceOptions, permittedView:
       await checkKeyFile(store, signerOf(signer), { replaces: true });
       const sealed = signerOf(signer).encryptText(sealedFor(account), token.trim());
       if (!(await store.replaceProviderToken(account.id, sealed, replaced))) return missing("provider");
-      // It may be the token of another account: its zones are read before a set is published there.
-      for (const { number } of await zonesAt(account)) await store.notePublishedZone(number, { readAt: neverRead });
-      return { kind: "done", provider: await viewOf({ ...account, replaced }), action: undefined };
+      return { kind: "done", provider: await renewed({ ...account, replaced }), action: undefined };
     },
 
     removeProvider: async (actor: Actor, key: string): Promise<{ kind: "done" } | NotDone> => {
@@ -95,6 +93,12 @@ function providerTools({ store }: RecordServiceOptions, permittedView: Permitted
       return refusal && denied(refusal);
     },
     viewOf: async (account: StoredProvider): Promise<ProviderView> => shown(account, (await zonesAt(account)).length),
+    /** Its token may be that of another account: its zones are read before a set is published there. */
+    renewed: async (account: StoredProvider): Promise<ProviderView> => {
+      const zones = await zonesAt(account);
+      for (const { number } of zones) await store.notePublishedZone(number, { readAt: neverRead });
+      return shown(account, zones.length);
+    },
     /** By its name or id. */
     find: async (actor: Actor, key: string): Promise<StoredProvider | undefined> => {
       const all = await store.providers(actor.account);
