@@ -35,8 +35,8 @@ export async function checkPassword(
   if (method !== "scrypt") return { matches: false };
   const storedCost = { N: Number(N), r: Number(r), p: Number(p) };
   const wanted = Buffer.from(hash, "base64url");
-  const given = await derive(password, Buffer.from(salt, "base64url"), storedCost);
-  const matches = stored !== undefined && wanted.length === given.length && timingSafeEqual(wanted, given);
+  const derivedKey = await derive(password, Buffer.from(salt, "base64url"), storedCost);
+  const matches = stored !== undefined && wanted.length === derivedKey.length && timingSafeEqual(wanted, derivedKey);
   if (storedCost.N * storedCost.r * storedCost.p >= cost.N * cost.r * cost.p) return { matches };
   const renewed = await hashPassword(password, cost);
   return matches ? { matches, renewed } : { matches };

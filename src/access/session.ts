@@ -146,13 +146,16 @@ async function isConfirmed(
   if (confirm === undefined || at - confirmed < confirmation.every || at - before < confirmation.retry) return true;
   if (!(await store.claimCheck(session.id, { before, now: at }))) return true;
   const ticket = unseal(sealed, secret);
-  const said: TicketAnswer = ticket === undefined ? { kind: "ended" } : await confirm(ticket);
-  if (said.kind !== "ended" && said.ticket !== undefined) {
-    const renewed = { sealed: seal(said.ticket, secret), confirmed: said.kind === "good" ? at : confirmed };
+  const ticketAnswer: TicketAnswer = ticket === undefined ? { kind: "ended" } : await confirm(ticket);
+  if (ticketAnswer.kind !== "ended" && ticketAnswer.ticket !== undefined) {
+    const renewed = {
+      sealed: seal(ticketAnswer.ticket, secret),
+      confirmed: ticketAnswer.kind === "good" ? at : confirmed,
+    };
     await store.noteConfirmed(session.id, renewed);
   }
-  if (said.kind === "ended") await store.remove(session.who, session.id);
-  return said.kind === "good" || (said.kind === "unknown" && isInForce(session, now()));
+  if (ticketAnswer.kind === "ended") await store.remove(session.who, session.id);
+  return ticketAnswer.kind === "good" || (ticketAnswer.kind === "unknown" && isInForce(session, now()));
 }
 
 /** Derived from the session's secret, so that it needs no storage and ends with the session. */

@@ -125,8 +125,8 @@ export class Entrance {
   /** Whether the user has a password or a passkey, here or, for the owner, at another of the services. */
   async canReturn(who: string, from: string): Promise<boolean> {
     const places = await this.#placesOf(who, from);
-    const known = places.map(({ member, who: its }) => member.people.describe(its, from));
-    if ((await Promise.all(known)).some((person) => person?.hasPassword)) return true;
+    const descriptions = places.map(({ member, who: its }) => member.people.describe(its, from));
+    if ((await Promise.all(descriptions)).some((person) => person?.hasPassword)) return true;
     return (await this.passkeysOf(who, from)).length > 0;
   }
 

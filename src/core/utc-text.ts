@@ -32,8 +32,8 @@ const two = (number: number): string => twoDigits[Math.trunc(number)] ?? "";
 const dayTexts = new Map<Instant, string>();
 
 function dayText(day: Instant): string {
-  const known = dayTexts.get(day);
-  if (known !== undefined) return known;
+  const cachedText = dayTexts.get(day);
+  if (cachedText !== undefined) return cachedText;
   const text = new Date(day).toISOString().slice(0, 10);
   if (dayTexts.size >= 1000) dayTexts.clear();
   dayTexts.set(day, text);

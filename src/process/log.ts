@@ -87,8 +87,8 @@ function errorFields(error: Error): object {
 /** `10:32:07 warn  address could not be read  source=home because="connection refused"` */
 function textLine({ level, time, msg, err, ...fields }: TextLine): string {
   const cause = err === undefined ? {} : { error: (err as { message?: unknown }).message ?? err };
-  const known = Object.entries({ ...fields, ...cause }).filter(([, value]) => value !== undefined);
-  const rest = known.map(([key, value]) => ` ${key}=${textValue(value)}`);
+  const definedFields = Object.entries({ ...fields, ...cause }).filter(([, value]) => value !== undefined);
+  const rest = definedFields.map(([key, value]) => ` ${key}=${textValue(value)}`);
   return `${time.slice(11, 19)} ${level.padEnd(5)} ${msg ?? ""}${rest.length > 0 ? " " : ""}${rest.join("")}\n`;
 }
 

@@ -218,8 +218,8 @@ const codeOf = (error: unknown): string => {
 };
 
 function earliest(instants: readonly (Instant | undefined)[]): Instant | undefined {
-  const known = instants.filter((instant) => instant !== undefined);
-  return known.length === 0 ? undefined : known.reduce((a, b) => Math.min(a, b));
+  const dueTimes = instants.filter((instant) => instant !== undefined);
+  return dueTimes.length === 0 ? undefined : dueTimes.reduce((a, b) => Math.min(a, b));
 }
 
 const readingOf = (name: string, reader: SourceReader) => {

@@ -93,12 +93,12 @@ export class PasskeySignIn {
     const page = pageOf(request);
     if (page === undefined) return needsName;
     const person = await people.describe(who, request.from);
-    const known = await entrance.passkeysOf(who, request.from);
+    const ownPasskeys = await entrance.passkeysOf(who, request.from);
     if (person === undefined) return problem(401, "Sign in again.");
-    if (known.length >= mostPasskeys)
+    if (ownPasskeys.length >= mostPasskeys)
       return problem(422, `You have ${mostPasskeys} passkeys, the maximum. Remove one.`);
     const visit = beginVisit(now());
-    const user = { handle: `${entrance.service} ${who}`, name: person.name, known };
+    const user = { handle: `${entrance.service} ${who}`, name: person.name, known: ownPasskeys };
     return this.#withVisit(json(200, await creationOptions(page, visit, user)), visit);
   }
 

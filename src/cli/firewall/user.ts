@@ -102,18 +102,18 @@ export async function userPassword(
   io: CommandIo,
 ): Promise<number> {
   const text = options.from === undefined ? undefined : await readFileIfThere(resolve(io.cwd, options.from));
-  const given = text === undefined ? undefined : withoutMark(text).split(/\r?\n/)[0];
+  const firstLine = text === undefined ? undefined : withoutMark(text).split(/\r?\n/)[0];
   if (options.from !== undefined && text === undefined)
     return refuse(2, `There is no file ${options.from}; create it, or omit --from to get a new password.`, io);
   if (text !== undefined && isUtf16(text)) return refuse(2, `${options.from} is not UTF-8; save it as UTF-8.`, io);
-  const weak = options.from === undefined ? undefined : passwordFault(given, name);
+  const weak = options.from === undefined ? undefined : passwordFault(firstLine, name);
   if (weak !== undefined) return refuse(2, `${options.from} must contain the password in its first line. ${weak}`, io);
   return withUser(name, options, io, async ({ users, audit, sessions }) => {
-    const password = given ?? createToken(20);
+    const password = firstLine ?? createToken(20);
     await users.setPassword(name, password);
     await sessions.removeAll(name);
     audit.note(personHere(), "password set", name, new Date());
-    if (given === undefined) {
+    if (firstLine === undefined) {
       io.err(`The new password of ${name}; this is the only time it is shown:\n`);
       io.out(`${password}\n`);
     } else io.out(`User ${name} has a new password.\n`);

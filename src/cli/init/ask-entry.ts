@@ -51,9 +51,9 @@ export async function askEntry(asking: EntryAsking): Promise<SetupEntry> {
   const { name, kind, tag, given, askTrust } = asking;
   const settings: Record<string, YamlValue> = { ...tag };
   const files: SetupFile[] = [];
-  const asked = settingsToAsk(kind);
-  const others = settingsOf(kind).filter(({ key }) => given.has(key) && !asked.some((each) => each.key === key));
-  for (const setting of [...asked, ...others]) {
+  const questions = settingsToAsk(kind);
+  const others = settingsOf(kind).filter(({ key }) => given.has(key) && !questions.some((each) => each.key === key));
+  for (const setting of [...questions, ...others]) {
     if (setting.key === "fingerprint" && canTrust(kind)) continue;
     const answer = await askSetting(setting, asking);
     if (answer === undefined) continue;

@@ -81,9 +81,9 @@ const besideFrom = [
 ] as readonly (keyof InitOptions)[];
 
 function refuseBesideFrom(options: InitOptions): void {
-  const given = besideFrom.filter((key) => options[key] !== undefined && String(options[key]) !== "");
-  if (given.length === 0) return;
-  const flags = given.map((key) => `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  const flagsBeside = besideFrom.filter((key) => options[key] !== undefined && String(options[key]) !== "");
+  if (flagsBeside.length === 0) return;
+  const flags = flagsBeside.map((key) => `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
   throw new NoAnswer(`With --from, everything comes from that file. Leave out ${flags.join(", ")}.`);
 }
 
@@ -137,8 +137,8 @@ async function askToWrite(succeeded: boolean, { force, from }: InitOptions, aske
   const anyway =
     from === undefined ? "The round failed. Write the config anyway?" : "The new config has mistakes. Write it anyway?";
   const message = succeeded ? "Write this config?" : anyway;
-  const given = force ? "force" : undefined;
-  if (await asker.yes({ flag: "--yes", given, message, assumed: succeeded })) return;
+  const forceAnswer = force ? "force" : undefined;
+  if (await asker.yes({ flag: "--yes", given: forceAnswer, message, assumed: succeeded })) return;
   throw new NoAnswer("Nothing was written.");
 }
 

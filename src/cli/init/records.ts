@@ -152,10 +152,10 @@ async function askName(asking: NameAsking): Promise<string> {
   const byName = Map.groupBy(listed.value.filter(isAddressRecord), (record) => record.name);
   const given = options.name && asAscii(options.name);
   const name = await pickName(byName, given, asking);
-  const held = byName.get(name) ?? [];
-  if (held.length === 0 && !options.create && !asker.asksAgain)
+  const storedSets = byName.get(name) ?? [];
+  if (storedSets.length === 0 && !options.create && !asker.asksAgain)
     throw new WrongAnswer(noRecord(zone.name, name, byName));
-  const missing = asking.families.filter((family) => !held.some(({ type }) => type === recordTypeOf(family)));
+  const missing = asking.families.filter((family) => !storedSets.some(({ type }) => type === recordTypeOf(family)));
   for (const family of missing) await offerRecord(family, name, asking);
   return name;
 }

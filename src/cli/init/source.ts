@@ -40,8 +40,8 @@ export async function askSource(options: InitOptions, asker: Asker, io: CommandI
   const { source, report } = await untilRight(asker, io, async () => {
     // A kind without further questions cannot be corrected, so another kind has to be chosen.
     if (kind === undefined || asksNothing(kind)) kind = await askKind(options, proposals, asker);
-    const known = proposals.find((proposal) => proposal.kind === kind)?.settings ?? {};
-    const source = await askSourceEntry(kind, { options, given, known, trusts, asker, io });
+    const proposedSettings = proposals.find((proposal) => proposal.kind === kind)?.settings ?? {};
+    const source = await askSourceEntry(kind, { options, given, known: proposedSettings, trusts, asker, io });
     const read = async (entry: SetupEntry) =>
       await readReport(await readEntry(sourceSettings, entry, `source ${entry.name}`, options, io), io);
     return isFirewall(kind) ? await readFirewall(source, read) : { source, report: await read(source) };

@@ -81,8 +81,8 @@ export type ZoneImport = ManageOptions & { readonly fileNameservers?: boolean };
  */
 export function zoneImport(typed: string, file: string, options: ZoneImport, io: CommandIo): Promise<number> {
   return withZone(typed, options, io, async (api, zone) => {
-    const given = await readFile(resolve(io.cwd, file), "utf8");
-    const read = parseZoneFile(given, zone);
+    const fileText = await readFile(resolve(io.cwd, file), "utf8");
+    const read = parseZoneFile(fileText, zone);
     if (!read.ok) {
       printFaults(
         read.faults.map((fault) => ({ ...fault, where: `${file}, ${fault.where}` })),

@@ -97,8 +97,8 @@ async function importTokens(
     return;
   }
   const there = (await store.tokens({ account: account.id })).filter((token) => token.revoked === undefined);
-  const known = new Set(there.map(({ name, scope }) => JSON.stringify([name, scope])));
-  const wanted = tokens.filter(({ name, scope }) => !known.has(JSON.stringify([name, scope])));
+  const existingTokens = new Set(there.map(({ name, scope }) => JSON.stringify([name, scope])));
+  const wanted = tokens.filter(({ name, scope }) => !existingTokens.has(JSON.stringify([name, scope])));
   const secrets = wanted.map(() => createToken(32));
   // Written to disk before they become valid, so that no valid secret is lost.
   await replaceFile(resolve(io.cwd, file), wanted.map(({ name }, i) => `${secrets[i]} ${name}\n`).join(""));

@@ -137,8 +137,8 @@ async function prepareRecords(folder: string, tokenFile: string, name: string, m
 }
 
 async function prepareToken(store: RecordStore, account: number, file: string, made: string[]): Promise<void> {
-  const known = await store.tokenByHash(hashSecret((await readFileIfThere(file))?.trim() ?? ""));
-  if (known !== undefined && known.revoked === undefined) return;
+  const storedToken = await store.tokenByHash(hashSecret((await readFileIfThere(file))?.trim() ?? ""));
+  if (storedToken !== undefined && storedToken.revoked === undefined) return;
   const secret = createToken();
   const token = { account, name: "moor up", hash: hashSecret(secret), scope: wholeAccount, created: Date.now() };
   await store.addToken(token);

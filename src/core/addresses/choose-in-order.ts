@@ -55,10 +55,10 @@ export function chooseInOrder(
   }
   const passedOver = tried.map((each) => each.passedOver);
   // A candidate that is known to have no address says more than one that could not be read.
-  const known = tried.find(({ passedOver: { because } }) =>
+  const readable = tried.find(({ passedOver: { because } }) =>
     ["down", "gateway-down", "no-fit-address"].includes(because),
   );
-  const first = known ?? tried.find((each) => each.passedOver.because === "not-there") ?? tried[0];
+  const first = readable ?? tried.find((each) => each.passedOver.because === "not-there") ?? tried[0];
   if (!first) return { choice: { kind: "unknown", because: "" }, device: "", considered: [], passedOver };
   const { choice, considered } = first.explained;
   const none: Choice = choice.kind === "address" ? { kind: "none", because: "no-fit-address" } : choice;

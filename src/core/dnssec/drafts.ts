@@ -98,8 +98,8 @@ export function generatedIn(stored: SignedName | undefined): Generated {
 
 /** Signatures by owner and covered type. */
 export function signaturesIn(name: SignedName): ReadonlyMap<string, readonly string[]> {
-  const known = signaturesOf.get(name);
-  if (known !== undefined) return known;
+  const ownSignatures = signaturesOf.get(name);
+  if (ownSignatures !== undefined) return ownSignatures;
   const found = new Map<string, string[]>();
   for (const set of name.generated) {
     if (set.type !== rrsig) continue;

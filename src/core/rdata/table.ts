@@ -39,7 +39,7 @@ const table = {
   TXT: txt,
 } satisfies Record<string, TypeDefinition>;
 
-const known: Readonly<Partial<Record<RecordType, TypeDefinition>>> = table;
+const definitions: Readonly<Partial<Record<RecordType, TypeDefinition>>> = table;
 
 /** A type in the table: moor knows its fields, and the APIs can create it. */
 export type KnownType = keyof typeof table;
@@ -78,10 +78,10 @@ export const typeName = (type: string): string =>
   (numbered.test(type) ? typeNames.get(Number(type.slice(4))) : undefined) ?? type;
 
 export const definitionOf = (type: RecordType): TypeDefinition =>
-  known[type] ?? registered.get(type) ?? { code: Number(type.slice(4)), ...unknown };
+  definitions[type] ?? registered.get(type) ?? { code: Number(type.slice(4)), ...unknown };
 
 /** The number of this type in DNS messages. */
-export const typeCode = (type: RecordType): number => known[type]?.code ?? Number(type.slice(4));
+export const typeCode = (type: RecordType): number => definitions[type]?.code ?? Number(type.slice(4));
 
 /** Undefined for numbers that no stored record can have: query types and meta types. */
 export function typeFromCode(code: number): RecordType | undefined {

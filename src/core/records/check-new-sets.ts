@@ -144,8 +144,8 @@ export function checkEdit(
 function editFaults({ owner, type, records }: SetData, old: SetData["records"], mostValues: number): readonly Fault[] {
   const where = setKey(owner, type);
   if (chainTypes.has(type)) {
-    const known = new Set(old.map(({ rdata }) => rdata));
-    if (records.every(({ rdata }) => known.has(rdata))) return [];
+    const oldValues = new Set(old.map(({ rdata }) => rdata));
+    if (records.every(({ rdata }) => oldValues.has(rdata))) return [];
     return [
       {
         code: "made-by-signing",

@@ -16,8 +16,8 @@ export function* checkingOwners<Given extends { readonly owner: string }>(
   asSet: (set: Given) => RRset,
 ): Steps<readonly Fault[]> {
   const faults: Fault[] = [];
-  for (const given of yield* byOwner(sets)) {
-    const setsAtOwner = given.map(asSet);
+  for (const setsOfOwner of yield* byOwner(sets)) {
+    const setsAtOwner = setsOfOwner.map(asSet);
     for (const set of setsAtOwner) checkSet(set, faults);
     checkTogether(setsAtOwner, faults);
     if (faults.length >= mostFaults) return faults.slice(0, mostFaults);

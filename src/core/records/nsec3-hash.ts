@@ -60,8 +60,8 @@ export function rememberedHash(
   parameters: HashParameters,
 ): Uint8Array {
   const key = name + textOf(parameters, flagsAt + 1, saltAt + saltLength(parameters));
-  const known = remembered.get(key);
-  if (known !== undefined) return known;
+  const cachedHash = remembered.get(key);
+  if (cachedHash !== undefined) return cachedHash;
   if (remembered.size >= mostRemembered) remembered.clear();
   const hash = hashOf(name, parameters);
   remembered.set(key, hash);

@@ -77,8 +77,8 @@ const indexed = new WeakMap<PackedNode, Places>();
 /** Where the sets in a long text start, by their type and the type that they cover. */
 function placesIn(holder: PackedNode): Places["at"] {
   const { packed } = holder;
-  const known = indexed.get(holder);
-  if (known?.from === packed) return known.at;
+  const cachedIndex = indexed.get(holder);
+  if (cachedIndex?.from === packed) return cachedIndex.at;
   const at = new Map<number, number>();
   for (let start = 0; start < packed.length; start = endOf(packed, start))
     at.set(u16At(packed, start) * 0x1_0000 + u16At(packed, start + 2), start);

@@ -8,7 +8,7 @@ const room = 65_535 - 12 - (255 + 4) - 11;
 /** Per record: its name (a pointer to the question), type, class, TTL and length. */
 const head = 12;
 /** Types whose data has a fixed size. */
-const known: Readonly<Partial<Record<RecordType, number>>> = { A: 4, AAAA: 16 };
+const sizes: Readonly<Partial<Record<RecordType, number>>> = { A: 4, AAAA: 16 };
 /** Types whose data is a name after this many bytes. Name compression writes the common end of such names only once. */
 const beforeName: Readonly<Partial<Record<RecordType, number>>> = { NS: 0, CNAME: 0, PTR: 0, MX: 2 };
 const pointer = 2;
@@ -27,7 +27,7 @@ export function isTooLarge({ type, records }: SetData): boolean {
 
 /** `ends`: the ends of names that were already counted. */
 function sizeOf(type: RecordType, rdata: string, ends: Set<string>): number {
-  const bytes = known[type];
+  const bytes = sizes[type];
   if (bytes !== undefined) return bytes;
   const before = beforeName[type];
   if (before !== undefined) return before + sizeOfName(rdata.slice(rdata.lastIndexOf(" ") + 1, -1), ends);

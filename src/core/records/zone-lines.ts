@@ -26,7 +26,7 @@ export function* readingSets(
   before: readonly RRset[],
   how: FromLines,
 ): Steps<readonly RRset[]> {
-  const known = new Map(yield* mapInSteps(before, (set) => [setKey(set.owner, set.type), set] as const));
+  const setsByKey = new Map(yield* mapInSteps(before, (set) => [setKey(set.owner, set.type), set] as const));
   const groups = new Map<string, [ZoneLine, ...ZoneLine[]]>();
   for (const line of lines) {
     const key = setKey(line.owner, line.type);
@@ -35,7 +35,7 @@ export function* readingSets(
     else group.push(line);
     yield;
   }
-  return yield* mapInSteps(groups, ([key, own]) => setOf(own, known.get(key), how));
+  return yield* mapInSteps(groups, ([key, own]) => setOf(own, setsByKey.get(key), how));
 }
 
 function setOf(own: readonly [ZoneLine, ...ZoneLine[]], old: RRset | undefined, { now, newId }: FromLines): RRset {

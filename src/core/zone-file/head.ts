@@ -21,9 +21,9 @@ export function readHead(tokens: readonly TextToken[], start: number, where: str
     const token = tokens[next];
     if (token === undefined) return fail(...faults, missingType(where));
     if (ttl === undefined && /^\d/.test(token.raw) && !token.quoted) {
-      const given = parseFileTtl(token.raw, where);
-      if (!given.ok) faults.push(...given.faults);
-      ttl = given.ok ? given.value : 0;
+      const fileTtl = parseFileTtl(token.raw, where);
+      if (!fileTtl.ok) faults.push(...fileTtl.faults);
+      ttl = fileTtl.ok ? fileTtl.value : 0;
     } else if (!classGiven && className.test(token.raw) && !token.quoted) {
       classGiven = true;
       if (!internet.test(token.raw)) faults.push(badClass(token.raw, where));

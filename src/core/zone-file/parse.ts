@@ -100,10 +100,10 @@ function readEntry(reading: Reading, entry: ZoneFileEntry): void {
 
 function readDirective(reading: Reading, tokens: readonly TextToken[], where: string): void {
   const [name, value, ...rest] = tokens;
-  const known = isDirective(name, "$ORIGIN") || isDirective(name, "$TTL");
+  const isSupported = isDirective(name, "$ORIGIN") || isDirective(name, "$TTL");
   const before = reading.faults.length;
-  if (!known || value === undefined || rest.length > 0) {
-    reading.faults.push(known ? badDirective(name?.raw ?? "", where) : directiveRefused(name?.raw ?? "", where));
+  if (!isSupported || value === undefined || rest.length > 0) {
+    reading.faults.push(isSupported ? badDirective(name?.raw ?? "", where) : directiveRefused(name?.raw ?? "", where));
   } else if (isDirective(name, "$ORIGIN")) {
     const origin = parseTarget(value.raw, reading.origin, where);
     if (origin.ok) reading.origin = origin.value.slice(0, -1);

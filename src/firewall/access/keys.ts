@@ -66,9 +66,9 @@ export class KeyStore {
    */
   add({ name, privileges, now }: { name: string; privileges: readonly Privilege[]; now: Date }): NewApiKey {
     this.#users.add({ name, now });
-    const held = this.#users.find(name)?.privileges ?? [];
-    const needed = privileges.filter((privilege) => !held.includes(privilege));
-    if (needed.length > 0) this.#users.change(name, { privileges: [...held, ...needed] });
+    const userPrivileges = this.#users.find(name)?.privileges ?? [];
+    const needed = privileges.filter((privilege) => !userPrivileges.includes(privilege));
+    if (needed.length > 0) this.#users.change(name, { privileges: [...userPrivileges, ...needed] });
     const made = this.addFor(name, privileges, now);
     if (made === undefined) throw new Error(`the user ${name} was removed while a key was created for them`);
     return made;

@@ -99,8 +99,8 @@ export function createFailedLogins(limits: FailedLoginLimits = usualLimits): Fai
   return {
     note: (from, guess, now) => {
       const source = householdOf(from);
-      const known = sources.get(source);
-      const before = known === undefined || now - known.at > limits.forgotten ? stranger : known;
+      const sourceRow = sources.get(source);
+      const before = sourceRow === undefined || now - sourceRow.at > limits.forgotten ? stranger : sourceRow;
       const isNew = !before.lately.includes(guess);
       const guesses = before.guesses + Number(isNew);
       const lately = isNew ? [...before.lately, guess].slice(-guessesKept) : before.lately;

@@ -173,8 +173,8 @@ class ConsoleApi {
       hasName: async (name) => access.users.find(name) !== undefined,
       describe: async (who, from, role) => {
         const user = this.#userInForce(who);
-        const held = user && rightsOf(user, limitOf(role), { from });
-        return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
+        const rights = user && rightsOf(user, limitOf(role), { from });
+        return user && rights && { name: user.name, hasPassword: user.hasPassword, privileges: rights };
       },
       setPassword: async (who, password) => {
         await access.users.setPassword(who, password);
@@ -205,8 +205,8 @@ const limitOf = (role: SessionRole | undefined): readonly Privilege[] | undefine
   role === "read" ? ["interface-status"] : undefined;
 
 function isAllowed({ user, role }: SignedIn, privilege: Privilege, caller: PlainRequest): boolean {
-  const held = rightsOf(user, limitOf(role), caller);
-  return held.includes("all") || held.includes(privilege);
+  const rights = rightsOf(user, limitOf(role), caller);
+  return rights.includes("all") || rights.includes(privilege);
 }
 
 /** Only what concerns signing in and out, and passkeys: changes of a password are noted where they are made. */
@@ -215,10 +215,10 @@ function noteSignIn(access: AccessStore, what: string, fields: Readonly<Record<s
   if (what.startsWith("passkey"))
     access.audit.note({ name: String(who), source: String(from) }, what, String(fields.passkey ?? who), at);
   if (!/^sign/.test(what)) return;
-  const known = [who, name].filter((text) => typeof text === "string").find((text) => access.users.find(text));
+  const userName = [who, name].filter((text) => typeof text === "string").find((text) => access.users.find(text));
   access.signIns.note({
     at,
-    actor: known ?? unknownName,
+    actor: userName ?? unknownName,
     source: String(from),
     action: delayed === undefined ? what : `${what}, further attempts are delayed`,
     failed: what.includes("refused"),

@@ -78,8 +78,10 @@ export class InterfaceEventStreams {
       response.end();
       return "taken";
     }
-    const known = request.headers["last-event-id"] === state.id;
-    response.write(`retry: ${reconnectDelay}\n\n${known ? heartbeatLine : frame(interfaceEvents.snapshot, state)}`);
+    const isSameStream = request.headers["last-event-id"] === state.id;
+    response.write(
+      `retry: ${reconnectDelay}\n\n${isSameStream ? heartbeatLine : frame(interfaceEvents.snapshot, state)}`,
+    );
     this.#add(createStream(response, mayStay), response);
     return "taken";
   }

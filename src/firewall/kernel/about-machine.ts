@@ -15,9 +15,9 @@ const operatingSystem = (): string => `${type()} ${release()}`;
  */
 export function firmwareStatus(now: Date) {
   const series = likeRelease.split(".").slice(0, 2).join(".");
-  const known = { product_id: "moor", product_version: likeRelease, product_abi: series };
+  const systemFields = { product_id: "moor", product_version: likeRelease, product_abi: series };
   const check = {
-    ...known,
+    ...systemFields,
     os_version: operatingSystem(),
     last_check: asDatePrints(now),
     needs_reboot: "0",
@@ -32,7 +32,7 @@ export function firmwareStatus(now: Date) {
   return {
     ...check,
     product: {
-      ...known,
+      ...systemFields,
       product_name: "moor",
       product_nickname: "moor",
       product_series: series,

@@ -28,10 +28,10 @@ export async function readRoutes(which: "default" | "all", options: RunIpOptions
       return found === undefined ? undefined : parseRoutes(found.printed, family);
     }),
   );
-  const known = both.filter((routes) => routes !== undefined).flat();
+  const allRoutes = both.filter((routes) => routes !== undefined).flat();
   // Default routes are only part of other responses, which are valid without them.
   if (which === "all" && both.includes(undefined)) throw new Error("routes cannot be read without `ip` (iproute2)");
-  return known;
+  return allRoutes;
 }
 
 export function parseRoutes(printed: string, family: Route["family"]): readonly Route[] {
@@ -143,42 +143,44 @@ export function gatewayItems(
  * few flags. `monitor_disable` says that nothing is probed.
  */
 export function gatewayRows(routes: readonly Route[], report: Report, config: FirewallConfig, healthOf?: HealthOf) {
-  const known = routes.filter(({ dev }) => report.has(dev));
-  const isFirst = (route: Route) => known.find(({ family }) => family === route.family) === route;
-  return gatewayItems(known, report, healthOf).flatMap(({ name, status, status_translated, monitor, ...item }, at) => {
-    const { delay, stddev, loss } = item;
-    const route = known[at];
-    const flags = route && report.get(route.dev)?.flags;
-    if (route === undefined || flags === undefined) return [];
-    return [
-      {
-        disabled: false,
-        name,
-        descr: `Default route on ${route.dev}`,
-        interface: identify(config, route.dev),
-        ipprotocol: route.family,
-        gateway: route.gateway ?? "",
-        defaultgw: isFirst(route),
-        fargw: "0",
-        monitor_disable: monitor === "~" ? "1" : "0",
-        monitor_noroute: "0",
-        monitor: monitor === "~" ? "" : monitor,
-        force_down: "0",
-        priority: "254",
-        weight: "1",
-        uuid: name,
-        if: route.dev,
-        attribute: at,
-        dynamic: true,
-        virtual: true,
-        upstream: true,
-        interface_descr: describe(config, route.dev, flags),
-        status: status_translated,
-        delay,
-        stddev,
-        loss,
-        label_class: `fa fa-plug ${status === "none" ? "text-success" : "text-danger"}`,
-      },
-    ];
-  });
+  const shownRoutes = routes.filter(({ dev }) => report.has(dev));
+  const isFirst = (route: Route) => shownRoutes.find(({ family }) => family === route.family) === route;
+  return gatewayItems(shownRoutes, report, healthOf).flatMap(
+    ({ name, status, status_translated, monitor, ...item }, at) => {
+      const { delay, stddev, loss } = item;
+      const route = shownRoutes[at];
+      const flags = route && report.get(route.dev)?.flags;
+      if (route === undefined || flags === undefined) return [];
+      return [
+        {
+          disabled: false,
+          name,
+          descr: `Default route on ${route.dev}`,
+          interface: identify(config, route.dev),
+          ipprotocol: route.family,
+          gateway: route.gateway ?? "",
+          defaultgw: isFirst(route),
+          fargw: "0",
+          monitor_disable: monitor === "~" ? "1" : "0",
+          monitor_noroute: "0",
+          monitor: monitor === "~" ? "" : monitor,
+          force_down: "0",
+          priority: "254",
+          weight: "1",
+          uuid: name,
+          if: route.dev,
+          attribute: at,
+          dynamic: true,
+          virtual: true,
+          upstream: true,
+          interface_descr: describe(config, route.dev, flags),
+          status: status_translated,
+          delay,
+          stddev,
+          loss,
+          label_class: `fa fa-plug ${status === "none" ? "text-success" : "text-danger"}`,
+        },
+      ];
+    },
+  );
 }

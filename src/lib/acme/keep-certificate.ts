@@ -97,16 +97,16 @@ function createOrdering(
   signal: AbortSignal,
 ): () => Promise<number> {
   const { log, random = Math.random, now = () => new Date() } = options;
-  let held: { readonly from: number; readonly until: number } | undefined;
+  let validity: { readonly from: number; readonly until: number } | undefined;
 
   const hold = (failure: AcmeFailure, validTo: Date | undefined) => {
     progress.failures += 1;
     const from = now().getTime();
-    held = { from, until: from + waitAfter(failure, progress.failures, random()) };
+    validity = { from, until: from + waitAfter(failure, progress.failures, random()) };
     log.warn(
       {
         because: failure.message,
-        "next attempt": new Date(held.until).toISOString(),
+        "next attempt": new Date(validity.until).toISOString(),
         ...(validTo && { "valid until": validTo.toISOString() }),
       },
       validTo
@@ -119,8 +119,9 @@ function createOrdering(
     const before = await look();
     const time = now();
     // A wait that was set while the clock was ahead ends when the clock is corrected.
-    if (held && time.getTime() >= held.from && time.getTime() < held.until) return held.until - time.getTime();
-    held = undefined;
+    if (validity && time.getTime() >= validity.from && time.getTime() < validity.until)
+      return validity.until - time.getTime();
+    validity = undefined;
     let issued = issuedOf(before);
     const wait = Math.max(untilOrder(issued, options, time), remainingWait(before, options.directory, time));
     if (wait > 0) return wait;

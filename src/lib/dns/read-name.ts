@@ -30,8 +30,8 @@ export function createNameReader(message: Uint8Array): ReadName {
     if (at + 1 >= stop || hops === 0) return undefined;
     const target = (((message[at] ?? 0) & 0x3f) << 8) | (message[at + 1] ?? 0);
     if (target < headerLength || target >= lowest) return undefined;
-    const known = pointedAt.get(target);
-    if (known !== undefined) return known;
+    const cachedName = pointedAt.get(target);
+    if (cachedName !== undefined) return cachedName;
     const read = part(target, message.length, target, hops - 1);
     if (read !== undefined) pointedAt.set(target, read.name);
     return read?.name;

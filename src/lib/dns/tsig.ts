@@ -70,9 +70,9 @@ export function parseKeyFile(content: string): TsigKey | "no-key" | "unknown-alg
   const algorithm = word(/\balgorithm\s+"?([\w.-]+?)\.?"?\s*;/)?.toLowerCase() ?? "";
   const secret = Buffer.from(word(/\bsecret\s+"?([A-Za-z0-9+/=]+)"?\s*;/) ?? "", "base64");
   if (!name.ok || name.value === "" || secret.length === 0) return "no-key";
-  const known = algorithm === "hmac-md5" ? "hmac-md5.sig-alg.reg.int" : algorithm;
-  if (!isTsigAlgorithm(known)) return "unknown-algorithm";
-  return { name: name.value, algorithm: known, secret: new Uint8Array(secret) };
+  const algorithmName = algorithm === "hmac-md5" ? "hmac-md5.sig-alg.reg.int" : algorithm;
+  if (!isTsigAlgorithm(algorithmName)) return "unknown-algorithm";
+  return { name: name.value, algorithm: algorithmName, secret: new Uint8Array(secret) };
 }
 
 /** A TSIG record must be the last of a message; anywhere else, or incomplete, it is an error (section 5.1). */

@@ -89,12 +89,12 @@ function readNode(text: string): Address | undefined {
 
 /** Caches results: the same few callers return. */
 function keep<T>(answer: (text: string) => T): (text: string) => T {
-  const known = new BoundedMap<string, T>(answersKept);
+  const cachedAnswers = new BoundedMap<string, T>(answersKept);
   return (text) => {
-    const found = known.get(text);
+    const found = cachedAnswers.get(text);
     if (found !== undefined) return found;
-    const given = answer(text);
-    known.set(text, given);
-    return given;
+    const freshAnswer = answer(text);
+    cachedAnswers.set(text, freshAnswer);
+    return freshAnswer;
   };
 }

@@ -23,9 +23,10 @@ export function createRequestIds(proxies?: Pick<ProxyTrust, "isTrusted">): (requ
   if (proxies === undefined) return next;
   return (request) => {
     const { headers, socket } = request;
-    const given = headers["x-request-id"] ?? headers["x-correlation-id"];
-    const known = typeof given === "string" && proxies.isTrusted(socket.remoteAddress ?? "") ? cleaned(given) : "";
-    return known || next();
+    const headerValue = headers["x-request-id"] ?? headers["x-correlation-id"];
+    const trustedId =
+      typeof headerValue === "string" && proxies.isTrusted(socket.remoteAddress ?? "") ? cleaned(headerValue) : "";
+    return trustedId || next();
   };
 }
 

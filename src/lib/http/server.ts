@@ -240,8 +240,8 @@ class RouteCounters implements RequestCounters {
 
   #counterOf(method: string, route: string): RouteCounter {
     const name = `${method} ${route}`;
-    const known = this.#counters.get(name);
-    if (known !== undefined) return known;
+    const ownCounter = this.#counters.get(name);
+    if (ownCounter !== undefined) return ownCounter;
     const answers = new Float64Array(mostStatuses);
     const counter = { method, route, answers, seconds: createHistogram(bounds) };
     this.#counters.set(name, counter);

@@ -57,8 +57,8 @@ const types: Readonly<Record<string, string>> = {
 export function createStaticPages({ page, isPage, folder }: StaticPagesOptions) {
   const files = new Map<string, Promise<Buffer | undefined>>();
   const fileOf = (name: string): Promise<Buffer | undefined> => {
-    const known = files.get(name);
-    if (known !== undefined) return known;
+    const pageFile = files.get(name);
+    if (pageFile !== undefined) return pageFile;
     const reading = folder === undefined ? readShipped(`console/${name}`) : readShipped(name, folder);
     files.set(name, reading);
     // Only existing files are cached: requests for random names must not fill the memory.

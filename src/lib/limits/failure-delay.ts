@@ -48,8 +48,10 @@ export class FailureDelay {
 
   /** A failure in the future dates from before the clock was set back. */
   #failuresOf(key: string, now: Instant): Failures {
-    const known = this.#failures.get(key);
-    return known === undefined || Math.abs(now - known.last) > this.#limits.memory ? { count: 0, last: now } : known;
+    const ownFailures = this.#failures.get(key);
+    return ownFailures === undefined || Math.abs(now - ownFailures.last) > this.#limits.memory
+      ? { count: 0, last: now }
+      : ownFailures;
   }
 }
 

@@ -45,8 +45,8 @@ export function createRateLimit(perMinute: number): RateLimit {
   const buckets = new BoundedMap<number, Bucket>(maximumBuckets);
 
   const bucketOf = (token: number, now: Instant): Bucket => {
-    const known = buckets.get(token);
-    if (known !== undefined) return known;
+    const ownBucket = buckets.get(token);
+    if (ownBucket !== undefined) return ownBucket;
     const bucket = { left: perMinute, at: now };
     buckets.set(token, bucket);
     return bucket;

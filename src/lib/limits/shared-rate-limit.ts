@@ -137,8 +137,8 @@ type Share = {
 };
 
 function shareOf(shares: BoundedMap<number, Share>, token: number): Share {
-  const known = shares.get(token);
-  if (known !== undefined) return known;
+  const ownShare = shares.get(token);
+  if (ownShare !== undefined) return ownShare;
   const share: Share = { parts: [], promised: 0, common: 0, emptyUntil: 0, waiting: 0, refill: undefined };
   shares.set(token, share);
   return share;

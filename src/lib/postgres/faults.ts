@@ -12,8 +12,8 @@ export function faultOf(error: unknown): PostgresFault {
   if (refusalOf(error) !== undefined) return "refused";
   const { code } = error as Error & { readonly code?: string };
   if (code !== undefined) {
-    const known = faults[code];
-    if (known !== undefined) return known;
+    const faultText = faults[code];
+    if (faultText !== undefined) return faultText;
     if (inabilities[code] !== undefined) return "unable";
     if (code === "0A000" && error.message.startsWith("cached plan")) return "stale"; // feature_not_supported
     // https://www.postgresql.org/docs/current/errcodes-appendix.html, class 08: connection exceptions.

@@ -138,8 +138,8 @@ function readKeys(
   for (const { name, key } of pairs) {
     if (!known.includes(name)) reading.fault(key, unknownKey(name, what, known));
   }
-  const given = pairs.filter(({ value }) => value.node !== null && value.node !== undefined);
-  return new Map(given.map(({ name, value }) => [name, value]));
+  const pairsWithValue = pairs.filter(({ value }) => value.node !== null && value.node !== undefined);
+  return new Map(pairsWithValue.map(({ name, value }) => [name, value]));
 }
 
 function unknownKey(name: string, what: string, known: readonly string[]): FaultDetail {

@@ -71,8 +71,9 @@ export class Enclosers {
   /** Call this when the zone has answered that the name does not exist. */
   note(zone: LoadedZone, name: NameKey, { tail }: NegativeAnswer): void {
     const above = keyAbove(name);
-    const known = this.#cached.get(above);
-    const encloser = known?.zone === zone && holds(known) ? known : this.#newEncloser(zone, above);
+    const cachedEncloser = this.#cached.get(above);
+    const encloser =
+      cachedEncloser?.zone === zone && holds(cachedEncloser) ? cachedEncloser : this.#newEncloser(zone, above);
     if (encloser === undefined) return;
     this.#cached.set(above, encloser);
     if (tail === zone.tail) return;

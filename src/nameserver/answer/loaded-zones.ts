@@ -171,9 +171,9 @@ export class ZoneCache implements LoadedZones {
 
   #ask(name: NameKey, unknown: readonly NameKey[], nearest: LoadedZone | undefined, left: number) {
     if (left === 0) throw new Error("zones are created and deleted faster than they can be looked up");
-    const asked = this.#generation;
+    const startGeneration = this.#generation;
     const settle = (closest: string | undefined): ReturnType<LoadedZones["find"]> => {
-      if (this.#generation !== asked || nearest?.current === false) return this.#find(name, left - 1);
+      if (this.#generation !== startGeneration || nearest?.current === false) return this.#find(name, left - 1);
       const found = closest === undefined ? undefined : keyOfName(closest);
       for (const each of unknown) {
         if (each === found) break;

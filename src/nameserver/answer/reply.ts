@@ -37,8 +37,8 @@ export function replyNegative(
   const length = fits ? whole : end;
   const reply = Buffer.allocUnsafe(edns ? length + bareOptLength : length);
   bytes.copy(reply, 0, 0, end);
-  const asked = (bytes[2] ?? 0) & (flags.recursionDesired >> 8);
-  reply[2] = (flagsAndRcode >> 8) | asked | (fits ? 0 : flags.truncated >> 8);
+  const queryFlags = (bytes[2] ?? 0) & (flags.recursionDesired >> 8);
+  reply[2] = (flagsAndRcode >> 8) | queryFlags | (fits ? 0 : flags.truncated >> 8);
   reply[3] = flagsAndRcode & 0xff;
   reply[8] = 0;
   reply[9] = fits ? tail.records + (covering?.records ?? 0) : 0;
@@ -118,8 +118,8 @@ const bareOptWithDo = Buffer.of(0, 0, types.opt, ednsUdpSize >> 8, ednsUdpSize &
 
 /** Only the opcode and the RD bit are copied from the query. */
 function writeFlags(reply: Buffer, query: Buffer, rcode: number): void {
-  const asked = query.readUInt16BE(2);
-  reply.writeUInt16BE(flags.response | (asked & (0x7800 | flags.recursionDesired)) | (rcode & 0xf), 2);
+  const queryFlags = query.readUInt16BE(2);
+  reply.writeUInt16BE(flags.response | (queryFlags & (0x7800 | flags.recursionDesired)) | (rcode & 0xf), 2);
 }
 
 function endOfQuestion(query: Buffer): number {

@@ -136,8 +136,10 @@ class TcpConnection {
     if (reply === undefined) return;
     const { counts, identity } = this.#options;
     countReply(counts, reply);
-    const asked = identity && optionsIn(query);
-    this.#write(asked ? withOptions(reply, replyOptions(asked, this.#from, identity, Date.now()).bytes) : reply);
+    const queryOptions = identity && optionsIn(query);
+    this.#write(
+      queryOptions ? withOptions(reply, replyOptions(queryOptions, this.#from, identity, Date.now()).bytes) : reply,
+    );
   }
 
   #write(reply: Buffer): void {

@@ -55,8 +55,8 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   const send = (reply: DnsReply, query: Buffer, client: RemoteInfo) => {
     if (reply === undefined) return;
     countReply(counters.udp, reply);
-    const asked = identity && optionsIn(query);
-    const options = asked && replyOptions(asked, client.address, identity, Date.now());
+    const queryOptions = identity && optionsIn(query);
+    const options = queryOptions && replyOptions(queryOptions, client.address, identity, Date.now());
     // The address of a client with a cookie is not forged: it cannot aim a flood at others (RFC 7873 section 5.4).
     const passage = options?.isKnownClient ? "send" : rateLimit(client.address, reply, Date.now());
     if (passage !== "send") countLimited(counters, passage);

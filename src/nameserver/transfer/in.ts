@@ -84,10 +84,10 @@ async function read(
       if (excess) throw new Error(`${nameOf(peer)}: ${excess}`);
     }
     if (!options.memory.hold(assembly.bytes())) throw new Error(`${nameOf(peer)}: ${noRoom}`);
-    const given = assembly.whole();
-    if (given === undefined) continue;
+    const content = assembly.whole();
+    if (content === undefined) continue;
     if (!covered) throw new Error(`${nameOf(peer)}: the last message is not signed`);
-    return given;
+    return content;
   }
   throw new Error(`${nameOf(peer)}: the transfer ended early`);
 }

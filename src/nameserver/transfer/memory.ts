@@ -19,18 +19,18 @@ export type SharedMemory = {
  * accounts. The oldest transfer is spared, so that large zones arrive one after another instead of never.
  */
 export function createSharedMemory(most: number): SharedMemory {
-  const held = new Set<Reservation>();
+  const reservations = new Set<Reservation>();
   const end = (loser: Reservation) => {
-    held.delete(loser);
+    reservations.delete(loser);
     loser.giveWay();
   };
   const makeRoom = (one: Reservation) => {
-    const sumOfAccount = (of: Reservation) => sumOf([...held].filter(({ account }) => account === of.account));
-    const mayEnd = () => [...held].filter(({ kept }) => !kept).slice(1);
-    while (held.has(one) && sumOfAccount(one) > most / 2) {
+    const sumOfAccount = (of: Reservation) => sumOf([...reservations].filter(({ account }) => account === of.account));
+    const mayEnd = () => [...reservations].filter(({ kept }) => !kept).slice(1);
+    while (reservations.has(one) && sumOfAccount(one) > most / 2) {
       end(mayEnd().findLast(({ account }) => account === one.account) ?? one);
     }
-    while (held.has(one) && sumOf(held) > most) {
+    while (reservations.has(one) && sumOf(reservations) > most) {
       const newestFirst = mayEnd().toReversed();
       end(newestFirst.toSorted((a, b) => sumOfAccount(b) - sumOfAccount(a))[0] ?? one);
     }
@@ -39,18 +39,18 @@ export function createSharedMemory(most: number): SharedMemory {
   return {
     open: (account, giveWay) => {
       const one: Reservation = { account, bytes: 0, kept: false, giveWay };
-      held.add(one);
+      reservations.add(one);
       return {
         hold: (bytes) => {
           one.bytes = bytes;
           one.kept = false;
           makeRoom(one);
-          return held.has(one);
+          return reservations.has(one);
         },
         keep: () => {
           one.kept = true;
         },
-        close: () => void held.delete(one),
+        close: () => void reservations.delete(one),
       };
     },
   };

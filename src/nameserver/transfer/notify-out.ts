@@ -102,7 +102,7 @@ class TargetQueue {
     for (const limit of this.#limits.tries) {
       const peer = await peerOf(this.#target);
       if (peer === undefined) return this.#answered(false, `there is no transfer key ${this.#target.keyName}`);
-      const asked = now();
+      const sentAt = now();
       try {
         await ask(peer, notifyAbout(zone), { signal, limit, now });
         return this.#answered(true, "");
@@ -110,7 +110,7 @@ class TargetQueue {
         if (signal.aborted) return;
         because = (error as Error).message;
         // A refusal may come immediately, but the server may be back soon.
-        await sleep(Math.min(limit, Math.max(0, asked + limit - now())), undefined, { signal });
+        await sleep(Math.min(limit, Math.max(0, sentAt + limit - now())), undefined, { signal });
         // The next try covers what has changed since.
         this.#waiting.delete(zone);
       }

@@ -51,8 +51,8 @@ const cutSets = new WeakMap<ViewSet, ViewSet>();
 
 function firstAddresses(set: ViewSet): ViewSet {
   if (set.values.length <= mostAddresses) return set;
-  const known = cutSets.get(set);
-  if (known) return known;
+  const cachedBlock = cutSets.get(set);
+  if (cachedBlock) return cachedBlock;
   const { type, ttl, gone } = set;
   const cut = { type, ttl, gone, values: set.values.slice(0, mostAddresses), rdata: undefined, wire: undefined };
   cutSets.set(set, cut);
@@ -74,8 +74,8 @@ const blocks = new WeakMap<ViewSet, RecordBlock>();
 
 /** Encoded once, and copied into each answer. */
 function blockOf(set: ViewSet): RecordBlock {
-  const known = blocks.get(set);
-  if (known) return known;
+  const cachedBlock = blocks.get(set);
+  if (cachedBlock) return cachedBlock;
   const { ttl, values } = set;
   const type = typeCode(set.type);
   // Not by `wireOf`, which would keep every record a second time.

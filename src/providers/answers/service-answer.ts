@@ -256,11 +256,11 @@ export async function followPages<T, F extends { readonly kind: string }>(
   ask: (query: string) => Promise<ListedPage<T> | F>,
 ): Promise<{ readonly kind: "found"; readonly value: readonly T[] } | Exclude<F, ListedPage<T>> | ServiceFault> {
   const items: T[] = [];
-  const asked = new Set<string>();
-  for (let query = first; asked.size < mostPages && !asked.has(query); ) {
-    asked.add(query);
+  const urls = new Set<string>();
+  for (let query = first; urls.size < mostPages && !urls.has(query); ) {
+    urls.add(query);
     const page = await ask(query);
-    if (page.kind === "absent" && asked.size > 1) return later("the list of records changed while it was read");
+    if (page.kind === "absent" && urls.size > 1) return later("the list of records changed while it was read");
     if (!isPage<T>(page)) return page as Exclude<F, ListedPage<T>>;
     items.push(...page.items);
     query = page.next;

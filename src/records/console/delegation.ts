@@ -19,7 +19,7 @@ type CachedDelegation = { readonly at: Instant; readonly found: Promise<Delegati
  * time.
  */
 export function createDelegationChecks(find: FindDelegation, nameservers: readonly string[], now: () => Instant) {
-  const known = new BoundedMap<string, CachedDelegation>(mostKept);
+  const cachedDelegations = new BoundedMap<string, CachedDelegation>(mostKept);
   const permits = new KeyedSemaphore(most.all);
 
   const ask = (zone: string, account: number): CachedDelegation | undefined => {
@@ -27,20 +27,20 @@ export function createDelegationChecks(find: FindDelegation, nameservers: readon
     if (permit.kind === "full") return undefined;
     const found = find(zone, AbortSignal.timeout(patience)).finally(permit.release);
     const entry = { at: now(), found };
-    known.set(zone, entry);
+    cachedDelegations.set(zone, entry);
     return entry;
   };
 
   return async (zone: string, account: number): Promise<DelegationState> => {
-    const before = known.get(zone);
+    const before = cachedDelegations.get(zone);
     const entry = before && now() - before.at < keep ? before : ask(zone, account);
     const found = await entry?.found;
-    const asked = new Date(entry?.at ?? now()).toISOString();
-    const unknown = { status: "unknown", servers: [], asked } as const;
+    const checkedAt = new Date(entry?.at ?? now()).toISOString();
+    const unknown = { status: "unknown", servers: [], asked: checkedAt } as const;
     if (found === undefined) return { ...unknown, because: "other zones are being checked; try again in a moment" };
     if (found.kind === "unknown") return { ...unknown, because: found.because };
-    if (found.kind === "none") return { status: "none", servers: [], asked, because: null };
-    return { status: statusOf(found.servers, nameservers), servers: found.servers, asked, because: null };
+    if (found.kind === "none") return { status: "none", servers: [], asked: checkedAt, because: null };
+    return { status: statusOf(found.servers, nameservers), servers: found.servers, asked: checkedAt, because: null };
   };
 }
 

@@ -17,8 +17,8 @@ export async function answerHistory(
   actor: Actor,
   { zone: name, query }: HistoryRequest,
 ): Promise<PlainAnswer> {
-  const asked = query as Readonly<Record<string, unknown>>;
-  const [before, until] = [textAt(asked, "before"), textAt(asked, "until")];
+  const historyQuery = query as Readonly<Record<string, unknown>>;
+  const [before, until] = [textAt(historyQuery, "before"), textAt(historyQuery, "until")];
   if (before !== undefined && !/^\d{1,15}$/.test(before)) return problem(422, "before: must be a position.");
   if (until !== undefined && Number.isNaN(Date.parse(until))) return problem(422, "until: must be a time.");
   const outcome = await writes(
@@ -28,10 +28,10 @@ export async function answerHistory(
       before: before === undefined ? undefined : Number(before),
       until: until === undefined ? undefined : Date.parse(until),
       match: {
-        owner: textAt(asked, "name"),
-        isWholeOwner: asked.whole !== undefined,
-        type: textAt(asked, "type"),
-        actor: textAt(asked, "who"),
+        owner: textAt(historyQuery, "name"),
+        isWholeOwner: historyQuery.whole !== undefined,
+        type: textAt(historyQuery, "type"),
+        actor: textAt(historyQuery, "who"),
       },
     },
   );

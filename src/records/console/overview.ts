@@ -68,15 +68,15 @@ export const createOverview =
       store.tokens({ account, latest: most.tokens }),
       readLatest(store, account),
     ]);
-    const known = isOwner ? updater() : undefined;
+    const ownUpdater = isOwner ? updater() : undefined;
     const moving = movingNames(changes).slice(0, most.names);
-    const kept = known ? await keptNames(store, account, known, moving) : { names: [], attention: [] };
+    const kept = ownUpdater ? await keptNames(store, account, ownUpdater, moving) : { names: [], attention: [] };
     const listed = new Set(kept.names.map(({ name, type }) => `${name} ${type}`));
     const since = changes.at(-1);
     return {
       zones,
       names: [...kept.names, ...moving.filter(({ name, type }) => !listed.has(`${name} ${type}`))],
-      updater: known !== undefined,
+      updater: ownUpdater !== undefined,
       writes: latestWrites(changes),
       since: isWhole || since === undefined ? null : iso(since.at),
       attention: [
@@ -86,7 +86,7 @@ export const createOverview =
         ...(await secondaryTroubles(store, secondaries.items, now())).map(ofZone),
         ...tokens.flatMap((token) => ofToken(token, now())),
       ],
-      examples: known?.examples ?? [],
+      examples: ownUpdater?.examples ?? [],
     };
   };
 

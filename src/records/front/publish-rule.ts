@@ -109,9 +109,9 @@ function takenSets(
       continue;
     }
     const old = all.get(key);
-    const known = new Map(old?.records.map((record) => [record.rdata, record]));
+    const oldRecords = new Map(old?.records.map((record) => [record.rdata, record]));
     const records = content.values.map((rdata): ZoneRecord => {
-      const same = known.get(rdata);
+      const same = oldRecords.get(rdata);
       if (same) return same;
       made += 1;
       const value = readableRdata(type, rdata);

@@ -14,7 +14,7 @@ export type SetStateView = SetPlace & {
   readonly since: Instant | undefined;
   readonly because: string | undefined;
   readonly ours: PublishedContent | null;
-  /** Undefined if nothing is known that differs. */
+  /** Undefined if nothing is rowsByKey that differs. */
   readonly theirs: Theirs | undefined;
 };
 
@@ -26,13 +26,13 @@ const perStep = 500;
 function stateReads(store: RecordStore, permittedView: PermittedView) {
   /** The states of these sets, as far as the actor may see them. */
   const statesAt = (actor: Actor, { zone, note }: Noted, sets: readonly RRset[], rows: readonly PublishedSet[]) => {
-    const known = new Map(rows.map((row) => [keyOf(row), row]));
+    const rowsByKey = new Map(rows.map((row) => [keyOf(row), row]));
     const here = new Map(sets.map((set) => [keyOf(set), set]));
     const ttls = ttlsOf(zone, note.ttl);
-    return [...new Map<string, SetPlace>([...here, ...known])].flatMap(([key, { owner, type }]): SetStateView[] => {
+    return [...new Map<string, SetPlace>([...here, ...rowsByKey])].flatMap(([key, { owner, type }]): SetStateView[] => {
       if (isProviders({ owner, type })) return [];
       if (!permittedView.allows(actor, { kind: "read-set", ...placeOf({ zone, owner, type }) })) return [];
-      const [row, ours] = [known.get(key), contentOf(here.get(key), ttls)];
+      const [row, ours] = [rowsByKey.get(key), contentOf(here.get(key), ttls)];
       const state = shownState(ours, row, zone, note);
       if (ours === null && state === "published") return [];
       const because = state === "drifted" ? drifted : state === "refused" ? row?.refused?.words : undefined;

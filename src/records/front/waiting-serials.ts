@@ -6,16 +6,16 @@ export class WaitingSerials {
 
   /** A write changed these sets; none if it changed only settings. */
   add(serial: number, keys: readonly string[]): void {
-    const known = this.#left.get(serial) ?? { count: 0, error: undefined };
-    this.#left.set(serial, known);
+    const waitingWrite = this.#left.get(serial) ?? { count: 0, error: undefined };
+    this.#left.set(serial, waitingWrite);
     for (const key of keys) {
       const serials = this.#bySet.get(key) ?? new Set();
       if (serials.has(serial)) continue;
       serials.add(serial);
-      known.count += 1;
+      waitingWrite.count += 1;
       this.#bySet.set(key, serials);
     }
-    if (known.count === 0) this.#end(serial);
+    if (waitingWrite.count === 0) this.#end(serial);
   }
 
   /** Those that wait for the set now. */

@@ -53,8 +53,8 @@ export const isDsWanted = (key: SigningKey, stage: ZoneSigning["stage"]): boolea
 
 /** What the settings of a zone mean for signing it now. */
 export function signingOf(settings: ZoneSigning, zone: string, now: Instant): Signing {
-  const known = cached.get(settings);
-  const found = known?.zone === zone ? known : { zone, ...keysAndSets(settings, zone) };
+  const cachedSigning = cached.get(settings);
+  const found = cachedSigning?.zone === zone ? cachedSigning : { zone, ...keysAndSets(settings, zone) };
   cached.set(settings, found);
   return { ...found, renewBefore: Math.floor(now / 1000) + renewal, now: Math.floor(now / 1000) };
 }

@@ -25,13 +25,13 @@ export function createUseCounter(give: (counted: Counted) => void) {
     /** The uses that were not passed on yet. */
     get: (id: number): UseCount | undefined => counted.get(id),
     note: (id: number, now: Instant): void => {
-      const known = counted.get(id);
-      if (known === undefined) {
+      const useCount = counted.get(id);
+      if (useCount === undefined) {
         counted.set(id, { count: 1, last: now });
         timer ??= setTimeout(flush, flushEvery).unref();
       } else {
-        known.count += 1;
-        known.last = now;
+        useCount.count += 1;
+        useCount.last = now;
       }
     },
   };

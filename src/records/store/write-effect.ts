@@ -98,8 +98,8 @@ const sizeOf = (set: RRset | null): number => set?.records.length ?? 0;
 
 /** Ids of records that are in one set but not in the other. */
 export function idsOnlyIn(set: RRset | null, other: RRset | null): readonly string[] {
-  const known = new Set(other?.records.map((record) => record.id));
-  return set?.records.map((record) => record.id).filter((id) => !known.has(id)) ?? [];
+  const otherIds = new Set(other?.records.map((record) => record.id));
+  return set?.records.map((record) => record.id).filter((id) => !otherIds.has(id)) ?? [];
 }
 
 /**

@@ -154,9 +154,11 @@ class Positions {
   async #read(): Promise<Map<string, number>> {
     const [text = "{}", end] = await Promise.all([this.#store.findSecret(positionsName), this.#store.lastChange()]);
     const stored: unknown = JSON.parse(text);
-    const known = isObject(stored) ? stored : {};
+    const storedStates = isObject(stored) ? stored : {};
     // After a restored backup, the log may end before a position.
-    const all = new Map(this.#ids.map((id) => [id, Math.min(end, typeof known[id] === "number" ? known[id] : end)]));
+    const all = new Map(
+      this.#ids.map((id) => [id, Math.min(end, typeof storedStates[id] === "number" ? storedStates[id] : end)]),
+    );
     await this.#store.replaceSecret(positionsName, JSON.stringify(Object.fromEntries(all)));
     return all;
   }

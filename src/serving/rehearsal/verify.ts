@@ -22,10 +22,10 @@ export type IsSignedBy = (set: SeenSet, algorithm: number, keys: readonly Uint8A
 
 /** It verifies each signature once with each key: only its dates depend on the clock. */
 export function createVerifier(zone: string): IsSignedBy {
-  const known = new WeakMap<SeenSet, Map<string, boolean>>();
+  const verdicts = new WeakMap<SeenSet, Map<string, boolean>>();
   const isVerified = (set: SeenSet, signature: Uint8Array, key: Uint8Array): boolean => {
-    const ofSet = known.get(set) ?? new Map<string, boolean>();
-    known.set(set, ofSet);
+    const ofSet = verdicts.get(set) ?? new Map<string, boolean>();
+    verdicts.set(set, ofSet);
     const pair = `${Buffer.from(signature).toString("base64")} ${Buffer.from(key).toString("base64")}`;
     const value = ofSet.get(pair) ?? verifies(set, zone, signature, key);
     ofSet.set(pair, value);

@@ -142,15 +142,15 @@ export function namesSettings(entry: EntrySettings) {
     of: "",
     schema: { anyOf: [{ required: ["ipv4"] }, { required: ["ipv6"] }], examples: [exampleName] },
     check(right, place) {
-      const given = families.filter(place.has);
-      if (given.length === 0) {
+      const ownFamilies = families.filter(place.has);
+      if (ownFamilies.length === 0) {
         const todo = "add `ipv4: DEVICE`, `ipv6: DEVICE`, or both";
         place.fault(missing("this name has neither ipv4 nor ipv6", todo));
       }
       // A name needs no source if each family has one.
-      const needsSource = given.length === 0 || given.some((family) => right[family]?.source === undefined);
-      entry.check(right, given, needsSource, place);
-      for (const family of given) entry.checkFamily(family, right[family], right, place);
+      const needsSource = ownFamilies.length === 0 || ownFamilies.some((family) => right[family]?.source === undefined);
+      entry.check(right, ownFamilies, needsSource, place);
+      for (const family of ownFamilies) entry.checkFamily(family, right[family], right, place);
       if (right.name !== undefined && right.zone !== undefined) checkOwner(right.name, right.zone, place, "name");
     },
     transform({ name, ipv4, ipv6, ...rest }, place) {

@@ -28,20 +28,20 @@ export function createAskPublished({ records, published, stored, now }: AskTools
   let forgotten = 0;
   type Lookup = { readonly at: Instant; readonly forgotten: number; readonly stored: string | null | undefined };
   type CachedValues = Lookup & { readonly values: Published[string] };
-  const known = new Map<string, CachedValues>();
+  const cachedValues = new Map<string, CachedValues>();
   let asking: Promise<unknown> | undefined;
 
   const isDue = ({ displayName }: ManagedRecord): boolean => {
-    const last = known.get(displayName);
+    const last = cachedValues.get(displayName);
     if (last === undefined || last.forgotten !== forgotten || last.stored !== stored().get(displayName)) return true;
     const age = now() - last.at;
     return age < 0 || age > freshFor(records.length);
   };
   const askFor = async (record: ManagedRecord, signal: AbortSignal): Promise<void> => {
     const { displayName } = record;
-    const asked: Lookup = { at: now(), forgotten, stored: stored().get(displayName) };
+    const lookup: Lookup = { at: now(), forgotten, stored: stored().get(displayName) };
     const found = await published(record, signal).catch(() => undefined);
-    known.set(displayName, { ...asked, values: found?.kind === "found" ? found.value.values : null });
+    cachedValues.set(displayName, { ...lookup, values: found?.kind === "found" ? found.value.values : null });
   };
   const askDue = async (): Promise<void> => {
     const due = records.filter(isDue);
@@ -58,7 +58,7 @@ export function createAskPublished({ records, published, stored, now }: AskTools
       asking = undefined;
     });
     await asking;
-    return Object.fromEntries([...known].map(([title, { values }]) => [title, values]));
+    return Object.fromEntries([...cachedValues].map(([title, { values }]) => [title, values]));
   };
   return {
     ask,

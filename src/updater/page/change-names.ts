@@ -40,8 +40,9 @@ export function createNamesChanger({ config, devices, published, checkText, adop
     if (change === undefined || edited === undefined) return { kind: "impossible", because: unusual(file) } as const;
     const checked = checkText(edited);
     const wrong = faultsIn(edited, change.index, checked, file);
-    const asked = wrong.length === 0 && checked.ok ? reviewedIn(namesEdit, entriesIn(text)) : undefined;
-    const faults = checked.ok && asked ? await reviewName(checked.value, asked, { devices, published }) : wrong;
+    const reviewInput = wrong.length === 0 && checked.ok ? reviewedIn(namesEdit, entriesIn(text)) : undefined;
+    const faults =
+      checked.ok && reviewInput ? await reviewName(checked.value, reviewInput, { devices, published }) : wrong;
     return {
       kind: "edited",
       text,
@@ -134,9 +135,9 @@ const usable = (devices: readonly ReportedDevice[]): readonly string[] =>
 function reviewedIn(namesEdit: NamesEdit, entries: readonly NameEntry[]): Parameters<typeof reviewName>[1] | undefined {
   if (namesEdit.kind !== "add" && namesEdit.kind !== "edit") return undefined;
   const before = namesEdit.kind === "edit" ? fieldsOf(entries[namesEdit.index] ?? {}) : undefined;
-  const known = [before?.ipv4, before?.ipv6].flatMap((field) => field?.devices.split(/[\s,]+/) ?? []);
+  const deviceNames = [before?.ipv4, before?.ipv6].flatMap((field) => field?.devices.split(/[\s,]+/) ?? []);
   const { name, zone } = namesEdit.fields;
-  return { name: name.trim().toLowerCase(), zone: zone.trim().toLowerCase(), known: new Set(known) };
+  return { name: name.trim().toLowerCase(), zone: zone.trim().toLowerCase(), known: new Set(deviceNames) };
 }
 
 /** The first and the last line of `names:`: a diff must show nothing else, because a web hook's URL is a secret. */

@@ -45,8 +45,8 @@ const refusal = (status: number, error: string): PageReply => ({ status, body: {
 const noToken = refusal(401, "send Authorization: Bearer TOKEN");
 
 function hasToken({ headers }: PlainRequest, { token }: Pick<ControlConfig, "token">): boolean {
-  const given = /^Bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1] ?? "";
-  return sameHash(hashSecret(given), hashSecret(token()));
+  const bearerToken = /^Bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1] ?? "";
+  return sameHash(hashSecret(bearerToken), hashSecret(token()));
 }
 
 function answerTo(

@@ -48,13 +48,13 @@ export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: S
   const note = (what: string, fields: Readonly<Record<string, unknown>>) => log.info(fields, `page: ${what}`);
   const provider = oidc && new IdentityProvider(oidc, note);
   const sessions = createSessions(createSessionStore(sqliteSql(database)), now, provider?.confirm);
-  let known: string | undefined;
+  let cachedPeople: string | undefined;
   const people: People = {
     check: async (_name, password) =>
-      known !== undefined && sameHash(hashSecret(password), known) ? pageUser : undefined,
+      cachedPeople !== undefined && sameHash(hashSecret(password), cachedPeople) ? pageUser : undefined,
     hasName: async (name) => name === pageUser,
     describe: async (_who, _from, role) => ({
-      ...{ name: pageUser, hasPassword: known !== undefined },
+      ...{ name: pageUser, hasPassword: cachedPeople !== undefined },
       privileges: role === "read" ? [] : [mayChange],
     }),
     setPassword: async () => undefined,
@@ -62,7 +62,7 @@ export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: S
   };
   const owner = async () => pageUser;
   const entrance = createEntrance({ service: "updater", sessions, people, passkeys, owner }, shared);
-  const byPassword = () => known !== undefined;
+  const byPassword = () => cachedPeople !== undefined;
   const signIn = createSignIn({ entrance, people, provider, services, byPassword, now, note });
   return {
     answer: async (request) => (request.path === "/console/password" ? elsewhere : await signIn(request)),
@@ -72,8 +72,8 @@ export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: S
     },
     async setPassword(password) {
       const next = password === undefined ? undefined : hashSecret(password);
-      if (next !== known) await sessions.endAll(pageUser);
-      known = next;
+      if (next !== cachedPeople) await sessions.endAll(pageUser);
+      cachedPeople = next;
     },
   };
 }

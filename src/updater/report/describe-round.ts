@@ -114,13 +114,13 @@ const addressIn = (plan: UpdatePlan) => ("address" in plan ? plan.address.text :
 function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
   const { plan, stored, found, passedOver, record } = result;
   const before = stored === undefined ? "no address was stored yet" : `the stored address was ${stored}`;
-  const held = found === undefined ? before : `the record held ${contentWords(found, record.spec.ttl)}`;
+  const contentText = found === undefined ? before : `the record held ${contentWords(found, record.spec.ttl)}`;
   const warning =
     "warning" in plan && plan.warning ? `; warning: ${addressIn(plan)} is ${scopeWords[plan.warning]}` : "";
   const whose = record.policy.host
     ? `its prefix is that of ${nameOf(result)}`
     : `it is the address of ${nameOf(result)}`;
-  return `${whose}${instead(passedOver)}; ${held}${warning}`;
+  return `${whose}${instead(passedOver)}; ${contentText}${warning}`;
 }
 
 function contentWords({ values, ttl }: CurrentContent, wanted: number | undefined): string {

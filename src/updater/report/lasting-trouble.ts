@@ -52,11 +52,11 @@ export function onlyLasting(notify: Notify, patience: number): LastingTrouble {
     // People already know of it, and are notified of the new cause.
     const isKnown = before !== undefined && before.timer === undefined;
     if (before && before.cause !== cause) remove(before, key);
-    const known = outages.get(cause);
-    const outage = known ?? begin(cause, isKnown);
+    const ownOutage = outages.get(cause);
+    const outage = ownOutage ?? begin(cause, isKnown);
     outage.failing.set(key, notice);
     outage.names.add(nameIn(notice));
-    const isAnother = known === undefined || cause === key;
+    const isAnother = ownOutage === undefined || cause === key;
     if (isKnown && isAnother && outage.timer === undefined) notify(aboutAll(notice, outage.names));
   };
   const over = (notice: Notice) => {

@@ -36,15 +36,15 @@ export async function previewRecord(
 ): Promise<UpdateResult> {
   const { plan } = update;
   const { spec } = update.record;
-  const held = await target.current(spec, signal);
-  if (held.kind === "missing" && spec.create) {
+  const currentContent = await target.current(spec, signal);
+  if (currentContent.kind === "missing" && spec.create) {
     // The record may be missing, but its zone must exist, as far as the API can show it.
     const zone = await target.records(spec.zone, signal);
     return zone.kind === "found" || zone.kind === "unsupported" ? update : refusedUnsent(update, zone);
   }
-  if (held.kind !== "found") return refusedUnsent(update, held);
+  if (currentContent.kind !== "found") return refusedUnsent(update, currentContent);
   if (plan.kind === "replace") return update;
-  const found = held.value;
+  const found = currentContent.value;
   if (isRight(found, update, state)) return { ...update, outcome: { kind: "same" }, found };
   return { ...update, plan: { ...plan, kind: "replace" }, found };
 }

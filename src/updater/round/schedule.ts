@@ -110,8 +110,8 @@ export class Schedule {
    */
   admit(record: ManagedRecord, queued: () => readonly ManagedRecord[]): Admission {
     const { now, random } = this.#tools;
-    const asked = this.#waitForWrite(record.target);
-    if (asked !== undefined && now() < asked.until) return { kind: "postponed", wait: asked };
+    const serviceWait = this.#waitForWrite(record.target);
+    if (serviceWait !== undefined && now() < serviceWait.until) return { kind: "postponed", wait: serviceWait };
     const breaker = this.#breakerOf(record.target);
     const outage = breaker.waiting();
     if (!outage) return { kind: "send", record };

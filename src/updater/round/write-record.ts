@@ -134,9 +134,9 @@ async function storeAddress(
   const kept = state.get(key);
   const isKnown = kept?.address === value && !kept.inDoubt && (spec.ttl ?? kept.ttl) === kept.ttl;
   if (result.outcome?.kind === "same" && isKnown) return result;
-  const asked = spec.ttl === undefined ? {} : { ttl: spec.ttl, ...(ttl === spec.ttl ? {} : { ttlKept: ttl }) };
+  const ttlFields = spec.ttl === undefined ? {} : { ttl: spec.ttl, ...(ttl === spec.ttl ? {} : { ttlKept: ttl }) };
   try {
-    await state.set(key, { address: value, storedAt: new Date(now()).toISOString(), ...asked });
+    await state.set(key, { address: value, storedAt: new Date(now()).toISOString(), ...ttlFields });
     return result;
   } catch (error) {
     return { ...result, unsaved: (error as NodeJS.ErrnoException).code ?? String(error) };

@@ -87,7 +87,7 @@ export function withGateways(
   gateways: readonly GatewayStatus[],
   lines: readonly Line[],
 ): InterfaceReport {
-  const known = gateways.flatMap(({ address = "", isDown }) => {
+  const usableGateways = gateways.flatMap(({ address = "", isDown }) => {
     const [text = "", scope] = address.split("%");
     const found = parseAddress(text);
     const device = scope ?? (found && lineOf(found, lines)?.device);
@@ -96,7 +96,7 @@ export function withGateways(
   return new Map(
     [...report].map(([device, each]) => {
       const isDead = (family: Family): boolean => {
-        const own = known.filter((gateway) => gateway.device === device && gateway.family === family);
+        const own = usableGateways.filter((gateway) => gateway.device === device && gateway.family === family);
         return own.length > 0 && own.every(({ isDown }) => isDown);
       };
       return [device, { ...each, deadGateways: families.filter(isDead) }];

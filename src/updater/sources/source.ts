@@ -37,8 +37,8 @@ export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
 export type SourceAbilities = { readonly push: boolean; readonly prefix: boolean; readonly lifetimes: boolean };
 
 export function abilitiesInWords({ push, prefix, lifetimes }: SourceAbilities): string {
-  const known = [prefix && "prefixes", lifetimes && "lifetimes"].filter(Boolean).join(" and ");
-  const reports = known === "" ? "addresses without prefixes or lifetimes" : `addresses with ${known}`;
+  const detailNames = [prefix && "prefixes", lifetimes && "lifetimes"].filter(Boolean).join(" and ");
+  const reports = detailNames === "" ? "addresses without prefixes or lifetimes" : `addresses with ${detailNames}`;
   return `${push ? "can push changes" : "is polled"} and reports ${reports}`;
 }
 

@@ -37,8 +37,8 @@ export async function askDns(question: DnsQuestion, signal: AbortSignal): Promis
   const { Resolver } = await import("node:dns/promises");
   const open = () => new Resolver({ timeout: 2_000, tries: 2 });
   const { zone, name, family } = question;
-  const given = question.servers.map((address): NameServer => [address]);
-  const servers = given.length > 0 ? given : await authoritative(zone, open());
+  const nameServers = question.servers.map((address): NameServer => [address]);
+  const servers = nameServers.length > 0 ? nameServers : await authoritative(zone, open());
   if (servers.length === 0) return unsettled(`no nameserver of ${zone} was found`);
   const answers = await Promise.all(
     servers.map((addresses) =>
@@ -50,12 +50,12 @@ export async function askDns(question: DnsQuestion, signal: AbortSignal): Promis
     ),
   );
   if (signal.aborted) return later("stopped before DNS answered");
-  const known = answers.filter((answer) => answer !== undefined);
-  const [first] = known;
+  const serverAnswers = answers.filter((answer) => answer !== undefined);
+  const [first] = serverAnswers;
   if (first === undefined) return { ...unsettled(`no nameserver of ${zone} answers`), unreached: true };
-  if (known.some((answer) => answer.join() !== first.join())) {
+  if (serverAnswers.some((answer) => answer.join() !== first.join())) {
     return unsettled(
-      `the nameservers of ${zone} differ: ${firstFew(known.map((answer) => answer.join(" ") || "nothing"))}`,
+      `the nameservers of ${zone} differ: ${firstFew(serverAnswers.map((answer) => answer.join(" ") || "nothing"))}`,
     );
   }
   if (first.length > 0) return { kind: "found", value: { values: first, ttl: null } };

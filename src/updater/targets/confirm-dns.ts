@@ -43,10 +43,10 @@ export async function confirmDns(
     return resolver;
   };
   const end = performance.now() + limit;
-  const given = request.servers.map((address): NameServer => [address]);
+  const nameServers = request.servers.map((address): NameServer => [address]);
   let doubt = "no server was asked";
   for (let delay = 250; !signal.aborted; delay = Math.min(slowest, delay * 2)) {
-    const servers = given.length > 0 ? given : await serversOf(request.zone, open());
+    const servers = nameServers.length > 0 ? nameServers : await serversOf(request.zone, open());
     const doubts = await Promise.all(servers.map((server) => doubtOf(request, server, open)));
     const [first] = doubts.filter((each) => each !== undefined);
     if (servers.length > 0 && first === undefined) return { kind: "confirmed", servers: servers.length };

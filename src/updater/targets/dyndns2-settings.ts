@@ -121,10 +121,10 @@ export const dyndns2Settings = mapping(
     ],
     transform(value, place) {
       const { service, user, password, contact, dns = [], url: written, ...rest } = withTrust(value, place);
-      const known: Service | undefined = service === undefined ? undefined : services[service];
-      const address = known ? new URL(known.url) : written;
+      const knownService: Service | undefined = service === undefined ? undefined : services[service];
+      const address = knownService ? new URL(knownService.url) : written;
       if (address === undefined) return undefined;
-      if (!known && address.pathname === "/") address.pathname = "/nic/update";
+      if (!knownService && address.pathname === "/") address.pathname = "/nic/update";
       const account = createHash("sha256").update(`${user}:${password()}`).digest("hex").slice(0, 16);
       return {
         ...rest,
@@ -133,13 +133,13 @@ export const dyndns2Settings = mapping(
         password,
         dns,
         account,
-        host: known?.host ?? "hostname",
-        ipv4: known?.ipv4 ?? "myip",
-        ipv6: known?.ipv6 ?? known?.ipv4 ?? "myip",
-        query: known?.query ?? "",
-        together: known?.together ?? false,
-        keep: known?.keep,
-        agent: agentFor(known?.contact === true, contact ?? (isMailAddress(user) ? user : undefined)),
+        host: knownService?.host ?? "hostname",
+        ipv4: knownService?.ipv4 ?? "myip",
+        ipv6: knownService?.ipv6 ?? knownService?.ipv4 ?? "myip",
+        query: knownService?.query ?? "",
+        together: knownService?.together ?? false,
+        keep: knownService?.keep,
+        agent: agentFor(knownService?.contact === true, contact ?? (isMailAddress(user) ? user : undefined)),
       };
     },
   },

@@ -55,8 +55,8 @@ function outcomeOf(outcome: HttpOutcome, request: ReplaceRequest, host: string, 
   // With 429, the word is "abuse", but Retry-After says when it is over.
   const refusal = outcome.kind === "answer" && outcome.status !== 429 ? refusals[word]?.(host) : undefined;
   if (refusal && outcome.kind === "answer") {
-    const asked = parseRetryAfter(outcome.headers["retry-after"], now);
-    const fault = refusal.kind === "later" && asked ? { ...refusal, retryAfter: asked } : refusal;
+    const serverWait = parseRetryAfter(outcome.headers["retry-after"], now);
+    const fault = refusal.kind === "later" && serverWait ? { ...refusal, retryAfter: serverWait } : refusal;
     // 911 and dnserr may occur during the update; all other refusals come before it.
     return { kind: fault.kind === "later" || outcome.resent ? "unknown" : "refused", fault };
   }

@@ -111,13 +111,13 @@ function settingsOf(
 /** Collects entries, each once. */
 function createEntries(tag: "kind" | "api", setting: Setting<object>, io: CommandIo) {
   const all: SetupEntry[] = [];
-  const known = new Map<string, string>();
+  const sourceNames = new Map<string, string>();
   return {
     all,
     /** The name of the entry. Throws `WrongAnswer` with the words of the config reader. */
     async add({ kind, settings, secrets = {}, placeholders = {}, files = {} }: ImportedPart): Promise<string> {
       const key = JSON.stringify([kind, settings, secrets, placeholders, files]);
-      const before = known.get(key);
+      const before = sourceNames.get(key);
       if (before !== undefined) return before;
       const alike = all.filter(({ settings: other }) => other[tag] === kind).length;
       const name = alike === 0 ? kind : `${kind}-${alike + 1}`;
@@ -139,7 +139,7 @@ function createEntries(tag: "kind" | "api", setting: Setting<object>, io: Comman
       };
       await readEntry(setting, entry, `${tag === "kind" ? "source" : "target"} ${name}`, {}, io);
       all.push(entry);
-      known.set(key, name);
+      sourceNames.set(key, name);
       return name;
     },
   };

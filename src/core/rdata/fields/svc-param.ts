@@ -170,8 +170,8 @@ const laterKeys: ReadonlyMap<string, number> = new Map([
 const definitionFor = (key: number): ParamDefinition => definitions[key] ?? { name: `key${key}`, kind: anything };
 
 function keyNumber(name: string): number | undefined {
-  const known = definitions.findIndex((definition) => definition.name === name);
-  if (known >= 0) return known;
+  const index = definitions.findIndex((definition) => definition.name === name);
+  if (index >= 0) return index;
   if (laterKeys.has(name)) return laterKeys.get(name);
   const digits = /^key(0|[1-9]\d{0,4})$/.exec(name)?.[1];
   return digits === undefined || Number(digits) > maximumKey ? undefined : Number(digits);

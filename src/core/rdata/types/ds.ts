@@ -41,10 +41,10 @@ export const ds = {
   ],
   check({ digestType, digest }) {
     const length = digestLengths[Number(digestType)];
-    const given = String(digest).length;
-    return length === undefined || length === given
+    const digestLength = String(digest).length;
+    return length === undefined || length === digestLength
       ? undefined
-      : `a digest of type ${String(digestType)} has ${length} bytes, this one has ${given}`;
+      : `a digest of type ${String(digestType)} has ${length} bytes, this one has ${digestLength}`;
   },
   todo:
     "a DS record takes key tag, algorithm, digest type and digest, such as " +

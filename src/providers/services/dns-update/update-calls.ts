@@ -86,9 +86,9 @@ const missing: Lookup<undefined> = { kind: "found", value: undefined };
 const nameOf = ({ zone, name }: SetName) => absoluteName(name, zone);
 
 const typeOf = ({ type }: SetName): RecordType => {
-  const known = parseType(type);
-  if (known === undefined) throw new Error(`not a type: ${type}`);
-  return known;
+  const recordType = parseType(type);
+  if (recordType === undefined) throw new Error(`not a type: ${type}`);
+  return recordType;
 };
 
 const questionOf = (set: SetName) => ({ name: nameOf(set), type: typeCode(typeOf(set)), class: classes.in });

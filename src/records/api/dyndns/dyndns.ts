@@ -86,8 +86,8 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
   if (actor === undefined) return sendLine(reply.code(401).header("www-authenticate", 'Basic realm="moor"'), "badauth");
   const retryAfter = (await takeCall(rateLimit, actor.token, request.ip, now))?.retryAfter;
   if (retryAfter !== undefined) return sendLine(reply.code(429).header("retry-after", String(retryAfter)), "abuse");
-  const asked = readDyndns({ ...(request.body ?? {}), ...(request.query ?? {}) }, request.ip);
-  switch (asked.kind) {
+  const dyndnsRequest = readDyndns({ ...(request.body ?? {}), ...(request.query ?? {}) }, request.ip);
+  switch (dyndnsRequest.kind) {
     case "no-host":
       return sendLine(reply, "notfqdn");
     case "too-many-hosts":
@@ -96,13 +96,13 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
       // The protocol's answer of a service that has no page for hosts that are offline. Nothing is written.
       return sendLine(reply, "!donator");
     case "no-address":
-      return sendLine(reply, `911 ${asked.reason}`);
+      return sendLine(reply, `911 ${dyndnsRequest.reason}`);
     case "update": {
-      const outcomes = await service.pointHosts(actor, asked.hosts, asked.wanted);
+      const outcomes = await service.pointHosts(actor, dyndnsRequest.hosts, dyndnsRequest.wanted);
       return sendLine(reply, outcomes.map(lineOf).join("\n"));
     }
     default:
-      return asked satisfies never;
+      return dyndnsRequest satisfies never;
   }
 }
 

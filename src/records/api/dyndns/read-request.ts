@@ -23,10 +23,13 @@ export function readDyndns(query: Readonly<Record<string, unknown>>, caller: str
   if (names.length === 0) return { kind: "no-host" };
   if (names.length > maximumHosts) return { kind: "too-many-hosts" };
   if (words(query.offline).some((word) => word.toUpperCase() === "YES")) return { kind: "offline" };
-  const given = [...words(query.myip), ...words(query.myipv6)];
-  const { wanted, faults } = readWanted(given.length > 0 ? given : [plainAddress(caller)]);
+  const addressTexts = [...words(query.myip), ...words(query.myipv6)];
+  const { wanted, faults } = readWanted(addressTexts.length > 0 ? addressTexts : [plainAddress(caller)]);
   if (faults.length === 0) return { kind: "update", hosts: names.map(readHost), wanted };
-  return { kind: "no-address", reason: `${faults.join("; ")}${given.length > 0 ? "" : ": send an address as myip"}` };
+  return {
+    kind: "no-address",
+    reason: `${faults.join("; ")}${addressTexts.length > 0 ? "" : ": send an address as myip"}`,
+  };
 }
 
 /**

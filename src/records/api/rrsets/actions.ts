@@ -43,8 +43,8 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
     const faults: Fault[] = [];
     const query = actionQueryAt(request.query as QueryFields, faults);
     if (faults.length > 0) return sendFaults(reply, faults);
-    const asked = { ...query, ...(zone && { zone }) };
-    const page = await pageOf(request, asked);
+    const actionsQuery = { ...query, ...(zone && { zone }) };
+    const page = await pageOf(request, actionsQuery);
     return sendPage(request, reply, { actions: page.items }, query, page.total);
   };
 

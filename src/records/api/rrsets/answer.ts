@@ -47,9 +47,9 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   const { refusal = answerTo, status = () => 201, answerOf } = call;
   const draft = readBody(request.body, call.read);
   if (!draft.ok) return sendFaults(reply, draft.faults);
-  const asked = onceAt(request);
-  if (!asked.ok) return sendFaults(reply, asked.faults);
-  const outcome = await call.run(draft.value, asked.value);
+  const onceOption = onceAt(request);
+  if (!onceOption.ok) return sendFaults(reply, onceOption.faults);
+  const outcome = await call.run(draft.value, onceOption.value);
   if (!isDone(outcome)) return sendError(reply, refusal(outcome as NotDone));
   const shownIds = await request.server.shownIdsFor(request.actor);
   const answer = answerOf && (await answerOf(outcome));

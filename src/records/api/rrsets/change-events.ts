@@ -54,8 +54,8 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
 
   const batchAfter = (account: number, position: number): Promise<Batch> => {
     const key = `${account} ${position}`;
-    const known = batches.get(key);
-    if (known !== undefined) return known;
+    const sharedBatch = batches.get(key);
+    if (sharedBatch !== undefined) return sharedBatch;
     const read = readBatch(store, account, position);
     batches.set(key, read);
     // A reader that retries after a failure must not get the same failed read.

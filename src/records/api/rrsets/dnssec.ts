@@ -127,9 +127,9 @@ const tagsAt = (keys: Keys, key: string, faults: Fault[]): readonly number[] =>
   listAt(keys, key, (each): each is number => Number.isInteger(each), faults);
 
 function listAt<T>(keys: Keys, key: string, isOne: (each: unknown) => each is T, faults: Fault[]): readonly T[] {
-  const given = keys[key];
-  if (Array.isArray(given) && given.length > 0 && given.every(isOne)) return given;
-  faults.push(badInput(key, isGiven(given) ? "must be a list of DNSKEY records or key tags" : "is missing"));
+  const publicKeys = keys[key];
+  if (Array.isArray(publicKeys) && publicKeys.length > 0 && publicKeys.every(isOne)) return publicKeys;
+  faults.push(badInput(key, isGiven(publicKeys) ? "must be a list of DNSKEY records or key tags" : "is missing"));
   return [];
 }
 

@@ -57,11 +57,11 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
   const readers = new EventReaders(options);
   api.addHook("preClose", async () => readers.close());
   api.get("/events", { schema, exposeHeadRoute: false }, async (request, reply) => {
-    const asked = request.headers["last-event-id"];
-    if (asked !== undefined && !/^\d{1,15}$/.test(String(asked))) {
+    const lastEventId = request.headers["last-event-id"];
+    if (lastEventId !== undefined && !/^\d{1,15}$/.test(String(lastEventId))) {
       return sendFaults(reply, [badInput("Last-Event-ID", "must be the id of an event")]);
     }
-    return await readers.serve(request, reply, asked === undefined ? undefined : Number(asked));
+    return await readers.serve(request, reply, lastEventId === undefined ? undefined : Number(lastEventId));
   });
 }
 

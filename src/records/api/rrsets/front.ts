@@ -180,12 +180,12 @@ function addStates(api: FastifyInstance, service: RecordService): void {
     const query = request.query as QueryFields;
     const faults: Fault[] = [];
     const paging = pagingAt(query, 1_000, faults);
-    const given = textsAt(query, "state");
-    const wanted = states.filter((state) => given.includes(state));
-    if (wanted.length < given.length) faults.push(badInput("state", `must be one of ${states.join(", ")}`));
+    const stateTexts = textsAt(query, "state");
+    const wanted = states.filter((state) => stateTexts.includes(state));
+    if (wanted.length < stateTexts.length) faults.push(badInput("state", `must be one of ${states.join(", ")}`));
     if (faults.length > 0) return sendFaults(reply, faults);
-    const asked = { states: wanted.length > 0 ? wanted : undefined, owner: oneTextAt(query, "name") };
-    const outcome = await service.setStates(request.actor, zoneAt(request), asked);
+    const statesQuery = { states: wanted.length > 0 ? wanted : undefined, owner: oneTextAt(query, "name") };
+    const outcome = await service.setStates(request.actor, zoneAt(request), statesQuery);
     if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
     const { page, perPage } = paging;
     const sets = outcome.sets.slice((page - 1) * perPage, page * perPage).map(setStateToWire);

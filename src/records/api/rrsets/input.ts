@@ -23,10 +23,10 @@ export type Keys = Readonly<Record<string, unknown>>;
  */
 export function readBody<T>(body: unknown, read: (keys: Keys, faults: Fault[]) => T): Result<T> {
   // A request without required fields may come without a body.
-  const given = body ?? {};
-  if (!isObject(given)) return fail(badInput("body", "must be an object"));
+  const bodyFields = body ?? {};
+  if (!isObject(bodyFields)) return fail(badInput("body", "must be an object"));
   const faults: Fault[] = [];
-  const value = read(given, faults);
+  const value = read(bodyFields, faults);
   return faults.length > 0 ? failAll(faults) : ok(value);
 }
 

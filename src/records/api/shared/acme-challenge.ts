@@ -136,8 +136,8 @@ export function challengePlace({ access, zones, sets }: Scope): ChallengePlace |
  */
 async function add(options: AcmeChallengeOptions, caller: ChallengeCaller, value: string): Promise<string | undefined> {
   const before = await valuesAt(options, caller);
-  const known = before.find((record) => record.rdata === quoted(value));
-  if (known !== undefined) return await confirm(options, caller, known.comment, value);
+  const sameRecord = before.find((record) => record.rdata === quoted(value));
+  if (sameRecord !== undefined) return await confirm(options, caller, sameRecord.comment, value);
   const failure = await edit(options, caller, {
     kind: "add",
     draft: { records: [draftOf(value)], ...(before.length === 0 && { ttl }) },

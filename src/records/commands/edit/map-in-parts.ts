@@ -9,10 +9,10 @@ export async function mapInParts<Item, T>(
   call: (item: Item) => MaybeLater<T>,
   pause: () => Promise<void> | undefined = () => undefined,
 ): Promise<readonly T[]> {
-  const given: T[] = [];
+  const outputs: T[] = [];
   for (let from = 0; from < items.length; from += atOnce) {
     if (from > 0) await pause();
-    given.push(...(await Promise.all(items.slice(from, from + atOnce).map(call))));
+    outputs.push(...(await Promise.all(items.slice(from, from + atOnce).map(call))));
   }
-  return given;
+  return outputs;
 }

@@ -113,8 +113,8 @@ export function withMore(
 ): Result<RRset> {
   if (set === undefined) return ok({ ...withValues(place, set, more.values, stamp), ttl: more.ttl });
   if (more.ttl !== null && more.ttl !== (set.ttl ?? more.zoneTtl)) return fail(differingTtl);
-  const known = new Set(set.records.map((record) => record.rdata));
-  const faults = more.values.flatMap(({ value, rdata }, i) => (known.has(rdata) ? [duplicateValue(value, i)] : []));
+  const ownValues = new Set(set.records.map((record) => record.rdata));
+  const faults = more.values.flatMap(({ value, rdata }, i) => (ownValues.has(rdata) ? [duplicateValue(value, i)] : []));
   if (faults.length > 0) return fail(...faults);
   const added = withValues(place, undefined, more.values, stamp).records;
   return ok({ ...set, records: [...set.records, ...added] });
@@ -130,8 +130,8 @@ export function withLess(set: RRset, values: readonly Value[]): RRset | undefine
 /** Changes only comments; here a missing value is an error. */
 export function withComments(set: RRset, values: readonly Value[], now: Instant): Result<RRset> {
   const comments = new Map(values.map((value) => [value.rdata, value.comment]));
-  const known = new Set(set.records.map((record) => record.rdata));
-  const faults = values.flatMap(({ value, rdata }, i) => (known.has(rdata) ? [] : [valueMissing(value, i)]));
+  const ownValues = new Set(set.records.map((record) => record.rdata));
+  const faults = values.flatMap(({ value, rdata }, i) => (ownValues.has(rdata) ? [] : [valueMissing(value, i)]));
   if (faults.length > 0) return fail(...faults);
   const records = set.records.map((record) => {
     const comment = comments.get(record.rdata) ?? record.comment;

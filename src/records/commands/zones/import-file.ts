@@ -107,10 +107,10 @@ function* keptSets({ zone, sets }: WriteView, file: ZoneFile, { now, newId }: Im
   let made = 0;
   const wanted = yield* mapInSteps(file.sets, (set): RRset => {
     const old = before.get(setKey(set.owner, set.type));
-    const known = new Map(old?.records.map((record) => [record.rdata, record]));
+    const oldRecords = new Map(old?.records.map((record) => [record.rdata, record]));
     const records = set.records.map(({ value, rdata, comment }): ZoneRecord => {
       const data = set.type === "SOA" ? withSerial(rdata, zone.serial) : rdata;
-      const same = known.get(data);
+      const same = oldRecords.get(data);
       if (same !== undefined && (comment === "" || comment === same.comment)) return same;
       if (same !== undefined) return { ...same, comment, modified: now };
       const text = set.type === "SOA" ? data : value;

@@ -279,8 +279,8 @@ export class PostgresBatch {
 
   /** The row stored under the key, unless it has expired. */
   kept(actor: string, { key }: Once, now: number): KeptKey | undefined {
-    const known = this.#keys.get(keyOf(actor, key));
-    return known !== undefined && known.at > now - keysKept.time ? known : undefined;
+    const storedKey = this.#keys.get(keyOf(actor, key));
+    return storedKey !== undefined && storedKey.at > now - keysKept.time ? storedKey : undefined;
   }
 
   /**

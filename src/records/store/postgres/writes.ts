@@ -80,8 +80,8 @@ function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undef
         acts: true,
         ...onceOf(act),
         *run(batch) {
-          const known = earlierAct<Zone>(batch, act);
-          if (known !== undefined) return known;
+          const earlierAnswer = earlierAct<Zone>(batch, act);
+          if (earlierAnswer !== undefined) return earlierAnswer;
           const made = yield* create(batch, zone, act.actor, options);
           return typeof made === "string" ? made : keepAct(batch, made, { ...act, isChanged: false }, made);
         },
@@ -125,8 +125,8 @@ function* runAct<T>(
   options: RunOptions,
   running: RunningAction | undefined,
 ): Steps<Acted<T> | "no-zone" | "key-taken"> {
-  const known = earlierAct<T>(batch, request);
-  if (known !== undefined) return known;
+  const earlierAnswer = earlierAct<T>(batch, request);
+  if (earlierAnswer !== undefined) return earlierAnswer;
   const view = yield* viewIn(batch, request, options);
   if (view === undefined) return "no-zone";
   const { command, remember, remove, result, wanted, ...decision } = yield* inSteps(decide(view));

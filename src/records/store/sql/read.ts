@@ -184,12 +184,12 @@ const distinctFields = <By extends string>(order: readonly Order<By>[]): readonl
 function setOrder(order: SetPageQuery["order"] = []): SqlText {
   const byName = (descending: boolean): SqlText =>
     sql`${way(sql`owner = '@'`, !descending)}, ${way(sql`owner`, descending)}, `;
-  const asked = distinctFields(order).reduce(
+  const orderedFields = distinctFields(order).reduce(
     (text, { by, descending }) =>
       sql`${text}${by === "id" ? sql`${way(sql`owner || '/' || type`, descending)}, ` : byName(descending)}`,
     order.length === 0 ? sql`type, ` : sql``,
   );
-  return sql`${asked}${byName(false)}type`;
+  return sql`${orderedFields}${byName(false)}type`;
 }
 
 function isInStatus(status: ActionStatus, now: number): SqlText {

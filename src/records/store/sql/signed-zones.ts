@@ -39,9 +39,9 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
           const its = byNames.get(Number(row.zone));
           if (its === undefined || left === 0) continue;
           left -= 1;
-          const known = found.get(its.number) ?? { zone: its, names: [] };
-          known.names.push(row);
-          found.set(its.number, known);
+          const namesOfZone = found.get(its.number) ?? { zone: its, names: [] };
+          namesOfZone.names.push(row);
+          found.set(its.number, namesOfZone);
         }
         last = rows.at(-1);
         if (rows.length < perPage) break;

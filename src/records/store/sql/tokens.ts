@@ -80,8 +80,8 @@ function secrets({ read, write }: Sql) {
 
     /** The first caller writes it; all others read what that one wrote. */
     secret: async (name: string): Promise<string> => {
-      const known = await findSecret(name);
-      if (known !== undefined) return known;
+      const storedSecret = await findSecret(name);
+      if (storedSecret !== undefined) return storedSecret;
       const value = createToken(43);
       await write(sql`INSERT INTO secrets (name, value) VALUES (${name}, ${value}) ON CONFLICT DO NOTHING`);
       return there(await findSecret(name));

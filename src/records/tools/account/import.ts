@@ -219,14 +219,14 @@ function withBeyond(
   zone: string,
   faults: Fault[],
 ): readonly RRset[] {
-  const known = new Map(beyond.map((each) => [`${each.owner} ${each.type}`, each]));
+  const presentByKey = new Map(beyond.map((each) => [`${each.owner} ${each.type}`, each]));
   const sets = files.map((file): RRset => {
     const key = setKey(file.owner, file.type);
-    const more = known.get(key);
-    known.delete(key);
+    const more = presentByKey.get(key);
+    presentByKey.delete(key);
     return setFrom(file, more, zone, faults);
   });
-  for (const key of known.keys())
+  for (const key of presentByKey.keys())
     faults.push(
       fileFault(
         "set-missing",
@@ -244,14 +244,14 @@ function setFrom(
   zone: string,
   faults: Fault[],
 ): RRset {
-  const known = new Map(beyond?.records?.map((each) => [each.rdata, each]));
+  const presentByKey = new Map(beyond?.records?.map((each) => [each.rdata, each]));
   const all = records.map(({ value, rdata, comment }) => {
-    const more = known.get(rdata);
-    known.delete(rdata);
+    const more = presentByKey.get(rdata);
+    presentByKey.delete(rdata);
     const text = { value: more?.value ?? value, comment: more?.comment ?? comment, name: more?.name ?? owner };
     return { id: "", rdata, ...text, created: 0, modified: 0 };
   });
-  for (const rdata of known.keys())
+  for (const rdata of presentByKey.keys())
     faults.push(
       fileFault(
         "record-missing",

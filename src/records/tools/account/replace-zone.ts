@@ -95,11 +95,13 @@ function mergedSets(
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
   let made = 0;
   return wanted.map((set) => {
-    const known = new Map(before.get(setKey(set.owner, set.type))?.records.map((record) => [record.rdata, record]));
+    const oldRecords = new Map(
+      before.get(setKey(set.owner, set.type))?.records.map((record) => [record.rdata, record]),
+    );
     const records = set.records.map((record) => {
       const rdata = set.type === "SOA" ? withSerial(record.rdata, zone.serial) : record.rdata;
       const next = set.type === "SOA" ? { ...record, rdata, value: rdata } : record;
-      const old = known.get(rdata);
+      const old = oldRecords.get(rdata);
       const created = newRecord(next, newId(made++), now);
       if (old === undefined) return created;
       const same = old.value === next.value && old.comment === next.comment && old.name === next.name;

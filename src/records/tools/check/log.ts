@@ -93,8 +93,8 @@ function follow(history: ZoneHistory, entry: Logged, step: Step): void {
     history.whole = false;
     return;
   }
-  const known = history.sets.get(key);
-  if (known !== undefined && known !== digestOf(read.before))
+  const latestEntry = history.sets.get(key);
+  if (latestEntry !== undefined && latestEntry !== digestOf(read.before))
     step.fault(
       "log-torn",
       placeOf(entry),
@@ -125,8 +125,8 @@ export function compareZone(
       `zone ${name}`,
       `its serial is ${serial}, but the last one in the log is ${last.serial}`,
     );
-  const known = sets.get(settingsKey);
-  if (known !== undefined && known !== digestOf(parsed(settings))) differs(`zone ${name}, settings`, step);
+  const latestEntry = sets.get(settingsKey);
+  if (latestEntry !== undefined && latestEntry !== digestOf(parsed(settings))) differs(`zone ${name}, settings`, step);
   sets.delete(settingsKey);
 }
 
@@ -139,8 +139,8 @@ export function compareSet(
   step: Step,
 ): void {
   const key = `${owner} ${type}`;
-  const known = history.sets.get(key);
-  if (set !== undefined && (known === undefined ? history.whole : known !== digestOf(set)))
+  const latestEntry = history.sets.get(key);
+  if (set !== undefined && (latestEntry === undefined ? history.whole : latestEntry !== digestOf(set)))
     differs(`${where}, ${key}`, step);
   history.sets.delete(key);
 }

@@ -123,12 +123,12 @@ async function holdsData(client: pg.Client): Promise<boolean> {
  * everything there is to copy.
  */
 async function expectUsable(client: pg.Client, { shown }: PostgresAddress, use: TablesUse): Promise<void> {
-  const known = postgresMigrations.length;
+  const stepCount = postgresMigrations.length;
   const { taken, oldest } = await schemaOf(client);
-  if (taken === known || (taken > known && oldest <= known && use === "look")) return;
-  if (taken < known) throw new DatabaseTrouble(`the database ${shown} does not contain a moor store.`);
+  if (taken === stepCount || (taken > stepCount && oldest <= stepCount && use === "look")) return;
+  if (taken < stepCount) throw new DatabaseTrouble(`the database ${shown} does not contain a moor store.`);
   throw new DatabaseTrouble(
-    `the database ${shown} was written by a newer moor (schema ${taken}, this version supports ${known}); ` +
+    `the database ${shown} was written by a newer moor (schema ${taken}, this version supports ${stepCount}); ` +
       `use the newer version${use === "copy" ? ", or pg_dump: this version would leave out what it does not know" : ""}.`,
   );
 }

@@ -66,8 +66,8 @@ async function describe(
     if (found.kind !== "found") return undefined;
     const kind = /^AVM\b|FRITZ!/i.test(`${found.manufacturer} ${found.name}`) ? "fritzbox" : "igd";
     const external = await readExternalAddress(device, signal);
-    const known = external.kind === "address" ? externalOf(external.text) : {};
-    return { kind, name: found.name, address, ...known, isOwn: address === gateway };
+    const externalAddress = external.kind === "address" ? externalOf(external.text) : {};
+    return { kind, name: found.name, address, ...externalAddress, isOwn: address === gateway };
   } finally {
     device.close();
   }

@@ -47,15 +47,15 @@ export function createIgdSource(config: IgdSource, connect: Connect, interval?: 
     }
     const [refusals, failures]: [string[], string[]] = [[], []];
     for (const protocol of protocolsFor(config, last)) {
-      const asked = await ask(protocol, gateway, signal);
+      const protocolAnswer = await ask(protocol, gateway, signal);
       if (signal.aborted) return unavailable("stopped before it finished", "no action needed: moor is shutting down");
-      if (protocol === "upnp") isUpnpBroken = asked.kind === "failed";
-      if (asked.kind === "known") {
+      if (protocol === "upnp") isUpnpBroken = protocolAnswer.kind === "failed";
+      if (protocolAnswer.kind === "known") {
         last = protocol;
-        return asked.reading;
+        return protocolAnswer.reading;
       }
-      if (asked.kind === "refused") refusals.push(asked.because);
-      if (asked.kind === "failed") failures.push(asked.because);
+      if (protocolAnswer.kind === "refused") refusals.push(protocolAnswer.because);
+      if (protocolAnswer.kind === "failed") failures.push(protocolAnswer.because);
     }
     last = undefined;
     const [failure] = failures;

@@ -30,7 +30,7 @@ export type UpnpOptions = {
 
 export function createUpnpDevice(locate: Locate, { timeout, connect }: UpnpOptions): UpnpDevice {
   const clients = new Map<string, HttpClient>();
-  let known: Gateway | undefined;
+  let cachedGateway: Gateway | undefined;
 
   /** One client per port: a service may use another port than the description. */
   const clientFor = async ({ origin }: URL): Promise<HttpClient> => {
@@ -53,19 +53,19 @@ export function createUpnpDevice(locate: Locate, { timeout, connect }: UpnpOptio
 
   return {
     async find(signal) {
-      if (known) return { kind: "found", ...known };
+      if (cachedGateway) return { kind: "found", ...cachedGateway };
       const found = await find(signal);
-      if (found.kind === "found") known = found;
+      if (found.kind === "found") cachedGateway = found;
       return found;
     },
     async call({ control, service }, action, signal) {
       const client = await clientFor(control);
       const answer = await callAction(client, { control, service, action }, signal);
-      if (answer.kind === "failed") known = undefined;
+      if (answer.kind === "failed") cachedGateway = undefined;
       return answer;
     },
     events() {
-      const events = known?.connections.find((each) => each.events)?.events;
+      const events = cachedGateway?.connections.find((each) => each.events)?.events;
       const client = events && clients.get(events.origin);
       return client && { client, events };
     },

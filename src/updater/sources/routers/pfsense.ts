@@ -56,9 +56,9 @@ function createPfsenseSource(config: PfsenseSource, client: HttpClient): Address
       if (gateways === undefined || reading.kind !== "report") return reading;
       const states = readJson(gateways, firewall, words("gateways"));
       if (states.kind !== "json") return states;
-      const known = gatewaysIn(states.value);
-      if (known === undefined) return malformed("it has no list of gateways");
-      return { ...reading, report: withGateways(reading.report, known, linesIn(read.value)) };
+      const gatewayStates = gatewaysIn(states.value);
+      if (gatewayStates === undefined) return malformed("it has no list of gateways");
+      return { ...reading, report: withGateways(reading.report, gatewayStates, linesIn(read.value)) };
     },
     follow: neverPushes,
     close: () => client.close(),

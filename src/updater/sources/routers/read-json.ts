@@ -15,8 +15,8 @@ export function readJson(
 ): { readonly kind: "json"; readonly value: unknown } | Unavailable {
   if (outcome.kind === "failed") return outcomeOf(outcome.because, outcome.todo);
   const { status, body } = outcome;
-  const known = words[status];
-  if (known) return outcomeOf(...known);
+  const statusWords = words[status];
+  if (statusWords) return outcomeOf(...statusWords);
   if (status !== 200) return outcomeOf(`${router} answered ${status}`, "see its log");
   if (/^\s*</.test(body)) return outcomeOf(`${router} answered with a web page instead of data`, "correct the URL");
   try {

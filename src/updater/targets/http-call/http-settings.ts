@@ -158,14 +158,14 @@ function isRight(call: HttpCall, { what, fault }: SettingPlace): boolean {
       `cannot have a secret named ${taken}`,
       "give it another name, such as key",
     );
-  const known = [...orderPlaceholders, ...names];
-  const unknown = placeholdersOf(call).find((name) => !known.includes(name));
+  const allPlaceholders = [...orderPlaceholders, ...names];
+  const unknown = placeholdersOf(call).find((name) => !allPlaceholders.includes(name));
   if (unknown !== undefined)
     return bad(
       "url",
       "bad-placeholder",
       `uses {${unknown}}, which does not exist`,
-      `the placeholders are ${known.map((name) => `{${name}}`).join(", ")}; a secret needs an entry in \`secrets:\``,
+      `the placeholders are ${allPlaceholders.map((name) => `{${name}}`).join(", ")}; a secret needs an entry in \`secrets:\``,
     );
   if (!placeholdersOf(call).some((name) => ["address", "addresses", "ipv4", "ipv6"].includes(name)))
     return bad("url", "no-address", "does not send the address", "add {address} to `url:`, `headers:` or `body:`");

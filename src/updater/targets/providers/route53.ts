@@ -172,8 +172,8 @@ class Route53Zones {
   }
 
   async #idOf(zone: string, signal: AbortSignal): Promise<Lookup<string>> {
-    const known = this.#ids.get(zone);
-    if (known !== undefined) return { kind: "found", value: known };
+    const cachedId = this.#ids.get(zone);
+    if (cachedId !== undefined) return { kind: "found", value: cachedId };
     // Private zones may have the same name.
     const next: ZoneLookup = (xml, zones) => (zones.every(({ name }) => name === zone) ? nextZones(xml) : "");
     const found = await this.from(`dnsname=${zone}&maxitems=10`, next, signal);
