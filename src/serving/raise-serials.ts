@@ -10,7 +10,7 @@ import type { LostRows } from "./follow-log.ts";
 import type { SentSerials } from "./sent-serials.ts";
 
 export type RaiseOptions = {
-  readonly store: Pick<RecordStore, "zoneHolding" | "everyZone" | "run">;
+  readonly store: Pick<RecordStore, "zoneNamed" | "everyZone" | "run">;
   readonly log: Logger;
   readonly now: () => Instant;
   /** What earlier runs of this node have sent. */
@@ -154,8 +154,8 @@ export class SerialRaiser {
 
   async #raiseOne(name: string, owed: Owed): Promise<boolean> {
     const { store } = this.#options;
-    const zone = await store.zoneHolding(name);
-    const isThere = zone?.name === name;
+    const zone = await store.zoneNamed(name);
+    const isThere = zone !== undefined;
     // The serials of a secondary zone are its primary server's, and mean the same content in every history.
     const isOurs = isThere && zone.settings.mode === "primary";
     const isBehind = isOurs && (owed.isChanged || compareSerials(owed.serial, zone.serial) === 1);
@@ -168,8 +168,8 @@ export class SerialRaiser {
   async #raiseAny(): Promise<void> {
     const { store } = this.#options;
     for (const { name } of await store.everyZone(0, 100)) {
-      const zone = await store.zoneHolding(name);
-      if (zone?.name === name && zone.settings.mode === "primary" && (await this.#write(zone, zone.serial))) return;
+      const zone = await store.zoneNamed(name);
+      if (zone?.settings.mode === "primary" && (await this.#write(zone, zone.serial))) return;
     }
   }
 

@@ -25,8 +25,8 @@ export function secondaryPorts(
   overTls: readonly TlsPrimary[] = [],
 ): SecondaryPorts {
   const zoneNamed = async (name: string): Promise<Zone | undefined> => {
-    const zone = await store.zoneHolding(name);
-    return zone?.name === name && zone.settings.mode === "secondary" ? zone : undefined;
+    const zone = await store.zoneNamed(name);
+    return zone?.settings.mode === "secondary" ? zone : undefined;
   };
   return {
     list: async () => (await store.secondaryZones()).map((zone) => zone.name),
@@ -58,8 +58,8 @@ export async function answerableUntil(store: RecordStore, zone: Zone): Promise<I
 
 /** The key of the zone's primary server, for keys that are named after their zone; see `keyOf`. */
 export async function keyOfZone(store: RecordStore, name: string): Promise<TsigKey | undefined> {
-  const zone = await store.zoneHolding(name);
-  const server = zone?.name === name ? zone.settings.primaries.find((each) => each.tsig) : undefined;
+  const zone = await store.zoneNamed(name);
+  const server = zone?.settings.primaries.find((each) => each.tsig);
   return server && (await keyOf(store, name, server));
 }
 

@@ -86,8 +86,7 @@ async function opens(
   if (scope.sets !== undefined || may(scope, { kind: "read-zone", zone, from, now: Date.now() }).kind === "no")
     return false;
   if (account === undefined) return zone !== catalog || scope.zones === undefined;
-  const found = await store.zoneHolding(zone);
-  return found?.name === zone && found.account === account;
+  return (await store.zoneNamed(zone))?.account === account;
 }
 
 function outcomeOf(updated: DnsUpdated): UpdateOutcome {

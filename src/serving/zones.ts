@@ -353,8 +353,8 @@ async function changesBetween(
   from: number,
   to: number,
 ): Promise<readonly Change[] | undefined> {
-  const zone = await store.zoneHolding(name);
-  if (zone?.name !== name) return undefined;
+  const zone = await store.zoneNamed(name);
+  if (zone === undefined) return undefined;
   const { historySince } = zone.settings;
   // The serial may be one that was given out twice, for different content.
   if (historySince !== undefined && compareSerials(from, historySince) === -1) return undefined;

@@ -109,8 +109,12 @@ export function labelsOf(name: string): readonly Label[] {
 
 /** A name and all its parents except the root. */
 export function enclosing(name: string): readonly string[] {
-  const labels = labelsOf(name);
-  return labels.map((_, i) => printLabels(labels.slice(i)));
+  const names: string[] = [];
+  for (const label of labelsOf(name).toReversed()) {
+    const [below] = names.slice(-1);
+    names.push(below === undefined ? printLabels([label]) : `${printLabels([label])}.${below}`);
+  }
+  return names.reverse();
 }
 
 /** The name above an owner; undefined for the apex. */

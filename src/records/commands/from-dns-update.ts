@@ -50,8 +50,8 @@ export type DnsUpdated =
  */
 export async function updateFromDns(store: RecordStore, update: DnsUpdate): Promise<DnsUpdated> {
   const { key } = update;
-  const zone = await store.zoneHolding(update.zone);
-  if (zone?.name !== update.zone) return { kind: "not-ours" };
+  const zone = await store.zoneNamed(update.zone);
+  if (zone === undefined) return { kind: "not-ours" };
   if (key.account !== undefined && key.account !== zone.account) return { kind: "denied" };
   const { name, scope } = key;
   const plain = { ...update, key: { name, scope } };

@@ -53,6 +53,8 @@ export type RecordStore = StoreParts & {
 
   readonly zone: (account: number, id: string) => MaybeLater<Zone | undefined>;
   readonly zoneBy: (account: number, key: ZoneKey) => MaybeLater<Zone | undefined>;
+  /** Of any account. Cheaper than `zoneHolding`: anybody can ask for names of 120 labels. */
+  readonly zoneNamed: (name: string) => Promise<Zone | undefined>;
   /** The zone, of any account, that contains a name: the zone of that name, or the closest one above it. */
   readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
   readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;

@@ -142,6 +142,8 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.zoneBy(account, { number: outer.number })).toEqual(outer);
         expect(await store.zoneBy(account, { name: "sub.example.org" })).toEqual(inner);
         expect(await store.zoneBy(account + 1, { name: "sub.example.org" })).toBeUndefined();
+        expect(await store.zoneNamed("sub.example.org")).toEqual(inner);
+        expect(await store.zoneNamed("x.sub.example.org")).toBeUndefined();
         expect((await store.zoneHolding("a.b.example.org"))?.name).toBe("example.org");
         expect((await store.zoneHolding("x.sub.example.org"))?.name).toBe("sub.example.org");
         expect((await store.zoneHolding("sub.example.org"))?.name).toBe("sub.example.org");

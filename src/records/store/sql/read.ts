@@ -11,6 +11,7 @@ type SqlReads = Pick<
   RecordStore,
   | "zones"
   | "zonesAfter"
+  | "zoneNamed"
   | "zoneHolding"
   | "setPage"
   | "setsAfter"
@@ -38,7 +39,7 @@ export const createSqlReads = (database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
 function zoneLists(
   { dialect, read }: Sql,
   zoneBy: RecordStore["zoneBy"],
-): Pick<SqlReads, "zones" | "zonesAfter" | "zoneHolding"> {
+): Pick<SqlReads, "zones" | "zonesAfter" | "zoneNamed" | "zoneHolding"> {
   const { anyOf, contains, asJson, unindexed } = dialect;
 
   const zonesOf = (account: number, { name, search, within, mode }: ZoneFilter): SqlText => {
@@ -72,6 +73,10 @@ function zoneLists(
     zonesAfter: async (account, after, limit, filter) => {
       const rows = sql`SELECT * ${zonesOf(account, filter)} AND name > ${after} ORDER BY name LIMIT ${limit}`;
       return (await read<ZoneRow>(rows)).map(zoneFromRow);
+    },
+    zoneNamed: async (name) => {
+      const [row] = await read<ZoneRow>(sql`SELECT * FROM zones WHERE name = ${name}`);
+      return row && zoneFromRow(row);
     },
     zoneHolding: async (name) => {
       const above = anyOf(sql`name`, enclosing(name));
