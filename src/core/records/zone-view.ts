@@ -269,12 +269,6 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: ShownS
   if (set === undefined) prune(view, place);
 }
 
-/** Replaces the signatures of one set by these, in canonical form; an empty list removes them. */
-export function placeSignatures(view: ZoneView, owner: string, covers: RecordType, values: readonly string[]): void {
-  const [signatures] = signaturesIn(values, view.ttl);
-  replacePacked(view, owner, { type: rrsig, covers: typeCode(covers) }, signatures);
-}
-
 /** An RRSIG set contains the signatures of all sets of its owner. */
 function placeAllSignatures(view: ZoneView, owner: string, after: ShownSet | null): void {
   const wanted = signaturesIn(after?.records.map((record) => record.rdata) ?? [], after?.ttl ?? view.ttl);
