@@ -132,7 +132,7 @@ export class UpdaterSteps {
     if (event.kind === "ended") this.#finished.push(event.result);
     if (action === "enqueue" && after.kind === "queued") {
       const lane = laneOf(after, this.#services.targetOf(record).replaceAll !== undefined);
-      this.#queues.add(record, () => this.#takeTurn(record, ends), lane);
+      this.#queues.add(record, () => this.#sendQueued(record, ends), lane);
     }
     if (action === "look-again") this.#wakeSources(record);
   }
@@ -141,7 +141,7 @@ export class UpdaterSteps {
    * It is the name's turn at its service: writes it, and stores the outcome. Where the service can, all names of its
    * zone that wait there are written in one transaction; their own turns then find nothing left to do.
    */
-  async #takeTurn(record: ManagedRecord, ends: Ends): Promise<void> {
+  async #sendQueued(record: ManagedRecord, ends: Ends): Promise<void> {
     // First, all names that were planned together join the queue.
     await Promise.resolve();
     const writes: Promise<void>[] = [];
@@ -173,7 +173,7 @@ export class UpdaterSteps {
     if (current?.kind !== "queued") return;
     const target = targetOf(record);
     const updates = target.replaceAll ? companionsOf(current, this.#states.values()) : [current.latest];
-    for (const update of updates) this.#happened(update.record, { kind: "turn" }, ends);
+    for (const update of updates) this.#happened(update.record, { kind: "dequeued" }, ends);
     const next = () =>
       this.#queued()
         .filter((each) => each.target === record.target)

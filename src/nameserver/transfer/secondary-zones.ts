@@ -69,9 +69,9 @@ class FollowedZones implements Secondaries {
 
   constructor(options: SecondariesOptions) {
     this.#options = options;
-    const takeTurn = (name: string, place: QueuePlace) => this.#takeTurn(name, place);
-    this.#lookups = new ZoneQueue(lookupLimits, takeTurn);
-    this.#transfers = new ZoneQueue(options.atOnce ?? transferLimits(), takeTurn);
+    const runQueued = (name: string, place: QueuePlace) => this.#runQueued(name, place);
+    this.#lookups = new ZoneQueue(lookupLimits, runQueued);
+    this.#transfers = new ZoneQueue(options.atOnce ?? transferLimits(), runQueued);
   }
 
   readonly notified = async (name: string, asker: TransferClient) => {
@@ -121,14 +121,14 @@ class FollowedZones implements Secondaries {
     followed.timer = setTimeout(() => this.#ask(name), wait * (0.9 + 0.1 * this.#options.random()));
   }
 
-  async #takeTurn(name: string, place: QueuePlace): Promise<void> {
+  async #runQueued(name: string, place: QueuePlace): Promise<void> {
     const { ports, log, refreshes } = this.#options;
     try {
       const zone = await ports.look(name);
       if (zone === undefined || !(this.#notified.has(name) || refreshes())) return this.#forget(name);
       const own = placeOf(zone);
       if (place.account === own.account && place.primary === own.primary) await this.#refresh(name, zone);
-      else this.#waitForTurn(name, own);
+      else this.#queueAgain(name, own);
     } catch (error) {
       if (!this.#stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be refreshed");
       this.#askIn(name, firstRetry);
@@ -148,7 +148,7 @@ class FollowedZones implements Secondaries {
   }
 
   /** Its account or primary was not known when it was queued, or has changed since. */
-  #waitForTurn(name: string, place: QueuePlace): void {
+  #queueAgain(name: string, place: QueuePlace): void {
     this.#follow(name).place = place;
     this.#transfers.add(name, place);
   }

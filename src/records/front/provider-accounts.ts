@@ -122,7 +122,7 @@ export class OpenedAccount {
   }
 
   /** Runs the work when fewer than four zones of this token are worked on. */
-  async takeTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async withPermit<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const release = await this.#zones.acquire([], signal);
     try {
       return await work();

@@ -231,11 +231,11 @@ class Publisher {
     }
     const account = await this.#accounts.get(published.provider);
     if (account === undefined) throw new Error(`the provider account ${published.name} does not exist`);
-    const { retry } = await account.takeTurn(() => work.publish(zone, published, account, signal), signal);
+    const { retry } = await account.withPermit(() => work.publish(zone, published, account, signal), signal);
     if (retry !== undefined) return { retry };
     const due = work.readDue(published) - now();
     if (due > 0 || state.again) return due === Number.POSITIVE_INFINITY ? {} : { due };
-    const read: RoundEnd = await account.takeTurn(() => work.readAll(zone, published, account, signal), signal);
+    const read: RoundEnd = await account.withPermit(() => work.readAll(zone, published, account, signal), signal);
     return { retry: read.retry, due: work.isIdle ? Math.max(0, work.readDue(published) - now()) : 0 };
   }
 

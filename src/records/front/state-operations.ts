@@ -14,7 +14,7 @@ export type SetStateView = SetPlace & {
   readonly since: Instant | undefined;
   readonly because: string | undefined;
   readonly ours: PublishedContent | null;
-  /** Undefined if nothing is rowsByKey that differs. */
+  /** Undefined if nothing is known that differs. */
   readonly theirs: Theirs | undefined;
 };
 

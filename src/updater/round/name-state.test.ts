@@ -35,7 +35,7 @@ const events = {
   "planned: nothing, not publishable": { kind: "planned", update: because("not-publishable") },
   "planned: nothing, source unreadable": { kind: "planned", update: because("unknown") },
   "planned: wait": { kind: "planned", update: wait },
-  turn: { kind: "turn" },
+  dequeued: { kind: "dequeued" },
   held: { kind: "postponed", wait: backOff },
   stopped: { kind: "stopped" },
   apart: { kind: "write-alone" },
@@ -69,7 +69,7 @@ const table: readonly (readonly [from: From, event: EventName, to: From, action?
   ["queued", "planned: nothing, not publishable", "idle"],
   ["queued", "planned: nothing, source unreadable", "queued"],
   ["queued", "planned: wait", "waiting"],
-  ["queued", "turn", "writing"],
+  ["queued", "dequeued", "writing"],
   ["queued", "held", "waiting"],
   ["queued", "stopped", "idle"],
   // A write under way ends first.
@@ -125,7 +125,7 @@ it("anything that is not in the table leaves the state unchanged", () => {
 
 it("the latest plan is the one that is queued and written", () => {
   const { state: queued } = nextState(states.queued, events["planned: another address"]);
-  const { state: writing } = nextState(queued, events.turn);
+  const { state: writing } = nextState(queued, events.dequeued);
   expect(writing.latest.plan).toMatchObject({ address: { text: "9.9.9.2" } });
 });
 

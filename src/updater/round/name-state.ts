@@ -31,7 +31,7 @@ export type NameEvent =
   /** Its source was read, or something was due. */
   | { readonly kind: "planned"; readonly update: PlannedUpdate }
   /** Its turn in the queue came: the service may be asked, must not be asked yet, or we are shutting down. */
-  | { readonly kind: "turn" }
+  | { readonly kind: "dequeued" }
   /** `fault`: the service is down, as another name has found. */
   | { readonly kind: "postponed"; readonly wait: ServiceWait; readonly fault?: TargetFault }
   | { readonly kind: "stopped" }
@@ -54,7 +54,7 @@ export function nextState(state: NameState, event: NameEvent): Next {
   switch (event.kind) {
     case "planned":
       return planned(state, event.update);
-    case "turn":
+    case "dequeued":
       return state.kind === "queued"
         ? { state: { kind: "writing", latest: state.latest, outdated: false } }
         : { state };
