@@ -9,8 +9,15 @@ import { comeBack, leaveFor, type ProviderReturn } from "./provider-return.ts";
 
 const ask = createRequest(undefined, () => undefined);
 
-/** Ways to sign in besides the password. `onEntered` is called when there is a session. */
-export function OtherWays({ onEntered }: { readonly onEntered: () => Promise<void> }) {
+type Other = {
+  /** Whether the form for a password stands above. */
+  readonly isSecond: boolean;
+  /** Called when there is a session. */
+  readonly onEntered: () => Promise<void>;
+};
+
+/** Ways to sign in besides the password. */
+export function OtherWays({ isSecond, onEntered }: Other) {
   const { provider, passkeys } = useWays();
   const mayUsePasskeys = passkeys && noPasskeysBecause() === undefined;
   const leave = useMutation({
@@ -27,7 +34,7 @@ export function OtherWays({ onEntered }: { readonly onEntered: () => Promise<voi
   if (provider === undefined && !mayUsePasskeys) return null;
   return (
     <Stack gap="sm">
-      <Divider label="or" />
+      {isSecond && <Divider label="or" />}
       {provider !== undefined && (
         <Button variant="default" onClick={() => leave.mutate()} loading={leave.isPending || leave.isSuccess}>
           Sign in with {provider}

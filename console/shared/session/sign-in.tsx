@@ -53,7 +53,7 @@ export function SignIn({ words, link, back, present, kept }: Props) {
           {back.query === "" && link.secret === "" && (
             <>
               {!isElsewhere && <ByPassword words={words} />}
-              <OtherWays onEntered={enter} />
+              <OtherWays isSecond={!isElsewhere} onEntered={enter} />
             </>
           )}
           {present === undefined && back.query === "" && <OneSignIn only={isElsewhere} />}
