@@ -11,6 +11,15 @@ const ended = (kind: "refused" | "unknown", afterWrite: boolean) =>
   }) as unknown as UpdateResult;
 
 it.each([
+  ["another address than the stored one", "81.2.69.2", "the new address is 81.2.69.1, but the last attempt failed"],
+  ["the stored address, which is compared", "81.2.69.1", "the address is 81.2.69.1, but the last attempt failed"],
+])("a wait with %s says until when, and why", (_, stored, because) => {
+  const plan = { kind: "wait", address: { text: "81.2.69.1" }, until: 0, because: "back-off" };
+  const waiting = { ...ended("refused", false), outcome: undefined, plan, stored } as unknown as UpdateResult;
+  expect(summarise(waiting, true)).toEqual({ kind: "waiting", what: "waits until 1970-01-01 00:00:00 UTC", because });
+});
+
+it.each([
   ["a refused write", ended("refused", false), "not replaced"],
   ["a write with an unknown outcome", ended("unknown", false), "possibly replaced"],
   ["a write whose last step failed", ended("unknown", true), "only partly replaced"],

@@ -43,7 +43,7 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
       return {
         kind: "waiting",
         what: `waits until ${utcSecond(plan.until)}`,
-        because: `the new address is ${plan.address.text}, but ${waitWords[plan.because]}`,
+        because: `the ${plan.address.text === result.stored ? "" : "new "}address is ${plan.address.text}, but ${waitWords[plan.because]}`,
       };
     case "nothing":
       return nothing(result, plan.because);
@@ -83,9 +83,9 @@ const plannedWords = {
 } as const;
 
 const waitWords: Readonly<Record<WaitReason, string>> = {
-  "retry-after": "the record service asked moor to wait until then (Retry-After)",
+  "retry-after": "the record service asked moor to wait (Retry-After)",
   quota: "the quota of requests to the record service is nearly used up",
-  "back-off": "the last attempt failed, and moor tries again then",
+  "back-off": "the last attempt failed",
   "hold-down": "it has not been present for long enough (holdDown)",
   cap: "the record has reached its limit of changes per hour (changesPerHour)",
 };
