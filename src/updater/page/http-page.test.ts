@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { openControl } from "../../../test/rig/updater/control.ts";
 import { openLoop } from "../../../test/rig/updater/loop.ts";
 import { createStatusKeeper } from "../report/status.ts";
+import type { UpdateResult } from "../round/result.ts";
 import type { StateFile } from "../round/state-file.ts";
 import { createUpdaterPage, type PageVisitor } from "./http-page.ts";
 
@@ -90,11 +91,24 @@ it("a record service that refuses the token is reported once, however many names
   );
   const keeper = createStatusKeeper(() => loop.clock.now);
   loop.says.service = () => ({ status: 401, body: {} });
-  const round = await loop.updater.round(new AbortController().signal);
-  keeper.note(round, { get: () => undefined } as unknown as StateFile, loop.clock.now);
+  const { signal } = new AbortController();
+  const state = { get: () => undefined } as unknown as StateFile;
+  const round = await loop.updater.round(signal);
+  keeper.note(round, state, loop.clock.now);
   const { services, names } = keeper.now();
   expect(services).toMatchObject([{ service: "dns", because: expect.stringMatching(/denied access/), records: 2 }]);
   expect(names.map(({ service }) => service)).toEqual(["dns", "dns"]);
+  // A reload of the config forgets the replies, but not when the next attempt is due.
+  const address = { text: "192.0.2.66" };
+  const plan = { kind: "wait", because: "back-off", until: 0, address } as unknown as UpdateResult["plan"];
+  const results = round.results.map(({ outcome, ...result }) => ({ ...result, plan }));
+  keeper.note({ ...round, results, changed: [] }, state, loop.clock.now);
+  expect(keeper.now().services).toEqual(services);
+  expect(keeper.now().names.map(({ service }) => service)).toEqual(["dns", "dns"]);
+  loop.says.service = () => undefined;
+  loop.clock.now += 3_600_000;
+  keeper.note(await loop.updater.round(signal), state, loop.clock.now);
+  expect(keeper.now().services).toEqual([]);
   await loop.close();
 });
 

@@ -38,7 +38,8 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
   return {
     note(round, state, next) {
       lastRoundAt = performance.now();
-      const names = namesIn(round, state, status.names);
+      const services = servicesIn(round, status.services);
+      const names = namesIn(round, state, { names: status.names, services });
       const done = round.changed.filter(({ outcome }) => outcome?.kind === "done").length;
       // A name that only waits for its service was not sent.
       const failed = round.changed.filter(({ plan, outcome }) => plan.kind !== "wait" && outcome && "fault" in outcome);
@@ -50,7 +51,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
         changes: status.changes + done,
         failures: status.failures + failed.length,
         sources: sourcesIn(round, status.sources),
-        services: servicesIn(round),
+        services,
         names,
       };
     },
@@ -62,8 +63,9 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
 function namesIn(
   { results }: Pick<Round, "results">,
   state: Pick<StateFile, "get">,
-  before: readonly NameStatus[],
+  { names: before, services }: { readonly names: readonly NameStatus[]; readonly services: Status["services"] },
 ): readonly NameStatus[] {
+  const failing = new Set(services.map(({ service }) => service));
   return results.map((result) => {
     const last =
       (isUnread(result) || isBeingChecked(result, state)) &&
@@ -74,7 +76,7 @@ function namesIn(
     const wanted = result.choice.kind === "address" ? result.choice.address.text : null;
     return {
       name: result.record.displayName,
-      ...(serviceFault(result) && { service: result.record.target }),
+      ...(isHeldBack(result) && failing.has(result.record.target) && { service: result.record.target }),
       ok: kind === "done" || kind === "nothing",
       wanted,
       stored: kept?.address ?? null,
@@ -92,11 +94,24 @@ function namesIn(
 const serviceFault = ({ outcome }: UpdateResult): TargetFault | undefined =>
   outcome && "fault" in outcome && isOfService(outcome.fault) ? outcome.fault : undefined;
 
-function servicesIn({ results }: Pick<Round, "results">): Status["services"] {
-  const failing = results.filter((result) => serviceFault(result) !== undefined);
-  return [...Map.groupBy(failing, ({ record }) => record.target)].map(([service, those]) => {
-    const { kind, because = "", todo = "" } = those.map(serviceFault).find((fault) => fault !== undefined) ?? {};
-    return { service, because, todo, records: those.length, isUnauthorised: kind === "unauthorised" };
+/** Its last attempt failed; after a reload of the config, only the time of the next one is known. */
+const isHeldBack = (result: UpdateResult): boolean => {
+  const { plan, outcome } = result;
+  return outcome ? serviceFault(result) !== undefined : plan.kind === "wait" && plan.because === "back-off";
+};
+
+/** A service that failed stays in the list while its records wait for the next attempt. */
+function servicesIn({ results }: Pick<Round, "results">, before: Status["services"]): Status["services"] {
+  return [...Map.groupBy(results.filter(isHeldBack), ({ record }) => record.target)].flatMap(([service, those]) => {
+    const records = those.length;
+    const fault = those.map(serviceFault).find((each) => each !== undefined);
+    if (fault) {
+      const { kind, because, todo } = fault;
+      return [{ service, because, todo, records, isUnauthorised: kind === "unauthorised" }];
+    }
+    const isAnswered = results.some(({ record, outcome }) => record.target === service && outcome);
+    const last = before.find((each) => each.service === service);
+    return last && !isAnswered ? [{ ...last, records }] : [];
   });
 }
 
