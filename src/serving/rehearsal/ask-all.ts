@@ -27,23 +27,20 @@ export const createAsk =
     return short;
   };
 
-/** How many questions are in progress at any time. */
-const atOnce = 4;
-
-/** Keeps asking questions, several at a time, until it is ended. An error is thrown at the end. */
+/**
+ * Keeps asking questions until it is ended, one at a time: more would only take time from what they watch. An error is
+ * thrown at the end.
+ */
 export function keepAsking(questions: readonly SetQuestion[], ask: (question: SetQuestion) => Promise<void>) {
-  let [isOver, turn] = [false, 0];
-  const asker = async () => {
-    while (!isOver) {
-      const question = questions[turn++ % questions.length];
-      if (question !== undefined) await ask(question);
-    }
+  let isOver = false;
+  const askInTurn = async () => {
+    while (!isOver) for (const question of questions) await ask(question);
   };
-  const all = Promise.all(Array.from({ length: atOnce }, asker));
+  const asking = askInTurn();
   // It is awaited at the end.
-  all.catch(() => undefined);
+  asking.catch(() => undefined);
   return async (): Promise<void> => {
     isOver = true;
-    await all;
+    await asking;
   };
 }
