@@ -104,9 +104,10 @@ describe("moor user", () => {
       return typeof user === "object" ? user.name : user;
     };
     expect(await logsIn(made)).toBe("anna");
-    await writeFile(join(cwd, "secret"), "correct horse\r\nmore\r\n");
-    expect((await moor("user password anna --from secret")).code).toBe(0);
-    expect([await logsIn("correct horse"), await logsIn(made)]).toEqual(["anna", undefined]);
+    // Each takes a third of a second of processor time: a file of Notepad, and only its first line counts.
+    await writeFile(join(cwd, "marked"), "\uFEFFof Notepad, 8 files\r\nmore\r\n");
+    expect((await moor("user password anna --from marked")).code).toBe(0);
+    expect(await logsIn("of Notepad, 8 files")).toBe("anna");
     for (const [name, password] of Object.entries({ short: "nine char", long: "x".repeat(1_001) })) {
       await writeFile(join(cwd, name), `${password}\n`);
       const refused = await moor(`user password anna --from ${name}`);
@@ -114,9 +115,6 @@ describe("moor user", () => {
     }
     await writeFile(join(cwd, "common"), "anna-password-1\n");
     expect((await moor("user password anna --from common")).err).toMatch(/easy to guess.* Choose another/);
-    await writeFile(join(cwd, "marked"), "\uFEFFof Notepad, 8 files\r\n");
-    expect((await moor("user password anna --from marked")).code).toBe(0);
-    expect(await logsIn("of Notepad, 8 files")).toBe("anna");
     await writeFile(join(cwd, "utf-16"), "\uFEFFof Windows, 16\r\n", "utf16le");
     const unreadable = "utf-16 is not UTF-8; save it as UTF-8.\n";
     expect(await moor("user password anna --from utf-16")).toMatchObject({ code: 2, err: unreadable });
