@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 beforeEach(async () => {
-  url = await rig.freshUrl();
+  url = await rig.preparedUrl();
   client = await rig.server.connect(new URL(url).pathname.slice(1));
   nodes = [await openNode(), await openNode()];
   await create("lost.example");

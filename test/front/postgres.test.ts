@@ -15,7 +15,7 @@ beforeAll(async () => {
   postgres = await startPostgresRig();
   there = await Moor.start();
   const keyFile = signingKeyFile(await mkdtemp(join(tmpdir(), "moor-front-key-")));
-  const database = { kind: "postgres", address: addressOf(await postgres.freshUrl()), keyFile } as const;
+  const database = { kind: "postgres", address: addressOf(await postgres.preparedUrl()), keyFile } as const;
   nodes = [await Moor.start({ database }), await Moor.start({ database })];
   await there.ok("POST", "/zones", { name: zone, mode: "primary" });
   await there.put(zone, "www", "A", ["192.0.2.1"]);

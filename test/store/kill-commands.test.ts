@@ -103,7 +103,7 @@ describe(`commands of every kind in flight, ${kills} times: nothing answered is 
   });
 
   it("kill -9, PostgreSQL", async () => {
-    const url = await postgres.freshUrl();
+    const url = await postgres.preparedUrl();
     for (let round = 0; round < kills; round += 1) {
       const promises = await runAndKill(url);
       const store = await postgres.open(url);

@@ -20,7 +20,7 @@ it.each(["sqlite", "postgres"])("a password with an old hash still works, and ge
   const rig = kind === "postgres" ? await startPostgresRig() : undefined;
   const path = join(mkdtempSync(join(tmpdir(), "moor-console-")), "records.sqlite");
   const place = rig
-    ? { kind: "postgres" as const, address: addressOf(await rig.freshUrl()) }
+    ? { kind: "postgres" as const, address: addressOf(await rig.preparedUrl()) }
     : { kind: "sqlite" as const, path };
   const { store, console, close } = await openStore(place, noLog);
   const { people } = createConsoleSessions(store, console, () => 1, { passwordCost: cheapPasswords });

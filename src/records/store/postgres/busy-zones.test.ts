@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 beforeEach(async () => {
-  url = await rig.freshUrl();
+  url = await rig.preparedUrl();
   store = await rig.open(url);
   locked = await makePool(store, "locked.example");
   free = await makePool(store, "free.example");

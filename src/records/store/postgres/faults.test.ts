@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 beforeEach(async () => {
-  url = await rig.freshUrl();
+  url = await rig.preparedUrl();
   store = await open();
   pool = await makePool(store);
   other = await rig.server.connect(new URL(url).pathname.slice(1));

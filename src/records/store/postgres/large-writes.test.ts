@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 beforeEach(async () => {
-  store = await rig.open(await rig.freshUrl());
+  store = await rig.open(await rig.preparedUrl());
 });
 afterEach(() => store.close());
 

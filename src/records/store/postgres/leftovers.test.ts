@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => rig.stop());
 
 it("a number stays listed until its last row is gone, although another node deletes the same rows", async () => {
-  const url = await rig.freshUrl();
+  const url = await rig.preparedUrl();
   const database = new URL(url).pathname.slice(1);
   const store = await rig.open(url);
   const other = await rig.server.connect(database);

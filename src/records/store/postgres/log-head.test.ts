@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 beforeEach(async () => {
-  url = await rig.freshUrl();
+  url = await rig.preparedUrl();
   store = await rig.open(url);
   other = await rig.server.connect(database());
 });
@@ -80,7 +80,7 @@ it("the log of a large write is the same where temporary tables are not permitte
   const expected = await contents();
   await Promise.all([other.end(), store.close()]);
 
-  url = await rig.freshUrl();
+  url = await rig.preparedUrl();
   store = await rig.open(url);
   other = await rig.server.connect(database());
   const [role, password] = [`narrow_${database()}`, "pier"];

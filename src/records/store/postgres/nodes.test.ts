@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 beforeEach(async () => {
-  const url = await rig.freshUrl();
+  const url = await rig.preparedUrl();
   [one, two] = await Promise.all([rig.open(url), rig.open(url)]);
   pool = await makePool(one);
 });

@@ -17,7 +17,7 @@ afterEach(async () => {
 afterAll(() => rig?.stop());
 
 async function behind(...settings: readonly string[]) {
-  const { pathname } = new URL(await rig.freshUrl());
+  const { pathname } = new URL(await rig.preparedUrl());
   pooler = await startPgBouncer(rig.server, settings);
   const [database, { port }] = [pathname.slice(1), pooler];
   return {

@@ -84,7 +84,7 @@ describe("a PostgreSQL database", () => {
   });
 
   it("deletes signed names that are left over from a copied SQLite file when it signs their zone", async () => {
-    const url = await rig.freshUrl();
+    const url = await rig.preparedUrl();
     const folder = mkdtempSync(join(tmpdir(), "moor-left-"));
     const signer = new KeyFileSigner(join(folder, "key"));
     const store = await rig.open(url, { signer });
@@ -130,7 +130,7 @@ describe("a PostgreSQL database", () => {
   });
 
   it("still has its content when it is opened again, including pending writes", async () => {
-    const url = await rig.freshUrl();
+    const url = await rig.preparedUrl();
     const first = await rig.open(url);
     const account = await first.ensureAccount("main", 1);
     const token = { account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 };

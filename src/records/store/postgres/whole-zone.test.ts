@@ -11,7 +11,7 @@ beforeAll(async () => {
   rig = await startPostgresRig();
 });
 beforeEach(async () => {
-  url = await rig.freshUrl();
+  url = await rig.preparedUrl();
 });
 afterAll(() => rig.stop());
 

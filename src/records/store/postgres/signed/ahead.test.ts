@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => rig.stop());
 
 it("names ahead are known to be stored although the connection was lost during the commit", async () => {
-  const url = await rig.freshUrl();
+  const url = await rig.preparedUrl();
   const store = await rig.open(url);
   const postgres = openPostgres(addressOf(url), noLog);
   // Everything is committed, but the answer of the last statement never arrives.
