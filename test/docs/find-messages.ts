@@ -17,8 +17,15 @@ export const kinds = {
 
 export type Kind = keyof typeof kinds;
 
-/** Every such text of the program: bin, src and console, without tests. */
+let ofTheProgram: readonly Message[] | undefined;
+
+/** Every such text of the program: bin, src and console, without tests. They are looked for once per process. */
 export function allMessages(repository: string): readonly Message[] {
+  ofTheProgram ??= findMessages(repository);
+  return ofTheProgram;
+}
+
+function findMessages(repository: string): readonly Message[] {
   const files = ["bin", "src", "console"].flatMap((folder) =>
     readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
   );
