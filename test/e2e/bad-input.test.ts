@@ -7,7 +7,6 @@ import { openTerminal } from "../rig/cli/terminal.ts";
 import { makeDevice } from "../rig/device.ts";
 import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
-import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
 import { type Services, startServices } from "../rig/services.ts";
 import { makeUpdaterHome } from "../rig/updater-home.ts";
 
@@ -17,16 +16,12 @@ vi.setConfig({ maxConcurrency: 2 });
 let inside: Namespace;
 let folder: string;
 let services: Services;
-let api: RecordsApi;
-let zone: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-e2e-bad-"));
   inside = await openNamespace();
   await (await makeDevice(inside, "wan0")).readdress({ ipv4: "9.9.1.1" });
   services = await startServices(inside, folder);
-  api = openRecordsApi(inside, services, folder);
-  zone = await api.makeZone("example.org");
   const urls = { firewall: services.firewall.url, records: services.records.url };
   makeUpdaterHome(folder, { ...services, ...urls, zone: "example.org", name: "home", device: "wan9" });
 });
@@ -40,7 +35,6 @@ type Typed = [words: string, code: number, ...says: RegExp[]];
 /** The command line, its exit code, and what it prints to standard error; nothing goes to standard output. */
 const typed: Typed[] = [
   ["updat", 2, /unknown command 'updat'\n\(Did you mean update\?\)/],
-  ["records --data moor.yaml", 1, /the folder .*moor\.yaml cannot be used: it is a file; choose another folder/],
   [
     "up --interface wan8 --data up",
     2,
@@ -48,9 +42,6 @@ const typed: Typed[] = [
   ],
   ["list nope.example", 1, /no zone nope\.example.*`[^`]*moor zones` lists/],
   ["show 0123456789abcdef", 1, /no record with the id 0123456789abcdef; `[^`]*moor zones` and `[^`]*moor list ZONE`/],
-  ["zones --target dnss", 2, /no target dnss; choose from dns; did you mean dns\?/],
-  ["interfaces --source walls", 2, /no source walls; choose from wall; did you mean wall\?/],
-  ["token revoke 999 --data data", 1, /no token 999 .*moor token list --data data lists/],
 ];
 
 /** Like `typed`, but run in this process: these need neither the services nor the interfaces. */
@@ -63,6 +54,7 @@ const typedHere: Typed[] = [
   ["list", 2, /missing required argument 'zone'/],
   ["records --listen 8053", 2, /a host and a port, such as 127\.0\.0\.1:8053/],
   ["history --last ten", 2, /It must be a number from 1/],
+  ["records --data moor.yaml", 1, /the folder .*moor\.yaml cannot be used: it is a file; choose another folder/],
   ["firewall --data moor.yaml", 1, /the folder .*moor\.yaml cannot be used: it is a file; choose another folder/],
   ["token list --data moor.yaml", 1, /the folder .*moor\.yaml cannot be used: it is a file; choose another folder/],
   ["update --log-format xml", 2, /Allowed choices are text, json/],
@@ -70,6 +62,9 @@ const typedHere: Typed[] = [
   ["token add --zone a..b --data data", 2, /--zone a\.\.b: .*dots/],
   ["update --config none.yaml", 2, /^none\.yaml: there is no such config file; create it with `moor init`/],
   ["list a..b", 2, /^ZONE: .*dots/],
+  ["zones --target dnss", 2, /no target dnss; choose from dns; did you mean dns\?/],
+  ["interfaces --source walls", 2, /no source walls; choose from wall; did you mean wall\?/],
+  ["token revoke 999 --data data", 1, /no token 999 .*moor token list --data data lists/],
   ["token revoke x --data data", 1, /no token x .*moor token list --data data lists/],
   ["key revoke zzz --data data", 1, /no key zzz; .*moor key list --data data lists/],
 ];
@@ -113,12 +108,13 @@ names:
 `;
   writeFileSync(join(folder, "bad.yaml"), text);
   for (const words of [["update", "--check"], ["update", "--once"], ["zones"]]) {
-    const ended = await runMoor(inside, [...words, "--config", "bad.yaml"], { cwd: folder });
-    expect({ code: ended.code, out: ended.out }).toEqual({ code: 2, out: "" });
-    const places = ended.err.match(/^bad\.yaml:\d+(?=:\d+: )/gm);
+    const { io, printed } = openTerminal(folder);
+    const code = await runHere([...words, "--config", "bad.yaml"], io);
+    expect({ code, out: printed.out }).toEqual({ code: 2, out: "" });
+    const places = printed.err.match(/^bad\.yaml:\d+(?=:\d+: )/gm);
     expect(new Set(places)).toEqual(new Set([1, 2, 4, 6, 8, 9].map((line) => `bad.yaml:${line}`)));
-    expect(places?.length).toBe(ended.err.trim().split("\n").length);
-    expect(ended.err).not.toContain("hunter2");
+    expect(places?.length).toBe(printed.err.trim().split("\n").length);
+    expect(printed.err).not.toContain("hunter2");
   }
 });
 
@@ -128,18 +124,31 @@ describe("a damaged database prevents the start, with what to do, and is not cha
     ["records --listen 127.0.0.1:0", "records.sqlite"],
     ["firewall --listen 127.0.0.1:0", "firewall.sqlite"],
     ["up --records 127.0.0.1:0 --firewall 127.0.0.1:0", "records.sqlite"],
+  ];
+  const damagedHere: typeof damaged = [
     ["token list", "records.sqlite"],
     ["key list", "firewall.sqlite"],
   ];
-  test.concurrent.each(damaged)("moor %s", async (words, file) => {
+  async function expectRefused(file: string, run: (data: string) => Promise<{ code: number | null; err: string }>) {
     const data = mkdtempSync(join(folder, "damaged-"));
     writeFileSync(join(data, file), garbage);
-    const { code, err } = await runMoor(inside, [...words.split(" "), "--data", data]);
+    const { code, err } = await run(data);
     expect(code).toBe(1);
     expect(err).toContain(`the database ${join(data, file)} cannot be used: `);
     expect(err).toMatch(/Replace the file with a good copy, or move it away/);
     expect(readFileSync(join(data, file))).toEqual(garbage);
-  });
+  }
+
+  test.concurrent.each(damaged)("moor %s", (words, file) =>
+    expectRefused(file, (data) => runMoor(inside, [...words.split(" "), "--data", data])),
+  );
+
+  test.each(damagedHere)("moor %s, in this process", (words, file) =>
+    expectRefused(file, async (data) => {
+      const { io, printed } = openTerminal(folder);
+      return { code: await runHere([...words.split(" "), "--data", data], io), err: printed.err };
+    }),
+  );
 
   test("also if only some of its pages are damaged", async () => {
     const data = join(folder, "pages");
@@ -161,21 +170,4 @@ test("moor up sets a damaged state file aside, with a warning", async () => {
   await up.says(/warning: the state file \S+ was damaged: it is kept as /);
   expect(readdirSync(data).filter((name) => name.startsWith("up-state.json.damaged-"))).toHaveLength(1);
   await up.stop();
-});
-
-/** Each kind of bad record gets the error shape of the API, and is not stored. */
-const records: [string, unknown, number][] = [
-  ["a wrong type", { name: "x", type: "A", value: 7 }, 422],
-  ["an address of the other family", { name: "x", type: "A", value: "2a00::1" }, 422],
-  ["a name outside the zone", { name: "x.example.net.", type: "A", value: "9.9.9.9" }, 422],
-  ["a type that does not exist", { name: "x", type: "BOGUS", value: "9.9.9.9" }, 422],
-];
-
-describe("an invalid record", () => {
-  test.each(records)("%s", async (_, record, status) => {
-    const before = await api.ask("GET", `/records?zone_id=${zone}`);
-    const answer = await api.ask("POST", "/records", { zone_id: zone, ...(record as object) });
-    expect(answer).toMatchObject({ status, body: { error: { code: status, message: expect.any(String) } } });
-    expect(await api.ask("GET", `/records?zone_id=${zone}`)).toEqual(before);
-  });
 });

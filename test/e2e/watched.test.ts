@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
+import { runMoor as runHere } from "../../src/cli/program.ts";
+import { openTerminal } from "../rig/cli/terminal.ts";
+import { prepareWithMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { patience, testLimit } from "../rig/patience.ts";
 import { openRecordsApi } from "../rig/records-api.ts";
@@ -108,9 +110,9 @@ describe("monitoring of moor records", () => {
     [["--proxy-header", "x-real-ip"], /Allowed choices are x-forwarded-for, forwarded/],
     [["--metrics", "9054"], /It must be a host and a port/],
   ])("says what is wrong with %j", async (words, expected) => {
-    const { code, err } = await runMoor(inside, ["records", "--data", join(folder, "other"), ...words]);
-    expect(err).toMatch(expected);
-    expect(code).not.toBe(0);
+    const { io, printed } = openTerminal(folder);
+    expect(await runHere(["records", "--data", join(folder, "other"), ...words], io)).not.toBe(0);
+    expect(printed.err).toMatch(expected);
   });
 
   it("warns that all callers count as one behind an untrusted proxy", async () => {
