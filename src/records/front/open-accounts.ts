@@ -6,6 +6,7 @@ import { openProvider, type ProviderConfig } from "../../providers/open-provider
 import type { Provider } from "../../providers/provider.ts";
 import type { StoredProvider } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
+import { forwardClock } from "./forward-clock.ts";
 
 export type ProviderKind = ProviderConfig["kind"];
 
@@ -40,7 +41,7 @@ export class TokenBudgets {
   readonly #budgets = new Map<number, Budget>();
 
   constructor(now: () => Instant) {
-    this.#now = now;
+    this.#now = forwardClock(now);
   }
 
   of({ id }: Pick<StoredProvider, "id">): Budget {

@@ -4,6 +4,7 @@ import type { Logger } from "../../process/log.ts";
 import type { LoggedRow, Zone } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
+import { forwardClock } from "./forward-clock.ts";
 import type { TokenBudgets } from "./open-accounts.ts";
 import { ProviderAccounts } from "./provider-accounts.ts";
 import { PublishedZoneWork, type RoundEnd } from "./publish-zone.ts";
@@ -35,7 +36,7 @@ const pause = 1_000;
 
 /** Follows the change log, and publishes the zones that are to be published at a provider. Only one node may do it. */
 export function publishZones(options: PublisherOptions): EndWork {
-  const publisher = new Publisher(options);
+  const publisher = new Publisher({ ...options, now: forwardClock(options.now) });
   return () => publisher.close();
 }
 
