@@ -8,7 +8,7 @@ import type { CurrentContent, ListedSet, ProviderRules, SetContent, SetName } fr
 /** A set that a provider has listed, in moor's form. */
 export function setFromProvider(
   zone: string,
-  { name, type: typeText, ttl, values: texts }: Omit<ListedSet<unknown>, "raw">,
+  { name, type: typeText, ttl, values: texts, hasMixedTtl }: Omit<ListedSet<unknown>, "raw">,
 ): ProviderSet | UnreadableSet {
   const unreadable = (because: string): UnreadableSet => ({ name, type: typeText, values: texts, because });
   const type = parseType(typeText);
@@ -21,7 +21,7 @@ export function setFromProvider(
     if (!rdata.ok) return unreadable(rdata.faults.map(faultInWords).join("; "));
     values.push(rdata.value.text);
   }
-  return { owner: owner.value, type, ttl, values: values.toSorted() };
+  return { owner: owner.value, type, ttl, values: values.toSorted(), ...(hasMixedTtl && { hasMixedTtl }) };
 }
 
 export const isReadable = (set: ProviderSet | UnreadableSet): set is ProviderSet => !("because" in set);

@@ -34,6 +34,8 @@ export type ProviderSet = {
   readonly ttl: number | null;
   /** Canonical, as `Rdata.text`, in the order of the text. */
   readonly values: readonly string[];
+  /** Its records differ in their TTL; `ttl` is that of one of them. */
+  readonly hasMixedTtl?: boolean;
 };
 
 export type ProviderContent = {

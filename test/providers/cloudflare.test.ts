@@ -61,6 +61,13 @@ describeProvider({
       expect(found).toMatchObject({ value: { values: ['"v=spf1 include:x; -all"'] } });
     });
 
+    it("says that the records of a set have different TTLs", async () => {
+      cloudflare.fill(["www 300 A 192.0.2.1", "www 600 A 192.0.2.2"]);
+      const hasMixedTtl = true;
+      expect(await rig.provider.set("example.org", "www", "A", never)).toMatchObject({ value: { hasMixedTtl } });
+      expect(await rig.provider.sets("example.org", never)).toMatchObject({ value: { sets: [{ hasMixedTtl }] } });
+    });
+
     it("gives all records of a set the same TTL, also if the first has it already", async () => {
       cloudflare.fill(["www 300 A 192.0.2.1", "www 600 A 192.0.2.2"]);
       const changes = changesFor(["www 300 A 192.0.2.1", "www 300 A 192.0.2.2"]);

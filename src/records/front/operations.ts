@@ -2,6 +2,7 @@ import { parseOwner } from "../../core/names/name.ts";
 import { parseType } from "../../core/rdata/table.ts";
 import { setKey } from "../../core/records/rrset.ts";
 import { badInput, type Fault } from "../../core/result.ts";
+import { mapFound } from "../../providers/answers/list-in.ts";
 import type { ProviderContent } from "../../providers/provider.ts";
 import type { Done, SetTarget, Written } from "../commands/requests.ts";
 import { writeObstacle, writtenIn } from "../commands/write.ts";
@@ -16,6 +17,7 @@ import { type ProviderOperations, providerOperations } from "./provider-operatio
 import { isApexNs, type PublishZone, publishZoneRule, type TakenSet } from "./publish-rule.ts";
 import { ttlsOf } from "./set-state.ts";
 import { stateOperations } from "./state-operations.ts";
+import { withoutMixedTtls } from "./theirs.ts";
 
 export type PublishDraft = {
   readonly provider: string;
@@ -144,7 +146,7 @@ async function readThere(
   const signal = AbortSignal.timeout(longestRead);
   const there = await account.defaultTtl(zone.name, signal);
   if (there.kind !== "found") return refused([unread(there.because)]);
-  const content = await provider.sets(zone.name, signal);
+  const content = mapFound(await provider.sets(zone.name, signal), withoutMixedTtls);
   if (content.kind !== "found") return refused([unread(content.because)]);
   const taken = await account.rules(zone.name, signal);
   if (taken.kind !== "found") return refused([unread(taken.because)]);

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { typeName } from "../../core/rdata/table.ts";
 import { setKey } from "../../core/records/rrset.ts";
 import type { ServiceFault } from "../../providers/answers/service-fault.ts";
 import type { Provider, ProviderContent, ProviderSet, UnreadableSet } from "../../providers/provider.ts";
@@ -15,6 +16,7 @@ export const keyOf = ({ owner, type }: SetPlace): string => setKey(owner, type);
 
 export const theirsOfSet = (set: ProviderSet | UnreadableSet | undefined): Theirs => {
   if (set === undefined) return null;
+  if ("hasMixedTtl" in set && set.hasMixedTtl) return { unreadable: mixedTtls };
   return "because" in set ? { unreadable: set.because } : { ttl: set.ttl, values: set.values };
 };
 
@@ -66,7 +68,20 @@ export async function confirmGone(
   return undefined;
 }
 
-export function theirsIn({ sets, unreadable }: ProviderContent) {
+const mixedTtls = "its records have different TTLs";
+
+/** The records of a set have one TTL (RFC 2181 section 5.2): others cannot be represented. */
+export function withoutMixedTtls({ sets, unreadable }: ProviderContent): ProviderContent {
+  const mixed = sets.filter((set) => set.hasMixedTtl);
+  if (mixed.length === 0) return { sets, unreadable };
+  const notes = mixed.map(({ owner, type, values }) => ({
+    ...{ name: owner, type: typeName(type), values, because: mixedTtls },
+  }));
+  return { sets: sets.filter((set) => !set.hasMixedTtl), unreadable: [...unreadable, ...notes] };
+}
+
+export function theirsIn(content: ProviderContent) {
+  const { sets, unreadable } = withoutMixedTtls(content);
   const by = new Map<string, Theirs>(sets.map((set) => [keyOf(set), theirsOfSet(set)]));
   for (const set of unreadable) by.set(`${set.name} ${set.type}`, { unreadable: set.because });
   return { by, places: sets };
