@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { firstOf } from "../rig/long-run.ts";
+import { realPause } from "../rig/real-pause.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { signInByLink, signInContext } from "./records-rig.ts";
@@ -249,7 +250,7 @@ describe("a session that ends while a form is filled in", () => {
     expect(await page.getByText("harbour.example").filter({ visible: true }).count()).toBe(0);
     let asked = 0;
     page.on("request", () => asked++);
-    await page.waitForTimeout(2_000);
+    await realPause(2_000, "a page that still asked would ask within this time");
     expect(asked).toBe(0);
     await signInAgain();
     await expect.poll(() => dialog().getByLabel("Name", { exact: true }).inputValue()).toBe("untouched");

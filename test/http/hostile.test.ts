@@ -136,7 +136,7 @@ describe(`hostile requests (MOOR_SEED=${seed})`, () => {
   });
 });
 
-/** With a different last part, and with one more. Outside a long run, each path meets each part in one of these forms. */
+/** With a different last part, and with one more. Only a long run tries each path with each part in both forms. */
 const nearly = (path: string, part: string) => [path.replace(/[^/]*$/, part), `${path}/${part}`];
 
 async function overOneConnection({ connect }: Face, random: Random, broken: () => Buffer): Promise<void> {
