@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createToken, hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import { noLog } from "../../src/process/log.ts";
-import { openStore } from "../../src/records/open-store.ts";
+import { openStore, signingKeyFile } from "../../src/records/open-store.ts";
 import { builtProgram } from "../rig/bundle.ts";
 import { type Cable, layCable } from "../rig/cable.ts";
 import { freePort } from "../rig/free-port.ts";
@@ -73,8 +74,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   };
   const { secret: token } = await newToken();
   const nodes: Node[] = [];
-  for (let i = 1; i <= count; i++)
-    nodes.push(await layNode(server, moor, { name: `node${i}`, folder, words, database }));
+  const key = randomBytes(32).toString("base64");
+  for (let i = 1; i <= count; i++) {
+    const name = `node${i}`;
+    mkdirSync(join(folder, name), { mode: 0o700 });
+    writeFileSync(signingKeyFile(join(folder, name)), key, { mode: 0o600 });
+    nodes.push(await layNode(server, moor, { name, folder, words, database }));
+  }
   await Promise.all(nodes.map((node) => node.start()));
   return {
     ...{ server, nodes, token, run, newToken },
