@@ -181,6 +181,15 @@ describe("at the door", () => {
     expect([ns.status, ns.json.error.message]).toEqual([422, expect.stringContaining("those of Hetzner")]);
   });
 
+  test("what signing makes is refused, because it would never be published", async () => {
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    await rig.publish(zone, { provider: await rig.provider("moor") });
+    const { zonefile } = await rig.front().ok("GET", `/zones/${zone}/zonefile`);
+    const body = { zonefile: `${zonefile}\nwww 300 CDS 0 0 0 00\n` };
+    const { status, text } = await rig.front().call("POST", `/zones/${zone}/actions/import_zonefile`, body);
+    expect([status, text]).toEqual([422, expect.stringContaining("made by signing")]);
+  });
+
   test("undo works, and is published", async () => {
     const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
     await rig.publish(zone);

@@ -1,5 +1,7 @@
+import { leftOutTypes } from "../../../core/dnssec/generated-types.ts";
 import { apex } from "../../../core/names/name.ts";
 import { publishedFaults } from "../../../core/provider-rules.ts";
+import { type RecordType, typeName } from "../../../core/rdata/table.ts";
 import { diffSets } from "../../../core/records/changes.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
@@ -14,7 +16,9 @@ export function publishedEditFaults(zone: Zone, before: readonly RRset[], wanted
   if (published === undefined) return [];
   const changes = diffSets(before, wanted);
   const own = changes.filter(({ owner, type }) => owner === apex && (type === "NS" || type === "SOA"));
+  const made = changes.filter(({ type, after }) => after !== null && leftOutTypes.includes(type));
   return [
+    ...made.map(({ owner, type }) => madeThere(setKey(owner, type), published, type)),
     ...own.map(({ type }) => staysTheirs(zone, published, type)),
     ...publishedFaults(
       zone.settings.ttl,
@@ -29,4 +33,11 @@ const staysTheirs = ({ name }: Zone, { service }: Publication, type: string): Fa
   where: setKey(apex, type as RRset["type"]),
   message: `the ${type} records of ${name} itself are those of ${service}, where the zone is published`,
   todo: `change them at ${service}`,
+});
+
+const madeThere = (where: string, { service }: Publication, type: RecordType): Fault => ({
+  code: "provider-rule",
+  where,
+  message: `${typeName(type)} records are made by signing, and are not published at ${service}`,
+  todo: "remove them from the request",
 });
