@@ -68,6 +68,17 @@ it("shows a set that was changed there, and puts ours back", async () => {
   await expect.poll(() => at("there")).toMatch(/192\.0\.2\.3/);
 });
 
+it("does not send a token to another service than the one that it was given for", async () => {
+  const elsewhere = publish().replace("--publish hetzner", "--publish moor --publish-name hetzner");
+  for (const options of [elsewhere, publish().replace(there.url, here.url)])
+    expect(await moor(`zone add example.org --data here ${options}`)).toMatchObject({
+      ...{
+        code: 1,
+        err: expect.stringMatching(/there is already an account "hetzner" at another service \(hetzner, /),
+      },
+    });
+});
+
 it("replaces and removes the token, but not while a zone needs it", async () => {
   expect((await moor("provider list --data here")).out).toMatch(/^hetzner +hetzner +https:\S+ +1$/m);
   writeFileSync(join(folder, "token2"), "another-token\n");

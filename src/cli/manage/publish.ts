@@ -30,7 +30,8 @@ export async function publishZone(
   io: CommandIo,
 ): Promise<number> {
   const provider = options.publishName ?? kind;
-  await storeProvider(api, provider, kind, options, io);
+  const clash = await storeProvider(api, provider, kind, options, io);
+  if (clash !== undefined) return refuse(1, clash, io);
   const { body } = await call(
     api,
     "GET",
@@ -50,21 +51,30 @@ export async function publishZone(
   return 0;
 }
 
-/** A token that is given again replaces the old one. */
+/** A token that is given again replaces the old one. Why not: it must not be sent to another service. */
 async function storeProvider(
   api: RecordsApi,
   name: string,
   kind: string,
   { publishToken, publishUrl: url, publishCa }: PublishOptions,
   io: CommandIo,
-): Promise<void> {
-  if (publishToken === undefined) return;
+): Promise<string | undefined> {
+  if (publishToken === undefined) return undefined;
   const token = (await readFile(resolve(io.cwd, publishToken), "utf8")).trim();
   const ca = publishCa === undefined ? undefined : await readFile(resolve(io.cwd, publishCa), "utf8");
   const body = { name, kind, token, url, ca };
   const { status } = await call(api, "POST", "/providers", { body, expected: [409] });
-  if (status === 409) await call(api, "POST", `/providers/${name}/actions/replace_token`, { body: { token } });
+  if (status !== 409) return undefined;
+  const { providers } = (await call(api, "GET", "/providers")).body;
+  const stored = Array.isArray(providers) ? providers.filter(isObject).find((each) => each.name === name) : undefined;
+  if (stored !== undefined && (stored.kind !== kind || !isSameUrl(url, String(stored.url))))
+    return `there is already an account "${name}" at another service (${String(stored.kind)}, ${String(stored.url)}); choose another name with --publish-name`;
+  await call(api, "POST", `/providers/${name}/actions/replace_token`, { body: { token } });
+  return undefined;
 }
+
+const isSameUrl = (typed: string | undefined, stored: string): boolean =>
+  typed === undefined || (URL.canParse(typed) && new URL(typed).href === new URL(stored).href);
 
 function previewText(zone: string, preview: JsonFields, { fill }: PublishOptions): string {
   const there = String(preview.service);
