@@ -38,9 +38,9 @@ export type Answer = {
   readonly authority: readonly AnswerSet[];
   readonly additional: readonly AnswerSet[];
   /**
-   * The answer stays valid while its sets exist and `cuts` of the view does not change. True: it also depends on sets
-   * that do not exist, so `shape` must not change either. (Negative answers contain the SOA, which every change
-   * replaces.)
+   * The answer stays valid while its sets exist and `delegationVersion` of the view does not change. True: it also
+   * depends on sets that do not exist, so `shapeVersion` must not change either. (Negative answers contain the SOA,
+   * which every change replaces.)
    */
   readonly open: boolean;
   /** The answer comes from a wildcard, or the name does not exist: any number of names get this answer. */

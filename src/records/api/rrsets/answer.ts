@@ -20,7 +20,7 @@ declare module "fastify" {
   }
 }
 
-/** FairSchedule requests of the record-set API into calls of the service, and outcomes into answers. */
+/** Turns requests of the record-set API into calls of the service, and outcomes into answers. */
 
 type DoneOf<Outcome> = Extract<Outcome, { readonly kind: "done" }>;
 type Done = { readonly kind: "done"; readonly action: Action | undefined };

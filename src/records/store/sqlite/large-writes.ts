@@ -303,7 +303,7 @@ const closed = (cause?: unknown) => new Error("the store is closed", { cause });
 const isCurrent = (plan: Plan<unknown>, on: WriteSide): boolean =>
   plan.writes.every((write) => write.isCurrent(on)) && (plan.isCurrent?.(on) ?? true);
 
-/** Others wait for the end, so it gives way less often than `Turns`. */
+/** Others wait for the end, so it gives way less often than `FairSchedule`. */
 async function finishInParts<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const ended = stepsWithin(part, steps);

@@ -9,7 +9,7 @@ import { type ManyRows, prepareManyRows } from "./many-rows.ts";
 import type { RowCache } from "./row-cache.ts";
 import type { SignedNames } from "./signed/names.ts";
 
-/** Turns the effect of a write into rows. Call it inside a transaction; the cache `known` is updated immediately. */
+/** Turns the effect of a write into rows. Call it inside a transaction; the cache of rows is updated immediately. */
 export type SetWriter = {
   /** `existing` are the sets that the write could see. */
   readonly apply: (effect: WriteEffect, existing: readonly RRset[]) => void;
