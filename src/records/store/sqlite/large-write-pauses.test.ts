@@ -39,9 +39,9 @@ it("a pause ends, and concerns no other account", () => {
 const database = openSqlite(":memory:", migrations);
 const main = prepareWriteSide(database);
 const nothing = () => undefined;
-const edges = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
+const hooks = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
 const queue = new WriteQueue({
-  runHere: (works) => runBatch(database, edges, works),
+  runHere: (works) => runBatch(database, hooks, works),
   thread: undefined,
   durable: nothing,
   disk: openWalSync(database, ":memory:"),

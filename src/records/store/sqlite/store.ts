@@ -32,7 +32,7 @@ import { migrations } from "./schema.ts";
 import { createAheadStore } from "./signed/ahead.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
-import { edgesOf, openWriteSide, prepareWriteSide, type WriteSide } from "./write-side.ts";
+import { openWriteSide, prepareWriteSide, transactionHooks, type WriteSide } from "./write-side.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 export type SqliteStore = Omit<RecordStore, "close"> & {
@@ -265,13 +265,13 @@ class StoreFile {
   }
 
   #openQueue(together: number | undefined): WriteQueue {
-    const edges = edgesOf(this.main, this.foreign);
+    const hooks = transactionHooks(this.main, this.foreign);
     return new WriteQueue({
       thread: this.#thread,
       together,
       disk: this.#disk,
       counters: this.counters,
-      runHere: (works) => runBatch(this.main.database, edges, works),
+      runHere: (works) => runBatch(this.main.database, hooks, works),
       durable: (rows) => {
         // What the thread has written is not in the cache; the next read may be in this turn of the event loop.
         if (this.#thread?.isStarted) this.foreign.checkNow();

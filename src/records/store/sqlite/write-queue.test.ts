@@ -18,7 +18,7 @@ beforeEach(() => {
   asked = [];
   events = [];
   let transactions = 0;
-  const edges = {
+  const hooks = {
     begun: () => undefined,
     ending: () => undefined,
     rolledBack: () => void events.push("rolled back"),
@@ -34,7 +34,7 @@ beforeEach(() => {
     disk,
     counters,
     thread: undefined,
-    runHere: (works) => runBatch(database, edges, works),
+    runHere: (works) => runBatch(database, hooks, works),
     durable: (rows) => void events.push(...rows.map(({ position }) => position)),
   });
 });
@@ -145,8 +145,8 @@ it("a batch that another program keeps from the lock fails as a whole, after one
     throw busy;
   });
   const nothing = () => undefined;
-  const edges = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
-  expect(runBatch(database, edges, works)).toEqual({
+  const hooks = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
+  expect(runBatch(database, hooks, works)).toEqual({
     outcomes: [{ error: busy }, { error: busy }],
     rows: [],
     commits: 0,

@@ -20,8 +20,7 @@ export type Job =
   /** Only looks for commits of other connections. */
   | { readonly kind: "look" };
 
-/** Hooks of a transaction. */
-export type Edges = {
+export type TransactionHooks = {
   readonly begun: () => void;
   /** Called right before it is committed. */
   readonly ending: () => void;
@@ -44,16 +43,16 @@ export type Batch = {
  * throws, everything is rolled back and each is run again alone. So it must be repeatable: it may touch the database
  * and nothing else.
  */
-export function runBatch(database: DatabaseSync, edges: Edges, works: readonly (() => unknown)[]): Batch {
+export function runBatch(database: DatabaseSync, hooks: TransactionHooks, works: readonly (() => unknown)[]): Batch {
   try {
-    const { outcomes, rows } = inTransaction(database, edges, works);
+    const { outcomes, rows } = inTransaction(database, hooks, works);
     return { outcomes, rows, commits: 1 };
   } catch (error) {
     // If another program has the lock, each of them would wait for it as long again.
     if (works.length === 1 || sqliteKind(error) === sqliteKinds.busy)
       return { outcomes: works.map(() => ({ error })), rows: [], commits: 0 };
   }
-  const each = works.map((work) => runBatch(database, edges, [work]));
+  const each = works.map((work) => runBatch(database, hooks, [work]));
   return {
     outcomes: each.flatMap(({ outcomes }) => outcomes),
     rows: each.flatMap(({ rows }) => rows),
@@ -61,19 +60,19 @@ export function runBatch(database: DatabaseSync, edges: Edges, works: readonly (
   };
 }
 
-function inTransaction(database: DatabaseSync, edges: Edges, works: readonly (() => unknown)[]) {
+function inTransaction(database: DatabaseSync, hooks: TransactionHooks, works: readonly (() => unknown)[]) {
   database.exec("BEGIN IMMEDIATE");
   try {
-    edges.begun();
+    hooks.begun();
     const outcomes = works.map((work) => ({ result: work() }));
-    edges.ending();
+    hooks.ending();
     database.exec("COMMIT");
-    return { outcomes, rows: edges.committed() };
+    return { outcomes, rows: hooks.committed() };
   } catch (error) {
     // SQLite rolls back automatically on some errors, such as a full disk; rolling back twice would hide the first
     // error.
     if (database.isTransaction) database.exec("ROLLBACK");
-    edges.rolledBack();
+    hooks.rolledBack();
     throw error;
   }
 }

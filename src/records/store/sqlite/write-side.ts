@@ -16,7 +16,7 @@ import { RowCache } from "./row-cache.ts";
 import { SignedNames } from "./signed/names.ts";
 import { SigningTogether } from "./signed/together.ts";
 import { prepareSetWriter, type SetWriter } from "./write.ts";
-import type { Edges } from "./write-queue.ts";
+import type { TransactionHooks } from "./write-queue.ts";
 
 /** Up to this many owners are read in one step; if there are more, each takes one step. */
 const fewOwners = 10;
@@ -195,7 +195,7 @@ export class WriteSide {
 }
 
 /** What a transaction of this connection does to its rows in memory and its log. */
-export const edgesOf = (side: WriteSide, foreign: Pick<ForeignCommits, "checkNow">): Edges => ({
+export const transactionHooks = (side: WriteSide, foreign: Pick<ForeignCommits, "checkNow">): TransactionHooks => ({
   begun: () => {
     foreign.checkNow();
     side.writer.begun();

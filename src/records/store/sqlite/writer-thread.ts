@@ -11,7 +11,7 @@ import { watchForeignCommits } from "./foreign-commits.ts";
 import { limitsInThread } from "./large-writes.ts";
 import { createPlanner } from "./plan-writes.ts";
 import { type Batch, type Job, type JobRunner, runBatch } from "./write-queue.ts";
-import { edgesOf, prepareWriteSide } from "./write-side.ts";
+import { prepareWriteSide, transactionHooks } from "./write-side.ts";
 
 /** Instead of a batch. */
 const close = "close";
@@ -102,7 +102,7 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
     rowCache.forget();
     isForeign = true;
   });
-  const edges = edgesOf(side, foreign);
+  const hooks = transactionHooks(side, foreign);
   const room = limits && new RoomForRecords(limits, sqliteSql(database));
   const planner = createPlanner({ signer, room });
   const rows = sqliteRows(database);
@@ -132,7 +132,7 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
     }
     const jobs = JSON.parse(text) as readonly Job[];
     isForeign = false;
-    const { outcomes, ...batch } = runBatch(database, edges, jobs.map(workOf));
+    const { outcomes, ...batch } = runBatch(database, hooks, jobs.map(workOf));
     parentPort?.postMessage(JSON.stringify({ ...batch, isForeign, outcomes: outcomes.map(asPlain) }));
   });
 }
