@@ -20,7 +20,7 @@ import { isLarge, type Zone, type ZoneSigning } from "../model.ts";
 import { expiryAfter, type SigningTime } from "../signing/signer.ts";
 import { signingOf } from "../signing/signing-of.ts";
 import { atZoneSerial } from "./rows.ts";
-import { logRow, type NamesMove, type WriteEffect, type Writer } from "./write-effect.ts";
+import { logRow, type NamesMove, type WriteEffect, type WrittenBy } from "./write-effect.ts";
 
 /** A signed zone as it is before a write. */
 export type SignedReads = {
@@ -75,9 +75,9 @@ export type CurrentNamesAhead = NamesAhead & { readonly missed: ReadonlySet<stri
 export class SignAhead extends Error {
   readonly zone: Zone;
   readonly effect: WriteEffect;
-  readonly by: Writer;
+  readonly by: WrittenBy;
 
-  constructor(zone: Zone, effect: WriteEffect, by: Writer) {
+  constructor(zone: Zone, effect: WriteEffect, by: WrittenBy) {
     super("the names of this zone must be signed ahead of this write");
     [this.zone, this.effect, this.by] = [zone, effect, by];
   }
@@ -112,7 +112,7 @@ export function* planningSignatures(
   before: Zone,
   effect: WriteEffect,
   reads: SignedReads,
-  by: Writer,
+  by: WrittenBy,
   { renew = [], ahead }: SigningOptions = {},
 ): Steps<PlannedSignatures> {
   const [was, is] = [before.settings.dnssec, effect.zone.settings.dnssec];
@@ -146,7 +146,7 @@ export function* planningSignatures(
 }
 
 /** The zone is no longer signed. The names of a large zone are deleted later. */
-function* planningNone(before: Zone, effect: WriteEffect, reads: SignedReads, by: Writer): Steps<PlannedSignatures> {
+function* planningNone(before: Zone, effect: WriteEffect, reads: SignedReads, by: WrittenBy): Steps<PlannedSignatures> {
   const isLater = isLarge(before) && before.namesAt !== undefined;
   const names = isLater ? [] : yield* mapInSteps(reads.everyName(), (name) => name);
   const namesMove = { to: undefined, leaves: isLater ? before.namesAt : undefined };
@@ -159,7 +159,7 @@ function* planningRest(
   before: Zone,
   effect: WriteEffect,
   reads: SignedReads,
-  by: Writer,
+  by: WrittenBy,
   ahead: CurrentNamesAhead,
 ): Steps<PlannedSignatures> {
   const { zone, changes } = effect;
@@ -201,7 +201,7 @@ export const allChanged = ({ sets }: Touched): Touched => ({ sets, changed: new 
 type ZoneToSign = Pick<SigningInput, "zone" | "ttl" | "negativeTtl" | "signing">;
 
 /** `top`: the sets of the apex. */
-export const zoneToSign = (zone: Zone, signing: ZoneSigning, top: readonly RRset[], by: Writer): ZoneToSign => ({
+export const zoneToSign = (zone: Zone, signing: ZoneSigning, top: readonly RRset[], by: WrittenBy): ZoneToSign => ({
   zone: zone.name,
   ttl: zone.settings.ttl,
   negativeTtl: negativeTtlIn(top, zone.settings.ttl),
@@ -255,7 +255,7 @@ const typesIn = (sets: readonly RRset[]): readonly number[] =>
 
 function withPlan(
   effect: WriteEffect,
-  by: Writer,
+  by: WrittenBy,
   until: number | undefined,
   plan: Pick<SigningPlan, "size" | "parts">,
   isListed = true,

@@ -83,7 +83,7 @@ export type RecordStore = StoreParts & {
   /** Actions are dropped after a week, or earlier if there are very many newer ones. */
   readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
   /** Stores an action of a write that takes long. It counts as interrupted after `until`, unless that is extended. */
-  readonly startAction: (zone: Zone, command: string, by: Writer & { readonly until: Instant }) => Promise<Action>;
+  readonly startAction: (zone: Zone, command: string, by: WrittenBy & { readonly until: Instant }) => Promise<Action>;
   readonly extendAction: (id: number, until: Instant) => Promise<unknown>;
   /** Without an error: it was successful. */
   readonly endAction: (id: number, now: Instant, error?: string) => Promise<unknown>;
@@ -170,7 +170,7 @@ export type SetQuery = {
   readonly type?: RecordType;
 };
 
-export type WriteRequest = Writer & {
+export type WriteRequest = WrittenBy & {
   readonly account: number;
   /** The zone to write to, or the zone that contains this record. */
   readonly at: { readonly zone: string } | { readonly record: string };
@@ -268,8 +268,8 @@ export type ActRequest = NewAct & Pick<WriteRequest, "account" | "owners" | "rec
 /** Filled in when the action of a write was stored while the write goes on. The write then ends this action. */
 export type RunningAction = { id?: number };
 
-type Writer = { readonly actor: string; readonly now: Instant };
-type NewAct = Writer & { readonly once?: Once };
+type WrittenBy = { readonly actor: string; readonly now: Instant };
+type NewAct = WrittenBy & { readonly once?: Once };
 export type NewAction = NewAct & { readonly command: string };
 
 /** The same key with the same fingerprint is the same request, repeated within a day. Keys are separate per actor. */

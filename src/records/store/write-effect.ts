@@ -17,7 +17,9 @@ export type Wanted = {
   /** Private keys that the new settings name. */
   readonly keys?: readonly EncryptedKey[] | undefined;
 };
-export type Writer = { readonly actor: string; readonly now: Instant };
+
+/** Who writes, and when. */
+export type WrittenBy = { readonly actor: string; readonly now: Instant };
 
 /** The effect of one write on one zone. */
 export type WriteEffect = {
@@ -44,15 +46,19 @@ export type NamesMove = { readonly to: number | "new" | undefined; readonly leav
  * The effect of changing sets and settings to what is wanted; undefined if nothing differs and nothing is to be
  * renewed.
  */
-export const effectOf = (zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer): WriteEffect | undefined =>
-  effectWith(zone, wanted.sets ? diffSets(existing, wanted.sets) : [], wanted, by);
+export const effectOf = (
+  zone: Zone,
+  existing: readonly RRset[],
+  wanted: Wanted,
+  by: WrittenBy,
+): WriteEffect | undefined => effectWith(zone, wanted.sets ? diffSets(existing, wanted.sets) : [], wanted, by);
 
 /** Like `effectOf`, for changes of sets that are already known. */
 export function effectWith(
   zone: Zone,
   changes: readonly Change[],
   wanted: Pick<Wanted, "settings" | "serial" | "renew">,
-  by: Writer,
+  by: WrittenBy,
 ): WriteEffect | undefined {
   const { settings = zone.settings } = wanted;
   const newSettings = settings !== zone.settings && !isDeepStrictEqual(settings, zone.settings);
@@ -75,7 +81,7 @@ export function effectWith(
 }
 
 /** The first sets of a zone, under its initial serial. */
-export function firstEffect(zone: Zone, changes: readonly Change[], by: Writer): WriteEffect {
+export function firstEffect(zone: Zone, changes: readonly Change[], by: WrittenBy): WriteEffect {
   const log = changes.map((change) => logRow(zone, zone.serial, by, firstLogged(zone, change)));
   return { zone, changes, newSettings: false, log };
 }
@@ -90,7 +96,7 @@ export const firstLogged = ({ settings }: Pick<Zone, "settings">, change: Change
 export const logRow = (
   { account, number: zone, name: zoneName }: Zone,
   serial: number,
-  { actor, now: at }: Writer,
+  { actor, now: at }: WrittenBy,
   change: LoggedRow["change"],
 ): Omit<LoggedRow, "position"> => ({ account, zone, zoneName, serial, at, actor, change });
 

@@ -26,7 +26,7 @@ import {
   serialAfter,
   type Wanted,
   type WriteEffect,
-  type Writer,
+  type WrittenBy,
 } from "../write-effect.ts";
 import { BatchSets, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
 import { createSignedPart, type SignedPart } from "./signed/part.ts";
@@ -215,7 +215,7 @@ export class PostgresBatch {
   }
 
   /** Plans a write; nothing changes until `apply` is called. */
-  *replace({ zone, sets: existing }: WriteView, { keys, ...wanted }: Wanted, by: Writer) {
+  *replace({ zone, sets: existing }: WriteView, { keys, ...wanted }: Wanted, by: WrittenBy) {
     const changes = wanted.sets ? yield* diffingSets(existing, wanted.sets) : [];
     const found = effectWith(zone, changes, wanted, by);
     const effect = found && keys ? { ...found, keys } : found;
@@ -268,7 +268,7 @@ export class PostgresBatch {
   }
 
   /** Returns the zone in its last state. */
-  remove({ zone, sets: existing }: WriteView, by: Writer): Zone {
+  remove({ zone, sets: existing }: WriteView, by: WrittenBy): Zone {
     const effect = effectOf(zone, existing, { sets: [] }, by);
     if (effect !== undefined) finish(this.#apply(effect));
     const last = effect?.zone ?? zone;
@@ -291,7 +291,7 @@ export class PostgresBatch {
   act(
     of: Zone,
     command: string,
-    { actor, now: at, isChanged }: Writer & { isChanged: boolean },
+    { actor, now: at, isChanged }: WrittenBy & { isChanged: boolean },
     running?: number,
   ): Action {
     const { account, number: zone, name: zoneName } = of;
@@ -338,7 +338,7 @@ export class PostgresBatch {
     if (this.#loaded.owners.get(number) !== "all" && !this.#zones.isCreated(number)) throw new ReadWholeZone();
   }
 
-  *#signaturesFor(zone: Zone, effect: WriteEffect, by: Writer, renew: readonly string[] | undefined) {
+  *#signaturesFor(zone: Zone, effect: WriteEffect, by: WrittenBy, renew: readonly string[] | undefined) {
     if (!concernsSigning(zone, effect.zone)) return undefined;
     const signer = this.#signer;
     if (signer === undefined)

@@ -16,7 +16,7 @@ import type {
   WriteView,
 } from "../port.ts";
 import type { RoomForRecords } from "../record-limits.ts";
-import type { Wanted, Writer } from "../write-effect.ts";
+import type { Wanted, WrittenBy } from "../write-effect.ts";
 import type { PostgresBatch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 
@@ -153,7 +153,7 @@ function* viewIn(
 }
 
 /** Plans a write; throws if it adds too many records. */
-function* replace(batch: PostgresBatch, view: WriteView, wanted: Wanted, by: Writer, { room }: RunOptions) {
+function* replace(batch: PostgresBatch, view: WriteView, wanted: Wanted, by: WrittenBy, { room }: RunOptions) {
   const planned = yield* batch.replace(view, wanted, by);
   room?.expect(planned.zone, view.zone.recordCount);
   return planned;

@@ -2,7 +2,7 @@ import { diffSets } from "../../../core/records/changes.ts";
 import type { Zone } from "../../model.ts";
 import type { Acted, ActRequest, Decide, DecideAct, Decision, Rule, WriteRequest, WriteView } from "../port.ts";
 import type { RoomForRecords } from "../record-limits.ts";
-import { effectWith, type Writer } from "../write-effect.ts";
+import { effectWith, type WrittenBy } from "../write-effect.ts";
 import { type PlannableWrite, planSmall, type SmallWriteLimits } from "./large-writes.ts";
 import type { WriteSide } from "./write-side.ts";
 
@@ -80,7 +80,7 @@ function directView(on: WriteSide, zone: Zone, request: ActRequest): WriteView |
 function applyDirectly(
   on: WriteSide,
   room: Room,
-  by: Writer,
+  by: WrittenBy,
   { zone, sets }: WriteView,
   decision: Decision,
 ): Zone | undefined {

@@ -17,7 +17,7 @@ import type {
 } from "../port.ts";
 import type { RoomForRecords } from "../record-limits.ts";
 import { inGroups, signPartsNow, signPartsOffThread } from "../sign-parts.ts";
-import { effectWith, firstLogged, type WriteEffect, type Writer } from "../write-effect.ts";
+import { effectWith, firstLogged, type WriteEffect, type WrittenBy } from "../write-effect.ts";
 import type { Plan, PlannedWrite, Planning } from "./large-writes.ts";
 import type { WriteSide } from "./write-side.ts";
 
@@ -115,7 +115,7 @@ type SigningOptions = PlannerOptions & { readonly ahead: AheadOfWrite };
 function* planningEffect(
   { signer, ahead }: SigningOptions,
   on: WriteSide,
-  by: Writer,
+  by: WrittenBy,
   zone: Zone,
   effect: WriteEffect,
   renew: readonly string[] | undefined,
@@ -160,7 +160,7 @@ function* planningEffect(
 function* planningWrite(
   options: SigningOptions,
   on: WriteSide,
-  by: Writer,
+  by: WrittenBy,
   { zone, sets }: WriteView,
   { wanted, settings, serial, renew, keys = [] }: Decision,
   isRemoved = false,
@@ -194,7 +194,7 @@ function* planningWrite(
 /** `keep` stores the action, if there is one, and returns the result. */
 const creating = <T>(
   zone: NewZone,
-  by: Writer,
+  by: WrittenBy,
   room: RoomForRecords | undefined,
   { known, keep }: { known?: (on: WriteSide) => T | undefined; keep: (on: WriteSide, made: Zone) => T },
 ): Planning<T | NotCreated> =>

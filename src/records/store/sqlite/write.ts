@@ -4,7 +4,7 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import { finish, type Steps } from "../../../core/steps.ts";
 import type { LoggedRow, Zone } from "../../model.ts";
 import { asAllRead, marksToText } from "../rows.ts";
-import { firstEffect, idsOnlyIn, type WriteEffect, type Writer } from "../write-effect.ts";
+import { firstEffect, idsOnlyIn, type WriteEffect, type WrittenBy } from "../write-effect.ts";
 import { type ManyRows, prepareManyRows } from "./many-rows.ts";
 import type { RowCache } from "./row-cache.ts";
 import type { SignedNames } from "./signed/names.ts";
@@ -14,10 +14,10 @@ export type SetWriter = {
   /** `existing` are the sets that the write could see. */
   readonly apply: (effect: WriteEffect, existing: readonly RRset[]) => void;
   /** The first sets of a zone, under its initial serial. */
-  readonly createSets: (zone: Zone, created: readonly Change[], by: Writer) => void;
+  readonly createSets: (zone: Zone, created: readonly Change[], by: WrittenBy) => void;
   /** Like `apply`, for a large write with prepared rows. */
   readonly applying: (effect: WriteEffect, rows: ManyRows) => Steps<void>;
-  readonly creatingSets: (zone: Zone, created: readonly Change[], by: Writer, rows: ManyRows) => Steps<void>;
+  readonly creatingSets: (zone: Zone, created: readonly Change[], by: WrittenBy, rows: ManyRows) => Steps<void>;
   /** The zone's row was deleted. */
   readonly removed: (zone: Zone) => void;
   readonly begun: () => void;
@@ -78,12 +78,12 @@ class SqliteSetWriter implements SetWriter {
     this.updateCache(effect.zone, effect.changes, existing);
   };
 
-  readonly createSets = (zone: Zone, created: readonly Change[], by: Writer): void =>
+  readonly createSets = (zone: Zone, created: readonly Change[], by: WrittenBy): void =>
     this.#writeRows(firstEffect(zone, created, by));
 
   readonly applying = (planned: WriteEffect, rows: ManyRows): Steps<void> => this.#applying(planned, rows);
 
-  readonly creatingSets = (zone: Zone, created: readonly Change[], by: Writer, rows: ManyRows): Steps<void> =>
+  readonly creatingSets = (zone: Zone, created: readonly Change[], by: WrittenBy, rows: ManyRows): Steps<void> =>
     this.#writingMany(firstEffect(zone, created, by), rows);
 
   readonly removed = (zone: Zone): void => {

@@ -7,7 +7,7 @@ import type { Zone } from "../../../model.ts";
 import type { Signer } from "../../../signing/signer.ts";
 import { planningSignatures, type SignedReads } from "../../plan-signatures.ts";
 import { signPartsNow } from "../../sign-parts.ts";
-import type { WriteEffect, Writer } from "../../write-effect.ts";
+import type { WriteEffect, WrittenBy } from "../../write-effect.ts";
 import type { SetWriter } from "../write.ts";
 
 /** A write that changes more sets is planned and signed by itself: others would wait too long for its signatures. */
@@ -27,7 +27,7 @@ type Unsigned = {
   readonly log: WriteEffect["log"][number][];
   /** After the last of them. */
   zone: Zone;
-  by: Writer;
+  by: WrittenBy;
 };
 
 /**
@@ -58,7 +58,7 @@ export class SigningTogether {
   }
 
   /** Only for a write that `takes` has accepted. The caller writes its sets, but not its rows of the log. */
-  add(before: Zone, { zone, changes, log }: WriteEffect, by: Writer): void {
+  add(before: Zone, { zone, changes, log }: WriteEffect, by: WrittenBy): void {
     const unsigned: Unsigned = this.#unsigned.get(zone.number) ?? { before, changes: new Map(), log: [], zone, by };
     this.#unsigned.set(zone.number, unsigned);
     for (const change of changes) unsigned.changes.set(setKey(change.owner, change.type), change);
