@@ -12,16 +12,16 @@ export function watchForeignCommits(database: DatabaseSync) {
   version.setReturnArrays(true);
   const versionNow = () => (version.get() as unknown as readonly [number])[0];
   const forgetters: (() => void)[] = [];
-  let seen = versionNow();
-  let looked = false;
+  let lastVersion = versionNow();
+  let isChecked = false;
   const checkNextTime = () => {
-    looked = false;
+    isChecked = false;
   };
 
-  const look = () => {
+  const compareVersions = () => {
     const now = versionNow();
-    if (now !== seen) for (const forget of forgetters) forget();
-    seen = now;
+    if (now !== lastVersion) for (const forget of forgetters) forget();
+    lastVersion = now;
   };
 
   return {
@@ -30,15 +30,15 @@ export function watchForeignCommits(database: DatabaseSync) {
     },
     /** Call before using anything cached. */
     check: (): void => {
-      if (looked) return;
-      looked = true;
+      if (isChecked) return;
+      isChecked = true;
       setImmediate(checkNextTime);
-      look();
+      compareVersions();
     },
     /**
      * Call under the write lock, when no other connection can commit, or after a commit that must be seen in this turn.
      */
-    checkNow: look,
+    checkNow: compareVersions,
   };
 }
 
@@ -63,24 +63,24 @@ const pollEvery = 250;
 export function createSqliteFeed({ foreign, lastChange, isWriting }: FeedOptions) {
   const feed = createChangeFeed();
   let announced = lastChange();
-  let moved = false;
+  let hasForeignCommit = false;
   foreign.onCommit(() => {
-    moved = true;
+    hasForeignCommit = true;
   });
 
-  const look = (): void => {
+  const poll = (): void => {
     foreign.check();
     // Our own writes are announced once they are on disk, not before.
-    if (!moved || isWriting()) return;
+    if (!hasForeignCommit || isWriting()) return;
     const last = lastChange();
-    moved = false;
+    hasForeignCommit = false;
     if (last <= announced) return;
     announced = last;
     feed.announce();
   };
   const timer = setInterval(() => {
     try {
-      look();
+      poll();
     } catch {
       // Requests report a disk that cannot be read; the next poll tries again.
     }

@@ -43,7 +43,7 @@ const hooks = { begun: nothing, ending: nothing, rolledBack: nothing, committed:
 const queue = new WriteQueue({
   runHere: (works) => runBatch(database, hooks, works),
   thread: undefined,
-  durable: nothing,
+  onDurable: nothing,
   disk: openWalSync(database, ":memory:"),
   counters: createStoreCounters(),
 });

@@ -179,7 +179,7 @@ class StoreFile {
   #wrote: (count: number) => void = () => undefined;
   /** Changes since `#wrote` was called. */
   #changes = 0;
-  #looking: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
 
   constructor({ path, steps, signer, writerThread, limits }: StoreFileOptions) {
     const database = openSqlite(path, steps);
@@ -256,7 +256,7 @@ class StoreFile {
 
   close(): void {
     this.#feed.close();
-    clearTimeout(this.#looking);
+    clearTimeout(this.#checkTimer);
     this.#large.close();
     this.#queue.flush();
     this.#disk.close();
@@ -272,7 +272,7 @@ class StoreFile {
       disk: this.#disk,
       counters: this.counters,
       runHere: (works) => runBatch(this.main.database, hooks, works),
-      durable: (rows) => {
+      onDurable: (rows) => {
         // What the thread has written is not in the cache; the next read may be in this turn of the event loop.
         if (this.#thread?.isStarted) this.foreign.checkNow();
         this.#feed.announce(rows);
@@ -305,13 +305,13 @@ class StoreFile {
     // This is called in the middle of a read, and listeners read too, so they are called later.
     if (!this.#thread?.isStarted) setImmediate(this.accessChanged);
     // Most commits are our own thread's, which knows the others'.
-    else this.#looking ??= setTimeout(() => this.checkForOthers(), lookEvery).unref();
+    else this.#checkTimer ??= setTimeout(() => this.checkForOthers(), checkEvery).unref();
   }
 
   checkForOthers(): void {
-    this.#looking = undefined;
+    this.#checkTimer = undefined;
     // An error has other witnesses: every write that fails.
-    this.commit(() => undefined, { kind: "look" }).catch(() => undefined);
+    this.commit(() => undefined, { kind: "check-commits" }).catch(() => undefined);
   }
 }
 
@@ -326,7 +326,7 @@ const mostParts = 1_000;
 /** Whoever counts changes has to act only after many. */
 const manyChanges = 100;
 /** Milliseconds. */
-const lookEvery = 250;
+const checkEvery = 250;
 
 /**
  * For the rows of signed names, which are large: the nameserver reads those of a whole zone once, and in the cache of

@@ -35,7 +35,7 @@ beforeEach(() => {
     counters,
     thread: undefined,
     runHere: (works) => runBatch(database, hooks, works),
-    durable: (rows) => void events.push(...rows.map(({ position }) => position)),
+    onDurable: (rows) => void events.push(...rows.map(({ position }) => position)),
   });
 });
 

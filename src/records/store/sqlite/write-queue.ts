@@ -18,7 +18,7 @@ export type Job =
   | { readonly kind: "command"; readonly command: Command }
   | SqlJob
   /** Only looks for commits of other connections. */
-  | { readonly kind: "look" };
+  | { readonly kind: "check-commits" };
 
 export type TransactionHooks = {
   readonly begun: () => void;
@@ -103,7 +103,7 @@ export type QueueOptions = {
   /** The thread is used when this many commands wait together. */
   readonly together?: number | undefined;
   /** Called before the writers get their answers. */
-  readonly durable: (rows: readonly LoggedRow[]) => void;
+  readonly onDurable: (rows: readonly LoggedRow[]) => void;
   readonly disk: DiskSync;
   readonly counters: StoreCounters;
 };
@@ -148,7 +148,7 @@ export class WriteQueue {
   readonly apart = async <T>(
     transaction: () => Promise<{ result: T; committed?: readonly LoggedRow[] } | undefined>,
   ): Promise<T | undefined> => {
-    const { counters, disk, durable } = this.#options;
+    const { counters, disk, onDurable } = this.#options;
     counters.waiting += 1;
     await new Promise<void>((begin) => {
       this.#others.push(begin);
@@ -161,7 +161,7 @@ export class WriteQueue {
       if (ended === undefined) return undefined;
       await disk.sync().catch((error: Error) => Promise.reject(this.#breakDown(error)));
       this.#count(1, 1, begun);
-      if (ended.committed !== undefined) durable(ended.committed);
+      if (ended.committed !== undefined) onDurable(ended.committed);
       return ended.result;
     } catch (error) {
       counters.failed += 1;
@@ -249,8 +249,8 @@ export class WriteQueue {
     const commands = writes.reduce((sum, { job }) => (job?.kind === "command" ? sum + 1 : sum), 0);
     this.#crowded = commands >= together ? crowdedFor : Math.max(0, this.#crowded - 1);
     // What the thread alone knows must be asked there.
-    const isLook = writes.some(({ job }) => job?.kind === "look") && thread?.isStarted === true;
-    if (thread === undefined || (this.#crowded === 0 && !isLook)) return [];
+    const isCheck = writes.some(({ job }) => job?.kind === "check-commits") && thread?.isStarted === true;
+    if (thread === undefined || (this.#crowded === 0 && !isCheck)) return [];
     return writes.every(({ job }) => job !== undefined) ? writes : writes.filter(({ job }) => job !== undefined);
   }
 
@@ -297,11 +297,11 @@ export class WriteQueue {
 
   #settle({ outcomes, rows, commits }: Batch, writes: readonly QueuedWork[], begun: number): void {
     const failed = outcomes.filter((outcome) => "error" in outcome).length;
-    const { counters, durable } = this.#options;
+    const { counters, onDurable } = this.#options;
     this.#count(writes.length - failed, commits, begun);
     counters.waiting -= writes.length;
     counters.failed += failed;
-    durable(rows);
+    onDurable(rows);
     for (const [i, { settle, fail }] of writes.entries()) {
       const outcome = outcomes[i] as Outcome;
       if ("error" in outcome) fail(asStoreBusy(outcome.error));

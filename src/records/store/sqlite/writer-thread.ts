@@ -118,7 +118,7 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
           return writeSmall(side, write, directRule(rule, room), limitsInThread(command));
         };
       }
-      case "look":
+      case "check-commits":
         return () => undefined;
       default:
         return job satisfies never;
