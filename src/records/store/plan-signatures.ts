@@ -134,12 +134,12 @@ export function* planningSignatures(
     if (isAhead) throw new SignAhead(before, effect, by);
   }
   const names = was ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
-  const known = new Map(names.map((name) => [name.owner, name]));
+  const namesByOwner = new Map(names.map((name) => [name.owner, name]));
   const whole = yield* planningWhole({
     ...signingZone,
     touched: yield* typesAfter(effect, reads.everyType()),
     setsAt: touchedAt,
-    names: { ...stored, at: (owner) => known.get(owner) },
+    names: { ...stored, at: (owner) => namesByOwner.get(owner) },
     whole: names,
   });
   return withPlan(was ? effect : { ...effect, namesMove: { to: "new" } }, by, until, whole);
@@ -216,9 +216,9 @@ export const partOf = (
   ...signingZone,
   touched: new Map([...touched].map(([owner, { sets }]) => [owner, typesIn(sets)])),
   setsAt: (owner) => {
-    const known = touched.get(owner);
-    if (known === undefined) throw new Error(`${owner} is signed, but not touched`);
-    return known;
+    const touchedSets = touched.get(owner);
+    if (touchedSets === undefined) throw new Error(`${owner} is signed, but not touched`);
+    return touchedSets;
   },
 });
 

@@ -22,7 +22,7 @@ export function prepareActions(database: DatabaseSync) {
 
   return {
     /** The earlier answer to the same request. */
-    known: <T>({ actor, now, once }: By): Acted<T> | "key-taken" | undefined => {
+    earlierAnswer: <T>({ actor, now, once }: By): Acted<T> | "key-taken" | undefined => {
       const row = once && (selectKey.get(actor, once.key) as KeyRow | undefined);
       if (row === undefined || row.at <= now - keysKept.time) return undefined;
       return row.fingerprint === once?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";

@@ -55,7 +55,7 @@ function actDirectly<T>(
   request: ActRequest,
   decide: DecideAct<T>,
 ): { readonly result: Acted<T> | "no-zone" | "key-taken" } | undefined {
-  const before = on.actions.known<T>(request);
+  const before = on.actions.earlierAnswer<T>(request);
   if (before !== undefined) return { result: before };
   const zone = on.rowCache.zoneBy(request.at);
   if (zone?.account !== request.account) return { result: "no-zone" };

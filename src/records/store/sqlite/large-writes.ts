@@ -159,9 +159,9 @@ export class LargeWrites {
     const signAhead = this.#signAhead;
     const ways = { schedule: this.#schedule, signal: this.#closing.signal };
     return await repeatAhead(signAhead && ((need, before) => signAhead(need, before, ways)), async (ahead) => {
-      const its = { ...write, ahead };
-      const done = ahead.size > 0 ? await this.#smallNow(account, its) : undefined;
-      return done ? done.result : await this.#large(account, its, openSide);
+      const writeAfterAhead = { ...write, ahead };
+      const done = ahead.size > 0 ? await this.#smallNow(account, writeAfterAhead) : undefined;
+      return done ? done.result : await this.#large(account, writeAfterAhead, openSide);
     });
   }
 

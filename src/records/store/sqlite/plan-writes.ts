@@ -45,7 +45,7 @@ export function createPlanner(options: PlannerOptions) {
         case "act-create": {
           const { zone, act } = rule;
           return creating<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, room, {
-            known: (on) => on.actions.known<Zone>(act),
+            earlierAnswer: (on) => on.actions.earlierAnswer<Zone>(act),
             keep: (on, made) => on.actions.keep(made, act.command, act, made, false),
           });
         }
@@ -87,19 +87,19 @@ const planningAct = <T>(
   running: RunningAction | undefined,
 ): Planning<Acted<T> | "no-zone" | "key-taken"> =>
   function* (on, ahead): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
-    const before = on.actions.known<T>(request);
+    const before = on.actions.earlierAnswer<T>(request);
     const zone = on.rowCache.zoneBy(request.at);
     if (before !== undefined || zone?.account !== request.account)
       return { writes: [], finish: () => before ?? "no-zone" };
     const view = yield* inSteps(on.viewInto(zone, request));
     const { command, remember, remove, result, ...decision } = yield* inSteps(decide(view));
-    const its = { ...options, ahead };
-    const writes = yield* planningWrite(its, on, request, view, remove ? { wanted: [] } : decision, remove);
+    const signingOptions = { ...options, ahead };
+    const writes = yield* planningWrite(signingOptions, on, request, view, remove ? { wanted: [] } : decision, remove);
     const after = writes[0]?.after ?? zone;
     const isChanged = !remove && writes.length > 0;
     return {
       writes,
-      isCurrent: (side) => side.actions.known(request) === undefined,
+      isCurrent: (side) => side.actions.earlierAnswer(request) === undefined,
       finish: (side) => {
         if (remove) side.removeZone(after, zone);
         return command === undefined && !remember
@@ -185,8 +185,8 @@ function* planningWrite(
         return now?.serial === zone.serial && now.modified === zone.modified;
       },
       ...signing,
-      apply: ({ writer: its }) => its.apply(signed(), sets),
-      applying: ({ writer: its }, rows) => its.applying(signed(), rows),
+      apply: ({ writer }) => writer.apply(signed(), sets),
+      applying: ({ writer }, rows) => writer.applying(signed(), rows),
     },
   ];
 }
@@ -196,10 +196,10 @@ const creating = <T>(
   zone: NewZone,
   by: WrittenBy,
   room: RoomForRecords | undefined,
-  { known, keep }: { known?: (on: WriteSide) => T | undefined; keep: (on: WriteSide, made: Zone) => T },
+  { earlierAnswer, keep }: { earlierAnswer?: (on: WriteSide) => T | undefined; keep: (on: WriteSide, made: Zone) => T },
 ): Planning<T | NotCreated> =>
   function* (on) {
-    const before = known?.(on) ?? on.obstacleTo(zone);
+    const before = earlierAnswer?.(on) ?? on.obstacleTo(zone);
     if (before !== undefined) return { writes: [], finish: () => before };
     const changes = yield* diffingSets([], zone.sets);
     const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
@@ -207,7 +207,7 @@ const creating = <T>(
     const write: PlannedWrite = {
       changes,
       log: changes.map((change) => ({ change: firstLogged(zone, change) })),
-      isCurrent: (side) => known?.(side) === undefined && side.obstacleTo(zone) === undefined,
+      isCurrent: (side) => earlierAnswer?.(side) === undefined && side.obstacleTo(zone) === undefined,
       apply: (side) => {
         side.createZone(zone);
         side.writer.createSets(side.createdZone(zone.id), changes, by);

@@ -23,7 +23,7 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
 } {
   const statements = sqliteSql(database, commit);
   const { write } = statements;
-  const cold = createSqlTokens(statements);
+  const sqlTokens = createSqlTokens(statements);
   const selectByHash = database.prepare(
     "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
       "WHERE tokens.hash = ?",
@@ -32,8 +32,8 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
   foreign.onCommit(() => cachedTokens.clear());
   const byHash = (hash: string): Token | undefined => {
     foreign.check();
-    const kept = cachedTokens.get(hash);
-    if (kept !== undefined) return kept;
+    const cachedToken = cachedTokens.get(hash);
+    if (cachedToken !== undefined) return cachedToken;
     const row = selectByHash.get(hash) as TokenRow | undefined;
     if (row === undefined) return undefined;
     // Wrong tokens are not cached: a client could fill the memory with made-up ones.
@@ -53,12 +53,12 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
   const uses = createUseCounter((counted) => void writeUses(counted).catch(() => undefined));
 
   const store: TokenStore = {
-    ...cold,
+    ...sqlTokens,
     noteUse: uses.note,
     tokenByHash: byHash,
-    tokens: async (of) => (await cold.tokens(of)).map((token) => withUses(token, uses.get(token.id))),
+    tokens: async (of) => (await sqlTokens.tokens(of)).map((token) => withUses(token, uses.get(token.id))),
     revokeToken: async (id, now) => {
-      const revoked = await cold.revokeToken(id, now);
+      const revoked = await sqlTokens.revokeToken(id, now);
       cachedTokens.clear();
       accessChanged();
       return revoked;
