@@ -77,17 +77,17 @@ class RunningNameserver implements Nameserver {
     this.counters = [counters];
     this.#onTrouble = logSometimes(log);
     const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble: this.#onTrouble });
-    const waiting = waitForWrites(source);
+    const catchUp = waitForWrites(source);
     const { respond: respondNow, stream } = this.#dispatcherOf(zones, counters);
     const respond: RespondTo = (query, transport, from, effort = "any") => {
-      const news = waiting.wait();
-      if (news === undefined) return respondNow(query, transport, from, effort);
-      return effort === "any" ? news.then(() => respondNow(query, transport, from)) : undefined;
+      const arrival = catchUp.wait();
+      if (arrival === undefined) return respondNow(query, transport, from, effort);
+      return effort === "any" ? arrival.then(() => respondNow(query, transport, from)) : undefined;
     };
     const rateLimit = createRateLimit({ ...defaultRateLimit, ...this.#rateLimit });
     this.#udp = { respond, identity, rateLimit, counters, reusePort: workers > 0 };
     this.#tcp = { respond, identity, stream, limit: createTcpLimit(), counters, log };
-    this.#closers = [unfollow, waiting.end];
+    this.#closers = [unfollow, catchUp.end];
   }
 
   async listen(): Promise<void> {

@@ -21,7 +21,7 @@ export class LastKnownZones<Zone extends Sized> {
   readonly #late = new WeakSet<Zone>();
   readonly #waiting = new Set<() => void>();
   readonly #options: LastKnownOptions;
-  #held = 0;
+  #sets = 0;
 
   constructor(options: LastKnownOptions) {
     this.#options = options;
@@ -30,12 +30,12 @@ export class LastKnownZones<Zone extends Sized> {
   keep(name: NameKey, zone: Zone): void {
     this.forget(name);
     this.#zones.set(name, zone);
-    this.#held += zone.view.size;
+    this.#sets += zone.view.size;
   }
 
   /** It was loaded or deleted, or must not be answered from. */
   forget(name: NameKey): void {
-    this.#held -= this.#zones.get(name)?.view.size ?? 0;
+    this.#sets -= this.#zones.get(name)?.view.size ?? 0;
     this.#zones.delete(name);
   }
 
@@ -46,9 +46,9 @@ export class LastKnownZones<Zone extends Sized> {
   }
 
   /** Current zones need the memory more. */
-  makeRoom(held: number): void {
+  makeRoom(currentSets: number): void {
     for (const name of this.#zones.keys()) {
-      if (this.#held + held <= this.#options.sets) return;
+      if (this.#sets + currentSets <= this.#options.sets) return;
       this.forget(name);
     }
   }

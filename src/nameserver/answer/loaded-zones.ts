@@ -103,8 +103,7 @@ export class ZoneCache implements LoadedZones {
   #everLearned = false;
   #losses = 0;
   #generation = 0;
-  /** Sets in memory. */
-  #held = 0;
+  #setsInMemory = 0;
 
   constructor(
     source: ZoneSource,
@@ -126,7 +125,7 @@ export class ZoneCache implements LoadedZones {
   };
 
   readonly isKnown = (name: NameKey): boolean => {
-    return this.#look(name).unknown === undefined;
+    return this.#search(name).unknown === undefined;
   };
 
   readonly isNoZone = (key: string, end: number): boolean => {
@@ -146,7 +145,7 @@ export class ZoneCache implements LoadedZones {
   };
 
   /** The nearest zone in memory, and the longer names that may be zones too. */
-  #look(name: NameKey) {
+  #search(name: NameKey) {
     let unknown: NameKey[] | undefined;
     let nearest: LoadedZone | undefined;
     const mayBeZone = this.#learned ? this.#names.mayHoldEnds(name) : undefined;
@@ -164,7 +163,7 @@ export class ZoneCache implements LoadedZones {
   }
 
   #find(name: NameKey, left = tries): ReturnType<LoadedZones["find"]> {
-    const { nearest, unknown } = this.#look(name);
+    const { nearest, unknown } = this.#search(name);
     if (nearest) nearest.used = true;
     return unknown === undefined ? nearest : this.#ask(name, unknown, nearest, left);
   }
@@ -217,7 +216,7 @@ export class ZoneCache implements LoadedZones {
         continue;
       }
       this.#lastKnown.forget(keyOfName(name));
-      return view && this.#hold(view, missed);
+      return view && this.#keep(view, missed);
     }
     throw new Error(`the zone ${name} changes faster than it can be loaded`);
   }
@@ -227,10 +226,10 @@ export class ZoneCache implements LoadedZones {
     return begun || content.sets.length > largeZone ? this.#schedule.run(0, steps) : finish(steps);
   }
 
-  #hold(view: ZoneView, missed: readonly ZoneNews[]): LoadedZone {
+  #keep(view: ZoneView, missed: readonly ZoneNews[]): LoadedZone {
     const zone: LoadedZone = { view, current: true, belowVersion: 0, used: false, tail: undefined };
     this.#zones.set(keyOfName(view.name), zone);
-    this.#held += zone.view.size;
+    this.#setsInMemory += zone.view.size;
     // Copied, because `apply` appends to `missed` while the zone counts as loading.
     for (const event of [...missed]) this.apply(event);
     this.#makeRoom(zone);
@@ -241,16 +240,16 @@ export class ZoneCache implements LoadedZones {
     const zone = this.#zones.get(name);
     if (zone === undefined) return;
     zone.current = false;
-    this.#held -= zone.view.size;
+    this.#setsInMemory -= zone.view.size;
     this.#zones.delete(name);
   }
 
   /** The map is in loading order; a zone that was used since the last pass gets a second chance at its end. */
   #makeRoom(newest: LoadedZone): void {
-    this.#lastKnown.makeRoom(this.#held);
+    this.#lastKnown.makeRoom(this.#setsInMemory);
     let chances = secondChances;
     for (const [name, zone] of this.#zones) {
-      if (this.#held <= this.#limits.sets || this.#zones.size === 1) return;
+      if (this.#setsInMemory <= this.#limits.sets || this.#zones.size === 1) return;
       if (zone === newest || (zone.used && chances > 0)) {
         chances -= 1;
         zone.used = false;
@@ -292,7 +291,7 @@ export class ZoneCache implements LoadedZones {
     if (zone && (order === 1 || order === 0)) {
       const before = zone.view.size;
       const isComplete = changeZoneView(zone.view, event.serial, event.changes);
-      this.#held += zone.view.size - before;
+      this.#setsInMemory += zone.view.size - before;
       if (!isComplete) this.#forgetZone(key, false);
     } else if (zone && order === undefined) {
       this.#forgetZone(key, false);

@@ -90,16 +90,16 @@ export type QueriedName = {
 };
 
 /** Undefined when the answer does not fit in any message. */
-export type Prepare = (zone: LoadedZone, asked: QueriedName) => Prepared | undefined;
+export type Prepare = (zone: LoadedZone, question: QueriedName) => Prepared | undefined;
 
 export function createPrepare(): Prepare {
   const scratch = Buffer.allocUnsafeSlow(maximumMessage);
-  return (zone, asked) => {
+  return (zone, question) => {
     const { belowVersion } = zone;
     const { delegationVersion, shapeVersion } = zone.view;
-    const answer = answerQuestion(zone.view, asked.name, questionType(asked.type), asked.dnssecOk);
+    const answer = answerQuestion(zone.view, question.name, questionType(question.type), question.dnssecOk);
     const dependsOn =
-      answer.forManyNames || isOfParent(zone, asked)
+      answer.forManyNames || isOfParent(zone, question)
         ? undefined
         : {
             zone,
@@ -112,7 +112,7 @@ export function createPrepare(): Prepare {
       const tail = tailFor(zone, answer);
       return tail && { kind: "negative", tail, flagsAndRcode: flagsAndRcodeOf(answer), dependsOn };
     }
-    return writeAnswer(answer, asked, scratch, dependsOn);
+    return writeAnswer(answer, question, scratch, dependsOn);
   };
 }
 
@@ -125,13 +125,13 @@ const setsIn = ({ answer, authority, additional }: Answer): Dependencies["sets"]
  */
 function writeAnswer(
   answer: Answer,
-  asked: QueriedName,
+  question: QueriedName,
   scratch: Buffer,
   dependsOn: Dependencies | undefined,
 ): WrittenAnswer | undefined {
-  const isUdp = asked.transport === "udp";
+  const isUdp = question.transport === "udp";
   const writer = createMessageWriter(isUdp ? ednsUdpSize : maximumMessage, scratch);
-  writeHead(writer, answer, asked);
+  writeHead(writer, answer, question);
   writeSets(writer, answer.answer);
   writeSets(writer, answer.authority);
   if (!isUdp && !writer.fits()) return undefined;
@@ -142,7 +142,7 @@ function writeAnswer(
   // Signatures of addresses may always be left out (RFC 4035 section 3.1.1).
   const needed = isReferral(answer) ? answer.additional.filter(({ set }) => !isSignatures(set)) : [];
   const extras = answer.additional.slice(needed.length);
-  const questionEnd = headerLength + asked.key.length + 2;
+  const questionEnd = headerLength + question.key.length + 2;
   const glue = isUdp ? writeAllGlue(writer, needed) : writeGlue(writer, needed);
   if (glue === undefined) {
     const bytes = writer.finish().subarray(0, questionEnd);

@@ -127,17 +127,17 @@ export class RequestDispatcher {
     let version = ports.accessVersion();
     if (question.class !== classes.in || !(await ports.mayTransfer(question.name, asker)))
       return yield addTsig(this.#refused(message));
-    let given = true;
+    let isTransferred = true;
     const tools = { zones, changesBetween, packed: this.#packed, pause: () => this.#schedule.next(0) };
     for await (const each of transferOut({ message, transport, room: tsigLength }, tools)) {
       const now = ports.accessVersion();
       if (now !== version && !(await ports.mayTransfer(question.name, asker)))
         return yield addTsig(this.#refused(message));
       version = now;
-      given = ((each[3] ?? 0) & 0xf) === rcodes.noError;
+      isTransferred = ((each[3] ?? 0) & 0xf) === rcodes.noError;
       yield addTsig(each);
     }
-    this.#count(message, given ? "done" : "refused");
+    this.#count(message, isTransferred ? "done" : "refused");
   }
 
   #refused(message: Message): Buffer {
