@@ -69,7 +69,7 @@ describe("following the log", () => {
       {
         rows: (rows) => heard.push(rows.map(({ position }) => position)),
         lost: () => heard.push("lost"),
-        rolledBack: ({ known, position, end }) => heard.push({ ...known, position, end }),
+        rolledBack: ({ details, position, end }) => heard.push({ ...details, position, end }),
         written: () => undefined,
         reported: (number) => heard.push(`reported ${number}`),
       },

@@ -22,7 +22,7 @@ export type LogListener = {
 /** Rows that were followed, and that the log does not have any more. */
 export type LostRows = {
   /** How many rows, and of which zones; undefined if that is not known. */
-  readonly known: { readonly count: number; readonly zones: ReadonlySet<string> } | undefined;
+  readonly details: { readonly count: number; readonly zones: ReadonlySet<string> } | undefined;
   /** The last position that was followed. */
   readonly position: number;
   /** The end of the log that the store has now. */
@@ -55,16 +55,17 @@ export class LogFollower {
   readonly #unfollow: () => void;
   #place: LogPlace;
   #remembered: Remembered[];
-  #held: readonly LinkedRow[] = [];
+  /** Its other rows were not read yet. */
+  #incompleteWrite: readonly LinkedRow[] = [];
   #reading = false;
-  #again = false;
+  #mustReadAgain = false;
   #written = 0;
   #retry: NodeJS.Timeout | undefined;
-  #patience: (() => void) | undefined;
+  #endPatience: (() => void) | undefined;
   #lateSince: number | undefined;
   #checked = performance.now();
   #closed = false;
-  #saidAway = false;
+  #isOutageLogged = false;
 
   constructor(
     store: Pick<RecordStore, "logFrom" | "logEnd" | "onChange">,
@@ -92,7 +93,7 @@ export class LogFollower {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
-    this.#patience?.();
+    this.#endPatience?.();
     this.#unfollow();
   }
 
@@ -108,8 +109,8 @@ export class LogFollower {
       this.#listener.reported(this.#written);
       return;
     }
-    this.#again = true;
-    if (this.#patience === undefined) this.#bePatient();
+    this.#mustReadAgain = true;
+    if (this.#endPatience === undefined) this.#bePatient();
     if (!this.#reading) this.#begin();
   }
 
@@ -121,37 +122,37 @@ export class LogFollower {
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#reading = false;
-        if (this.#again && !this.#closed) this.#begin();
+        if (this.#mustReadAgain && !this.#closed) this.#begin();
       });
   }
 
   async #read(): Promise<void> {
-    for (let isWhole = false; !isWhole || this.#again; ) {
-      this.#again = false;
+    for (let isWhole = false; !isWhole || this.#mustReadAgain; ) {
+      this.#mustReadAgain = false;
       const [covered, begun] = [this.#written, performance.now()];
       const found = await this.#store.logFrom(this.#place, mostAtOnce);
-      if (this.#saidAway) this.#log.info("the change log can be read again");
-      this.#saidAway = false;
+      if (this.#isOutageLogged) this.#log.info("the change log can be read again");
+      this.#isOutageLogged = false;
       isWhole = "shared" in found ? await this.#startAnew(found) : this.#pass(found);
       if (!isWhole) continue;
       this.#checked = begun;
       this.#lateSince = undefined;
       this.#listener.reported(covered);
-      this.#patience?.();
-      this.#patience = undefined;
+      this.#endPatience?.();
+      this.#endPatience = undefined;
       if (this.#written !== covered) this.#bePatient();
     }
   }
 
   /** Whether these rows are the end of the log. */
   #pass(found: readonly LinkedRow[]): boolean {
-    const rows = [...this.#held, ...found];
+    const rows = [...this.#incompleteWrite, ...found];
     const last = rows.at(-1);
     if (last) this.#place = { position: last.position, link: last.link };
     for (const row of found) this.#remember([row], row.link);
     const isWhole = found.length < mostAtOnce;
     const whole = isWhole ? rows : withoutLastWrite(rows);
-    this.#held = rows.slice(whole.length);
+    this.#incompleteWrite = rows.slice(whole.length);
     if (whole.length > 0) this.#listener.rows(whole);
     return isWhole;
   }
@@ -161,16 +162,17 @@ export class LogFollower {
     const [end, shared] = await Promise.all([this.#store.logEnd(), history.shared(this.#remembered)]);
     const fork = this.#remembered.findLastIndex(({ position }) => shared.has(position));
     const lost = this.#remembered.slice(fork + 1);
-    const known = fork < 0 ? undefined : { count: lost.length, zones: new Set(lost.flatMap(({ zone }) => zone ?? [])) };
+    const zones = new Set(lost.flatMap(({ zone }) => zone ?? []));
+    const details = fork < 0 ? undefined : { count: lost.length, zones };
     const { position } = this.#place;
     const checked = this.#checked;
-    [this.#place, this.#remembered, this.#held] = [end, [end], []];
+    [this.#place, this.#remembered, this.#incompleteWrite] = [end, [end], []];
     this.#log.error(
-      { followed: position, end: end.position, ...(known && { lost: known.count, zones: known.zones.size }) },
+      { followed: position, end: end.position, ...(details && { lost: details.count, zones: details.zones.size }) },
       "the database has lost changes that this node has already published: a standby that lagged took over, or a backup was restored; " +
         "all zones are read again, and serials are raised",
     );
-    this.#listener.rolledBack({ known, position, checked, end: end.position, history });
+    this.#listener.rolledBack({ details, position, checked, end: end.position, history });
     return false;
   }
 
@@ -184,28 +186,28 @@ export class LogFollower {
   /** Queries must not wait longer for a database that does not answer. */
   #bePatient(): void {
     const since = performance.now();
-    this.#patience = whenLate(() => this.#giveUp(since));
+    this.#endPatience = whenLate(() => this.#giveUp(since));
   }
 
   #giveUp(since: number): void {
-    this.#patience = undefined;
+    this.#endPatience = undefined;
     this.#lateSince ??= since;
     this.#listener.reported(this.#written);
   }
 
   #fail(error: unknown): void {
     if (error instanceof StoreBusy) {
-      if (!error.isLogged && !this.#saidAway) {
-        this.#saidAway = true;
+      if (!error.isLogged && !this.#isOutageLogged) {
+        this.#isOutageLogged = true;
         this.#log.warn({ err: error }, "the change log cannot be read; trying again every second");
       }
       if (!this.#closed) this.#retry = setTimeout(() => this.#begin(), pause).unref();
     } else {
-      this.#held = [];
+      this.#incompleteWrite = [];
       this.#log.error({ err: error }, "the change log could not be read; reloading all zones");
       this.#listener.lost();
     }
-    this.#patience?.();
+    this.#endPatience?.();
     this.#giveUp(performance.now());
   }
 }

@@ -82,18 +82,18 @@ export class SerialRaiser {
   }
 
   rolledBack({
-    known,
+    details,
     position,
     checked,
     history,
-  }: Pick<LostRows, "known" | "position" | "checked" | "history">): void {
+  }: Pick<LostRows, "details" | "position" | "checked" | "history">): void {
     this.#losses += 1;
     // What was sent before this run is in the part of the log that was found unchanged at the start.
-    if (known === undefined)
+    if (details === undefined)
       for (const [zone, mark] of this.#options.sent?.marks() ?? [])
         this.#owed.set(zone, { serial: mark, isChanged: true });
     for (const [zone, { serial, at }] of this.#sent)
-      this.#owed.set(zone, { serial, isChanged: known === undefined || known.zones.has(zone) || at >= checked });
+      this.#owed.set(zone, { serial, isChanged: details === undefined || details.zones.has(zone) || at >= checked });
     // Positions are serials too, of the catalog, and readers of the event stream continue from them.
     this.#skipped = this.#skipped.then(() => this.#insist(() => history.skipTo(position)));
     this.#start(true);

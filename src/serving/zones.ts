@@ -95,7 +95,7 @@ class ZonesOfStore implements StoreZones {
     this.#follower = this.#followLog(start, log);
     if (sent && lost) {
       log.error(lostWhileDown);
-      this.#serials.rolledBack({ known: undefined, position: sent.position(), checked: 0, history: lost });
+      this.#serials.rolledBack({ details: undefined, position: sent.position(), checked: 0, history: lost });
       this.#catalog?.startAfter(sent.position());
     }
     sent?.notePosition(this.#followed);
