@@ -134,7 +134,7 @@ export class UpdaterSteps {
       const lane = laneOf(after, this.#services.targetOf(record).replaceAll !== undefined);
       this.#queues.add(record, () => this.#sendQueued(record, ends), lane);
     }
-    if (action === "look-again") this.#wakeSources(record);
+    if (action === "plan-again") this.#wakeSources(record);
   }
 
   /**

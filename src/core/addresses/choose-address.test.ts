@@ -232,7 +232,7 @@ describe("no address, and unknown", () => {
     expect(chooseAddress(report([], []), { device: "wan", family: "ipv4" }).choice).toEqual({
       kind: "unknown-interface",
       device: "wan",
-      known: ["wan0"],
+      knownDevices: ["wan0"],
     });
   });
   it("distinguishes an interface without addresses from one with only unsuitable ones", () => {

@@ -25,7 +25,7 @@ export type Choice =
   | { readonly kind: "address"; readonly address: Address }
   | { readonly kind: "none"; readonly because: "no-addresses" | "no-fit-address" }
   | { readonly kind: "unknown"; readonly because: string }
-  | { readonly kind: "unknown-interface"; readonly device: string; readonly known: readonly string[] };
+  | { readonly kind: "unknown-interface"; readonly device: string; readonly knownDevices: readonly string[] };
 
 export type AddressRefusal =
   | UnfitScope
@@ -54,7 +54,10 @@ export type ExplainedChoice = { readonly choice: Choice; readonly considered: re
 export function chooseAddress(report: InterfaceReport, policy: AddressPolicy): ExplainedChoice {
   const { device, family } = policy;
   const reported = report.get(device);
-  if (!reported) return { choice: { kind: "unknown-interface", device, known: [...report.keys()] }, considered: [] };
+  if (!reported) {
+    const knownDevices = [...report.keys()];
+    return { choice: { kind: "unknown-interface", device, knownDevices }, considered: [] };
+  }
   const candidates = family === "ipv4" ? considerIpv4(reported.ipv4, policy) : considerIpv6(reported.ipv6, policy);
   return { choice: choiceOf(candidates), considered: candidates.map(({ text, verdict }) => ({ text, verdict })) };
 }

@@ -136,7 +136,7 @@ describe("the first interface that is up and has a suitable address", () => {
 
   it("is unknown only if none of the interfaces is in the report", () => {
     const chosen = chooseFrom(reportOf(link("c", "9.9.9.1")), { devices: ["a", "b"], family: "ipv4" });
-    expect(chosen.choice).toEqual({ kind: "unknown-interface", device: "a", known: ["c"] });
+    expect(chosen.choice).toEqual({ kind: "unknown-interface", device: "a", knownDevices: ["c"] });
   });
 });
 

@@ -25,7 +25,7 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, UpdatePlan["kin
   ],
   [
     "interface is gone",
-    { choice: { kind: "unknown-interface", device: "wan0", known: [] }, stored: "9.9.9.9" },
+    { choice: { kind: "unknown-interface", device: "wan0", knownDevices: [] }, stored: "9.9.9.9" },
     "nothing",
     { because: "unknown" },
   ],

@@ -55,8 +55,8 @@ const defaultLimits: HttpLimits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024
  * One client per endpoint, with its own connections. Uses Node's HTTP client instead of undici: loading undici alone
  * takes 130 ms of CPU time and 30 MB, more than the rest of an updating round.
  */
-export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLimits> = {}): Promise<HttpClient> {
-  const limits = { ...defaultLimits, ...(endpoint.timeout ? { timeoutMs: endpoint.timeout } : {}), ...given };
+export async function createHttpClient(endpoint: Endpoint, ownLimits: Partial<HttpLimits> = {}): Promise<HttpClient> {
+  const limits = { ...defaultLimits, ...(endpoint.timeout ? { timeoutMs: endpoint.timeout } : {}), ...ownLimits };
   const secure = endpoint.url.protocol === "https:";
   // Not with `import`: that evaluates every export of the module, and one of them loads a WebSocket client of 10 MB.
   const http = process.getBuiltinModule(secure ? "node:https" : "node:http");

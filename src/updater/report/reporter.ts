@@ -59,7 +59,7 @@ export class Reporter {
     for (const [source, reading] of readings) this.#source(source, reading);
     if (stateShared) this.#sharedState();
     this.#stateFile(unsaved);
-    for (const [target, until] of rateLimitedUntil) this.#held(target, until);
+    for (const [target, until] of rateLimitedUntil) this.#rateLimited(target, until);
     for (const result of changed) {
       // Reported above, once for all names of the source, unless it has not answered yet.
       if (result.choice.kind === "unknown" && !isAnyRead(result.record, readings)) continue;
@@ -117,7 +117,7 @@ export class Reporter {
     this.#waiting(key, plan.until, { name, because }, `record ${what}`);
   }
 
-  #held(target: string, until: Instant): void {
+  #rateLimited(target: string, until: Instant): void {
     const because = "the record service asked moor to wait (Retry-After)";
     const todo = "no action needed: moor waits; *Check now* or SIGUSR1 tries once before then";
     const message = `nothing is written to this target before ${utcSecond(until)}`;

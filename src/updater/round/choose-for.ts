@@ -76,8 +76,9 @@ function withTrouble(
     return { ...chosen, trouble: { because: unknown.because, todo: unknown.todo } };
   }
   if (choice.kind !== "unknown-interface") return chosen;
-  const because = `the ${from?.kindLabel} ${from?.source} has no interface ${choice.device}`;
-  const todo = choice.known.length === 0 ? "it reports no interfaces" : `its interfaces are ${firstFew(choice.known)}`;
+  const { device, knownDevices } = choice;
+  const because = `the ${from?.kindLabel} ${from?.source} has no interface ${device}`;
+  const todo = knownDevices.length === 0 ? "it reports no interfaces" : `its interfaces are ${firstFew(knownDevices)}`;
   return { ...chosen, trouble: { because, todo } };
 }
 

@@ -97,11 +97,11 @@ const table: readonly (readonly [from: From, event: EventName, to: From, action?
   ["writing, outdated", "planned: nothing, not publishable", "writing, outdated"],
   ["writing, outdated", "planned: nothing, source unreadable", "writing, outdated"],
   ["writing, outdated", "planned: wait", "writing, outdated"],
-  ["writing, outdated", "ended: done", "up-to-date", "look-again"],
-  ["writing, outdated", "ended: same", "up-to-date", "look-again"],
-  ["writing, outdated", "ended: refused", "refused", "look-again"],
-  ["writing, outdated", "ended: unknown", "in-doubt", "look-again"],
-  ["writing, outdated", "apart", "idle", "look-again"],
+  ["writing, outdated", "ended: done", "up-to-date", "plan-again"],
+  ["writing, outdated", "ended: same", "up-to-date", "plan-again"],
+  ["writing, outdated", "ended: refused", "refused", "plan-again"],
+  ["writing, outdated", "ended: unknown", "in-doubt", "plan-again"],
+  ["writing, outdated", "apart", "idle", "plan-again"],
 ];
 
 const nameOf = (state: NameState) => (state.kind === "writing" && state.outdated ? "writing, outdated" : state.kind);

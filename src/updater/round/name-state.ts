@@ -44,7 +44,7 @@ export type NameAction =
   /** Join the queue of the service. */
   | "enqueue"
   /** Read the source and plan again. */
-  | "look-again";
+  | "plan-again";
 
 export type PendingWrite = PlannedUpdate & { readonly plan: Extract<UpdatePlan, { kind: "replace" | "compare" }> };
 
@@ -100,14 +100,14 @@ function aloneIn(state: Exclude<NameState, { kind: "writing" }>): Pick<typeof st
 function writeAlone(state: NameState): Next {
   if (state.kind !== "writing") return { state };
   const { latest, outdated } = state;
-  if (outdated) return { state: { kind: "idle", latest }, action: "look-again" };
+  if (outdated) return { state: { kind: "idle", latest }, action: "plan-again" };
   return { state: { kind: "queued", latest, alone: true }, action: "enqueue" };
 }
 
 function ended(state: NameState, result: UpdateResult): Next {
   if (state.kind !== "writing") return { state };
   const next: NameState = { kind: kindAfter(result.outcome), latest: result };
-  return state.outdated ? { state: next, action: "look-again" } : { state: next };
+  return state.outdated ? { state: next, action: "plan-again" } : { state: next };
 }
 
 function kindAfter(outcome: UpdateResult["outcome"]) {

@@ -57,7 +57,7 @@ function planRecord(record: ManagedRecord, explained: RecordChoice, facts: Round
   const { memory, now } = facts;
   const { choice, passedOver } = explained;
   const reading = facts.readings.get(explained.source ?? record.source);
-  const kept = facts.state.get(key);
+  const storedEntry = facts.state.get(key);
   if (reading) memory.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
   const isFailover = passedOver.some(({ because }) => because === "unreadable") && !memory.isFirst(key);
   const rules = isFailover ? { holdDown: failoverHold, ...record.rules } : record.rules;
@@ -68,17 +68,17 @@ function planRecord(record: ManagedRecord, explained: RecordChoice, facts: Round
     now,
     paused: record.paused === true,
     // In doubt, the content of the record is unknown, so even the stored address must be written.
-    stored: kept?.inDoubt ? undefined : kept?.address,
-    otherTtl: record.spec.ttl !== undefined && record.spec.ttl !== kept?.ttl,
+    stored: storedEntry?.inDoubt ? undefined : storedEntry?.address,
+    otherTtl: record.spec.ttl !== undefined && record.spec.ttl !== storedEntry?.ttl,
     notBefore: facts.notBefore(record),
     ...(reading?.kind === "report" ? { isMaster: isMaster(record, reading) } : {}),
     steadySince: memory.steadySince(key),
     changes: memory.changes(key),
     verifyDue:
       memory.isCheckRequested(key) ||
-      isDue(rules.verify, memory.verifiedAt(key) ?? Date.parse(kept?.storedAt ?? ""), now),
+      isDue(rules.verify, memory.verifiedAt(key) ?? Date.parse(storedEntry?.storedAt ?? ""), now),
   });
-  return { record, ...explained, stored: kept?.address, plan };
+  return { record, ...explained, stored: storedEntry?.address, plan };
 }
 
 function isMaster({ rules }: ManagedRecord, reading: SourceReading & { readonly kind: "report" }): boolean {

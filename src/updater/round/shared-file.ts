@@ -10,7 +10,7 @@ export type StateDisk = Record<Durability, (path: string, text: string) => Promi
 export const realDisk: StateDisk = { lasting: replaceFile, quick: swapFile };
 
 /** The file when it was last read or written here. */
-export type SeenFile = { readonly look: string; readonly text: string };
+export type SeenFile = { readonly fingerprint: string; readonly text: string };
 
 /** A text file that other processes may write too. */
 export class SharedFile {
@@ -26,15 +26,15 @@ export class SharedFile {
 
   async write(text: string, durability: Durability): Promise<void> {
     await this.#disk[durability](linkTarget(this.#path), text);
-    this.#seen = { look: fingerprintOf(this.#path), text };
+    this.#seen = { fingerprint: fingerprintOf(this.#path), text };
   }
 
   /** Undefined unless another process has changed the text; empty if the file cannot be read. */
   async readIfChanged(): Promise<string | undefined> {
-    const look = fingerprintOf(this.#path);
-    if (look === this.#seen.look) return undefined;
+    const fingerprint = fingerprintOf(this.#path);
+    if (fingerprint === this.#seen.fingerprint) return undefined;
     const before = this.#seen.text;
-    this.#seen = { look, text: await readFile(this.#path, "utf8").catch(() => "") };
+    this.#seen = { fingerprint, text: await readFile(this.#path, "utf8").catch(() => "") };
     // Only the metadata changed: restored from a backup, touched, or on a file system that renumbers its inodes.
     return this.#seen.text === before ? undefined : this.#seen.text;
   }

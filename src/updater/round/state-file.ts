@@ -27,19 +27,19 @@ export async function openStateFile(
     if (refused) return unusable(path, "its folder cannot be written", refused);
   }
   // Taken before the read, so that a write by another process in between is noticed.
-  const look = fingerprintOf(path);
+  const fingerprint = fingerprintOf(path);
   let text: string;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT"
-      ? { kind: "open", state: new StateFile(new SharedFile(path, disk, { look, text: "" }), noContent()) }
+      ? { kind: "open", state: new StateFile(new SharedFile(path, disk, { fingerprint, text: "" }), noContent()) }
       : unusable(path, "it cannot be read", code);
   }
   const content = parseContent(text);
   if (content === "newer") return newer(path);
-  const file = new SharedFile(path, disk, { look, text });
+  const file = new SharedFile(path, disk, { fingerprint, text });
   if (content) return { kind: "open", state: new StateFile(file, content) };
   const warning = await setAside(path, now, options.write);
   return { kind: "open", state: new StateFile(file, noContent()), warning };
