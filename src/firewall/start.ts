@@ -218,7 +218,7 @@ function openServer(
     for (const [name, value] of Object.entries({ ...neverCached, ...secured })) response.setHeader(name, value);
     if (!(await console.handle(request, response))) await api(request, response);
     // The request may have been a sign-out, or have revoked a key.
-    streams.look();
+    streams.checkAccess();
   };
   const server = createTlsServer(
     { ...tls.pair, ...(acme && { SNICallback: acme.SNICallback }) },

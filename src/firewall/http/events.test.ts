@@ -61,7 +61,7 @@ async function streams({ most = 10, mostOfKey = 10, heartbeat = 60_000, padding 
   return {
     open,
     revoke,
-    look: () => all.look(),
+    checkAccess: () => all.checkAccess(),
     change,
     forbid,
     lose: () => lose(),
@@ -131,13 +131,13 @@ describe("InterfaceEventStreams", () => {
   });
 
   it("ends with the check after a key was revoked, or with the next automatic check", async () => {
-    const { open, revoke, look, listening } = await streams();
+    const { open, revoke, checkAccess, listening } = await streams();
     const [one, other] = [await open(), await open()];
     for (const response of [one, other]) response.resume();
     const ended = Promise.all([closed(one), closed(other)]);
     await expect.poll(listening).toBe(2);
     revoke();
-    look();
+    checkAccess();
     await ended;
     await expect.poll(listening).toBe(0);
     const there = await streams();

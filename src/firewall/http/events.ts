@@ -45,7 +45,7 @@ const headers = {
 };
 
 /** Milliseconds until a key is noticed that another process, such as `moor key revoke`, has revoked. */
-const lookEvery = 250;
+const checkEvery = 250;
 
 const heartbeatLine = ": heartbeat\n\n";
 
@@ -87,7 +87,7 @@ export class InterfaceEventStreams {
   }
 
   /** Ends the streams of listeners who have lost access since the last check. */
-  look(): void {
+  checkAccess(): void {
     if (this.#streams.size === 0) return;
     const version = versionOr(this.#options.accessVersion, this.#version);
     if (version !== this.#version) for (const each of this.#streams) each.check();
@@ -118,7 +118,7 @@ export class InterfaceEventStreams {
       for (const each of this.#streams) each.heartbeat();
     };
     const heartbeat = this.#options.heartbeat ?? heartbeatInterval;
-    this.#timers = [setInterval(beat, heartbeat).unref(), setInterval(() => this.look(), lookEvery).unref()];
+    this.#timers = [setInterval(beat, heartbeat).unref(), setInterval(() => this.checkAccess(), checkEvery).unref()];
   }
 
   #stopTimers(): void {
@@ -128,7 +128,7 @@ export class InterfaceEventStreams {
 }
 
 /**
- * If the file cannot be read now, the next look tries again; only a stream that has something to send ends, by its own
+ * If the file cannot be read now, the next check tries again; only a stream that has something to send ends, by its own
  * check.
  */
 function versionOr(read: () => string, before: string): string {
@@ -151,17 +151,17 @@ type Stream = {
  * not read for two heartbeats is disconnected.
  */
 function createStream(response: ServerResponse, mayStay: MayStay): Stream {
-  let [owed, silent] = [undefined as FeedState | undefined, 0];
+  let [unsent, silent] = [undefined as FeedState | undefined, 0];
   const stays = async (): Promise<boolean> => {
     const good = await mayStay().catch(() => false);
     if (!good) response.destroy();
     return good && !response.writableEnded;
   };
   const change = async (state: FeedState) => {
-    owed = state;
-    if (!(await stays()) || owed === undefined || response.writableNeedDrain) return;
-    response.write(changeFrame(owed));
-    owed = undefined;
+    unsent = state;
+    if (!(await stays()) || unsent === undefined || response.writableNeedDrain) return;
+    response.write(changeFrame(unsent));
+    unsent = undefined;
   };
   const heartbeat = async () => {
     if (!(await stays())) return;
@@ -170,7 +170,7 @@ function createStream(response: ServerResponse, mayStay: MayStay): Stream {
   };
   response.on("drain", () => {
     silent = 0;
-    if (owed !== undefined) void change(owed);
+    if (unsent !== undefined) void change(unsent);
   });
   return {
     check: () => void stays(),

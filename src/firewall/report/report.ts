@@ -76,19 +76,19 @@ function reportIpv6(address: KernelAddress): WireIpv6[] {
   if (address.prefixlen === undefined) return [];
   const ipaddr = withoutZone(address.local);
   const peer = reportPeer(address);
-  const known = hasDetails(address);
+  const isDetailed = hasDetails(address);
   return [
     {
-      ...(known && { autoconf: isAutoconfigured(address) }),
-      ...(known && { deprecated: isMarked(address.deprecated) }),
+      ...(isDetailed && { autoconf: isAutoconfigured(address) }),
+      ...(isDetailed && { deprecated: isMarked(address.deprecated) }),
       // Linux drops the prefix of a router that is gone instead of keeping it as detached.
-      ...(known && { detached: false }),
+      ...(isDetailed && { detached: false }),
       ipaddr,
       "link-local": isLinkLocal(ipaddr),
-      ...(known && { pltime: lifetime(address.preferred_life_time) }),
-      ...(known && { tentative: isUnproven(address) }),
+      ...(isDetailed && { pltime: lifetime(address.preferred_life_time) }),
+      ...(isDetailed && { tentative: isUnproven(address) }),
       ...("tunnel" in peer && { tunnel: peer.tunnel }),
-      ...(known && { vltime: lifetime(address.valid_life_time) }),
+      ...(isDetailed && { vltime: lifetime(address.valid_life_time) }),
       ...("endpoint" in peer && { endpoint: peer.endpoint }),
       subnetbits: address.prefixlen,
     },
