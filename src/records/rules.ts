@@ -95,6 +95,6 @@ const rules: Rules = {
 
 /** What each command means. In the thread that writes, this is the whole service. */
 export const ruleOf: RuleOf = (command: Command): Rule => {
-  const rule = rules[command.kind as AnyCommand["kind"]] as (given: Command) => Rule;
+  const rule = rules[command.kind as AnyCommand["kind"]] as (command: Command) => Rule;
   return rule(command);
 };

@@ -81,16 +81,16 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 
 /** When the server closes, requests under way are answered first, for at most `limit` milliseconds. */
 function answerBeforeClosing(server: FastifyInstance, limit: number): void {
-  let often: NodeJS.Timeout | undefined;
-  let cut: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
+  let cutTimer: NodeJS.Timeout | undefined;
   server.addHook("preClose", async () => {
     giveLastAnswers(server.server);
-    often = setInterval(() => server.server.closeIdleConnections(), 10);
-    cut = setTimeout(() => cutAllConnections(server.server), limit);
+    idleTimer = setInterval(() => server.server.closeIdleConnections(), 10);
+    cutTimer = setTimeout(() => cutAllConnections(server.server), limit);
   });
   server.addHook("onClose", async () => {
-    clearInterval(often);
-    clearTimeout(cut);
+    clearInterval(idleTimer);
+    clearTimeout(cutTimer);
   });
 }
 

@@ -89,11 +89,11 @@ const published = ({ tag, flags, algorithm, publicKey }: PublicKey, added: Insta
 export function mergeMultiSignerKeys(
   zone: string,
   { keys, others = [] }: Pick<ZoneSigning, "keys" | "others">,
-  given: readonly PublicKey[],
+  publicKeys: readonly PublicKey[],
   now: Instant,
 ): Result<readonly MultiSignerKey[]> {
   const isSame = (a: Pick<PublicKey, "publicKey">) => (b: Pick<PublicKey, "publicKey">) => a.publicKey === b.publicKey;
-  const misplaced = given.find(({ owner }) => owner !== undefined && owner !== zone);
+  const misplaced = publicKeys.find(({ owner }) => owner !== undefined && owner !== zone);
   if (misplaced !== undefined)
     return fail(
       badKey(
@@ -101,7 +101,7 @@ export function mergeMultiSignerKeys(
         `give the DNSKEY records of ${zone}`,
       ),
     );
-  const foreign = given.filter((each) => !keys.some(isSame(each)));
+  const foreign = publicKeys.filter((each) => !keys.some(isSame(each)));
   const different = foreign.find(({ algorithm }) => keys.some((key) => key.algorithm !== algorithm));
   if (different !== undefined)
     return fail(
@@ -110,7 +110,7 @@ export function mergeMultiSignerKeys(
         "change the algorithm at one of the servers first",
       ),
     );
-  const zoneKey = given.find((each) => keys.some(isSame(each)) && each.flags !== keyFlags);
+  const zoneKey = publicKeys.find((each) => keys.some(isSame(each)) && each.flags !== keyFlags);
   if (zoneKey !== undefined) return fail(notInParent(zoneKey));
   const isNew = (key: PublicKey, at: number) => !others.some(isSame(key)) && foreign.findIndex(isSame(key)) === at;
   const all = [...others, ...foreign.filter(isNew).map((key) => published(key, now))];

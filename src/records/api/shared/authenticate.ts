@@ -54,17 +54,17 @@ const actorWith = ({ account, scope, id, name }: Token, from: string): Actor => 
 });
 
 /** A secret sent over an open connection: many requests with one token cost one hash and one actor. */
-type Shown = { readonly hash: string; token?: Token; actor?: Actor };
+type ShownSecret = { readonly hash: string; token?: Token; actor?: Actor };
 
-const shown = new WeakMap<object, BoundedMap<string, Shown>>();
+const secretsOfSockets = new WeakMap<object, BoundedMap<string, ShownSecret>>();
 const mostShown = 16;
 
-function shownOver(socket: object, secret: string): Shown {
-  const secrets = shown.get(socket) ?? new BoundedMap<string, Shown>(mostShown);
+function shownOver(socket: object, secret: string): ShownSecret {
+  const secrets = secretsOfSockets.get(socket) ?? new BoundedMap<string, ShownSecret>(mostShown);
   const before = secrets.get(secret);
   if (before !== undefined) return before;
-  const added: Shown = { hash: hashSecret(secret) };
+  const added: ShownSecret = { hash: hashSecret(secret) };
   secrets.set(secret, added);
-  shown.set(socket, secrets);
+  secretsOfSockets.set(socket, secrets);
   return added;
 }

@@ -79,7 +79,7 @@ function keysOf(body: unknown): Keys {
   const keys: Record<string, unknown> = Object.fromEntries(entries.map(([key, value]) => [key.toLowerCase(), value]));
   if (Object.keys(keys).length < names.length) {
     const spellings = Map.groupBy(entries, ([key]) => key.toLowerCase());
-    for (const [key, given] of spellings) if (given.length > 1) keys[key] = ambiguous;
+    for (const [key, sameKeys] of spellings) if (sameKeys.length > 1) keys[key] = ambiguous;
   }
   return keys;
 }

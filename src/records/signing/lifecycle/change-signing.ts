@@ -202,11 +202,11 @@ function goingInsecure(name: string, before: ZoneSigning, now: Instant): Result<
   return ok({ dnssec: { ...before, ...beginGoingInsecure(before, now) } });
 }
 
-function published(name: string, before: ZoneSigning, given: readonly PublicKey[], now: Instant): Result<Edited> {
+function published(name: string, before: ZoneSigning, publicKeys: readonly PublicKey[], now: Instant): Result<Edited> {
   if (before.stage === "leaving") return fail(notNow(`the zone ${name} is being unsigned`));
-  if (given.every(({ publicKey }) => before.keys.some((key) => key.publicKey === publicKey)))
+  if (publicKeys.every(({ publicKey }) => before.keys.some((key) => key.publicKey === publicKey)))
     return fail(notNow(`these keys already belong to ${name}`, "give the keys of the other server"));
-  const merged = mergeMultiSignerKeys(name, before, given, now);
+  const merged = mergeMultiSignerKeys(name, before, publicKeys, now);
   return merged.ok ? ok({ dnssec: withMultiSignerKeys(before, merged.value) }) : merged;
 }
 

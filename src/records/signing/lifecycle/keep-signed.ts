@@ -53,10 +53,10 @@ type ZoneVisits = {
 
 /** One round of this work; it remembers when it last queried each parent. */
 export function createSigningRound(options: KeepSignedOptions): (signal: AbortSignal) => Promise<void> {
-  const seen: ZoneVisits = { asked: new Map(), reSigned: new Map(), faults: new Map(), reminded: new Map() };
+  const visits: ZoneVisits = { asked: new Map(), reSigned: new Map(), faults: new Map(), reminded: new Map() };
   return async (signal) => {
     await renewSignatures(options, signal);
-    await visitZones(options, seen, signal);
+    await visitZones(options, visits, signal);
   };
 }
 
@@ -93,14 +93,14 @@ function renew(store: RecordStore, zone: Zone, owners: readonly string[], now: I
   return store.run({ kind: "renew-names", account: zone.account, zone: zone.id, owners, now }, renewNamesRule);
 }
 
-async function visitZones(options: KeepSignedOptions, seen: ZoneVisits, signal: AbortSignal): Promise<void> {
+async function visitZones(options: KeepSignedOptions, visits: ZoneVisits, signal: AbortSignal): Promise<void> {
   const { store, now } = options;
   for (let after = 0; !signal.aborted; ) {
     const zones = await store.signedZones(after, zonesAtOnce);
     // `abs`: a clock that was set back must not delay it.
-    const due = zones.filter((zone) => Math.abs(now() - (seen.asked.get(zone.number) ?? 0)) >= intervalOf(zone));
+    const due = zones.filter((zone) => Math.abs(now() - (visits.asked.get(zone.number) ?? 0)) >= intervalOf(zone));
     for (let i = 0; i < due.length && !signal.aborted; i += parentsAtOnce)
-      await visitSome(options, due.slice(i, i + parentsAtOnce), seen, signal);
+      await visitSome(options, due.slice(i, i + parentsAtOnce), visits, signal);
     const last = zones.at(-1);
     if (last === undefined || zones.length < zonesAtOnce) break;
     after = last.number;
@@ -115,15 +115,15 @@ function intervalOf({ settings: { dnssec } }: Zone): number {
 async function visitSome(
   options: KeepSignedOptions,
   zones: readonly Zone[],
-  seen: ZoneVisits,
+  visits: ZoneVisits,
   signal: AbortSignal,
 ): Promise<void> {
   const { askParent, now, log } = options;
   const parents = await Promise.all(zones.map((zone) => askParent(zone.name, signal)));
   for (const [i, zone] of zones.entries()) {
     if (signal.aborted) return;
-    seen.asked.set(zone.number, now());
-    await visitZone(options, zone, parents[i] ?? [], seen).catch((error: unknown) => {
+    visits.asked.set(zone.number, now());
+    await visitZone(options, zone, parents[i] ?? [], visits).catch((error: unknown) => {
       // The next zone may be fine: its key may exist.
       if (!signal.aborted) log.error({ err: error, zone: zone.name }, "a signed zone could not be maintained");
     });
@@ -135,12 +135,12 @@ async function visitZone(
   { store, now, log }: KeepSignedOptions,
   zone: Zone,
   parent: ParentView,
-  seen: ZoneVisits,
+  visits: ZoneVisits,
 ): Promise<void> {
-  await reSignAfterClock({ store, now, log }, zone, seen.reSigned);
+  await reSignAfterClock({ store, now, log }, zone, visits.reSigned);
   const by = { store, now: now() };
   // The rest would work with settings that are now stale.
-  if (await noteParent(by, zone, parent, seen.faults, log)) return;
+  if (await noteParent(by, zone, parent, visits.faults, log)) return;
   const { dnssec } = zone.settings;
   const stage = dnssec?.stage;
   // A large zone is not read every minute.
@@ -152,7 +152,7 @@ async function visitZone(
       { zone: zone.name, stage: next.stage, waitingFor: stageInWords(next) },
       "the signed zone has reached the next stage",
     );
-  else remind(zone, by.now, seen.reminded, log);
+  else remind(zone, by.now, visits.reminded, log);
 }
 
 /** Once a day, if a zone has been waiting for longer than that. */
