@@ -60,12 +60,12 @@ class HistoryOperations {
   };
 
   /** Undoes one write with a new write; refused if what it changed has changed again since. */
-  readonly undo = async (actor: Actor, key: ZoneKey, serial: number, asked: OnceOption = {}): Promise<Written> => {
+  readonly undo = async (actor: Actor, key: ZoneKey, serial: number, onceOption: OnceOption = {}): Promise<Written> => {
     const [store, schedule] = [this.#store, this.#schedule];
     const zone = await this.#permittedView.openZone(actor, key);
     const rows = zone ? await this.#changesOf(actor, zone, serial) : [];
     if (zone === undefined || rows.length === 0) {
-      const before = await writtenBefore(store, actor, key, asked, this.#now());
+      const before = await writtenBefore(store, actor, key, onceOption, this.#now());
       return zone && before.kind === "missing" ? missing("record") : before;
     }
     const seen = await schedule.run(
@@ -74,7 +74,7 @@ class HistoryOperations {
     );
     if (seen.includes(false)) return missing("record");
     const { changes, settings } = await schedule.run(actor.account, undoing(rows));
-    const by = { actor, at: key, now: this.#now(), parts: changes.length, ...asked };
+    const by = { actor, at: key, now: this.#now(), parts: changes.length, ...onceOption };
     return writtenIn<Done>(await store.run({ kind: "undo-changes", ...by, changes, settings }, undoChangesRule));
   };
 

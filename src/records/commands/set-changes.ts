@@ -28,8 +28,8 @@ type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?
  */
 export function changesOperations({ store, now }: RecordServiceOptions) {
   return {
-    changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, asked: OnceOption = {}): Promise<Written> => {
-      const by = { actor, now: now(), parts: wanted.changes.length, ...asked };
+    changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, onceOption: OnceOption = {}): Promise<Written> => {
+      const by = { actor, now: now(), parts: wanted.changes.length, ...onceOption };
       return writtenIn<Done>(await store.run({ kind: "change-sets", ...by, zone: key, ...wanted }, changeSetsRule));
     },
   };

@@ -37,7 +37,7 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   reply: FastifyReply,
   call: {
     readonly read: ReadKeys<Draft>;
-    readonly run: (draft: Draft, asked: OnceOption) => Promise<Outcome>;
+    readonly run: (draft: Draft, onceOption: OnceOption) => Promise<Outcome>;
     readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => MaybeLater<Readonly<Record<string, unknown>>>;
     readonly status?: (done: DoneOf<NoInfer<Outcome>>) => number;
     /** For a refusal that the usual messages do not fit. */

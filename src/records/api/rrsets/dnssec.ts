@@ -89,7 +89,7 @@ const addActions =
         act(request, reply, {
           read,
           answerOf,
-          run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked),
+          run: (draft, onceOption) => run(request.actor, zoneAt(request), draft, onceOption),
         }),
     );
 
@@ -99,7 +99,7 @@ type Run<Draft> = (
   actor: Actor,
   zone: ZoneKey,
   draft: Draft,
-  asked: OnceOption,
+  onceOption: OnceOption,
 ) => ReturnType<RecordService["signZone"]>;
 
 const denials = { nsec: "nsec", nsec3: "nsec3" } as const;

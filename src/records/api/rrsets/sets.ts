@@ -36,11 +36,11 @@ function readingRoutes(api: FastifyInstance, service: RecordService): void {
       const faults: Fault[] = [];
       const query = setQueryAt(request.query, faults);
       if (faults.length > 0) return sendFaults(reply, faults);
-      const { keep, ...asked } = query;
-      const outcome = await service.setPage(request.actor, zoneAt(request), asked, keep);
+      const { keep, ...pageQuery } = query;
+      const outcome = await service.setPage(request.actor, zoneAt(request), pageQuery, keep);
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
       const list = outcome.page.items.map((set) => setToWire(set, outcome.zone.number));
-      return sendPage(request, reply, { rrsets: list }, asked, outcome.page.total);
+      return sendPage(request, reply, { rrsets: list }, pageQuery, outcome.page.total);
     },
   );
 
@@ -64,8 +64,8 @@ function writingRoutes(api: FastifyInstance, service: RecordService): void {
     (request, reply) =>
       act(request, reply, {
         read: setFromKeys,
-        run: ({ name, type, ...draft }, asked) =>
-          service.editSet(request.actor, { zone: zoneAt(request), name, type }, { kind: "create", draft }, asked),
+        run: ({ name, type, ...draft }, onceOption) =>
+          service.editSet(request.actor, { zone: zoneAt(request), name, type }, { kind: "create", draft }, onceOption),
         answerOf: setAnswer(service, request),
       }),
   );
@@ -117,7 +117,7 @@ export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordServi
   const handler = (read: ReadKeys<SetEdit>, status: number) => (request: FastifyRequest, reply: FastifyReply) =>
     act(request, reply, {
       read,
-      run: (edit, asked) => service.editSet(request.actor, setAt(request), edit, asked),
+      run: (edit, onceOption) => service.editSet(request.actor, setAt(request), edit, onceOption),
       status: () => status,
     });
   const action = (name: string, summary: string, body: object, read: ReadKeys<SetEdit>, status = 201) => {

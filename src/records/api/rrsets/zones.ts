@@ -29,7 +29,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     (request, reply) =>
       act(request, reply, {
         read: zoneFromKeys,
-        run: (draft, asked) => service.createZone(request.actor, draft, asked),
+        run: (draft, onceOption) => service.createZone(request.actor, draft, onceOption),
         answerOf: zoneAnswer(service),
       }),
   );
@@ -122,17 +122,17 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   const handler =
     <Draft>(
       read: ReadKeys<Draft>,
-      run: (actor: Actor, zone: ZoneKey, draft: Draft, asked: OnceOption) => Promise<Written>,
+      run: (actor: Actor, zone: ZoneKey, draft: Draft, onceOption: OnceOption) => Promise<Written>,
     ) =>
     (request: FastifyRequest, reply: FastifyReply) =>
-      act(request, reply, { read, run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked) });
+      act(request, reply, { read, run: (draft, onceOption) => run(request.actor, zoneAt(request), draft, onceOption) });
   const schema = (summary: string, body: object) => ({ tags, summary, body, response: { 201: answers.action } });
   const path = "/zones/:z/actions";
 
   api.delete(
     "/zones/:z",
     { schema: { tags, summary: "Delete a zone with all its record sets", response: { 201: answers.action } } },
-    handler(readNothing, (actor, zone, _, asked) => service.deleteZone(actor, zone, asked)),
+    handler(readNothing, (actor, zone, _, onceOption) => service.deleteZone(actor, zone, onceOption)),
   );
   api.post(
     `${path}/change_primary_nameservers`,

@@ -34,10 +34,16 @@ export function zoneFileOperations(
   /**
    * Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed.
    */
-  const importBy = async (manner: ImportManner, actor: Actor, key: AnyZoneKey, text: string, asked?: OnceOption) => {
+  const importBy = async (
+    manner: ImportManner,
+    actor: Actor,
+    key: AnyZoneKey,
+    text: string,
+    onceOption?: OnceOption,
+  ) => {
     const zone = await permittedView.openZone(actor, key);
     if (zone === undefined)
-      return "zone" in key ? missing("zone") : await writtenBefore(store, actor, key, asked ?? {}, now());
+      return "zone" in key ? missing("zone") : await writtenBefore(store, actor, key, onceOption ?? {}, now());
     const obstacle = writeObstacle(permittedView, actor, zone);
     if (obstacle) return obstacle;
     const isV1 = manner.kind === "v1";
@@ -46,7 +52,7 @@ export function zoneFileOperations(
     if (!file.ok) return refused(isV1 ? file.faults : [...zoneFaults(zone), ...file.faults]);
     const clashes = await schedule.run(actor.account, findingClashes(file.value.sets));
     const at = "zone" in key ? { number: zone.number } : key;
-    const by = { actor, at, now: now(), parts: file.value.sets.length, ...asked };
+    const by = { actor, at, now: now(), parts: file.value.sets.length, ...onceOption };
     const action = isV1 ? undefined : "import_zonefile";
     const command = { kind: "import-file", ...by, manner, file: file.value, clashes, action } as const;
     return await runWatched(options, command, importFileRule);
@@ -64,10 +70,10 @@ export function zoneFileOperations(
       actor: Actor,
       key: ZoneKey,
       { text, otherServers }: FileToImport,
-      asked?: OnceOption,
+      onceOption?: OnceOption,
     ): Promise<Written> => {
       const kept = otherServers ? undefined : nameservers.map((server) => `${server}.`);
-      return importBy({ kind: "rrsets", nameservers: kept }, actor, key, text, asked);
+      return importBy({ kind: "rrsets", nameservers: kept }, actor, key, text, onceOption);
     },
 
     exportZone: exportOperation(permittedView, schedule),

@@ -140,8 +140,8 @@ class ZoneWrites {
     this.#changeSettings = changeSettings;
   }
 
-  /** `asked`: set by an API that stores actions; without it none is stored. */
-  readonly createZone = async (actor: Actor, draft: NewZoneDraft, asked?: OnceOption): Promise<CreatedZone> => {
+  /** `onceOption`: set by an API that stores actions; without it none is stored. */
+  readonly createZone = async (actor: Actor, draft: NewZoneDraft, onceOption?: OnceOption): Promise<CreatedZone> => {
     const { store, now } = this.#options;
     const name = parseZoneName(draft.name);
     if (!name.ok) return refused(name.faults);
@@ -153,7 +153,7 @@ class ZoneWrites {
     const reserved = await this.#reservedFor(actor.account, name.value);
     const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
     const zone = { ...identity, created, ...content };
-    const act = asked && { command: "create_zone", actor: actor.label, now: created, ...asked };
+    const act = onceOption && { command: "create_zone", actor: actor.label, now: created, ...onceOption };
     const command = { actor, zone, parts: zone.sets.length };
     const made = act
       ? await store.run({ kind: "act-create-zone", ...command, act }, actCreateZoneRule)
@@ -165,12 +165,12 @@ class ZoneWrites {
       : { kind: "done", zone: made, action: undefined };
   };
 
-  /** `asked` as in `createZone`. */
-  readonly deleteZone = async (actor: Actor, key: AnyZoneKey, asked?: OnceOption): Promise<Written> => {
+  /** `onceOption` as in `createZone`. */
+  readonly deleteZone = async (actor: Actor, key: AnyZoneKey, onceOption?: OnceOption): Promise<Written> => {
     const { store, now } = this.#options;
     const at = await this.#permittedView.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
-    const by = { actor, at, isAction: asked !== undefined, now: now(), ...asked };
+    const by = { actor, at, isAction: onceOption !== undefined, now: now(), ...onceOption };
     return writtenIn<Done>(await store.run({ kind: "delete-zone", ...by }, deleteZoneRule));
   };
 
@@ -179,18 +179,18 @@ class ZoneWrites {
     return await withZone(this.#permittedView, actor, key, await this.#changeSettings(actor, key, edit));
   };
 
-  readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, asked?: OnceOption) =>
-    this.#changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...asked });
+  readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, onceOption?: OnceOption) =>
+    this.#changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...onceOption });
 
-  readonly lockZone = (actor: Actor, key: ZoneKey, locked: boolean | undefined, asked?: OnceOption) => {
+  readonly lockZone = (actor: Actor, key: ZoneKey, locked: boolean | undefined, onceOption?: OnceOption) => {
     const edit = patch(locked === undefined ? {} : { locked });
-    return this.#changeSettings(actor, key, edit, { action: "change_protection", ...asked });
+    return this.#changeSettings(actor, key, edit, { action: "change_protection", ...onceOption });
   };
 
-  readonly changePrimaries = (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], asked?: OnceOption) => {
+  readonly changePrimaries = (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], onceOption?: OnceOption) => {
     const primaries = serversFrom(servers, this.#options.now());
     const edit = { kind: "servers", primaries, faults: this.#faultsOf(servers) } as const;
-    return this.#changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...asked });
+    return this.#changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...onceOption });
   };
 
   /** The name must be the current one, because zones cannot be renamed. Without a TTL the zone keeps its own. */

@@ -44,10 +44,15 @@ export type ChangeSettings = ReturnType<typeof createChangeSettings>;
 type ActionOption = OnceOption & { readonly action?: string };
 
 export function createChangeSettings(options: RecordServiceOptions, permittedView: PermittedView) {
-  return async (actor: Actor, key: AnyZoneKey, edit: SettingsEdit, asked: ActionOption = {}): Promise<Written> => {
+  return async (
+    actor: Actor,
+    key: AnyZoneKey,
+    edit: SettingsEdit,
+    actionOption: ActionOption = {},
+  ): Promise<Written> => {
     const at = await permittedView.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
-    const command = { kind: "edit-settings", actor, at, edit, now: options.now(), ...asked } as const;
+    const command = { kind: "edit-settings", actor, at, edit, now: options.now(), ...actionOption } as const;
     return await runWatched(options, command, editSettingsRule);
   };
 }

@@ -47,15 +47,15 @@ class SigningOperations {
     this.#permitted = permitted;
   }
 
-  readonly publishKeys = (actor: Actor, at: ZoneKey, keys: readonly PublicKey[], asked: OnceOption = {}) =>
-    this.#plain(actor, at, "publish_keys", { kind: "publish-keys", keys }, asked);
+  readonly publishKeys = (actor: Actor, at: ZoneKey, keys: readonly PublicKey[], onceOption: OnceOption = {}) =>
+    this.#plain(actor, at, "publish_keys", { kind: "publish-keys", keys }, onceOption);
 
   /** Without tags, withdraws all keys of other servers. */
-  readonly withdrawKeys = (actor: Actor, at: ZoneKey, tags: readonly number[], asked: OnceOption = {}) =>
-    this.#plain(actor, at, "withdraw_keys", { kind: "withdraw-keys", tags }, asked);
+  readonly withdrawKeys = (actor: Actor, at: ZoneKey, tags: readonly number[], onceOption: OnceOption = {}) =>
+    this.#plain(actor, at, "withdraw_keys", { kind: "withdraw-keys", tags }, onceOption);
 
   /** A zone without NS records gets those of this service. */
-  readonly signZone = (actor: Actor, at: ZoneKey, choice: SigningChoice, asked: OnceOption = {}) => {
+  readonly signZone = (actor: Actor, at: ZoneKey, choice: SigningChoice, onceOption: OnceOption = {}) => {
     const { store, now } = this.#options;
     const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
       const long = await longNameIn(store, zone, choice.denial);
@@ -67,11 +67,11 @@ class SigningOperations {
         owners: await ownersToSign(store, zone),
       }));
     };
-    return this.#change(actor, at, "sign_zone", editFor, asked);
+    return this.#change(actor, at, "sign_zone", editFor, onceOption);
   };
 
   /** Without `algorithm`, the new key uses that of the old one. */
-  readonly rollKey = (actor: Actor, at: ZoneKey, algorithm: Algorithm | undefined, asked: OnceOption = {}) => {
+  readonly rollKey = (actor: Actor, at: ZoneKey, algorithm: Algorithm | undefined, onceOption: OnceOption = {}) => {
     const { store, now } = this.#options;
     const editFor = (zone: Zone) =>
       this.#withSigner(async (own) => {
@@ -80,53 +80,53 @@ class SigningOperations {
         const created = newKey(own, chosen, now(), [...keys, ...others]);
         return { kind: "roll", ...created, zoneTtl: await highestTtlIn(store, zone) };
       });
-    return this.#change(actor, at, "roll_key", editFor, asked);
+    return this.#change(actor, at, "roll_key", editFor, onceOption);
   };
 
   /** Changes between NSEC and NSEC3. */
-  readonly changeDenial = (actor: Actor, at: ZoneKey, denial: DenialKind, asked: OnceOption = {}) => {
+  readonly changeDenial = (actor: Actor, at: ZoneKey, denial: DenialKind, onceOption: OnceOption = {}) => {
     const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
       const long = await longNameIn(this.#options.store, zone, denial);
       return long === undefined ? ok({ kind: "denial", denial }) : fail(long);
     };
-    return this.#change(actor, at, "change_denial", editFor, asked);
+    return this.#change(actor, at, "change_denial", editFor, onceOption);
   };
 
   /** `isImmediate`: does not wait for the parent, so resolvers reject the zone while the parent has a DS record. */
-  readonly unsignZone = (actor: Actor, at: ZoneKey, isImmediate: boolean, asked: OnceOption = {}) =>
-    this.#plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "go-insecure" }, asked);
+  readonly unsignZone = (actor: Actor, at: ZoneKey, isImmediate: boolean, onceOption: OnceOption = {}) =>
+    this.#plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "go-insecure" }, onceOption);
 
   /** Does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
-  readonly ignoreSilentServers = (actor: Actor, at: ZoneKey, _: object = {}, asked: OnceOption = {}) =>
-    this.#plain(actor, at, "ignore_silent_servers", { kind: "ignore-silent" }, asked);
+  readonly ignoreSilentServers = (actor: Actor, at: ZoneKey, _: object = {}, onceOption: OnceOption = {}) =>
+    this.#plain(actor, at, "ignore_silent_servers", { kind: "ignore-silent" }, onceOption);
 
   /** Cancels `unsignZone` while it waits for the parent. */
-  readonly keepSigned = (actor: Actor, at: ZoneKey, _: object = {}, asked: OnceOption = {}) =>
-    this.#plain(actor, at, "keep_signed", { kind: "keep-signed" }, asked);
+  readonly keepSigned = (actor: Actor, at: ZoneKey, _: object = {}, onceOption: OnceOption = {}) =>
+    this.#plain(actor, at, "keep_signed", { kind: "keep-signed" }, onceOption);
 
   async #change(
     actor: Actor,
     at: ZoneKey,
     action: string,
     editFor: (zone: Zone) => Promise<Result<Wanted>>,
-    asked: OnceOption,
+    onceOption: OnceOption,
   ): Promise<ZoneOutcome> {
     const permitted = this.#permitted;
     const { store, now } = this.#options;
     const zone = await permitted.openZone(actor, at);
-    if (zone === undefined) return missingOr(await writtenBefore(store, actor, at, asked, now()));
+    if (zone === undefined) return missingOr(await writtenBefore(store, actor, at, onceOption, now()));
     const obstacle = writeObstacle(permitted, actor, zone);
     if (obstacle) return obstacle;
     const wanted = await editFor(zone);
     if (!wanted.ok) return refused(wanted.faults);
     const { owners = "apex", ...edit } = wanted.value;
-    const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...asked } as const;
+    const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...onceOption } as const;
     return await withZone(permitted, actor, at, await runWatched(this.#options, command, changeSigningRule));
   }
 
   /** For changes that need no new key. */
-  #plain(actor: Actor, at: ZoneKey, action: string, edit: SigningEdit, asked: OnceOption): Promise<ZoneOutcome> {
-    return this.#change(actor, at, action, async () => ok(edit), asked);
+  #plain(actor: Actor, at: ZoneKey, action: string, edit: SigningEdit, onceOption: OnceOption): Promise<ZoneOutcome> {
+    return this.#change(actor, at, action, async () => ok(edit), onceOption);
   }
 
   async #withSigner(edit: (signer: Signer) => Promise<Wanted>): Promise<Result<Wanted>> {
