@@ -131,12 +131,13 @@ type ParentServer = { readonly name: string; readonly peers: readonly Peer[] };
 export const createAskParent =
   (servers: readonly Peer[] = [], tools: DnsTools = systemDns()): AskParent =>
   async (zone, signal) => {
-    const asked =
+    const parents =
       servers.length > 0
         ? servers.map((peer) => ({ name: nameOf(peer), peers: [peer] }))
         : await parentServers(zone, tools).catch((error: Error) => error.message);
-    if (typeof asked === "string") return [{ because: `the nameservers of the parent zone are not known: ${asked}` }];
-    return await Promise.all(asked.map((server) => viewOf(server, zone, { signal, limit: dsLimit, now: Date.now })));
+    if (typeof parents === "string")
+      return [{ because: `the nameservers of the parent zone are not known: ${parents}` }];
+    return await Promise.all(parents.map((server) => viewOf(server, zone, { signal, limit: dsLimit, now: Date.now })));
   };
 
 async function parentServers(zone: string, tools: DnsTools): Promise<readonly ParentServer[] | string> {

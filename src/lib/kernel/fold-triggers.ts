@@ -12,27 +12,27 @@ export type FoldTriggers = {
  * together. The last run always begins after the last trigger. `work` must not reject.
  */
 export function foldTriggers(work: () => Promise<void>, { spacing, signal, now }: FoldTriggers): () => void {
-  let [owed, running, startedAt] = [false, false, Number.NEGATIVE_INFINITY];
+  let [isTriggered, isRunning, startedAt] = [false, false, Number.NEGATIVE_INFINITY];
 
   const run = async () => {
-    while (owed && !signal.aborted) {
+    while (isTriggered && !signal.aborted) {
       const pause = startedAt + spacing - now();
       if (pause > 0) {
         // Timers count from the start of the event loop's turn, so they may fire early.
         await wait(pause, undefined, { signal }).catch(() => undefined);
         continue;
       }
-      owed = false;
+      isTriggered = false;
       startedAt = now();
       await work();
     }
-    running = false;
+    isRunning = false;
   };
 
   return () => {
-    owed = true;
-    if (running) return;
-    running = true;
+    isTriggered = true;
+    if (isRunning) return;
+    isRunning = true;
     void run();
   };
 }
