@@ -28,7 +28,7 @@ let store: SqliteStore;
 let service: RecordService;
 let actor: Actor & { readonly token: number };
 let workers: Worker[];
-let startStore: (together: number) => SqliteStore;
+let startStore: (threadFrom: number) => SqliteStore;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-writer-"));
@@ -39,7 +39,7 @@ beforeEach(async () => {
     workers.push(worker);
     return worker;
   };
-  startStore = (together) => openSqliteStore(workerData.path, migrations, undefined, { start, together }, limits);
+  startStore = (threadFrom) => openSqliteStore(workerData.path, migrations, undefined, { start, threadFrom }, limits);
   store = startStore(1);
   const account = (await store.ensureAccount("main", now)).id;
   const token = await store.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: now });

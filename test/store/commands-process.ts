@@ -28,7 +28,7 @@ async function open(): Promise<RecordStore> {
   }
   const path = place.replace(/\+thread$/, "");
   const start = () => startThread("store-writer", { workerData: { path, keyFile } });
-  return openSqliteStore(path, migrations, signer, place === path ? undefined : { start, together: 1 });
+  return openSqliteStore(path, migrations, signer, place === path ? undefined : { start, threadFrom: 1 });
 }
 
 const store = await open();

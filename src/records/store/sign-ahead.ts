@@ -68,14 +68,14 @@ const tries = 3;
  * Signs all names of a large zone in short steps, so that other writes go on, even to this zone: the names that they
  * change are signed again, until few are left. `before`: the result for an earlier attempt of the same write.
  */
-export async function signAhead(ways: SigningAhead, need: SignAhead, before?: NamesAhead): Promise<NamesAhead> {
-  const { store } = ways;
-  await openKeys(ways, need);
+export async function signAhead(tools: SigningAhead, need: SignAhead, before?: NamesAhead): Promise<NamesAhead> {
+  const { store } = tools;
+  await openKeys(tools, need);
   let ahead = before && isSignedWith(before, need.effect.zone) ? before : undefined;
   if (before !== ahead && before) await store.abandon(before.number);
   for (let left = tries; left > 0; left--) {
-    ahead ??= await signAll(ways, need);
-    const current = await catchUp(ways, need, ahead);
+    ahead ??= await signAll(tools, need);
+    const current = await catchUp(tools, need, ahead);
     if (current !== undefined) return current;
     await store.abandon(ahead.number);
     ahead = undefined;
@@ -122,13 +122,13 @@ async function timeOf({ store }: SigningAhead, { zone, by }: SignAhead): Promise
   return { now: by.now, until: expiryAfter(soaExpiry(top) ?? 0, by.now) };
 }
 
-async function signAll(ways: SigningAhead, need: SignAhead): Promise<NamesAhead> {
-  const { store, signer, schedule, signal } = ways;
+async function signAll(tools: SigningAhead, need: SignAhead): Promise<NamesAhead> {
+  const { store, signer, schedule, signal } = tools;
   const { zone, effect } = need;
   // What changes after this is signed again in the end, so it does not matter when each part of the zone is read.
   const position = await store.lastChange();
-  const at = await timeOf(ways, need);
-  const { plan, load } = await planAll(ways, need);
+  const at = await timeOf(tools, need);
+  const { plan, load } = await planAll(tools, need);
   const number = await store.newNumber();
   const next = () => schedule.next(zone.account);
   try {
@@ -146,11 +146,11 @@ async function signAll(ways: SigningAhead, need: SignAhead): Promise<NamesAhead>
   return { number, position, settings: { ttl, dnssec }, changes: effect.changes };
 }
 
-async function planAll(ways: SigningAhead, need: SignAhead) {
-  const { run } = ways.schedule;
+async function planAll(tools: SigningAhead, need: SignAhead) {
+  const { run } = tools.schedule;
   const { zone, effect, by } = need;
-  const { load, setsAt } = createWindow(ways, need);
-  const touched = await run(zone.account, typesAfter(effect, await everyPlace(ways, zone)));
+  const { load, setsAt } = createWindow(tools, need);
+  const touched = await run(zone.account, typesAfter(effect, await everyPlace(tools, zone)));
   const touchedAt = touching(effect, setsAt);
   await load([apex]);
   const signingZone = zoneToSign(effect.zone, signingIn(need), touchedAt(apex).sets, by);
@@ -197,8 +197,8 @@ async function* partsInGroups(
 }
 
 /** Signs again what has changed since. Undefined if a change concerns names that it does not list. */
-async function catchUp(ways: SigningAhead, need: SignAhead, ahead: NamesAhead): Promise<NamesAhead | undefined> {
-  const { store, signer, schedule, signal } = ways;
+async function catchUp(tools: SigningAhead, need: SignAhead, ahead: NamesAhead): Promise<NamesAhead | undefined> {
+  const { store, signer, schedule, signal } = tools;
   const { zone, effect, by } = need;
   const own = { ...effect.zone, namesAt: ahead.number };
   for (let { position } = ahead; ; ) {
@@ -206,7 +206,7 @@ async function catchUp(ways: SigningAhead, need: SignAhead, ahead: NamesAhead): 
     const missed = await store.missed(zone, position, perStep);
     if (missed.isAll && missed.owners.size <= fewMissed) return { ...ahead, position };
     const owners = [...new Set([apex, ...missed.owners])];
-    const { load, setsAt } = createWindow(ways, need);
+    const { load, setsAt } = createWindow(tools, need);
     await load(owners);
     const names = await store.namesNear(own, owners);
     await schedule.next(zone.account);

@@ -90,9 +90,9 @@ function applyDirectly(
   const effect = wanted && effectWith(zone, diffSets(sets, wanted), { serial }, by);
   if (effect === undefined) return zone;
   const isSigned = zone.settings.dnssec !== undefined;
-  if (isSigned && !on.together.takes(effect)) return undefined;
+  if (isSigned && !on.signingTogether.takes(effect)) return undefined;
   room?.expect(effect.zone, zone.recordCount);
   on.writer.apply(isSigned ? { ...effect, log: [] } : effect, sets);
-  if (isSigned) on.together.add(zone, effect, by);
+  if (isSigned) on.signingTogether.add(zone, effect, by);
   return effect.zone;
 }

@@ -30,7 +30,7 @@ export type WriteSigning = {
   /** Blocks. */
   readonly now: () => void;
   /** In other threads. */
-  readonly beside: (way: SigningWay) => Promise<void>;
+  readonly offThread: (way: SigningWay) => Promise<void>;
 };
 
 type ReadyWrite = { readonly write: PlannedWrite; readonly rows: ManyRows };
@@ -65,7 +65,7 @@ export type LargeWritesOptions = {
   readonly signAhead?: (
     need: SignAhead,
     before: NamesAhead | undefined,
-    ways: Pick<SigningAhead, "schedule" | "signal">,
+    tools: Pick<SigningAhead, "schedule" | "signal">,
   ) => Promise<NamesAhead>;
 };
 
@@ -157,8 +157,8 @@ export class LargeWrites {
   /** Names that have to be signed ahead are signed, and the write is tried again. */
   async #largeOrAhead<T>(account: number, write: PlannableWrite<T>, openSide: () => WriteSide): Promise<T> {
     const signAhead = this.#signAhead;
-    const ways = { schedule: this.#schedule, signal: this.#closing.signal };
-    return await repeatAhead(signAhead && ((need, before) => signAhead(need, before, ways)), async (ahead) => {
+    const tools = { schedule: this.#schedule, signal: this.#closing.signal };
+    return await repeatAhead(signAhead && ((need, before) => signAhead(need, before, tools)), async (ahead) => {
       const writeAfterAhead = { ...write, ahead };
       const done = ahead.size > 0 ? await this.#smallNow(account, writeAfterAhead) : undefined;
       return done ? done.result : await this.#large(account, writeAfterAhead, openSide);
@@ -212,7 +212,7 @@ export class LargeWrites {
   async #planned<T>(account: number, { planning, ahead }: PlannableWrite<T>, side: WriteSide, isUrgent: boolean) {
     const plan = await this.#schedule.run(account, planning(side, ahead));
     const next = () => this.#schedule.next(account);
-    for (const { signing } of plan.writes) await signing?.beside({ next, isUrgent });
+    for (const { signing } of plan.writes) await signing?.offThread({ next, isUrgent });
     return plan;
   }
 

@@ -146,7 +146,7 @@ function* planningEffect(
       now: () => {
         signed = planned.signed(signPartsNow(signer, zone.name, planned));
       },
-      beside: async (way) => {
+      offThread: async (way) => {
         const names: NameChange[] = [];
         const parts = { ...planned, groups: inGroups(planned.parts()) };
         for await (const some of signPartsOffThread(signer, zone.name, parts, way)) names.push(...some);
@@ -165,7 +165,7 @@ function* planningWrite(
   { wanted, settings, serial, renew, keys = [] }: Decision,
   isRemoved = false,
 ): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
-  on.together.sign(zone);
+  on.signingTogether.sign(zone);
   const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
   const effect = effectWith(zone, found, { settings, serial, renew }, by);
   if (effect === undefined) return [];

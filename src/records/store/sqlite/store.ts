@@ -53,7 +53,7 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
 /**
  * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer,
  * zones cannot be signed; without `limits`, they may have any number of records. `writerThread` starts the thread that
- * writes when `together` commands wait (default: 2); without it, this thread does.
+ * writes when `threadFrom` commands wait (default: 2); without it, this thread does.
  */
 export function openSqliteStore(
   path: string,
@@ -148,7 +148,7 @@ class CachedReads {
   };
 }
 
-type WriterThreadOptions = { readonly start: () => Worker; readonly together?: number };
+type WriterThreadOptions = { readonly start: () => Worker; readonly threadFrom?: number };
 
 type StoreFileOptions = {
   readonly path: string;
@@ -193,7 +193,7 @@ class StoreFile {
       isWriting: () => this.counters.waiting > 0,
     });
     this.#thread = writerThread && new WriterThread(writerThread.start, this.accessChanged);
-    this.#queue = this.#openQueue(writerThread?.together);
+    this.#queue = this.#openQueue(writerThread?.threadFrom);
     this.sql = sqliteSql(database, this.commit);
     this.#secondConnection = path === ":memory:" ? undefined : openSecondConnection(path);
     this.signedZones = createSqlSignedZones(this.#secondConnection ? sqliteSql(this.#secondConnection) : this.sql);
@@ -264,11 +264,11 @@ class StoreFile {
     this.main.database.close();
   }
 
-  #openQueue(together: number | undefined): WriteQueue {
+  #openQueue(threadFrom: number | undefined): WriteQueue {
     const hooks = transactionHooks(this.main, this.foreign);
     return new WriteQueue({
       thread: this.#thread,
-      together,
+      threadFrom,
       disk: this.#disk,
       counters: this.counters,
       runHere: (works) => runBatch(this.main.database, hooks, works),
@@ -291,7 +291,7 @@ class StoreFile {
       wrote: (count) => this.#count(count),
       signedZones,
     });
-    return { signAhead: (need, before, ways) => signAhead({ store, signer, ...ways }, need, before) };
+    return { signAhead: (need, before, tools) => signAhead({ store, signer, ...tools }, need, before) };
   }
 
   #count(changes: number): void {

@@ -101,7 +101,7 @@ export type QueueOptions = {
   /** Undefined: everything is written by this thread. */
   readonly thread: JobRunner | undefined;
   /** The thread is used when this many commands wait together. */
-  readonly together?: number | undefined;
+  readonly threadFrom?: number | undefined;
   /** Called before the writers get their answers. */
   readonly onDurable: (rows: readonly LoggedRow[]) => void;
   readonly disk: DiskSync;
@@ -245,9 +245,9 @@ export class WriteQueue {
    * thread.
    */
   #forThread(writes: readonly QueuedWork[]): readonly QueuedWork[] {
-    const { thread, together = 2 } = this.#options;
+    const { thread, threadFrom = 2 } = this.#options;
     const commands = writes.reduce((sum, { job }) => (job?.kind === "command" ? sum + 1 : sum), 0);
-    this.#crowded = commands >= together ? crowdedFor : Math.max(0, this.#crowded - 1);
+    this.#crowded = commands >= threadFrom ? crowdedFor : Math.max(0, this.#crowded - 1);
     // What the thread alone knows must be asked there.
     const isCheck = writes.some(({ job }) => job?.kind === "check-commits") && thread?.isStarted === true;
     if (thread === undefined || (this.#crowded === 0 && !isCheck)) return [];

@@ -51,7 +51,7 @@ export class WriteSide {
   readonly #neighboursOf: ReturnType<typeof prepareNeighbours>;
   readonly #signer: Signer | undefined;
   #signedNames: SignedNames | undefined;
-  #together: SigningTogether | undefined;
+  #signingTogether: SigningTogether | undefined;
 
   /** `mostValues`: as in `WriteView`. Without a signer, no writes are signed together. */
   constructor(database: DatabaseSync, mostValues?: number, signer?: Signer) {
@@ -73,20 +73,20 @@ export class WriteSide {
   };
 
   /** Also made on first use. */
-  get together(): SigningTogether {
-    this.#together ??= new SigningTogether((zone) => this.signedReads(zone), this.writer, this.#signer);
-    return this.#together;
+  get signingTogether(): SigningTogether {
+    this.#signingTogether ??= new SigningTogether((zone) => this.signedReads(zone), this.writer, this.#signer);
+    return this.#signingTogether;
   }
 
   /** Call before the transaction is committed. */
   endWrites(): void {
-    this.#together?.signAll();
+    this.#signingTogether?.signAll();
     this.writer.ending();
   }
 
   /** Call after the transaction was rolled back. */
   forgetWrites(): void {
-    this.#together?.forget();
+    this.#signingTogether?.forget();
     this.rowCache.forget();
   }
 
