@@ -25,7 +25,8 @@ export function createSigningAhead({ ahead: store, signer, add }: SigningAheadOp
     try {
       return await repeatAhead(
         signer && ((need, before) => signAhead({ store, signer, schedule, signal }, need, before)),
-        (ahead) => add({ ...write, ahead }),
+        // Alone: a batch uses what was signed ahead for every write to the zone.
+        (ahead) => add({ ...write, ahead, isLarge: true }),
       );
     } finally {
       release();
