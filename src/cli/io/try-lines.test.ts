@@ -36,8 +36,8 @@ describe("the store of a service, for another command", () => {
       { data: "d", database: "postgres://me@127.0.0.1/moor", databasePasswordFile: "pw" },
       "--database postgres://me@127.0.0.1:5432/moor --database-password-file pw",
     ],
-  ])("%s", (_, typed, flags) => {
+  ])("%s", async (_, typed, flags) => {
     const signal = new AbortController().signal;
-    expect(storeFlags(typed, readStorePlace(typed, { ...io, signal }))).toBe(flags);
+    expect(storeFlags(typed, await readStorePlace(typed, { ...io, signal }))).toBe(flags);
   });
 });

@@ -40,7 +40,7 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
     for (const each of keys) io.out(`${dsText(each, zone.name)}\n`);
     io.out(
       `\n${stage === "new" ? "Give it to your registrar when the stage is new-parent; until then, resolvers may still have unsigned records cached.\n" : ""}` +
-        `${io.program} dnssec status ${sameStore(options, io)} ${zone.name} shows the stage, and the DS record in every form that registrars ask for.\n`,
+        `${io.program} dnssec status ${await sameStore(options, io)} ${zone.name} shows the stage, and the DS record in every form that registrars ask for.\n`,
     );
     if (published) io.out(`\n${forOtherServer(done.value)}`);
     return 0;
@@ -124,7 +124,7 @@ async function listZones(
   }
   if (options.json) io.out(`${JSON.stringify(zones.map(forPrograms), null, 2)}\n`);
   else if (zones.length === 0)
-    io.out(`No zone is signed yet; sign one with: ${io.program} dnssec on ${sameStore(options, io)} ZONE\n`);
+    io.out(`No zone is signed yet; sign one with: ${io.program} dnssec on ${await sameStore(options, io)} ZONE\n`);
   else
     io.out(
       printTable(

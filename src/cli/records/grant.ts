@@ -52,14 +52,14 @@ export async function grantList(
   const grants = await withStore(options, io, (store) => store.grants({}));
   if (options.json) io.out(`${JSON.stringify(grants.map(forPrograms), null, 2)}\n`);
   else if (grants.length === 0)
-    io.out(`There are no grants yet; create one with: ${io.program} grant add ${sameStore(options, io)} NAME\n`);
+    io.out(`There are no grants yet; create one with: ${io.program} grant add ${await sameStore(options, io)} NAME\n`);
   else io.out(printTable(["id", "account", "may create", "from", "by", "created"], grants.map(row)));
   return 0;
 }
 
 export async function grantRevoke(id: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const revoked = /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeGrant(Number(id))));
-  if (!revoked) return noneToRevoke("grant", id, `grant list ${sameStore(options, io)}`, io);
+  if (!revoked) return noneToRevoke("grant", id, `grant list ${await sameStore(options, io)}`, io);
   io.out(`Revoked grant ${id}; zones that were created with it stay.\n`);
   return 0;
 }

@@ -124,7 +124,7 @@ async function readSettings(options: RecordsCommand, io: CommandIo) {
     certificate,
     acme: acme.acme,
     oidc: oidc.oidc,
-    database: readStorePlace(options, io),
+    database: await readStorePlace(options, io),
     dataFolder: resolve(io.cwd, options.data),
   };
 }

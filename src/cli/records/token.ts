@@ -44,7 +44,7 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
     return made;
   });
   io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${scopeInWords(scope)}.\n`);
-  const undo = `${io.program} token revoke ${sameStore(options, io)} ${token.id}`;
+  const undo = `${io.program} token revoke ${await sameStore(options, io)} ${token.id}`;
   for (const mistake of mistakes) io.err(`${mistake}; if that is a mistake, run: ${undo}\n`);
   io.err(place === undefined ? "This is the only time it is shown:\n" : `Written to ${options.to}\n`);
   if (place === undefined) io.out(`${secret}\n`);
@@ -83,7 +83,7 @@ export async function tokenList(
   const tokens = await withStore(options, io, (store) => store.tokens());
   if (options.json) io.out(`${JSON.stringify(tokens.map(forPrograms), null, 2)}\n`);
   else if (tokens.length === 0)
-    io.out(`There are no tokens yet; create one with: ${io.program} token add ${sameStore(options, io)}\n`);
+    io.out(`There are no tokens yet; create one with: ${io.program} token add ${await sameStore(options, io)}\n`);
   else io.out(printTable(["id", "name", "account", "may", "created", "last used", "uses", "state"], tokens.map(row)));
   return 0;
 }
@@ -91,7 +91,7 @@ export async function tokenList(
 export async function tokenRevoke(id: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const revoked =
     /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeToken(Number(id), Date.now())));
-  if (!revoked) return noneToRevoke("token", id, `token list ${sameStore(options, io)}`, io);
+  if (!revoked) return noneToRevoke("token", id, `token list ${await sameStore(options, io)}`, io);
   io.out(`Revoked token ${id}.\n`);
   return 0;
 }

@@ -53,7 +53,7 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
   });
   if (made === "name-taken") {
     io.err(
-      `Key ${name} already exists; revoke it first with: ${io.program} transfer-key revoke ${sameStore(options, io)} ${name}\n`,
+      `Key ${name} already exists; revoke it first with: ${io.program} transfer-key revoke ${await sameStore(options, io)} ${name}\n`,
     );
     return 1;
   }
@@ -70,7 +70,9 @@ export async function transferKeyList(
   const keys = await withStore(options, io, (store) => store.transferKeys());
   if (options.json) io.out(`${JSON.stringify(keys.map(forPrograms), null, 2)}\n`);
   else if (keys.length === 0)
-    io.out(`There are no keys yet; create one with: ${io.program} transfer-key add ${sameStore(options, io)} NAME\n`);
+    io.out(
+      `There are no keys yet; create one with: ${io.program} transfer-key add ${await sameStore(options, io)} NAME\n`,
+    );
   else io.out(printTable(["name", "algorithm", "account", "may", "created", "state"], keys.map(row)));
   return 0;
 }
@@ -78,7 +80,7 @@ export async function transferKeyList(
 export async function transferKeyRevoke(text: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const name = parseName(text);
   const revoked = name.ok && (await withStore(options, io, (store) => store.revokeTransferKey(name.value, Date.now())));
-  if (!revoked) return noneToRevoke("key", text, `transfer-key list ${sameStore(options, io)}`, io);
+  if (!revoked) return noneToRevoke("key", text, `transfer-key list ${await sameStore(options, io)}`, io);
   io.out(`Revoked key ${name.value}.\n`);
   return 0;
 }

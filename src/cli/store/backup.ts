@@ -25,7 +25,9 @@ import { counted, countsInWords, faultsInWords, inMegabytes } from "./words.ts";
 export async function storeBackup(file: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
   const tellers = { progress: progress.tell, signal: io.signal };
-  const outcome = await backupOf(readStorePlace(options, io), resolve(io.cwd, file), tellers).finally(progress.end);
+  const outcome = await backupOf(await readStorePlace(options, io), resolve(io.cwd, file), tellers).finally(
+    progress.end,
+  );
   if (outcome.kind === "faulty") {
     printFaults(outcome.faults, io);
     io.err(`No backup was written: the copy has ${faultsInWords(outcome.faults.length)}, and so does the store.\n`);
@@ -51,7 +53,7 @@ export async function storeRestore(
   options: DatabaseOptions & { readonly moveAside?: boolean },
   io: CommandIo,
 ): Promise<number> {
-  const place = readStorePlace(options, io);
+  const place = await readStorePlace(options, io);
   if (place.kind === "postgres") {
     if (!options.moveAside) return await restoreToServer(file, place, io);
     io.err(

@@ -11,7 +11,7 @@ import { countsInWords, faultsInWords } from "./words.ts";
 /** Checks the store, or the given file. */
 export async function storeCheck(file: string | undefined, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
-  const place = file === undefined ? readStorePlace(options, io) : readPlace(file, options, io);
+  const place = file === undefined ? await readStorePlace(options, io) : await readPlace(file, options, io);
   const tables = await readTables(place, "look", io.signal);
   const whereTo = place.kind === "sqlite" ? `${dataFlag(options)} --move-aside` : "--database NEW-DATABASE";
   let faults = 0;

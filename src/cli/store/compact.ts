@@ -16,7 +16,7 @@ export type StoreCompact = DatabaseOptions & {
 
 /** Drops old history if asked to, and returns unused space to the disk. */
 export async function storeCompact(options: StoreCompact, io: CommandIo): Promise<number> {
-  const place = readStorePlace(options, io);
+  const place = await readStorePlace(options, io);
   const dropped = await dropOld(place, options.keepHistory ?? Number.POSITIVE_INFINITY, io);
   io.out(
     options.keepHistory === undefined

@@ -19,7 +19,7 @@ export async function storeCopy(
   options: Omit<DatabaseOptions, "data">,
   io: CommandIo,
 ): Promise<number> {
-  return await copyStore(readPlace(fromText, options, io), readPlace(toText, options, io), io);
+  return await copyStore(await readPlace(fromText, options, io), await readPlace(toText, options, io), io);
 }
 
 export async function copyStore(from: StorePlace, to: StorePlace, io: CommandIo): Promise<number> {

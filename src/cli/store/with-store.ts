@@ -20,7 +20,7 @@ export async function withStore<T>(
 
 /** An existing store. */
 export async function findStore(options: DatabaseOptions, io: CommandIo, todo?: string): Promise<StorePlace> {
-  const place = readStorePlace(options, io);
+  const place = await readStorePlace(options, io);
   if (place.kind !== "sqlite") return place;
   await findDatabase(place.path, todo);
   return place;
@@ -32,7 +32,7 @@ export async function withNewStore<T>(
   io: CommandIo,
   work: (store: RecordStore, signer: Signer) => Promise<T>,
 ): Promise<T> {
-  const place = readStorePlace(options, io);
+  const place = await readStorePlace(options, io);
   if (place.kind === "sqlite") await openDataFolder(resolve(io.cwd, options.data));
   return await workOn(place, io, work);
 }
