@@ -198,14 +198,22 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
       const isTaken = decision === "take_theirs";
       const there = isTaken ? (await store.publishedZone(zone.number))?.ttl : undefined;
       const content = decided.held && { ...decided.held, ttl: decided.held.ttl ?? there ?? zone.settings.ttl };
-      // The publisher ends the drift of a set that is the same here and there. Otherwise the row is written first:
-      // the publisher looks at it as soon as the settings have changed. It may have learnt more about the set since.
-      const change = { before: row, after: { ...decided, at: now() } };
-      if (!isTaken && (await store.replacePublishedSets(zone.number, [change])).length === 0)
-        return refused([nothingToDecide(setKey(owner, type))]);
-      const published = isTaken ? undefined : { ...found.published, asked: now() };
-      const take = isTaken ? [{ owner, type, content }] : [];
-      return await run({ actor, at, action: decision, published, take, takesAll: false });
+      const settle = async () => {
+        const change = { before: row, after: { ...decided, at: now() } };
+        return (await store.replacePublishedSets(zone.number, [change])).length > 0;
+      };
+      if (isTaken) {
+        const take = [{ owner, type, content }];
+        const taken = await run({ actor, at, action: decision, published: undefined, take, takesAll: false });
+        // The publisher also ends the drift of a set that is the same here and there, but the set may change before.
+        if (taken.kind === "done") await settle();
+        return taken;
+      }
+      // The row is written first: the publisher looks at it as soon as the settings have changed. It may have learnt more
+      // about the set since.
+      if (!(await settle())) return refused([nothingToDecide(setKey(owner, type))]);
+      const published = { ...found.published, asked: now() };
+      return await run({ actor, at, action: decision, published, take: [], takesAll: false });
     },
   };
 }
