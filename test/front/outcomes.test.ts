@@ -10,6 +10,8 @@ type Fault =
   | "none"
   | "lose the answer"
   | "lose the request"
+  /** After one of these two: nothing can be read until the test goes on, so nothing is known. */
+  | "lose everything"
   | { readonly status: number; readonly retryAfter?: number };
 
 let proxy: Server;
@@ -20,9 +22,11 @@ beforeAll(async () => {
     const { method = "", url = "" } = asked;
     requests.push(`${method} ${url}`);
     const isWrite = method !== "GET";
-    if (isWrite && fault === "lose the request") return void asked.socket.destroy();
-    if (isWrite && typeof fault === "object") {
-      const { status, retryAfter } = fault;
+    const now = fault;
+    if (isWrite && (now === "lose the answer" || now === "lose the request")) fault = "lose everything";
+    if (now === "lose everything" || (isWrite && now === "lose the request")) return void asked.socket.destroy();
+    if (isWrite && typeof now === "object") {
+      const { status, retryAfter } = now;
       asked.resume();
       reply.writeHead(status, { "content-type": "application/json", "retry-after": String(retryAfter ?? "") });
       return void reply.end(
@@ -31,7 +35,7 @@ beforeAll(async () => {
     }
     const target = new URL(url, rig.there().service.url);
     const passed = request(target, { method, headers: asked.headers }, (answer) => {
-      if (isWrite && fault === "lose the answer") return void answer.resume().once("end", () => asked.socket.destroy());
+      if (isWrite && now === "lose the answer") return void answer.resume().once("end", () => asked.socket.destroy());
       reply.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(reply);
     });

@@ -209,8 +209,8 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
         if (taken.kind === "done") await settle();
         return taken;
       }
-      // The row is written first: the publisher looks at it as soon as the settings have changed. It may have learnt more
-      // about the set since.
+      // The row is written first: the publisher looks at it as soon as the settings have changed. It may have learnt
+      // more about the set since.
       if (!(await settle())) return refused([nothingToDecide(setKey(owner, type))]);
       const published = { ...found.published, asked: now() };
       return await run({ actor, at, action: decision, published, take: [], takesAll: false });
