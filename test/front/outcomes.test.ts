@@ -75,7 +75,7 @@ describe("an outcome that is not known", () => {
       fault = "none";
       await expect.poll(() => stateOf(zone)).toBe("published");
       expect(await rig.there().lines(zone)).toEqual(["www 300 A 192.0.2.1"]);
-      expect((await rig.front().action(action.id)).status).toBe("success");
+      await expect.poll(async () => (await rig.front().action(action.id)).status).toBe("success");
     },
   );
 });
