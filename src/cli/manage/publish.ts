@@ -51,7 +51,9 @@ export async function publishZone(
   return 0;
 }
 
-/** A token that is given again replaces the old one. Why not: it must not be sent to another service. */
+/**
+ * A token that is given again replaces the old one. Returns why it does not: it must not be sent to another service.
+ */
 async function storeProvider(
   api: RecordsApi,
   name: string,

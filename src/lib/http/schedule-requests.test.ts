@@ -184,6 +184,19 @@ describe.each(Object.entries(servers))("the server %s", (_, start) => {
   });
 });
 
+/** Sends it without TLS. Returns what was received until the connection was closed. */
+async function sendPlain(port: number, text: string): Promise<string> {
+  const socket = connectPlain(port, "127.0.0.1").on("error", () => undefined);
+  let got = "";
+  socket.setEncoding("latin1").on("data", (piece: string) => {
+    got += piece;
+  });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.write(text);
+  await closed;
+  return got;
+}
+
 /** A server that counts the answers it has begun, in whatever way. */
 async function startCounting() {
   let made = 0;
@@ -194,17 +207,7 @@ async function startCounting() {
   scheduleRequests(server);
   closing.push(() => server.close());
   const { port } = await listenOn(server, anyPort);
-  const send = async (text: string) => {
-    const socket = connectPlain(port, "127.0.0.1").on("error", () => undefined);
-    let got = "";
-    socket.setEncoding("latin1").on("data", (piece: string) => {
-      got += piece;
-    });
-    const closed = new Promise((resolve) => socket.once("close", resolve));
-    socket.write(text);
-    await closed;
-    return got.match(/HTTP\/1\.1 \d+/g);
-  };
+  const send = async (text: string) => (await sendPlain(port, text)).match(/HTTP\/1\.1 \d+/g);
   return { send, made: () => made };
 }
 
@@ -256,22 +259,12 @@ it("without TLS, the rest of a body in tiny parts costs no work; later connectio
   scheduleRequests(server);
   closing.push(() => server.close());
   const { port } = await listenOn(server, anyPort);
-  const send = async (text: string) => {
-    const socket = connectPlain(port, "127.0.0.1").on("error", () => undefined);
-    let got = "";
-    socket.setEncoding("latin1").on("data", (piece: string) => {
-      got += piece;
-    });
-    socket.write(text);
-    await once(socket, "close");
-    return got;
-  };
-  await send(tinyParts);
+  await sendPlain(port, tinyParts);
   expect(parts()).toBe(mostSmallParts + 1);
   for (let i = 0; i < 3; i++)
-    expect(await send("POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody")).toMatch(
-      /body/,
-    );
+    expect(
+      await sendPlain(port, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody"),
+    ).toMatch(/body/);
 });
 
 it("a request to upgrade the connection is answered as any other, and then the connection is closed", async () => {
