@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { type Prerequisite, type RecordUpdate, unmetPrerequisite, updatedSets } from "./dns-update.ts";
+import type { RRset } from "./rrset.ts";
 
 const soa = "ns1.example.org. hostmaster.example.org.";
 const sets = writtenSets(
@@ -146,5 +147,50 @@ describe("prerequisites (RFC 2136 section 3.2)", () => {
     ["name-missing", [is("192.0.2.1"), { kind: "name-in-use", owner: "nobody" }]],
   ])("%s: %j", (expected, prerequisites) => {
     expect(unmetPrerequisite(sets, prerequisites)).toBe(expected);
+  });
+});
+
+describe("a message with thousands of entries", () => {
+  const entries = 500;
+  /** Sets of `a`, `b`, … that count how often something of them is read. */
+  const counted = (values: number) => {
+    const counts = { reads: 0 };
+    const counting = <T extends object>(item: T): T =>
+      new Proxy(item, {
+        get: (target, key, self) => {
+          counts.reads += 1;
+          return Reflect.get(target, key, self);
+        },
+      });
+    const record = (i: number) =>
+      counting({ id: `${i}`, name: "a", value: `${i}`, rdata: `${i}`, comment: "", created: 1, modified: 1 });
+    const setAt = (i: number): RRset => {
+      const records = Array.from({ length: values }, (_, k) => record(k));
+      return counting({ owner: `n${i}`, type: "TXT", ttl: null, records });
+    };
+    return { counts, sets: Array.from({ length: entries / values }, (_, i) => setAt(i)) };
+  };
+  const each = <T>(make: (i: number) => T): readonly T[] => Array.from({ length: entries }, (_, i) => make(i));
+
+  it.each<[string, number, (i: number) => RecordUpdate]>([
+    ["that add", 1, (i) => ({ kind: "add", owner: `n${i}`, type: "TXT", ttl: 60, rdata: "x" })],
+    ["that add to one set", entries, (i) => ({ kind: "add", owner: "n0", type: "TXT", ttl: 60, rdata: `x${i}` })],
+    ["that delete names", 1, (i) => ({ kind: "delete-name", owner: `n${i}` })],
+    ["that delete sets", 1, (i) => ({ kind: "delete-set", owner: `n${i}`, type: "A" })],
+    ["that delete from one set", entries, (i) => ({ kind: "delete-record", owner: "n0", type: "TXT", rdata: `x${i}` })],
+  ])("%s looks at each set a few times", (_, values, update) => {
+    const zone = counted(values);
+    updatedSets(zone.sets, each(update), { zoneTtl: 60, now: 1, ids: each(String) });
+    expect(zone.counts.reads).toBeLessThan(20 * entries);
+  });
+
+  it.each<[string, (i: number) => Prerequisite]>([
+    ["names", (i) => ({ kind: "name-in-use", owner: `n${i}` })],
+    ["sets", (i) => ({ kind: "set-absent", owner: `n${i}`, type: "A" })],
+    ["values", (i) => ({ kind: "set-is", owner: `n${i}`, type: "TXT", rdata: "0" })],
+  ])("whose prerequisites are %s looks at each set a few times", (_, prerequisite) => {
+    const zone = counted(1);
+    expect(unmetPrerequisite(zone.sets, each(prerequisite))).toBeUndefined();
+    expect(zone.counts.reads).toBeLessThan(20 * entries);
   });
 });

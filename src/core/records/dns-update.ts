@@ -27,30 +27,48 @@ export type Unmet = "name-exists" | "name-missing" | "set-exists" | "set-missing
 
 /** The first prerequisite that does not hold, in the order of section 3.2. */
 export function unmetPrerequisite(sets: readonly RRset[], prerequisites: readonly Prerequisite[]): Unmet | undefined {
-  const wanted = new Map<string, Set<string>>();
+  const names = byOwner(sets);
+  const wanted = new Map<string, SetName & { readonly values: Set<string> }>();
   for (const each of prerequisites) {
-    const unmet = each.kind === "set-is" ? undefined : unmetAlone(sets, each);
+    if (each.kind === "set-is") {
+      const { owner, type, rdata } = each;
+      const key = setKey(owner, type);
+      const { values } = wanted.get(key) ?? { values: new Set() };
+      wanted.set(key, { owner, type, values: values.add(rdata) });
+      continue;
+    }
+    const unmet = unmetAlone(names.get(each.owner), each);
     if (unmet !== undefined) return unmet;
-    if (each.kind !== "set-is") continue;
-    const key = setKey(each.owner, each.type);
-    wanted.set(key, (wanted.get(key) ?? new Set()).add(each.rdata));
   }
-  for (const [key, values] of wanted) {
-    const set = sets.find(({ owner, type }) => setKey(owner, type) === key);
-    const same = set?.records.length === values.size && set.records.every((record) => values.has(record.rdata));
+  for (const { owner, type, values } of wanted.values()) {
+    const records = names.get(owner)?.get(type)?.records;
+    const same = records?.length === values.size && records.every(({ rdata }) => values.has(rdata));
     if (!same) return "set-missing";
   }
   return undefined;
 }
 
-function unmetAlone(sets: readonly RRset[], each: Exclude<Prerequisite, { kind: "set-is" }>): Unmet | undefined {
-  const named = sets.filter((set) => set.owner === each.owner);
-  const found = "type" in each && named.some((set) => set.type === each.type);
+/** A message may name thousands of sets: none of them is searched for among the others. */
+function byOwner(sets: readonly RRset[]): ReadonlyMap<string, ReadonlyMap<RecordType, RRset>> {
+  const names = new Map<string, Map<RecordType, RRset>>();
+  for (const set of sets) {
+    const own = names.get(set.owner);
+    if (own) own.set(set.type, set);
+    else names.set(set.owner, new Map([[set.type, set]]));
+  }
+  return names;
+}
+
+function unmetAlone(
+  own: ReadonlyMap<RecordType, RRset> | undefined,
+  each: Exclude<Prerequisite, { kind: "set-is" }>,
+): Unmet | undefined {
+  const found = "type" in each && own?.has(each.type) === true;
   switch (each.kind) {
     case "name-in-use":
-      return named.length === 0 ? "name-missing" : undefined;
+      return own === undefined ? "name-missing" : undefined;
     case "name-not-in-use":
-      return named.length > 0 ? "name-exists" : undefined;
+      return own === undefined ? undefined : "name-exists";
     case "set-exists":
       return found ? undefined : "set-missing";
     case "set-absent":
@@ -74,62 +92,73 @@ export function updatedSets(
   updates: readonly RecordUpdate[],
   context: UpdateContext,
 ): readonly RRset[] {
-  const result = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
+  const names = new Map([...byOwner(sets)].map(([owner, own]) => [owner, draftsOf(own)]));
   for (const [i, update] of updates.entries()) {
-    if (update.kind === "add") add(result, update, context, context.ids[i] ?? "");
-    else remove(result, update);
+    const own: Drafts = names.get(update.owner) ?? new Map();
+    names.set(update.owner, own);
+    if (update.kind === "add") add(own, update, context, context.ids[i] ?? "");
+    else remove(own, update);
   }
-  return [...result.values()];
+  return [...names.values()].flatMap((own) => [...own.values()].map(toSet));
 }
 
-type Sets = Map<string, RRset>;
+/** The sets of one name. */
+type Drafts = Map<RecordType, Draft>;
 
-function add(sets: Sets, update: RecordUpdate & { kind: "add" }, { zoneTtl, now }: UpdateContext, id: string): void {
+/** A set while it changes. `records`: by their data; undefined until one may be added or removed. */
+type Draft = { readonly set: RRset; records?: Map<string, ZoneRecord> };
+
+const draftsOf = (own: ReadonlyMap<RecordType, RRset>): Drafts =>
+  new Map(Array.from(own, ([type, set]) => [type, { set }]));
+
+const toSet = ({ set, records }: Draft): RRset =>
+  records === undefined ? set : { ...set, records: [...records.values()] };
+
+function recordsOf(draft: Draft): Map<string, ZoneRecord> {
+  draft.records ??= new Map(draft.set.records.map((record) => [record.rdata, record]));
+  return draft.records;
+}
+
+function add(own: Drafts, update: RecordUpdate & { kind: "add" }, { zoneTtl, now }: UpdateContext, id: string): void {
   const { owner, type, rdata } = update;
-  const key = setKey(owner, type);
-  const set = sets.get(key);
-  if (type === "SOA" && !isNewerSoa(set, update)) return;
-  if (inTheWay(sets, owner, type)) return;
-  const ttl = update.ttl === zoneTtl && (set?.ttl ?? null) === null ? null : update.ttl;
-  const added: ZoneRecord = { id, name: owner, value: rdata, rdata, comment: "", created: now, modified: now };
-  const [only] = set?.records ?? [];
+  const draft = own.get(type);
+  const records = draft ? recordsOf(draft) : new Map<string, ZoneRecord>();
+  const [only] = records.values();
+  if (type === "SOA" && !isNewerSoa(only, update)) return;
+  if (isInTheWay(own, type)) return;
+  const ttl = update.ttl === zoneTtl && (draft?.set.ttl ?? null) === null ? null : update.ttl;
   const single = type === "SOA" || type === "CNAME" || type === dname;
-  if (set !== undefined && single && only !== undefined && only.rdata !== rdata) {
-    sets.set(key, { ...set, ttl, records: [{ ...only, value: rdata, rdata, modified: now }] });
-  } else if (set?.records.some((record) => record.rdata === rdata)) {
-    sets.set(key, { ...set, ttl });
-  } else {
-    sets.set(key, { ...(set ?? { owner, type }), ttl, records: [...(set?.records ?? []), added] });
+  if (single && only !== undefined && only.rdata !== rdata) {
+    records.delete(only.rdata);
+    records.set(rdata, { ...only, value: rdata, rdata, modified: now });
+  } else if (!records.has(rdata)) {
+    records.set(rdata, { id, name: owner, value: rdata, rdata, comment: "", created: now, modified: now });
   }
+  own.set(type, { set: { ...(draft?.set ?? { owner, type, records: [] }), ttl }, records });
 }
 
-function remove(sets: Sets, update: Exclude<RecordUpdate, { kind: "add" }>): void {
-  const { owner } = update;
-  for (const [key, set] of sets) {
-    if (set.owner !== owner || (update.kind !== "delete-name" && set.type !== update.type)) continue;
-    const kept = owner === apex && (set.type === "SOA" || set.type === "NS");
+function remove(own: Drafts, update: Exclude<RecordUpdate, { kind: "add" }>): void {
+  for (const type of update.kind === "delete-name" ? [...own.keys()] : [update.type]) {
+    const draft = own.get(type);
+    if (draft === undefined) continue;
+    const kept = update.owner === apex && (type === "SOA" || type === "NS");
     if (update.kind !== "delete-record") {
-      if (!kept) sets.delete(key);
+      if (!kept) own.delete(type);
       continue;
     }
-    const records = set.records.filter((record) => record.rdata !== update.rdata);
+    const records = recordsOf(draft);
     // The zone keeps its SOA and the last of its nameservers (section 3.4.2.4).
-    if (kept && records.length === 0) continue;
-    if (records.length === 0) sets.delete(key);
-    else if (records.length < set.records.length) sets.set(key, { ...set, records });
+    if (kept && records.size === 1) continue;
+    records.delete(update.rdata);
+    if (records.size === 0) own.delete(type);
   }
 }
 
 /** Section 3.4.2.2: an SOA record is accepted only if there is one already and the serial is newer. */
-function isNewerSoa(set: RRset | undefined, { owner, rdata }: { owner: string; rdata: string }): boolean {
-  const old = set?.records[0];
+function isNewerSoa(old: ZoneRecord | undefined, { owner, rdata }: { owner: string; rdata: string }): boolean {
   return owner === apex && old !== undefined && compareSerials(serialOf(rdata), serialOf(old.rdata)) === 1;
 }
 
 /** A CNAME is not added where other records exist, nor the other way round (section 3.4.2.2). */
-function inTheWay(sets: Sets, owner: string, type: RecordType): boolean {
-  for (const set of sets.values()) {
-    if (set.owner === owner && (type === "CNAME") !== (set.type === "CNAME")) return true;
-  }
-  return false;
-}
+const isInTheWay = (own: Drafts, type: RecordType): boolean =>
+  type === "CNAME" ? [...own.keys()].some((other) => other !== "CNAME") : own.has("CNAME");

@@ -141,6 +141,7 @@ function generatedSets({ zone, sets }: WriteView, now: Instant): readonly RRset[
 function mayDo({ zone, key, from, now, prerequisites, updates }: PlainUpdate, sets: readonly RRset[]): boolean {
   const allowed = (kind: "read-set" | "write-set", { owner, type }: Pick<RRset, "owner" | "type">) =>
     may(key.scope, { kind, zone, owner, type, from, now }).kind === "yes";
+  const atName = Map.groupBy(sets, ({ owner }) => owner);
   return (
     may(key.scope, { kind: "read-zone", zone, from, now }).kind === "yes" &&
     key.scope.access === "write" &&
@@ -148,7 +149,7 @@ function mayDo({ zone, key, from, now, prerequisites, updates }: PlainUpdate, se
     updates.every((each) =>
       "type" in each
         ? allowed("write-set", each)
-        : sets.filter((set) => set.owner === each.owner).every((set) => isKept(set) || allowed("write-set", set)),
+        : (atName.get(each.owner) ?? []).every((set) => isKept(set) || allowed("write-set", set)),
     )
   );
 }
