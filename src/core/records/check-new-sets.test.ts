@@ -164,6 +164,18 @@ describe("what other nameservers refuse a whole zone for", () => {
     expect(refused([], [dname("@")], around("none"))).toEqual(["below-dname @ TYPE39"]);
     expect(refused([dname("y")], [dname("y")], around("y"))).toEqual([]);
     expect(refused([], [dname("z")], around("none"))).toEqual([]);
+    const two = [dname("y"), dname("c"), dname("b.d"), dname("z")];
+    expect(refused([], two, around("none"))).toEqual(["below-dname b.d TYPE39", "below-dname y TYPE39"]);
+  });
+
+  it("is compared with each stored name once, however many DNAME sets a write adds", () => {
+    let read = 0;
+    function* endingWith(): Generator<string> {
+      for (let i = 0; i < 100; i++, read++) yield `other${i}`;
+    }
+    const many = Array.from({ length: 100 }, (_, i) => set(`d${i}`, "TYPE39", [target]));
+    expect(refused([], many, { redirects: () => false, endingWith })).toEqual([]);
+    expect(read).toBe(100);
   });
 });
 

@@ -65,7 +65,7 @@ export function* checkingRedirects(
     if (at !== undefined) faults.push(belowDname(at, owner, setKey(owner, type)));
     else if (type === "NS" && (fresh ? redirecting : added).has(owner)) faults.push(besideDname(owner));
   }
-  if (added.size > 0) faults.push(...namesBelow(before, wanted, added, around));
+  if (added.size > 0) faults.push(...(yield* namesBelow(before, wanted, added, around)));
   return faults;
 }
 
@@ -77,21 +77,24 @@ function nameAbove(owner: string, isIt: (above: string) => boolean): string | un
   return undefined;
 }
 
-/** Stored names that the write does not concern. */
-function namesBelow(
+/** Stored names that the write does not concern. However many DNAME sets are added, the zone is read once. */
+function* namesBelow(
   before: readonly SetPlace[],
   wanted: readonly SetPlace[],
   added: ReadonlySet<string>,
   around: Surroundings,
-): readonly Fault[] {
+): Steps<readonly Fault[]> {
   const concerned = new Set([...before, ...wanted].map(({ owner }) => owner));
-  return [...added].flatMap((at) => {
-    // A dot may also be part of a label.
-    for (const name of around.endingWith(at))
-      if (!concerned.has(name) && nameAbove(name, (above) => above === at))
-        return [belowDname(at, name, setKey(at, dname))];
-    return [];
-  });
+  const [first = apex, second] = added;
+  const faults = new Map<string, Fault>();
+  // A dot may also be part of a label, so not every name that ends with another one is below it.
+  for (const name of around.endingWith(second === undefined ? first : apex)) {
+    yield;
+    const at = concerned.has(name) ? undefined : nameAbove(name, (above) => added.has(above) && !faults.has(above));
+    if (at !== undefined) faults.set(at, belowDname(at, name, setKey(at, dname)));
+    if (faults.size === added.size) break;
+  }
+  return [...faults.values()];
 }
 
 const belowDname = (at: string, owner: string, where: string): Fault => ({
