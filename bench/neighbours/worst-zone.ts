@@ -58,7 +58,7 @@ function ordinaryZone(seed: number): HostileZone {
 async function cpuOf({ zone, ask }: HostileZone, seed: number): Promise<number> {
   const source = zonesInMemory(zone);
   const loaded = new ZoneCache(source);
-  await loaded.learn();
+  await loaded.readNames();
   const failures: unknown[] = [];
   // Few answers are kept, so that most have to be made.
   const respond = createResponder({ zones: loaded, onTrouble: (error) => failures.push(error), cacheSize: 10 });

@@ -56,12 +56,18 @@ function readRule(item: unknown): SetRule | undefined {
   const { owner, types } = item;
   const parsed = typeof owner === "string" && owner !== "@" ? parseName(owner) : undefined;
   if (owner !== undefined && owner !== "@" && !parsed?.ok) return undefined;
-  const known = Array.isArray(types)
+  const recordTypes = Array.isArray(types)
     ? types.filter((type) => typeof type === "string").filter(isRecordType)
     : undefined;
-  if (types !== undefined && (known === undefined || known.length === 0 || known.length !== (types as []).length))
+  if (
+    types !== undefined &&
+    (recordTypes === undefined || recordTypes.length === 0 || recordTypes.length !== (types as []).length)
+  )
     return undefined;
-  return { ...(owner !== undefined && { owner: parsed?.ok ? parsed.value : "@" }), ...(known && { types: known }) };
+  return {
+    ...(owner !== undefined && { owner: parsed?.ok ? parsed.value : "@" }),
+    ...(recordTypes && { types: recordTypes }),
+  };
 }
 
 const readNetwork = (item: unknown): string | undefined =>

@@ -28,9 +28,12 @@ export function* inLongerSteps<T>(steps: Steps<T>, count: number): Steps<T> {
   }
 }
 
+export const isSteps = <T extends object | undefined>(work: T | Steps<T>): work is Steps<T> =>
+  work !== undefined && "next" in work;
+
 /** Work that may or may not be interruptible, as steps. */
 export function* inSteps<T extends object | undefined>(work: T | Steps<T>): Steps<T> {
-  return work !== undefined && "next" in work ? yield* work : work;
+  return isSteps(work) ? yield* work : work;
 }
 
 /** The result of `transform` for each item, one item per step. */

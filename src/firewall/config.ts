@@ -55,7 +55,7 @@ export type ReadConfig =
   | { readonly kind: "config"; readonly config: FirewallConfig }
   | { readonly kind: "faults"; readonly faults: readonly ConfigFault[] };
 
-const known = ["hidden", "description", "identifier"];
+const settingNames = ["hidden", "description", "identifier"];
 
 /** `content` is the parsed file. */
 export function readConfig(content: unknown): ReadConfig {
@@ -88,10 +88,11 @@ export function readConfig(content: unknown): ReadConfig {
 }
 
 function faultsOf(name: string, value: unknown): ConfigFault[] {
-  if (!isObject(value)) return [{ at: ["interfaces", name], message: `must have settings: ${known.join(", ")}` }];
+  if (!isObject(value))
+    return [{ at: ["interfaces", name], message: `must have settings: ${settingNames.join(", ")}` }];
   return Object.entries(value).flatMap(([key, setting]) => {
     const at = ["interfaces", name, key];
-    if (!known.includes(key)) return [{ at, message: `unknown setting; use one of ${known.join(", ")}` }];
+    if (!settingNames.includes(key)) return [{ at, message: `unknown setting; use one of ${settingNames.join(", ")}` }];
     const fitting = key === "hidden" ? typeof setting === "boolean" : typeof setting === "string" && setting !== "";
     return fitting ? [] : [{ at, message: `must be ${key === "hidden" ? "true or false" : "text"}` }];
   });

@@ -7,13 +7,13 @@ describe("a service", () => {
     const health = createHealth(() => at);
     health.add("store", async () => undefined);
     health.add("certificate", () => trouble);
-    expect(await health.look()).toEqual({
+    expect(await health.readiness()).toEqual({
       ready: true,
       parts: { store: { ok: true }, certificate: { ok: true }, running: { ok: true } },
     });
     trouble = "it ended yesterday";
     at += 1_000;
-    const now = await health.look();
+    const now = await health.readiness();
     expect(now).toMatchObject({ ready: false, parts: { certificate: { ok: false, because: "it ended yesterday" } } });
     expect(JSON.stringify(withoutReasons(now))).not.toContain("yesterday");
     expect(withoutReasons(now).parts.certificate).toEqual({ ok: false });
@@ -23,7 +23,7 @@ describe("a service", () => {
     const health = createHealth();
     health.add("store", () => Promise.reject(new Error("the disk is gone")));
     health.add("log", () => new Promise(() => undefined));
-    expect(await health.look()).toMatchObject({
+    expect(await health.readiness()).toMatchObject({
       ready: false,
       parts: { store: { because: "the disk is gone" }, log: { because: "no answer within 2 s" } },
     });
@@ -32,15 +32,15 @@ describe("a service", () => {
   it("is ready despite the trouble of a part that it does not need for requests, and shows it", async () => {
     const health = createHealth();
     health.add("keys", () => "the key file is missing", { isNeeded: false });
-    expect(await health.look()).toMatchObject({ ready: true, parts: { keys: { ok: false } } });
+    expect(await health.readiness()).toMatchObject({ ready: true, parts: { keys: { ok: false } } });
   });
 
   it("is not ready once it is stopping, even if its parts are well", async () => {
     const health = createHealth();
     health.add("store", () => undefined);
-    expect((await health.look()).ready).toBe(true);
+    expect((await health.readiness()).ready).toBe(true);
     health.stop();
-    expect(await health.look()).toMatchObject({
+    expect(await health.readiness()).toMatchObject({
       ready: false,
       parts: { running: { because: "the service is stopping" } },
     });
@@ -50,7 +50,7 @@ describe("a service", () => {
     let checks = 0;
     const health = createHealth(() => 0);
     health.add("store", async () => void checks++);
-    await Promise.all(Array.from({ length: 50 }, () => health.look()));
+    await Promise.all(Array.from({ length: 50 }, () => health.readiness()));
     expect(checks).toBe(1);
   });
 });

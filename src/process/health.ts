@@ -12,7 +12,7 @@ export type Readiness = {
 export type Health = {
   /** `isNeeded: false`: its trouble is shown, but the service is ready anyway. */
   readonly add: (part: string, check: Check, options?: { readonly isNeeded: boolean }) => void;
-  readonly look: () => Promise<Readiness>;
+  readonly readiness: () => Promise<Readiness>;
   /** From now on it is not ready, whatever its parts say. */
   readonly stop: () => void;
 };
@@ -26,7 +26,7 @@ export function createHealth(now = () => performance.now()): Health {
   const checks = new Map<string, Check>();
   const unneeded = new Set<string>();
   let stopping = false;
-  let known: { readonly at: number; readonly parts: Promise<Readiness["parts"]> } | undefined;
+  let lastCheck: { readonly at: number; readonly parts: Promise<Readiness["parts"]> } | undefined;
 
   const checkAll = async (): Promise<Readiness["parts"]> => {
     const names = [...checks.keys()];
@@ -43,11 +43,11 @@ export function createHealth(now = () => performance.now()): Health {
     add: (part, check, { isNeeded } = { isNeeded: true }) => {
       checks.set(part, check);
       if (!isNeeded) unneeded.add(part);
-      known = undefined;
+      lastCheck = undefined;
     },
-    look: async () => {
-      if (known === undefined || now() - known.at > keptFor) known = { at: now(), parts: checkAll() };
-      const parts = await known.parts;
+    readiness: async () => {
+      if (lastCheck === undefined || now() - lastCheck.at > keptFor) lastCheck = { at: now(), parts: checkAll() };
+      const parts = await lastCheck.parts;
       if (stopping)
         return { ready: false, parts: { ...parts, running: { ok: false, because: "the service is stopping" } } };
       const ready = Object.entries(parts).every(([name, { ok }]) => ok || unneeded.has(name));

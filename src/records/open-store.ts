@@ -42,7 +42,7 @@ export type OpenStore = {
   readonly signer: Signer;
   readonly console: ConsoleStore;
   /** Rejects if the store cannot be read now or no longer accepts writes. */
-  readonly look: () => Promise<unknown>;
+  readonly checkHealth: () => Promise<unknown>;
   /** Opens a separate connection to a database that other nodes may share; undefined if it cannot be shared. */
   readonly connect: (() => Promise<Client>) | undefined;
   /** How many connections to a database server there are; undefined for a file. */
@@ -88,7 +88,15 @@ function openFile(path: string, log: Logger, limits: RecordLimits | undefined): 
       await store.drain();
       store.close();
     };
-    return { store, signer, console, look: store.look, connect: undefined, connections: undefined, close };
+    return {
+      store,
+      signer,
+      console,
+      checkHealth: store.checkHealth,
+      connect: undefined,
+      connections: undefined,
+      close,
+    };
   } catch (error) {
     store.close();
     throw error;
@@ -111,6 +119,6 @@ async function openServer(
     recordLimits,
     ...(connections && { limits: { connections } }),
   });
-  const { console, look, connect, connections: count, outgrown, close } = store;
-  return { store, signer, console, look, connect, connections: count, outgrown, close };
+  const { console, checkHealth: look, connect, connections: count, outgrown, close } = store;
+  return { store, signer, console, checkHealth: look, connect, connections: count, outgrown, close };
 }

@@ -214,7 +214,7 @@ async function openNode(options: RecordsOptions) {
   );
   opened.push({ name: "zones at providers", close: stopPublishing });
   const health = createHealth();
-  health.add("store", async () => void (await opening.look()));
+  health.add("store", async () => void (await opening.checkHealth()));
   // Without the key file, signed zones are still served, and other zones can be changed.
   health.add("keys", () => checkKeyFile(store, signer), { isNeeded: false });
   return {

@@ -123,17 +123,17 @@ function setOf(owner: string, type: RRset["type"], rdata: string): RRset {
  * The last `most` changes of the catalog since moor started; a secondary that is further behind gets the whole zone.
  */
 export function createCatalogLog(start: number, most = 10_000) {
-  let known = start;
+  let startSerial = start;
   let entries: { readonly serial: number; readonly change: Change }[] = [];
   return {
     add: (serial: number, changes: readonly Change[]): void => {
       for (const change of changes) entries.push({ serial, change });
       if (entries.length <= most) return;
-      known = entries[entries.length - most]?.serial ?? serial;
-      entries = entries.slice(-most).filter((entry) => entry.serial !== known);
+      startSerial = entries[entries.length - most]?.serial ?? serial;
+      entries = entries.slice(-most).filter((entry) => entry.serial !== startSerial);
     },
     between: (from: number, to: number): readonly Change[] | undefined => {
-      if (compareSerials(from, known) === -1) return undefined;
+      if (compareSerials(from, startSerial) === -1) return undefined;
       return entries
         .filter((entry) => compareSerials(entry.serial, from) === 1 && compareSerials(entry.serial, to) !== 1)
         .map((entry) => entry.change);

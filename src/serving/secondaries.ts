@@ -30,7 +30,7 @@ export function secondaryPorts(
   };
   return {
     list: async () => (await store.secondaryZones()).map((zone) => zone.name),
-    look: async (name) => {
+    secondaryZone: async (name) => {
       const zone = await zoneNamed(name);
       return zone && (await toSecondary(store, zone, { allowedPrimaries, overTls }));
     },

@@ -91,7 +91,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     };
     opened.push({ name: "notifier", close: duties.whenLeading(leading) });
     zones.follow((event) => {
-      if (isNews(event)) for (const zone of newIn(event)) secondaries.look(zone);
+      if (isNews(event)) for (const zone of newIn(event)) secondaries.checkSoon(zone);
     });
     const { followed, lateSince, lostChanges } = zones;
     return { ...nameserver, followed, lateSince, lostChanges, close: () => closeInReverse(opened, log) };

@@ -11,7 +11,7 @@ import { companionsOf, laneOf, type WrittenTogether, writeTogether } from "./rou
 import type { SourceReader } from "./sources/source-reader.ts";
 
 /** `signal`: no write starts any more. `writes`: those under way are aborted. */
-export type Ends = { readonly signal: AbortSignal; readonly writes: AbortSignal };
+export type StopSignals = { readonly signal: AbortSignal; readonly writes: AbortSignal };
 
 type SourceLoop = { readonly reader: SourceReader; readonly sleep: InterruptibleSleep };
 
@@ -57,7 +57,7 @@ export class UpdaterSteps {
   }
 
   /** Plans the names of a source, and queues what has to be written. */
-  async decide(source: string, ends: Ends): Promise<void> {
+  async decide(source: string, ends: StopSignals): Promise<void> {
     await this.#saveAndMerge();
     for (const update of this.plan(this.#records.filter((record) => isFrom(record, source)))) {
       this.#happened(update.record, { kind: "planned", update }, ends);
@@ -123,7 +123,7 @@ export class UpdaterSteps {
     for (const from of sourcesOf(record)) this.sources.get(from.source)?.sleep.wake();
   }
 
-  #happened(record: ManagedRecord, event: NameEvent, ends: Ends): void {
+  #happened(record: ManagedRecord, event: NameEvent, ends: StopSignals): void {
     const before = this.#states.get(record);
     if (!before) return;
     const { state: after, action } = nextState(before, event);
@@ -141,7 +141,7 @@ export class UpdaterSteps {
    * It is the name's turn at its service: writes it, and stores the outcome. Where the service can, all names of its
    * zone that wait there are written in one transaction; their own turns then find nothing left to do.
    */
-  async #sendQueued(record: ManagedRecord, ends: Ends): Promise<void> {
+  async #sendQueued(record: ManagedRecord, ends: StopSignals): Promise<void> {
     // First, all names that were planned together join the queue.
     await Promise.resolve();
     const writes: Promise<void>[] = [];
@@ -157,7 +157,7 @@ export class UpdaterSteps {
     await Promise.all(writes);
   }
 
-  async #unwritten(record: ManagedRecord, event: NameEvent, ends: Ends): Promise<void> {
+  async #unwritten(record: ManagedRecord, event: NameEvent, ends: StopSignals): Promise<void> {
     this.#happened(record, event, ends);
     await this.#tools.state.endBatch().catch((error) => this.#noteUnsaved(codeOf(error)));
   }
@@ -166,7 +166,7 @@ export class UpdaterSteps {
     return [...this.#states].filter(([, { kind }]) => kind === "queued").map(([record]) => record);
   }
 
-  async #send(record: ManagedRecord, ends: Ends): Promise<void> {
+  async #send(record: ManagedRecord, ends: StopSignals): Promise<void> {
     const { schedule, targetOf } = this.#services;
     const { state, now } = this.#tools;
     const current = this.#states.get(record);
@@ -189,7 +189,7 @@ export class UpdaterSteps {
     this.reportSleep.wake();
   }
 
-  #ended({ record, result }: WrittenTogether, ends: Ends): void {
+  #ended({ record, result }: WrittenTogether, ends: StopSignals): void {
     if (result?.unsaved !== undefined) this.#noteUnsaved(result.unsaved);
     const ending: NameEvent = result
       ? { kind: "ended", result: withConfirmation(result, ends.signal) }

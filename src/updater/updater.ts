@@ -12,7 +12,7 @@ import type { Round, UpdateResult } from "./round/result.ts";
 import { longestPause } from "./round/schedule.ts";
 import { type ConfiguredServices, openServices, type ServiceTools } from "./round/services.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
-import { type Ends, UpdaterSteps } from "./steps.ts";
+import { type StopSignals, UpdaterSteps } from "./steps.ts";
 
 /**
  * The updater from top to bottom: read the sources, choose and plan, write and remember, report. `Watch` runs the
@@ -108,11 +108,11 @@ type WatchSettings = WatchOptions & Omit<ServiceTools, "state"> & { readonly int
 class Watch {
   readonly #steps: UpdaterSteps;
   readonly #settings: WatchSettings;
-  readonly #ends: Ends;
+  readonly #ends: StopSignals;
   /** Milliseconds until the next turn of each loop. */
   readonly #pauses = new Map<string, () => number>();
 
-  constructor(steps: UpdaterSteps, settings: WatchSettings, ends: Ends) {
+  constructor(steps: UpdaterSteps, settings: WatchSettings, ends: StopSignals) {
     this.#steps = steps;
     this.#settings = settings;
     this.#ends = ends;

@@ -32,7 +32,7 @@ describe("a certificate from an ACME authority", () => {
     const local = await connectTo(service.url, "localhost", await readFile(service.caFile ?? "", "utf8"));
     expect(local.getPeerX509Certificate()?.subjectAltName).toContain("127.0.0.1");
     expect(await service.challenges()).toEqual(['"of another client"']);
-    expect((await service.health.look()).parts.certificate).toEqual({ ok: true });
+    expect((await service.health.readiness()).parts.certificate).toEqual({ ok: true });
   });
 
   it("may be a wildcard", async () => {
@@ -133,10 +133,10 @@ describe("when the authority does not issue one", () => {
       "valid until": until.toISOString(),
     });
     expect(serialOf(await connectTo(service.url, hostName, root))).toBe(first);
-    expect((await service.health.look()).parts.certificate).toEqual({ ok: true });
+    expect((await service.health.readiness()).parts.certificate).toEqual({ ok: true });
     service.pass(6 * 365 * day);
     await expect
-      .poll(async () => (await service.health.look()).parts.certificate)
+      .poll(async () => (await service.health.readiness()).parts.certificate)
       .toMatchObject({ because: expect.stringMatching(/^the certificate from the ACME authority expired on 20/) });
     await pebble.start();
     service.pass(3_600_000);

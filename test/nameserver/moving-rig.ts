@@ -205,7 +205,7 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
     },
     /** Checks everything now, and as it will be in this many hours; in between, caches only lose answers. */
     pass: async (hours: number): Promise<void> => {
-      await cached.look(clock);
+      await cached.update(clock);
       for (const later of [0, hours * hour]) {
         clock += later;
         const { checked, bogus } = cached.check(clock);

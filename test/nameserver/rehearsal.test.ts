@@ -29,7 +29,7 @@ it("a rehearsal finds what a resolver with older cached answers rejects, as long
     await advanceStage({ ...by, now: now + 1.1 * hour }, signed, parentWith([]), 300);
     await registry.visit(now);
     await registry.visit(now + hour);
-    await cached.look(now + hour);
+    await cached.update(now + hour);
   };
 
   await signWith(start);
@@ -44,7 +44,7 @@ it("a rehearsal finds what a resolver with older cached answers rejects, as long
   expect(bogusAt(changed + 25.1 * hour)).toBe(false);
   // Unsigned while the parent has the DS record.
   expect(await unsignNow({ ...by, now: changed + 60 * hour }, zone)).toMatchObject({ ok: true });
-  await cached.look(changed + 60 * hour);
+  await cached.update(changed + 60 * hour);
   expect(bogusAt(changed + 60 * hour)).toBe(true);
   // Signatures that expired.
   expect(bogusAt(changed + 400 * hour)).toBe(true);

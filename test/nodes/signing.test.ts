@@ -105,7 +105,7 @@ it("of two nodes, only the leading one replaces the key and renews signatures; w
   };
   const look = async () => {
     await followed();
-    await cached.look(now);
+    await cached.update(now);
     const { checked, bogus } = cached.check(now);
     counts.checked += checked;
     counts.bogus += bogus.length;
@@ -192,7 +192,7 @@ it("two nodes that renew signatures and replace the key at the same moment repla
     await Promise.all(rounds.map((round) => round(new AbortController().signal)));
     const last = await opened.store.lastChange();
     await until(() => dns.followed() >= last, { every: 1 });
-    await cached.look(now);
+    await cached.update(now);
     bogus.push(...cached.check(now).bogus);
   };
   const passUntil = async (wanted: string) => {

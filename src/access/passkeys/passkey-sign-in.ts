@@ -98,7 +98,7 @@ export class PasskeySignIn {
     if (ownPasskeys.length >= mostPasskeys)
       return problem(422, `You have ${mostPasskeys} passkeys, the maximum. Remove one.`);
     const visit = beginVisit(now());
-    const user = { handle: `${entrance.service} ${who}`, name: person.name, known: ownPasskeys };
+    const user = { handle: `${entrance.service} ${who}`, name: person.name, existingPasskeys: ownPasskeys };
     return this.#withVisit(json(200, await creationOptions(page, visit, user)), visit);
   }
 

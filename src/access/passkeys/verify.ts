@@ -27,7 +27,7 @@ const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, "base64url"))
 export async function creationOptions(
   page: PasskeyPage,
   visit: Visit,
-  user: { readonly handle: string; readonly name: string; readonly known: readonly Passkey[] },
+  user: { readonly handle: string; readonly name: string; readonly existingPasskeys: readonly Passkey[] },
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { generateRegistrationOptions } = await library();
   return await generateRegistrationOptions({
@@ -37,7 +37,7 @@ export async function creationOptions(
     userName: user.name,
     userDisplayName: user.name,
     challenge: bytesOf(challengeOf("register", visit)),
-    excludeCredentials: user.known.map(({ id }) => ({ id })),
+    excludeCredentials: user.existingPasskeys.map(({ id }) => ({ id })),
     supportedAlgorithmIDs: algorithms,
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
   });

@@ -16,7 +16,7 @@ export type EntryAsking = {
   readonly tag: Settings;
   /** The option that sets a setting: `--source-set`. */
   readonly flag: string;
-  readonly given: CliValues;
+  readonly cliValues: CliValues;
   /** Other options and words for some of the settings. */
   readonly words?: Readonly<Record<string, Partial<InitQuestion>>>;
   readonly askTrust: TrustAsker;
@@ -41,31 +41,33 @@ export function readSettingOptions(flag: string, pairs: readonly string[] = []):
 }
 
 /** The options that are missing without a terminal. */
-export const missingSettings = (kind: Mapping<unknown>, flag: string, given: CliValues): readonly string[] =>
+export const missingSettings = (kind: Mapping<unknown>, flag: string, cliValues: CliValues): readonly string[] =>
   settingsToAsk(kind)
-    .filter((setting) => !given.has(setting.key) && !(hasOtherUrl(kind, setting) && given.has("url")))
+    .filter((setting) => !cliValues.has(setting.key) && !(hasOtherUrl(kind, setting) && cliValues.has("url")))
     .map(({ key }) => `${flag} ${key}=…`);
 
 /** Asks for the settings of one kind, in the order of its description. */
 export async function askEntry(asking: EntryAsking): Promise<SetupEntry> {
-  const { name, kind, tag, given, askTrust } = asking;
+  const { name, kind, tag, cliValues, askTrust } = asking;
   const settings: Record<string, YamlValue> = { ...tag };
   const files: SetupFile[] = [];
   const questions = settingsToAsk(kind);
-  const others = settingsOf(kind).filter(({ key }) => given.has(key) && !questions.some((each) => each.key === key));
+  const others = settingsOf(kind).filter(
+    ({ key }) => cliValues.has(key) && !questions.some((each) => each.key === key),
+  );
   for (const setting of [...questions, ...others]) {
     if (setting.key === "fingerprint" && canTrust(kind)) continue;
     const answer = await askSetting(setting, asking);
     if (answer === undefined) continue;
     settings[answer.key] = answer.value;
     if (answer.file) files.push(answer.file);
-    if (answer.url && canTrust(kind) && !given.has("ca")) {
+    if (answer.url && canTrust(kind) && !cliValues.has("ca")) {
       const trust = trustSettings(name, await askTrust(answer.url));
       Object.assign(settings, trust.settings);
       files.push(...trust.files);
     }
   }
-  const unknown = [...given].filter(([key]) => !kind.keys.includes(key)).map(([key]) => [key, ""] as const);
+  const unknown = [...cliValues].filter(([key]) => !kind.keys.includes(key)).map(([key]) => [key, ""] as const);
   return { name, settings: { ...settings, ...Object.fromEntries(unknown) }, files };
 }
 
@@ -77,11 +79,11 @@ type AnsweredSetting = {
 };
 
 async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<AnsweredSetting | undefined> {
-  const { kind, flag, given, words = {}, asker, io } = asking;
+  const { kind, flag, cliValues, words = {}, asker, io } = asking;
   const { key, description, example, type, choices, isNeeded } = setting;
   const question: InitQuestion = {
     flag: `${flag} ${key}=${type === "secret" || type === "path" ? "FILE" : example}`,
-    given: given.get(key),
+    cliValue: cliValues.get(key),
     message: asQuestion(description),
     ...(type === "secret" ? {} : { example }),
     ...words[key],
@@ -97,7 +99,7 @@ async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<An
       return askFile(setting, question, asking);
     case "choice": {
       const other = hasOtherUrl(kind, setting);
-      if (other && given.has("url")) return undefined;
+      if (other && cliValues.has("url")) return undefined;
       const listed = choices.map((value) => ({ value, label: value }));
       const more = [
         ...(other && asker.asksAgain ? [{ value: none, label: "another one", hint: "asks for its URL" }] : []),
@@ -148,15 +150,15 @@ async function askSecret(
   question: InitQuestion,
   { name, flag, asker, io }: EntryAsking,
 ): Promise<AnsweredSetting> {
-  const given =
-    question.given === undefined ? undefined : readOptionFile(flagOf(question, flag), question.given, io).trim();
-  const read = (typed: string) => (typed === given ? { text: typed } : readTyped(typed, io));
+  const cliSecret =
+    question.cliValue === undefined ? undefined : readOptionFile(flagOf(question, flag), question.cliValue, io).trim();
+  const read = (typed: string) => (typed === cliSecret ? { text: typed } : readTyped(typed, io));
   const fault = (typed: string) => {
     const found = read(typed);
     if ("wrong" in found) return `${found.wrong} Type the secret, or the path of a file that contains it.`;
     return /\s/.test(found.text.trim()) ? "A secret has no spaces." : undefined;
   };
-  const typed = await asker.secret({ ...question, given, fault });
+  const typed = await asker.secret({ ...question, cliValue: cliSecret, fault });
   const found = read(typed);
   const file = secretFile(name, key, "text" in found ? found.text.trim() : typed);
   return { key, value: { file: file.path }, file };

@@ -16,7 +16,7 @@ export type Asker = {
 
 export type InitQuestion = {
   readonly flag: string;
-  readonly given: string | undefined;
+  readonly cliValue: string | undefined;
   readonly message: string;
   readonly example?: string;
   /** An answer that is probably right: it only has to be confirmed. */
@@ -57,14 +57,14 @@ export async function untilRight<T>(asker: Asker, io: CommandIo, ask: () => Prom
 
 /** Without a terminal: what is not on the command line is missing. */
 export function createFlagAsker(assumeYes: boolean): Asker {
-  const optionValue = async ({ given, flag, message, example, fault }: InitQuestion): Promise<string> => {
-    if (given === undefined)
+  const optionValue = async ({ cliValue, flag, message, example, fault }: InitQuestion): Promise<string> => {
+    if (cliValue === undefined)
       throw new NoAnswer(
         `${message} Answer with ${flag}${example && !flag.includes("=") ? `, as in ${flag} ${example}` : ""}.`,
       );
-    const wrong = fault?.(given);
+    const wrong = fault?.(cliValue);
     if (wrong !== undefined) throw new WrongAnswer(wrong);
-    return given;
+    return cliValue;
   };
   return {
     asksAgain: false,
@@ -75,7 +75,7 @@ export function createFlagAsker(assumeYes: boolean): Asker {
       const answer = await optionValue({ ...question, message: `${question.message}${listed(choices)}` });
       return checkedChoice(answer, choices, question);
     },
-    async yes({ given: answer, flag, message }) {
+    async yes({ cliValue: answer, flag, message }) {
       if (assumeYes || answer !== undefined) return true;
       throw new NoAnswer(`${message} Confirm with ${flag === "--yes" ? flag : `${flag} or --yes`}.`);
     },
@@ -149,8 +149,8 @@ class TerminalAsker implements Asker {
     return checkedChoice(answer, choices, question);
   }
 
-  async yes({ given, message, assumed }: Parameters<Asker["yes"]>[0]): Promise<boolean> {
-    if (this.#assumeYes || given !== undefined) return true;
+  async yes({ cliValue, message, assumed }: Parameters<Asker["yes"]>[0]): Promise<boolean> {
+    if (this.#assumeYes || cliValue !== undefined) return true;
     return unlessStopped(await this.#prompts.confirm({ message, initialValue: assumed, signal: this.#signal }));
   }
 
@@ -162,10 +162,10 @@ class TerminalAsker implements Asker {
   }
 
   /** The value on the command line is used only the first time; after that it is offered as the earlier answer. */
-  async #answer({ given, message }: InitQuestion, prompt: Prompt, isSecret = false): Promise<string> {
+  async #answer({ cliValue, message }: InitQuestion, prompt: Prompt, isSecret = false): Promise<string> {
     const before = this.#earlierAnswers.get(message);
     if (this.#onlySecrets && !isSecret && before !== undefined) return before;
-    const answer = before === undefined && given !== undefined ? given : await prompt(before);
+    const answer = before === undefined && cliValue !== undefined ? cliValue : await prompt(before);
     this.#earlierAnswers.set(message, answer);
     return answer;
   }

@@ -32,19 +32,19 @@ export function deviceChoices(report: InterfaceReport, family: Family): readonly
 export async function askDevice(
   family: Family,
   report: InterfaceReport,
-  given: string | undefined,
+  cliValue: string | undefined,
   asker: Asker,
   io: CommandIo,
 ): Promise<string> {
   const flag = `--${family}`;
   const message = `Which interface has the address for the ${recordTypeOf(family)} record?`;
   for (;;) {
-    const device = await asker.pick({ flag, given, message, choices: deviceChoices(report, family) });
+    const device = await asker.pick({ flag, cliValue, message, choices: deviceChoices(report, family) });
     if (device === "none" || !asker.asksAgain || publicAddress(report, device, family) !== undefined) return device;
     const { considered } = chooseAddress(report, { device, family, public: "require" });
     const seen = considered.map(({ text, verdict }) => `${visible(text)} (${verdict})`).join(", ") || "none at all";
     io.err(`${visible(device)} has no public address for the ${recordTypeOf(family)} record: ${seen}.\n`);
     const another = "Choose another interface?";
-    if (!(await asker.yes({ flag, given: undefined, message: another, assumed: true }))) return device;
+    if (!(await asker.yes({ flag, cliValue: undefined, message: another, assumed: true }))) return device;
   }
 }

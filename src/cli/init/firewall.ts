@@ -17,7 +17,7 @@ export async function askFirewall(
   io: CommandIo,
 ): Promise<SetupEntry> {
   const name = "firewall";
-  const question = { flag: "--firewall", given: options.firewall, message: "What is the URL of the firewall?" };
+  const question = { flag: "--firewall", cliValue: options.firewall, message: "What is the URL of the firewall?" };
   const proposed = found === undefined ? {} : { proposed: found };
   const url = await askUrl({ ...question, ...proposed, example: "https://192.168.1.1" }, asker);
   const trust = trustSettings(name, await askTrust(url));
@@ -35,13 +35,13 @@ type KeyPair = { readonly key: string; readonly secret: string };
 /** The answer may also be the path of the downloaded file, which contains both the key and its secret. */
 async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: CommandIo): Promise<KeyPair> {
   const flag = "--firewall-key-file FILE";
-  const given =
+  const cliPair =
     firewallKeyFile === undefined
       ? undefined
       : pairIn(firewallKeyFile, readOptionFile("--firewall-key-file", firewallKeyFile, io));
-  if (typeof given === "string") throw new WrongAnswer(given);
+  if (typeof cliPair === "string") throw new WrongAnswer(cliPair);
   const typedPair = (typed: string): KeyPair | string | undefined => {
-    if (typed === given?.key || !isPath(typed, io)) return undefined;
+    if (typed === cliPair?.key || !isPath(typed, io)) return undefined;
     const read = readTyped(typed, io);
     return "wrong" in read ? read.wrong : pairIn(typed, read.text);
   };
@@ -49,10 +49,15 @@ async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: Comman
     const found = typedPair(typed);
     return typeof found === "string" ? `${found} Type the key, or the path of the downloaded file.` : undefined;
   };
-  const key = await asker.text({ flag, given: given?.key, message: "The API key of a user of the firewall?", fault });
+  const key = await asker.text({
+    flag,
+    cliValue: cliPair?.key,
+    message: "The API key of a user of the firewall?",
+    fault,
+  });
   const pair = typedPair(key);
   if (typeof pair === "object") return pair;
-  const secret = await asker.secret({ flag, given: given?.secret, message: "The secret of that key?" });
+  const secret = await asker.secret({ flag, cliValue: cliPair?.secret, message: "The secret of that key?" });
   return { key: key.trim(), secret };
 }
 

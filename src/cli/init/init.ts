@@ -39,8 +39,8 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
     const wanted = { families: families.filter((family) => devices[family] !== undefined), addresses };
     const { target, zone, name } = await askRecords(options, wanted, asker, io);
     const names = [{ name, zone, ...devices }];
-    const asked = { sources: [source], targets: [target], names, interval: "30s", onlyPublic: true };
-    return await finish({ ...asked, ...controlOf(options) }, options, asker, io);
+    const answers = { sources: [source], targets: [target], names, interval: "30s", onlyPublic: true };
+    return await finish({ ...answers, ...controlOf(options) }, options, asker, io);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     io.err(`${error.message}\n`);
@@ -138,7 +138,7 @@ async function askToWrite(succeeded: boolean, { force, from }: InitOptions, aske
     from === undefined ? "The round failed. Write the config anyway?" : "The new config has mistakes. Write it anyway?";
   const message = succeeded ? "Write this config?" : anyway;
   const forceAnswer = force ? "force" : undefined;
-  if (await asker.yes({ flag: "--yes", given: forceAnswer, message, assumed: succeeded })) return;
+  if (await asker.yes({ flag: "--yes", cliValue: forceAnswer, message, assumed: succeeded })) return;
   throw new NoAnswer("Nothing was written.");
 }
 

@@ -39,10 +39,10 @@ describe("the questions for every kind come from the descriptions of its setting
   it.for(rows)("%s: %o", async ([tag, settings, kind, name]) => {
     const { io } = openTerminal(folder);
     const asked = settingsToAsk(kind);
-    const given = new Map(asked.map((setting) => [setting.key, answerTo(setting)]));
+    const cliValues = new Map(asked.map((setting) => [setting.key, answerTo(setting)]));
     const askTrust = async () => ({ kind: "system" }) as const;
     const asker = createFlagAsker(false);
-    const flags = { flag: "--set", given, askTrust, asker, io };
+    const flags = { flag: "--set", cliValues, askTrust, asker, io };
     const entry = await askEntry({ name, kind, tag: { [tag]: name }, ...flags });
     expect(await readEntry(settings as Setting<object>, entry, "the entry", {}, io)).toMatchObject({ [tag]: name });
     for (const { description, type } of asked) {

@@ -28,17 +28,17 @@ export async function askRecords(
   asker: Asker,
   io: CommandIo,
 ) {
-  const given = settingsOfOptions(options);
+  const cliValues = settingsOfOptions(options);
   const askTrust = createTrustAsker(
-    given.has("fingerprint") ? `${flag} fingerprint=SHA256` : "--records-fingerprint",
-    given.get("fingerprint") ?? options.recordsFingerprint,
+    cliValues.has("fingerprint") ? `${flag} fingerprint=SHA256` : "--records-fingerprint",
+    cliValues.get("fingerprint") ?? options.recordsFingerprint,
     asker,
     io,
   );
   const { entry, zones, config, target } = await untilRight(asker, io, async () => {
     const message = "Where are the records?";
-    const api = await asker.pick({ flag: "--api", given: options.api, message, choices: apiChoices() });
-    const entry = await askTargetEntry(api, { given, askTrust, asker, io });
+    const api = await asker.pick({ flag: "--api", cliValue: options.api, message, choices: apiChoices() });
+    const entry = await askTargetEntry(api, { cliValues, askTrust, asker, io });
     const config = await readEntry(targetSettings, entry, `target ${entry.name}`, options, io);
     const target = await openTarget(config);
     try {
@@ -66,8 +66,8 @@ export function missingTargetFlags(options: InitOptions): readonly string[] {
   const kind = targetKinds[api ?? usualApi];
   if (kind === undefined) throw notAmong(apiChoices(), "--api", api ?? "");
   if (["v1", "rrsets", undefined].includes(api)) {
-    const given = { "--records URL": records, "--api v1 or rrsets": api, "--token-file FILE": tokenFile };
-    return Object.entries(given).flatMap(([each, value]) => (value === undefined ? [each] : []));
+    const optionValues = { "--records URL": records, "--api v1 or rrsets": api, "--token-file FILE": tokenFile };
+    return Object.entries(optionValues).flatMap(([each, value]) => (value === undefined ? [each] : []));
   }
   return missingSettings(kind, flag, settingsOfOptions(options));
 }
@@ -93,7 +93,7 @@ export const apiChoices = (): readonly AnswerOption[] =>
 
 async function askTargetEntry(
   api: string,
-  asking: Pick<EntryAsking, "given" | "askTrust" | "asker" | "io">,
+  asking: Pick<EntryAsking, "cliValues" | "askTrust" | "asker" | "io">,
 ): Promise<SetupEntry> {
   const kind = targetKinds[api];
   if (kind === undefined) throw new Error(`no target with the api ${api}`);
@@ -121,7 +121,7 @@ async function askZone(
   zones: readonly ListedZone[] | undefined,
   asker: Asker,
 ): Promise<ListedZone> {
-  const question = { flag: "--zone", given: zone && asAscii(zone), message: "In which zone is the name?" };
+  const question = { flag: "--zone", cliValue: zone && asAscii(zone), message: "In which zone is the name?" };
   if (zones === undefined) {
     const fault = (text: string) => (parseZoneName(asAscii(text)).ok ? undefined : `${text} is not a zone.`);
     const typed = parseZoneName(asAscii(await asker.text({ ...question, example: "example.org", fault })));
@@ -150,8 +150,8 @@ async function askName(asking: NameAsking): Promise<string> {
   const listed = await target.records(zone.name, io.signal);
   if (listed.kind !== "found") throw new WrongAnswer(`${listed.because}; ${listed.todo}`);
   const byName = Map.groupBy(listed.value.filter(isAddressRecord), (record) => record.name);
-  const given = options.name && asAscii(options.name);
-  const name = await pickName(byName, given, asking);
+  const cliName = options.name && asAscii(options.name);
+  const name = await pickName(byName, cliName, asking);
   const storedSets = byName.get(name) ?? [];
   if (storedSets.length === 0 && !options.create && !asker.asksAgain)
     throw new WrongAnswer(noRecord(zone.name, name, byName));
@@ -170,31 +170,34 @@ const isAddressRecord = ({ type }: ListedRecord): boolean => type === "A" || typ
 
 async function pickName(
   byName: ReadonlyMap<string, readonly ListedRecord[]>,
-  given: string | undefined,
+  cliName: string | undefined,
   { options, zone, asker }: NameAsking,
 ): Promise<string> {
-  if (given !== undefined && (options.create || !asker.asksAgain)) return ownerIn(given, zone);
+  if (cliName !== undefined && (options.create || !asker.asksAgain)) return ownerIn(cliName, zone);
   const choices: AnswerOption[] = [...byName].map(([value, found]) => ({
     value,
     label: value,
-    hint: found.map(({ type, value: held }) => `${type} ${held}`).join(", "),
+    hint: found.map(({ type, value: content }) => `${type} ${content}`).join(", "),
   }));
   const newName = { value: another, label: "another name", hint: "moor creates its record" };
   const all = asker.asksAgain ? [...choices, newName] : choices;
-  const known = given !== undefined && byName.has(given) ? given : undefined;
-  const question = { flag: "--name", given: known, message: "Which name should moor update?", choices: all };
+  const listedName = cliName !== undefined && byName.has(cliName) ? cliName : undefined;
+  const question = { flag: "--name", cliValue: listedName, message: "Which name should moor update?", choices: all };
   const picked =
-    choices.length === 0 || (given !== undefined && known === undefined) ? another : await asker.pick(question);
-  return picked === another ? typeName({ options: { name: given }, zone, asker }) : picked;
+    choices.length === 0 || (cliName !== undefined && listedName === undefined) ? another : await asker.pick(question);
+  return picked === another ? typeName({ options: { name: cliName }, zone, asker }) : picked;
 }
 
 /** A name that is not picked from a list. */
 async function typeName({ options, zone, asker }: Pick<NameAsking, "options" | "zone" | "asker">): Promise<string> {
-  const given = options.name && asAscii(options.name);
+  const cliName = options.name && asAscii(options.name);
   const fault = (text: string) =>
     parseOwner(asAscii(text), zone.name).ok ? undefined : `${text} is not a name in ${zone.name}.`;
   const message = `Which name in ${zone.name}? @ is the zone itself.`;
-  return ownerIn(asAscii(await asker.text({ flag: "--name", given, message, example: "home", fault })), zone);
+  return ownerIn(
+    asAscii(await asker.text({ flag: "--name", cliValue: cliName, message, example: "home", fault })),
+    zone,
+  );
 }
 
 function ownerIn(text: string, zone: ListedZone): string {
@@ -215,7 +218,7 @@ async function offerRecord(family: Family, name: string, asking: NameAsking): Pr
   if (!options.create) {
     if (!asker.asksAgain) return;
     const message = `There is no ${what} yet. Create it now, with ${value}?`;
-    if (!(await asker.yes({ flag: "--create", given: undefined, message, assumed: true }))) return;
+    if (!(await asker.yes({ flag: "--create", cliValue: undefined, message, assumed: true }))) return;
   }
   const fault = await makeRecord({ ...asking, name, family, value });
   if (fault !== undefined) throw new WrongAnswer(`The ${what} was not created: ${fault.because}; ${fault.todo}`);

@@ -29,10 +29,10 @@ const flag = "--source-set";
 
 /** Asks for a source and reads it; then for the interface of each record. */
 export async function askSource(options: InitOptions, asker: Asker, io: CommandIo): Promise<SourceAnswers> {
-  const given = readSettingOptions(flag, options.sourceSet);
+  const cliValues = readSettingOptions(flag, options.sourceSet);
   const trusts = {
     firewall: createTrustAsker("--firewall-fingerprint", options.firewallFingerprint, asker, io),
-    other: createTrustAsker(`${flag} fingerprint=SHA256`, given.get("fingerprint"), asker, io),
+    other: createTrustAsker(`${flag} fingerprint=SHA256`, cliValues.get("fingerprint"), asker, io),
   };
   const isOpen = options.kind === undefined && options.firewall === undefined && asker.asksAgain;
   const proposals = isOpen ? await discover(io) : [];
@@ -41,7 +41,7 @@ export async function askSource(options: InitOptions, asker: Asker, io: CommandI
     // A kind without further questions cannot be corrected, so another kind has to be chosen.
     if (kind === undefined || asksNothing(kind)) kind = await askKind(options, proposals, asker);
     const proposedSettings = proposals.find((proposal) => proposal.kind === kind)?.settings ?? {};
-    const source = await askSourceEntry(kind, { options, given, known: proposedSettings, trusts, asker, io });
+    const source = await askSourceEntry(kind, { options, cliValues, discovered: proposedSettings, trusts, asker, io });
     const read = async (entry: SetupEntry) =>
       await readReport(await readEntry(sourceSettings, entry, `source ${entry.name}`, options, io), io);
     return isFirewall(kind) ? await readFirewall(source, read) : { source, report: await read(source) };
@@ -103,33 +103,33 @@ async function askKind({ kind, firewall }: InitOptions, proposals: readonly Prop
   if (kind !== undefined && isFirewall(kind)) return usualKind;
   const usual = firewall !== undefined || !asker.asksAgain ? usualKind : undefined;
   const message = "Where should moor read the addresses?";
-  return asker.pick({ flag: "--kind", given: kind ?? usual, message, choices: kindChoices(proposals) });
+  return asker.pick({ flag: "--kind", cliValue: kind ?? usual, message, choices: kindChoices(proposals) });
 }
 
 type SourceAsking = {
   readonly options: InitOptions;
-  readonly given: CliValues;
+  readonly cliValues: CliValues;
   /** What is known about a source that was found. */
-  readonly known: Proposal["settings"];
+  readonly discovered: Proposal["settings"];
   readonly trusts: Readonly<Record<"firewall" | "other", TrustAsker>>;
   readonly asker: Asker;
   readonly io: CommandIo;
 };
 
 async function askSourceEntry(kind: string, asking: SourceAsking): Promise<SetupEntry> {
-  const { options, given, known, trusts, asker, io } = asking;
-  if (isFirewall(kind)) return askFirewall(options, known.url, trusts.firewall, asker, io);
+  const { options, cliValues, discovered, trusts, asker, io } = asking;
+  if (isFirewall(kind)) return askFirewall(options, discovered.url, trusts.firewall, asker, io);
   const about = sourceKinds[kind];
   if (about === undefined) throw new Error(`no source of kind ${kind}`);
   // What is not asked for is used as it was found; the rest is proposed.
-  const asked = settingsToAsk(about).map(({ key }) => key);
+  const askedKeys = settingsToAsk(about).map(({ key }) => key);
   const [open, certain] = [true, false].map((isAsked) =>
-    Object.entries(known).filter(([key]) => asked.includes(key) === isAsked),
+    Object.entries(discovered).filter(([key]) => askedKeys.includes(key) === isAsked),
   );
   const words = Object.fromEntries((open ?? []).map(([key, proposed]) => [key, { proposed }]));
-  const all = new Map([...(certain ?? []), ...given]);
+  const all = new Map([...(certain ?? []), ...cliValues]);
   const entry = { name: kind, kind: about, tag: { kind }, flag, words };
-  return askEntry({ ...entry, given: all, askTrust: trusts.other, asker, io });
+  return askEntry({ ...entry, cliValues: all, askTrust: trusts.other, asker, io });
 }
 
 /** A key of an OPNsense with the privilege "Status: Interfaces", and no other, can read only the overview. */
@@ -164,13 +164,13 @@ async function askFamily(
   family: Family,
   report: InterfaceReport,
   only: string,
-  given: string | undefined,
+  cliValue: string | undefined,
   asker: Asker,
 ): Promise<string> {
   const choices = deviceChoices(report, family).map((choice) =>
     choice.value === "none" ? { ...choice, label: "no" } : { ...choice, label: "yes" },
   );
   const message = `Should the name have an ${recordTypeOf(family)} record?`;
-  const answer = given === "true" || given === "yes" ? only : given;
-  return asker.pick({ flag: `--${family}`, given: answer, message, choices });
+  const answer = cliValue === "true" || cliValue === "yes" ? only : cliValue;
+  return asker.pick({ flag: `--${family}`, cliValue: answer, message, choices });
 }

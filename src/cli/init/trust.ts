@@ -24,7 +24,12 @@ const isWebUrl = (text: string) => URL.canParse(text) && /^https?:/.test(text);
  * private authority that is sent with it, because the certificate itself will be renewed; without one, the certificate.
  * Asks only once per certificate. `flag` is the option for its fingerprint.
  */
-export function createTrustAsker(flag: string, given: string | undefined, asker: Asker, io: CommandIo): TrustAsker {
+export function createTrustAsker(
+  flag: string,
+  cliFingerprint: string | undefined,
+  asker: Asker,
+  io: CommandIo,
+): TrustAsker {
   const trusted = new Map<string, ShownTrust>();
   return async (url) => {
     if (url.protocol === "http:") return { kind: "system" };
@@ -33,7 +38,7 @@ export function createTrustAsker(flag: string, given: string | undefined, asker:
     });
     if (shown.doubt === undefined) return { kind: "system" };
     const id = `${url.host} ${shown.fingerprint}`;
-    const trust = trusted.get(id) ?? (await askToTrust(url, shown, { flag, given, asker, io }));
+    const trust = trusted.get(id) ?? (await askToTrust(url, shown, { flag, cliFingerprint, asker, io }));
     trusted.set(id, trust);
     return trust;
   };
@@ -43,12 +48,12 @@ type Shown = Awaited<ReturnType<typeof fetchCertificate>>;
 
 type Asking = {
   readonly flag: string;
-  readonly given: string | undefined;
+  readonly cliFingerprint: string | undefined;
   readonly asker: Asker;
   readonly io: CommandIo;
 };
 
-async function askToTrust(url: URL, shown: Shown, { flag, given, asker, io }: Asking): Promise<ShownTrust> {
+async function askToTrust(url: URL, shown: Shown, { flag, cliFingerprint, asker, io }: Asking): Promise<ShownTrust> {
   const { authority, fingerprint } = shown;
   io.out(`${url.host} has a certificate that no well-known authority signed (${shown.doubt}):\n`);
   io.out(`  issued to    ${shown.subject}\n  signed by    ${shown.issuer}\n  valid until  ${shown.validTo}\n`);
@@ -56,14 +61,14 @@ async function askToTrust(url: URL, shown: Shown, { flag, given, asker, io }: As
   if (authority)
     io.out(`  SHA-256 of the authority that signed it, as moor ca shows it\n               ${authority.fingerprint}\n`);
   const plain = (text: string) => text.replaceAll(/[^0-9a-f]/gi, "").toUpperCase();
-  const isGiven = (shownOne: string) => given !== undefined && plain(given) === plain(shownOne);
-  if (given !== undefined && !isGiven(fingerprint) && !isGiven(authority?.fingerprint ?? "")) {
+  const isGiven = (shownOne: string) => cliFingerprint !== undefined && plain(cliFingerprint) === plain(shownOne);
+  if (cliFingerprint !== undefined && !isGiven(fingerprint) && !isGiven(authority?.fingerprint ?? "")) {
     throw new NoAnswer(
       `The certificate does not match ${flag}: it was renewed, or the connection is intercepted. Check the fingerprint at the service.`,
     );
   }
   const message = "Compare the fingerprint with the one that the service shows. Are they the same?";
-  if (!(await asker.yes({ flag, given, message, assumed: false })))
+  if (!(await asker.yes({ flag, cliValue: cliFingerprint, message, assumed: false })))
     throw new NoAnswer("The certificate is not trusted, so nothing was sent.");
   if (authority === undefined || isGiven(fingerprint)) return { kind: "fingerprint", sha256: fingerprint };
   return { kind: "ca", pem: authority.pem };

@@ -6,18 +6,18 @@ import type { Asker } from "./asker.ts";
 /** Offers a systemd unit for the current user; the one for the whole machine is in packaging/systemd. */
 export async function offerUnit(
   config: string,
-  given: string | undefined,
+  cliPath: string | undefined,
   asker: Asker,
   io: CommandIo,
 ): Promise<string | undefined> {
   const configFolder = io.env.XDG_CONFIG_HOME ?? (io.env.HOME && join(io.env.HOME, ".config"));
   const usual = configFolder ? join(configFolder, "systemd", "user", "moor-update.service") : undefined;
-  if (given === undefined) {
+  if (cliPath === undefined) {
     if (!io.isTerminal || usual === undefined) return undefined;
     const message = `Write a systemd unit for your user (${usual})?`;
-    if (!(await asker.yes({ flag: "--unit FILE", given, message, assumed: false }))) return undefined;
+    if (!(await asker.yes({ flag: "--unit FILE", cliValue: cliPath, message, assumed: false }))) return undefined;
   }
-  const file = given === undefined ? usual : resolve(io.cwd, given);
+  const file = cliPath === undefined ? usual : resolve(io.cwd, cliPath);
   if (file === undefined) return undefined;
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, printUnit(config, io));

@@ -193,8 +193,8 @@ async function readZone(api: RecordsApi, zone: string): Promise<JsonFields> {
 
 function delegation({ authoritative_nameservers: servers }: JsonFields): string {
   const assigned = isObject(servers) && Array.isArray(servers.assigned) ? servers.assigned.map(String) : [];
-  const known = knownNameservers(assigned);
-  if (known.length > 0) return `At the registrar, enter these nameservers: ${known.join(", ")}\n`;
+  const nameservers = knownNameservers(assigned);
+  if (nameservers.length > 0) return `At the registrar, enter these nameservers: ${nameservers.join(", ")}\n`;
   if (assigned.length === 0) return "";
   return "The service does not know the names of its nameservers yet: start it with --dns and --nameserver\n";
 }

@@ -21,10 +21,13 @@ export async function readKeyFile(path: string): Promise<Result<ReadKey>> {
   );
 }
 
-/** `given`: paths of files, or DNSKEY records. */
-export async function readPublicKeys(given: readonly string[], io: CommandIo): Promise<Result<readonly PublicKey[]>> {
+/** `keysOrPaths`: paths of files, or DNSKEY records. */
+export async function readPublicKeys(
+  keysOrPaths: readonly string[],
+  io: CommandIo,
+): Promise<Result<readonly PublicKey[]>> {
   const keys: PublicKey[] = [];
-  for (const each of given) {
+  for (const each of keysOrPaths) {
     const text = /\s3\s+\d+\s/.test(each) ? each : await readFileIfThere(resolve(io.cwd, each));
     if (text === undefined) return fail(noFile(each));
     const read = readDnskeys(text);

@@ -28,9 +28,9 @@ describe("health", () => {
     const health = createHealth();
     const service = { health, store: { lastChange: async () => last } } as unknown as RunningRecords;
     await watchRecords(service, dnsAt({}), { at: undefined, opened: [] });
-    expect((await health.look()).parts).toMatchObject({ nameserver: { ok: true } });
+    expect((await health.readiness()).parts).toMatchObject({ nameserver: { ok: true } });
     vi.advanceTimersByTime(11_000);
-    expect((await health.look()).parts).toMatchObject({ nameserver: { ok: false, because } });
+    expect((await health.readiness()).parts).toMatchObject({ nameserver: { ok: false, because } });
   });
 
   it.each([
@@ -42,7 +42,7 @@ describe("health", () => {
     const lastChange = because === undefined ? async () => 0 : () => new Promise<never>(() => undefined);
     const service = { health, store: { lastChange } } as unknown as RunningRecords;
     await watchRecords(service, dnsAt(state), { at: undefined, opened: [] });
-    const { nameserver } = (await health.look()).parts;
+    const { nameserver } = (await health.readiness()).parts;
     expect(nameserver).toEqual(because ? { ok: false, because: expect.stringMatching(because) } : { ok: true });
   });
 });

@@ -32,7 +32,7 @@ export async function watchRecords(
     // In parallel: while the database is down, each of them takes its full time limit.
     const [behind, { ready }, counted] = await Promise.all([
       within(patience, lag()).catch(() => undefined),
-      service.health.look(),
+      service.health.readiness(),
       service.metrics(),
     ]);
     const node = { ready, isLeading: service.duties.isLeading(), lostChanges: dns.lostChanges.count() };

@@ -31,7 +31,7 @@ export async function openUpPage(
   { log, opened, pagesOf, following }: Together & { readonly log: Logger; readonly opened: Opened[] },
 ): Promise<UpPage> {
   const status = createStatusKeeper(Date.now);
-  const asked = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
+  const updaterState = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
   // Where the page is has its place in what `moor up` prints.
   const quiet = { ...log, info: () => undefined };
   const file = openPasskeyFile(config, log);
@@ -41,7 +41,7 @@ export async function openUpPage(
     createPageKeeper({ log, now: Date.now, listener: createPageListener(quiet, "--updater"), signIn }),
   );
   const { published, putBack, devices } = updater;
-  const url = await keeper.serve(config, { published, putBack, devices, ...asked });
+  const url = await keeper.serve(config, { published, putBack, devices, ...updaterState });
   opened.push({ name: "updater's page", close: keeper.close });
   return {
     keeper,

@@ -113,8 +113,8 @@ function ownLabel(): string {
 async function prepareKey(folder: string, file: string, made: string[]): Promise<void> {
   const access = openAccess(keysFile(folder));
   try {
-    const [, known = "", itsSecret = ""] = /^key=(.*)\nsecret=(.*)\n/.exec((await readFileIfThere(file)) ?? "") ?? [];
-    if (access.keys.check(known, itsSecret)) return;
+    const [, itsKey = "", itsSecret = ""] = /^key=(.*)\nsecret=(.*)\n/.exec((await readFileIfThere(file)) ?? "") ?? [];
+    if (access.keys.check(itsKey, itsSecret)) return;
     const now = new Date();
     const { key, secret, name } = access.keys.add({ name: "moor up", privileges: ["interface-status"], now });
     await replaceFile(file, `key=${key}\nsecret=${secret}\n`);

@@ -51,7 +51,7 @@ export const knownDigests = [1, 2, 4] as const;
 export type DigestType = (typeof knownDigests)[number];
 
 const sha1 = 1;
-const isKnown = ({ digestType }: Ds): boolean => knownDigests.some((known) => known === digestType);
+const isKnown = ({ digestType }: Ds): boolean => knownDigests.some((each) => each === digestType);
 const isNamed = (ds: Ds, { tag, algorithm }: Pick<Ds, "tag" | "algorithm">): boolean =>
   ds.tag === tag && ds.algorithm === algorithm;
 const isOf = (ds: Ds, own: readonly Ds[]): boolean =>
@@ -64,11 +64,11 @@ const isOf = (ds: Ds, own: readonly Ds[]): boolean =>
  * type that we do not know proves nothing.
  */
 export function leadsTo(ds: readonly Ds[], own: readonly Ds[]): boolean {
-  const known = ds.filter(isKnown);
-  const strong = known.filter(({ digestType }) => digestType !== sha1);
-  const types = new Set((strong.length > 0 ? strong : known).map(({ digestType }) => digestType));
-  const matching = known.filter((each) => isOf(each, own));
-  const isWrong = known.some((each) => !isOf(each, own) && own.some((of) => isNamed(each, of)));
+  const knownDs = ds.filter(isKnown);
+  const strong = knownDs.filter(({ digestType }) => digestType !== sha1);
+  const types = new Set((strong.length > 0 ? strong : knownDs).map(({ digestType }) => digestType));
+  const matching = knownDs.filter((each) => isOf(each, own));
+  const isWrong = knownDs.some((each) => !isOf(each, own) && own.some((of) => isNamed(each, of)));
   return !isWrong && types.size > 0 && [...types].every((type) => matching.some((each) => each.digestType === type));
 }
 
@@ -105,9 +105,9 @@ export function parentFault(
   parent: ParentView,
   { keys, isSecure, dsMatches }: ParentExpectation,
 ): ParentFault | undefined {
-  const known = answered(parent);
+  const views = answered(parent);
   const having = (which: (ds: readonly Ds[]) => boolean, what: string): string | undefined => {
-    const some = known.filter(({ ds }) => which(ds)).map(({ server }) => server);
+    const some = views.filter(({ ds }) => which(ds)).map(({ server }) => server);
     if (some.length === 0) return undefined;
     const who =
       some.length === parent.length ? "the parent has" : `${listOf(some)} ${some.length === 1 ? "has" : "have"}`;
@@ -129,7 +129,7 @@ export function parentFault(
       unverifiedIn(parent) ??
       having((ds) => ds.length > 0 && !ds.some(isKnown), "DS records only with digest types that are not known here"),
     differs:
-      dsMatches && known.some(({ ds }) => dsMatches(ds))
+      dsMatches && views.some(({ ds }) => dsMatches(ds))
         ? having((ds) => !dsMatches(ds), "not made the change yet")
         : undefined,
   } satisfies Record<ParentFault["kind"], string | undefined>;

@@ -8,7 +8,7 @@ import { isKnownType, type RecordType, typeCode, typeName } from "../rdata/table
 import { caaTags } from "../rdata/types/caa.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
-import { checkingRedirects, dname, nothingAround, type Surroundings } from "./dname.ts";
+import { checkingRedirects, dname, noSurroundings, type Surroundings } from "./dname.ts";
 import { setKey } from "./rrset.ts";
 import { isTooLarge } from "./set-size.ts";
 
@@ -20,20 +20,20 @@ type SetData = {
 };
 
 /**
- * Faults that are refused in new data, but tolerated in sets that already have them. `around`: what the zone has beside
- * these sets.
+ * Faults that are refused in new data, but tolerated in sets that already have them. `surroundings`: what the zone has
+ * beside these sets.
  */
 export const checkNewSets = (
   before: readonly SetData[],
   wanted: readonly SetData[],
-  around: Surroundings = nothingAround,
-): readonly Fault[] => finish(checkingNewSets(before, wanted, around));
+  surroundings: Surroundings = noSurroundings,
+): readonly Fault[] => finish(checkingNewSets(before, wanted, surroundings));
 
 /** The same in steps. After `mostFaults` faults the rest is not checked. */
 export function* checkingNewSets(
   before: readonly SetData[],
   wanted: readonly SetData[],
-  around: Surroundings = nothingAround,
+  surroundings: Surroundings = noSurroundings,
 ): Steps<readonly Fault[]> {
   // Most writes have no faults: the stored sets are indexed only at the first one.
   let sorted: ReadonlyMap<string, SetData> | undefined;
@@ -48,7 +48,7 @@ export function* checkingNewSets(
     if (faults.length >= mostFaults) return faults;
     yield;
   }
-  return [...faults, ...(yield* checkingRedirects(before, wanted, around))].slice(0, mostFaults);
+  return [...faults, ...(yield* checkingRedirects(before, wanted, surroundings))].slice(0, mostFaults);
 }
 
 const mostFaults = 1_000;

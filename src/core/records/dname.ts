@@ -30,7 +30,7 @@ export type Surroundings = {
 };
 
 /** If the sets of a write are the whole zone. */
-export const nothingAround: Surroundings = { redirects: () => false, endingWith: () => [] };
+export const noSurroundings: Surroundings = { redirects: () => false, endingWith: () => [] };
 
 type SetPlace = { readonly owner: string; readonly type: RecordType };
 
@@ -41,9 +41,9 @@ type SetPlace = { readonly owner: string; readonly type: RecordType };
 export function* checkingRedirects(
   before: readonly SetPlace[],
   wanted: readonly SetPlace[],
-  around: Surroundings,
+  surroundings: Surroundings,
 ): Steps<readonly Fault[]> {
-  if (around === nothingAround && !wanted.some(({ type }) => type === dname)) return [];
+  if (surroundings === noSurroundings && !wanted.some(({ type }) => type === dname)) return [];
   const had = new Set(before.map(({ owner, type }) => setKey(owner, type)));
   const isNew = ({ owner, type }: SetPlace): boolean => !had.has(setKey(owner, type));
   const redirecting = ownersOfDname(wanted);
@@ -51,9 +51,9 @@ export function* checkingRedirects(
   const removed = ownersOfDname(before).difference(redirecting);
   const stored = new Map<string, boolean>();
   const isStored = (owner: string): boolean => {
-    const known = stored.get(owner) ?? (!removed.has(owner) && around.redirects(owner));
-    stored.set(owner, known);
-    return known;
+    const redirects = stored.get(owner) ?? (!removed.has(owner) && surroundings.redirects(owner));
+    stored.set(owner, redirects);
+    return redirects;
   };
   const faults: Fault[] = [];
   for (const set of wanted) {
@@ -65,7 +65,7 @@ export function* checkingRedirects(
     if (at !== undefined) faults.push(belowDname(at, owner, setKey(owner, type)));
     else if (type === "NS" && (fresh ? redirecting : added).has(owner)) faults.push(besideDname(owner));
   }
-  if (added.size > 0) faults.push(...(yield* namesBelow(before, wanted, added, around)));
+  if (added.size > 0) faults.push(...(yield* namesBelow(before, wanted, added, surroundings)));
   return faults;
 }
 
@@ -82,13 +82,13 @@ function* namesBelow(
   before: readonly SetPlace[],
   wanted: readonly SetPlace[],
   added: ReadonlySet<string>,
-  around: Surroundings,
+  surroundings: Surroundings,
 ): Steps<readonly Fault[]> {
   const concerned = new Set([...before, ...wanted].map(({ owner }) => owner));
   const [first = apex, second] = added;
   const faults = new Map<string, Fault>();
   // A dot may also be part of a label, so not every name that ends with another one is below it.
-  for (const name of around.endingWith(second === undefined ? first : apex)) {
+  for (const name of surroundings.endingWith(second === undefined ? first : apex)) {
     yield;
     const at = concerned.has(name) ? undefined : nameAbove(name, (above) => added.has(above) && !faults.has(above));
     if (at !== undefined) faults.set(at, belowDname(at, name, setKey(at, dname)));

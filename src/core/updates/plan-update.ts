@@ -76,8 +76,8 @@ export function planUpdate(facts: UpdateFacts): UpdatePlan {
   const byRecord = rules.compare === "record" || (same && (verifyDue || otherTtl));
   if (same && !byRecord) return { kind: "nothing", because: "same-as-stored" };
   if (notBefore !== undefined && now < notBefore.until) return { kind: "wait", ...notBefore, address };
-  const calm = untilCalm(facts, rules, same);
-  if (calm) return { kind: "wait", ...calm, address };
+  const damped = dampedUntil(facts, rules, same);
+  if (damped) return { kind: "wait", ...damped, address };
   const warning = verdict.kind === "warn" ? { warning: verdict.scope } : {};
   return { kind: byRecord ? "compare" : "replace", address, ...warning };
 }
@@ -92,7 +92,7 @@ export const changesThatCount = (changes: readonly Instant[], now: Instant): rea
   changes.filter((at) => at <= now && now - at < hour);
 
 /** The very first address is never delayed: a wrong record is worse than one that changes often. */
-function untilCalm({ stored, now, steadySince = now, changes = [] }: UpdateFacts, rules: UpdateRules, same: boolean) {
+function dampedUntil({ stored, now, steadySince = now, changes = [] }: UpdateFacts, rules: UpdateRules, same: boolean) {
   if (stored === undefined) return undefined;
   const { holdDown = 0, changesPerHour } = rules;
   // After the clock was set back, the wait must not become longer.

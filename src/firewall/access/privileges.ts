@@ -60,8 +60,8 @@ export type EndpointName = keyof typeof endpoints;
 export const endpointNames = Object.keys(endpoints) as readonly EndpointName[];
 
 /** Checked for the resolved endpoint, never for the text of the path. */
-export const mayCall = (held: readonly Privilege[], endpoint: EndpointName): boolean =>
-  held.includes("all") || held.includes(endpoints[endpoint]);
+export const mayCall = (privileges: readonly Privilege[], endpoint: EndpointName): boolean =>
+  privileges.includes("all") || privileges.includes(endpoints[endpoint]);
 
 /** Usual kinds of users. `withKey`: such a user needs a key rather than a password. */
 export type Preset = {

@@ -226,8 +226,8 @@ function noteSignIn(access: AccessStore, what: string, fields: Readonly<Record<s
 }
 
 async function manage(people: PeopleAdmin, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
-  const [, , kind, given = "", part] = path.split("/");
-  const name = decoded(given);
+  const [, , kind, encodedName = "", part] = path.split("/");
+  const name = decoded(encodedName);
   // Every field is checked where it is used.
   const input = objectOfJson(body) as unknown;
   // Only a new key needs no fields.

@@ -148,15 +148,15 @@ function createListenerCheck({
   accessVersion,
   now,
 }: Pick<FirewallStatusOptions, "keys" | "accessVersion" | "now">) {
-  let [askedAt, version, known] = [Number.NEGATIVE_INFINITY, "", new Map<string, boolean>()];
+  let [askedAt, version, verdicts] = [Number.NEGATIVE_INFINITY, "", new Map<string, boolean>()];
   return (key: string, from: string): boolean => {
     const at = now();
     const written = accessVersion();
     if (written !== version || Math.abs(at.getTime() - askedAt) > 20)
-      [askedAt, version, known] = [at.getTime(), written, new Map()];
+      [askedAt, version, verdicts] = [at.getTime(), written, new Map()];
     const id = `${key} ${from}`;
-    const may = known.get(id) ?? mayCall(keys.stillGood(key, { from, now: at })?.privileges ?? [], events);
-    known.set(id, may);
+    const may = verdicts.get(id) ?? mayCall(keys.stillGood(key, { from, now: at })?.privileges ?? [], events);
+    verdicts.set(id, may);
     return may;
   };
 }

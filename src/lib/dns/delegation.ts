@@ -167,8 +167,8 @@ async function viewOf({ name, peers }: ParentServer, zone: string, options: AskO
 
 /** The whole answer, or why there is none. */
 async function replyOf(peer: Peer, zone: string, options: AskOptions): Promise<Message | string> {
-  const question = { name: zone, type: types.ds, class: classes.in };
-  const asking = { opcode: opcodes.query, question };
+  const wanted = { name: zone, type: types.ds, class: classes.in };
+  const asking = { opcode: opcodes.query, question: wanted };
   let reply: Message | undefined;
   for (let i = 0; i < tries && reply === undefined && !options.signal.aborted; i++)
     reply = await askUdp(peer, asking, options).catch(() => undefined);
@@ -176,8 +176,8 @@ async function replyOf(peer: Peer, zone: string, options: AskOptions): Promise<M
     reply = await firstOver(askTcp(peer, asking, options)).catch(() => undefined);
     if (reply === undefined || reply.truncated) return "has an answer too large for UDP, and none over TCP";
   }
-  const [asked] = reply?.questions ?? [];
-  if (reply !== undefined && (asked?.name !== zone || asked.type !== types.ds)) return "answers another question";
+  const [question] = reply?.questions ?? [];
+  if (reply !== undefined && (question?.name !== zone || question.type !== types.ds)) return "answers another question";
   return reply ?? "does not answer";
 }
 

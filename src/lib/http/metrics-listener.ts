@@ -58,7 +58,7 @@ async function answer(
       case "/health/live":
         return sendJson(response, 200, { live: true });
       case "/health/ready": {
-        const readiness = await health.look();
+        const readiness = await health.readiness();
         return sendJson(response, readiness.ready ? 200 : 503, readiness);
       }
       default:

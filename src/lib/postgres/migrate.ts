@@ -78,10 +78,10 @@ export async function schemaOf(client: Client): Promise<SchemaState> {
 }
 
 export type WatchedSchema = {
-  /** Once the schema is known to be too new, `transact` refuses to write and `look` fails. */
+  /** Once the schema is known to be too new, `transact` refuses to write and `queryBriefly` fails. */
   readonly postgres: Postgres;
   /** Call this when the schema may have changed. */
-  readonly look: () => void;
+  readonly checkSteps: () => void;
   /** Resolves when the schema has become too new for this program. */
   readonly outgrown: Promise<DatabaseTrouble>;
 };
@@ -115,13 +115,13 @@ export function watchSchema(postgres: Postgres, { steps, shown, log }: SchemaWat
     postgres: {
       ...postgres,
       transact: async (work, since) => (trouble === undefined ? await postgres.transact(work, since) : refuse()),
-      look: async (statement) => {
+      queryBriefly: async (statement) => {
         if (trouble !== undefined) throw trouble;
-        return await postgres.look(statement);
+        return await postgres.queryBriefly(statement);
       },
     },
     // A failed check is repeated soon; outages of the database are reported elsewhere.
-    look: () => void readState().catch(() => undefined),
+    checkSteps: () => void readState().catch(() => undefined),
     outgrown: outgrown.promise,
   };
 }

@@ -34,7 +34,7 @@ export type Postgres = {
     since?: number,
   ) => Promise<Committed<T>>;
   /** Like `read`, for a caller that waits for a status: retried for half a second only. */
-  readonly look: (statement: Statement) => Promise<Rows>;
+  readonly queryBriefly: (statement: Statement) => Promise<Rows>;
   /** A separate connection, outside the pool. */
   readonly connect: () => Promise<pg.Client>;
   readonly connections: () => ConnectionCount;
@@ -70,7 +70,7 @@ export const usualLimits: PostgresLimits = {
 };
 
 const mostRepeats = 10;
-const lookPatience = 500;
+const queryPatience = 500;
 /** Milliseconds for a connection to become free, or to be made, however long the caller has waited before. */
 const leastWait = 500;
 const closePatience = 1_000;
@@ -103,7 +103,7 @@ class PostgresPool implements Postgres {
 
   readonly read: Postgres["read"] = (statement, since) => this.#ask(statement, this.#limits.patience, since);
 
-  readonly look: Postgres["look"] = (statement) => this.#ask(statement, lookPatience);
+  readonly queryBriefly: Postgres["queryBriefly"] = (statement) => this.#ask(statement, queryPatience);
 
   readonly transact: Postgres["transact"] = (work, since) => {
     const { patience } = this.#limits;

@@ -24,7 +24,7 @@ function watched() {
 const pass = (milliseconds: number) => {
   for (const end = now + milliseconds; now < end; ) {
     now += 250;
-    silence.look();
+    silence.check();
   }
 };
 
@@ -55,7 +55,7 @@ it("a connection that came and went between two looks was heard", () => {
 
 it("time in which this process could not read does not count", () => {
   now += 60_000;
-  silence.look();
+  silence.check();
   expect(silences).toBe(0);
 });
 
@@ -63,7 +63,7 @@ it("pauses of this process do not hide a server that is silent", () => {
   pass(750);
   for (let pauses = 0; pauses < 3; pauses++) {
     now += 60_000;
-    silence.look();
+    silence.check();
   }
   // What arrived during a pause is read after it.
   expect(silences).toBe(0);
@@ -75,7 +75,7 @@ it("what arrived during a pause of this process is heard after it", () => {
   const one = watched();
   pass(1_000);
   now += 60_000;
-  silence.look();
+  silence.check();
   one.stream.bytesRead += 5;
   pass(1_000);
   expect(silences).toBe(0);

@@ -10,7 +10,7 @@ export type SilenceOptions = {
 };
 
 /** Milliseconds. */
-const lookEvery = 250;
+const checkEvery = 250;
 const usualLimit = 2_500;
 
 /**
@@ -23,15 +23,15 @@ export class Silence {
   readonly #now: () => number;
   readonly #clients = new Map<Client, number>();
   readonly #timer: NodeJS.Timeout;
-  #looked: number;
+  #checkedAt: number;
   #heard: number;
   #isSilent = false;
 
   constructor(options: SilenceOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
-    this.#looked = this.#heard = this.#now();
-    this.#timer = setInterval(() => this.look(), lookEvery).unref();
+    this.#checkedAt = this.#heard = this.#now();
+    this.#timer = setInterval(() => this.check(), checkEvery).unref();
   }
 
   watch(client: Client): void {
@@ -42,12 +42,12 @@ export class Silence {
     });
   }
 
-  look(): void {
+  check(): void {
     const now = this.#now();
     // This process was stopped or busy: what arrived meanwhile has not been read yet.
-    const wasPaused = now - this.#looked > 2 * lookEvery;
-    if (wasPaused) this.#heard += now - this.#looked - lookEvery;
-    this.#looked = now;
+    const wasPaused = now - this.#checkedAt > 2 * checkEvery;
+    if (wasPaused) this.#heard += now - this.#checkedAt - checkEvery;
+    this.#checkedAt = now;
     for (const client of this.#clients.keys()) this.#listen(client);
     this.#isSilent = !wasPaused && now - this.#heard > (this.#options.limit ?? usualLimit);
     if (this.#isSilent) this.#options.onSilence();

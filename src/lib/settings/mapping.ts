@@ -58,8 +58,8 @@ type Options<F extends Fields, T> = {
   readonly of?: string;
   /** If any required setting is missing, report one fault that names all required ones. */
   readonly needsAll?: boolean;
-  /** Checks which keys are used together, before any value is read. */
-  readonly keys?: (given: readonly string[], what: string) => readonly KeyFault[];
+  /** Checks which keys are used together, before any value is read. `what`: what messages call this mapping. */
+  readonly checkKeys?: (presentKeys: readonly string[], what: string) => readonly KeyFault[];
   /** Checks the values together. If some are wrong, it is called with the others. */
   readonly check?: (right: Partial<ValueOf<F>>, place: SettingPlace) => void;
   /** Converts the values to the result. */
@@ -105,7 +105,7 @@ export function mapping<F extends Fields, T = ValueOf<F>>(fields: F, options: Op
       }
       if (absent.length > 0 && options.needsAll) return undefined;
       const place = placeAt(at, what, reading);
-      const wrongKeys = options.keys?.([...spots.keys()], what) ?? [];
+      const wrongKeys = options.checkKeys?.([...spots.keys()], what) ?? [];
       for (const { at: key, skip: _, ...detail } of wrongKeys) place.fault(detail, key);
       const skipped = wrongKeys.flatMap(({ skip = [] }) => skip);
       const owner = options.of ?? what;
@@ -190,15 +190,15 @@ export function kindsOf<Tag extends string, K extends Kinds>(
   return {
     schema: { anyOf: [...tagged.values()].map(({ schema }) => schema) },
     read(at, what, reading) {
-      const given = reading.pairs(at)?.find(({ name }) => name === tag)?.value;
-      const kind = given?.node ? word.read(given, `${tag} of ${what}`, reading) : usual;
+      const kindSpot = reading.pairs(at)?.find(({ name }) => name === tag)?.value;
+      const kind = kindSpot?.node ? word.read(kindSpot, `${tag} of ${what}`, reading) : usual;
       const settings = kind === undefined ? undefined : tagged.get(kind);
       if (settings) {
         const value = settings.read(at, whatOf(kind ?? "", what), reading);
         return value === undefined ? undefined : ({ ...(value as object), [tag]: kind } as OfKinds<Tag, K>);
       }
       // Without a kind, its settings are not known, but a key that no kind has is wrong anyway.
-      if (!readKeys(at, what, keysOfAll, reading) || given?.node) return undefined;
+      if (!readKeys(at, what, keysOfAll, reading) || kindSpot?.node) return undefined;
       return reading.fault(at, missing(`${what} has no ${tag}`, `add \`${tag}: ${words.join("|")}\``));
     },
   };

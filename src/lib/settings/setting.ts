@@ -134,7 +134,7 @@ export const choice = <const T extends string>(words: readonly T[], description:
   refined(
     text(description, words.at(-1) ?? ""),
     (word, { what, fault }) =>
-      words.find((known) => known === word) ??
+      words.find((each) => each === word) ??
       fault({ code: "unknown-choice", message: `${what} cannot be "${word}"`, todo: `write ${words.join(" or ")}` }),
     { enum: words, ...(usual !== undefined && { default: usual }) },
   );

@@ -5,11 +5,11 @@ export type SqlText = { readonly words: readonly string[]; readonly values: read
  * A template tag. Values become parameters, so they may come from a client; parts written with `sql` are inserted as
  * SQL.
  */
-export function sql(words: readonly string[], ...given: readonly unknown[]): SqlText {
+export function sql(words: readonly string[], ...inserts: readonly unknown[]): SqlText {
   let last = words[0] ?? "";
   const before: string[] = [];
   const values: unknown[] = [];
-  for (const [i, each] of given.entries()) {
+  for (const [i, each] of inserts.entries()) {
     const part = isText(each) ? each : parameter(each);
     values.push(...part.values);
     for (const word of part.words.slice(0, -1)) {

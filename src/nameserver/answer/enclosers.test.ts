@@ -49,7 +49,7 @@ const step = fc.oneof(
 
 const responderFor = async (source: ReturnType<typeof zonesInMemory>) => {
   const zones = new ZoneCache(source);
-  await zones.learn();
+  await zones.readNames();
   const respond = createResponder({ zones, onTrouble: (error) => expect.unreachable(String(error)) });
   return { zones, respond };
 };

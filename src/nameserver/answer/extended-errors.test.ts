@@ -17,7 +17,7 @@ it("says that an answer may be out of date, or that there is none because the so
   };
   const zones = new ZoneCache(flaky);
   memory.follow(zones.apply);
-  await zones.learn();
+  await zones.readNames();
   const respond = createResponder({ zones, onTrouble: () => undefined });
   const edns = { udpSize: 1232, version: 0, dnssecOk: false, options: [] };
   const ask = async (name: string, hasEdns: boolean) => {

@@ -13,7 +13,7 @@ export function followZones(source: ZoneSource, { seed, onTrouble }: FollowOptio
   let ended = false;
   const learn = () => {
     clearTimeout(later);
-    void zones.learn().catch((error: unknown) => {
+    void zones.readNames().catch((error: unknown) => {
       onTrouble(error);
       clearTimeout(later);
       if (!ended) later = setTimeout(learn, pause).unref();

@@ -26,7 +26,7 @@ describe("a source that fails or does not answer", () => {
     };
     const zones = new ZoneCache(flaky, { ...defaultLoadLimits, find: 20 }, (error) => troubles.push(error));
     flaky.follow(zones.apply);
-    await zones.learn();
+    await zones.readNames();
     const breakDown = () => {
       broken = true;
     };

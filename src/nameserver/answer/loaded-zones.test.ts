@@ -298,7 +298,7 @@ describe("once the names are known", () => {
   async function learned(...initial: readonly ZoneContent[]) {
     const source = zonesInMemory(...initial);
     const zones = follow(source);
-    await zones.learn();
+    await zones.readNames();
     return { source, zones };
   }
 
@@ -334,7 +334,7 @@ describe("once the names are known", () => {
       yield [];
     };
     const zones = follow({ ...source, names });
-    const learning = zones.learn();
+    const learning = zones.readNames();
     source.tell({ kind: "lost" });
     gate.resolve();
     await learning;

@@ -32,7 +32,7 @@ export type LoadedZones = {
    * Reads the names of all zones. Before that, and again when changes were missed, the source is asked about every new
    * name.
    */
-  readonly learn: () => Promise<void>;
+  readonly readNames: () => Promise<void>;
   /** How many zones are in memory. */
   readonly count: () => number;
 };
@@ -98,9 +98,9 @@ export class ZoneCache implements LoadedZones {
   /** Never forgets a name: a zone that was deleted is looked up once. */
   readonly #names: ReturnType<typeof createNameFilter>;
   /** Whether the names are complete. */
-  #learned = false;
+  #hasAllNames = false;
   /** Whether they ever were. */
-  #everLearned = false;
+  #hadAllNames = false;
   #losses = 0;
   #generation = 0;
   #setsInMemory = 0;
@@ -120,7 +120,7 @@ export class ZoneCache implements LoadedZones {
   readonly find = (name: NameKey): ReturnType<LoadedZones["find"]> => {
     const found = this.#find(name);
     if (!(found instanceof Promise)) return found;
-    const last = this.#lastKnown.find(name, this.#zones, (other) => !this.#everLearned || this.#names.mayHold(other));
+    const last = this.#lastKnown.find(name, this.#zones, (other) => !this.#hadAllNames || this.#names.mayHold(other));
     return last === undefined ? found : this.#lastKnown.instead(last, found);
   };
 
@@ -129,26 +129,26 @@ export class ZoneCache implements LoadedZones {
   };
 
   readonly isNoZone = (key: string, end: number): boolean => {
-    return this.#learned && !this.#names.mayHold(key, end);
+    return this.#hasAllNames && !this.#names.mayHold(key, end);
   };
 
   readonly count = (): number => {
     return this.#zones.size;
   };
 
-  readonly learn = async (): Promise<void> => {
+  readonly readNames = async (): Promise<void> => {
     if (this.#source.names === undefined) return;
     const before = this.#losses;
     for await (const part of this.#source.names()) for (const name of part) this.#names.add(keyOfName(name));
-    this.#learned = this.#losses === before;
-    this.#everLearned ||= this.#learned;
+    this.#hasAllNames = this.#losses === before;
+    this.#hadAllNames ||= this.#hasAllNames;
   };
 
   /** The nearest zone in memory, and the longer names that may be zones too. */
   #search(name: NameKey) {
     let unknown: NameKey[] | undefined;
     let nearest: LoadedZone | undefined;
-    const mayBeZone = this.#learned ? this.#names.mayHoldEnds(name) : undefined;
+    const mayBeZone = this.#hasAllNames ? this.#names.mayHoldEnds(name) : undefined;
     // moor never serves the root zone.
     for (let start = 0; name.charCodeAt(start) > 0; start += 1 + name.charCodeAt(start)) {
       if (mayBeZone && !mayBeZone(start)) continue;
@@ -307,7 +307,7 @@ export class ZoneCache implements LoadedZones {
     if (event.kind === "lost") {
       this.#generation += 1;
       this.#losses += 1;
-      this.#learned = false;
+      this.#hasAllNames = false;
       this.#absent.clear();
       for (const name of [...this.#zones.keys()]) this.#outdate(name);
       for (const { missed } of this.#loading.values()) missed.push(event);

@@ -203,7 +203,7 @@ describe("what is refused, and how", () => {
 
 it("a query that may not wait is answered from memory, and nothing is loaded for it", async () => {
   const zones = new ZoneCache(source);
-  await zones.learn();
+  await zones.readNames();
   respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
   const now = (name: string, type?: string) => respond(asking(name, type), "udp", "no-wait");
   expect(now("www.example.org")).toBeUndefined();

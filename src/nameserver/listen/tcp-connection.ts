@@ -32,7 +32,7 @@ export type ConnectionOptions = {
   readonly counts: Float64Array;
   readonly limits: TcpLimits;
   readonly identity?: ServerIdentity | undefined;
-  readonly place: Pick<TcpPermit, "asked" | "busy">;
+  readonly place: Pick<TcpPermit, "queried" | "busy">;
 };
 
 /**
@@ -106,7 +106,7 @@ class TcpConnection {
       const query = this.#frames.next();
       if (query === undefined) return;
       if (query.length < headerLength) return void this.#socket.destroy();
-      place.asked();
+      place.queried();
       this.#move();
       const messages = stream?.(query, this.#from);
       const reply = messages ? this.#writeAll(messages) : respond(query, "tcp", this.#from);

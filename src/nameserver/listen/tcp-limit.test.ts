@@ -13,7 +13,7 @@ describe("places of TCP connections", () => {
     const { enter, closed } = lab({ all: 2, source: 2 });
     const first = enter("192.0.2.1");
     enter("192.0.2.2");
-    first?.asked();
+    first?.queried();
     expect(enter("192.0.2.3")).toBeDefined();
     expect(closed).toEqual(["192.0.2.2"]);
   });
@@ -64,7 +64,7 @@ describe("places of TCP connections", () => {
             const place = limit.enter(`192.0.2.${from}`, () => open.delete(made));
             if (place) open.set(made, { from, place });
           } else if (what === "busy") one?.place?.busy(true);
-          else if (what === "asked") one?.place?.asked();
+          else if (what === "asked") one?.place?.queried();
           else if (key) {
             one?.place?.leave();
             open.delete(key);

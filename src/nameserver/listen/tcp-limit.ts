@@ -3,7 +3,7 @@ import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 
 export type TcpPermit = {
   /** It has sent a query: all others have been idle for longer. */
-  readonly asked: () => void;
+  readonly queried: () => void;
   /** A connection that is busy with a zone transfer keeps its place. */
   readonly busy: (isBusy: boolean) => void;
   readonly leave: () => void;
@@ -39,7 +39,7 @@ export class TcpLimit {
     const connection: Connection = { source, close, release, left: false };
     this.#setIdle(connection, true);
     return {
-      asked: () => {
+      queried: () => {
         if (this.#idle.has(connection)) for (const list of this.#listsOf(connection)) moveToEnd(list, connection);
       },
       busy: (isBusy) => {

@@ -65,8 +65,8 @@ type Reservation = {
 
 export const noRoom = "the running transfers use too much memory; this one will be retried later";
 
-const sumOf = (held: Iterable<Reservation>): number => {
+const sumOf = (reservations: Iterable<Reservation>): number => {
   let sum = 0;
-  for (const { bytes } of held) sum += bytes;
+  for (const { bytes } of reservations) sum += bytes;
   return sum;
 };

@@ -22,7 +22,7 @@ export type NewContent = Exclude<Transferred, { kind: "same" | "older" }>;
 
 export type RefreshPorts = {
   /** The current zone; undefined when it is not a secondary zone. */
-  readonly look: (zone: string) => Promise<SecondaryZone | undefined>;
+  readonly secondaryZone: (zone: string) => Promise<SecondaryZone | undefined>;
   /** Stores the content. `does-not-fit`: the steps are for another version. Throws when the zone is invalid. */
   readonly store: (zone: string, content: NewContent) => Promise<"done" | "does-not-fit">;
   /** The primary has just reported this serial. */
@@ -61,7 +61,7 @@ export async function refreshZone(
   let same = false;
   const ended = async (serial: number) => {
     await ports.checked(zone.name, serial);
-    const after = (await ports.look(zone.name))?.timers ?? zone.timers;
+    const after = (await ports.secondaryZone(zone.name))?.timers ?? zone.timers;
     return { serial, refresh: after?.refresh ?? 3_600 };
   };
   const isOlder = (peer: Peer, serial: number) => older.push(`${nameOf(peer)} has serial ${serial}`);
@@ -136,9 +136,9 @@ async function storeFrom(
   ports: RefreshPorts,
   waiting: RefreshContext,
 ): Promise<void> {
-  const store = (given: NewContent) => {
+  const store = (newContent: NewContent) => {
     waiting.memory.keep();
-    return ports.store(name, given).catch((error: unknown) => {
+    return ports.store(name, newContent).catch((error: unknown) => {
       throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
     });
   };

@@ -11,7 +11,7 @@ it("many zones of one primary take turns, and each is looked up twice: to find i
   const secondaries = startSecondaries({
     ports: {
       list: async () => names,
-      look: async (name) => {
+      secondaryZone: async (name) => {
         // Only lookups before the first failure count: ten seconds after it, the zone is retried.
         if (!asked.has(name)) looks.set(name, (looks.get(name) ?? 0) + 1);
         // Nothing listens there.
@@ -49,7 +49,7 @@ it.each([
   const secondaries = startSecondaries({
     ports: {
       list: async () => ["z.example"],
-      look: async (name) =>
+      secondaryZone: async (name) =>
         primaries && {
           name,
           account: 1,
@@ -74,7 +74,7 @@ it.each([
   secondaries.takeOver();
   const [socket] = (await connected) as [Socket];
   primaries = after;
-  secondaries.look("z.example");
+  secondaries.checkSoon("z.example");
   await once(socket, "close");
   await secondaries.close();
   expect(stored).toEqual([]);

@@ -16,7 +16,7 @@ import { type QueuePlace, type ZoneLimits, ZoneQueue } from "./zone-queue.ts";
 export type Secondaries = {
   readonly notified: (zone: string, asker: TransferClient) => Promise<"taken" | "refused" | "not-ours">;
   /** A zone was created, deleted, or has other primaries. */
-  readonly look: (zone: string) => void;
+  readonly checkSoon: (zone: string) => void;
   /** Call this when `refreshes` has become true: it asks the primaries of all zones. */
   readonly takeOver: () => void;
   readonly close: () => Promise<void>;
@@ -75,7 +75,7 @@ class FollowedZones implements Secondaries {
   }
 
   readonly notified = async (name: string, asker: TransferClient) => {
-    const zone = await this.#options.ports.look(name);
+    const zone = await this.#options.ports.secondaryZone(name);
     if (zone === undefined) return "not-ours";
     const from = unmapped(asker.from);
     if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === asker.key))) return "refused";
@@ -84,7 +84,7 @@ class FollowedZones implements Secondaries {
     return "taken";
   };
 
-  readonly look = (name: string): void => {
+  readonly checkSoon = (name: string): void => {
     this.#ask(name);
     // The turn that was just asked for looks again, and reports what is wrong.
     void this.#endIfUnwanted(name).catch(() => undefined);
@@ -124,7 +124,7 @@ class FollowedZones implements Secondaries {
   async #runQueued(name: string, place: QueuePlace): Promise<void> {
     const { ports, log, refreshes } = this.#options;
     try {
-      const zone = await ports.look(name);
+      const zone = await ports.secondaryZone(name);
       if (zone === undefined || !(this.#notified.has(name) || refreshes())) return this.#forget(name);
       const own = placeOf(zone);
       if (place.account === own.account && place.primary === own.primary) await this.#refresh(name, zone);
@@ -195,7 +195,7 @@ class FollowedZones implements Secondaries {
   async #endIfUnwanted(name: string): Promise<void> {
     const transfer = this.#running.get(name);
     if (transfer === undefined) return;
-    const zone = await this.#options.ports.look(name);
+    const zone = await this.#options.ports.secondaryZone(name);
     if (zone === undefined || !haveSamePrimaries(zone, transfer.zone)) transfer.end();
   }
 }

@@ -77,7 +77,7 @@ export function writeObstacle(permittedView: Permissions, actor: Actor, { name: 
 export type ZoneOutcome = (Exclude<Written, NotDone> & { readonly zone: Zone }) | NotDone;
 
 /** The outcome of the write, with the zone as the actor sees it afterwards. */
-export async function withZone(
+export async function outcomeWithZone(
   permittedView: PermittedView,
   actor: Actor,
   key: AnyZoneKey,

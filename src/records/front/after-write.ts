@@ -51,17 +51,17 @@ export function rowAfter(
   { row, ours }: { readonly row: PublishedSet; readonly ours: PublishedContent | null },
   outcome: ChangeOutcome,
 ): PublishedSet {
-  const known = { ...row, sent: undefined, refused: undefined };
+  const settledRow = { ...row, sent: undefined, refused: undefined };
   if (outcome.kind !== "done" && outcome.kind !== "drifted" && isOfSet(outcome))
     return { ...row, sent: ours, refused: { content: ours, words: outcome.fault.because } };
   switch (outcome.kind) {
     case "done":
-      return { ...known, held: ours && { ttl: outcome.set ? outcome.set.ttl : ours.ttl, values: ours.values } };
+      return { ...settledRow, held: ours && { ttl: outcome.set ? outcome.set.ttl : ours.ttl, values: ours.values } };
     case "drifted":
-      return { ...known, theirs: theirsOfSet(outcome.set) };
+      return { ...settledRow, theirs: theirsOfSet(outcome.set) };
     case "refused":
     case "waiting":
-      return known;
+      return settledRow;
     case "unknown":
       return { ...row, refused: undefined, sent: ours };
     default:

@@ -54,9 +54,15 @@ export function afterRead(
     isSameContent(held, theirs, ttls.before) && isSameContent(held, theirs, ttls.now) && !ttlMoved(theirs, ttls);
   const isSent = sent !== undefined && isSameContent(sent, theirs, ttls.now);
   const isStored = refused !== undefined && isSameContent(refused.content, theirs, ttls.now);
-  const known = { ...row, held: theirs, sent: undefined, theirs: undefined, refused: isStored ? undefined : refused };
+  const knownRow = {
+    ...row,
+    held: theirs,
+    sent: undefined,
+    theirs: undefined,
+    refused: isStored ? undefined : refused,
+  };
   if (isHeld || isSent || isHalf(row, theirs, ttls.now) || isSameContent(ours, theirs, ttls.now))
-    return { kind: "known", row: known };
+    return { kind: "known", row: knownRow };
   return { kind: "drifted", row: { ...row, sent: undefined, theirs } };
 }
 

@@ -40,7 +40,7 @@ export function writesOperations(
         until === undefined ? before : Math.min(before ?? Infinity, await positionAfter(store, zone, until));
       const readWrites = async (position: number | undefined) => {
         await schedule.next(actor.account);
-        return await store.writesOf(zone, { before: position, look: window, match });
+        return await store.writesOf(zone, { before: position, window, match });
       };
       const { found, next, reached } = await findWrites(readWrites, start);
       const writes: ShownWrite[] = [];
@@ -60,7 +60,7 @@ export function writesOperations(
 
 type ReadWrites = (before: number | undefined) => Promise<readonly LoggedWrite[]>;
 
-async function findWrites(look: ReadWrites, start: number | undefined) {
+async function findWrites(readWindow: ReadWrites, start: number | undefined) {
   const found: LoggedWrite[] = [];
   /** The oldest write so far; the next part may have more of its changes. */
   let open: LoggedWrite | undefined;
@@ -68,7 +68,7 @@ async function findWrites(look: ReadWrites, start: number | undefined) {
   // A write that alone is larger than what one request examines is read to its end, so that the next page starts after
   // it.
   for (let looked = 0; looked < mostLooked || isFirst; looked += window) {
-    const groups = await look(open?.oldest ?? start);
+    const groups = await readWindow(open?.oldest ?? start);
     const [newest, ...others] = groups;
     const writes =
       open && newest?.serial === open.serial ? [joined(open, newest), ...others] : [...optional(open), ...groups];

@@ -48,8 +48,8 @@ export type PlannedSignatures = {
   readonly signed: (names: readonly NameChange[]) => WriteEffect;
 };
 
-/** Names of a large zone that were signed ahead of the write that makes the zone use them (`sign-ahead.ts`). */
-export type NamesAhead = {
+/** Names of a large zone that were signed before the write that makes the zone use them (`presign.ts`). */
+export type PresignedNames = {
   readonly number: number;
   /** They are signed as of this position in the log, */
   readonly position: number;
@@ -59,26 +59,26 @@ export type NamesAhead = {
   readonly changes: readonly Change[];
 };
 
-/** Names that were signed ahead for a write; `none` if everything has to be done in the write itself. */
-export type AheadOfWrite = AheadByZone | "none" | undefined;
+/** The presigned names of a write; `none` if everything has to be done in the write itself. */
+export type PresignedForWrite = PresignedByZone | "none" | undefined;
 
 /** By the number of the zone. */
-export type AheadByZone = ReadonlyMap<number, NamesAhead>;
+export type PresignedByZone = ReadonlyMap<number, PresignedNames>;
 
 /** The settings that decide how names are signed. */
 export type SigningSettings = { readonly ttl: number; readonly dnssec: ZoneSigning | undefined };
 
 /** With the owners whose sets have changed since. */
-export type CurrentNamesAhead = NamesAhead & { readonly missed: ReadonlySet<string> };
+export type CurrentPresignedNames = PresignedNames & { readonly missed: ReadonlySet<string> };
 
 /** All names of a large zone must be signed first, in short steps, and then the write must be repeated with them. */
-export class SignAhead extends Error {
+export class PresignNeeded extends Error {
   readonly zone: Zone;
   readonly effect: WriteEffect;
   readonly by: WrittenBy;
 
   constructor(zone: Zone, effect: WriteEffect, by: WrittenBy) {
-    super("the names of this zone must be signed ahead of this write");
+    super("the names of this zone must be signed before this write");
     [this.zone, this.effect, this.by] = [zone, effect, by];
   }
 }
@@ -87,7 +87,7 @@ export class SignAhead extends Error {
 const mostListed = 1_000;
 /** If more names are touched, it is faster to look at every name of the zone. */
 const mostTouched = 1_000;
-/** If more names have changed since they were signed ahead, they are signed ahead again. */
+/** If more names have changed since they were presigned, they are presigned again. */
 export const mostMissed = 100;
 
 /** If there are more signatures, they are made in another thread: each takes about 80 µs. */
@@ -97,41 +97,42 @@ export const mostSignatures = 50;
 export const concernsSigning = (before: Zone, after: Zone): boolean =>
   (before.settings.dnssec ?? after.settings.dnssec) !== undefined;
 
-export type SigningOptions = {
+export type PlanningOptions = {
   /** Names whose signatures are renewed. */
   readonly renew?: readonly string[] | undefined;
   /**
-   * `none`: everything has to be done in this write. Then `reads.names` are the zone's own, otherwise those that were
-   * signed ahead.
+   * `none`: everything has to be done in this write. Then `reads.names` are the zone's own, otherwise the presigned
+   * ones.
    */
-  readonly ahead?: CurrentNamesAhead | "none" | undefined;
+  readonly presigned?: CurrentPresignedNames | "none" | undefined;
 };
 
-/** Adds what must be signed to the effect of a write. Throws `SignAhead` if that is the whole of a large zone. */
+/** Adds what must be signed to the effect of a write. Throws `PresignNeeded` if that is the whole of a large zone. */
 export function* planningSignatures(
   before: Zone,
   effect: WriteEffect,
   reads: SignedReads,
   by: WrittenBy,
-  { renew = [], ahead }: SigningOptions = {},
+  { renew = [], presigned }: PlanningOptions = {},
 ): Steps<PlannedSignatures> {
   const [was, is] = [before.settings.dnssec, effect.zone.settings.dnssec];
-  if (is === undefined) return yield* planningNone(before, effect, reads, by);
-  if (ahead !== undefined && ahead !== "none") return yield* planningRest(before, effect, reads, by, ahead);
+  if (is === undefined) return yield* planningUnsigned(before, effect, reads, by);
+  if (presigned !== undefined && presigned !== "none")
+    return yield* planningPresigned(before, effect, reads, by, presigned);
   const { zone, changes } = effect;
   const owners = new Set([apex, ...changes.map(({ owner }) => owner), ...renew]);
   const isWhole = before.settings.ttl !== zone.settings.ttl || signsOtherwise(was, is) || owners.size > mostTouched;
-  const isAhead = (isLarge(before) || isLarge(zone)) && ahead !== "none";
-  if (isWhole && isAhead) throw new SignAhead(before, effect, by);
+  const mustPresign = (isLarge(before) || isLarge(zone)) && presigned !== "none";
+  if (isWhole && mustPresign) throw new PresignNeeded(before, effect, by);
   const stored = was ? reads.names : noNames;
   const until = expiryAfter(soaExpiry(stored.at(apex)) ?? 0, by.now);
   const touchedAt = touching(effect, reads.setsAt);
   const signingZone = zoneToSign(effect.zone, is, touchedAt(apex).sets, by);
   if (!isWhole) {
     const touched = new Map([...owners].map((owner) => [owner, touchedAt(owner)]));
-    const part = yield* planningSigning(partOf({ ...signingZone, names: stored }, touched));
+    const part = yield* planningSigning(inputFor({ ...signingZone, names: stored }, touched));
     if (part !== "whole") return withPlan(effect, by, until, part);
-    if (isAhead) throw new SignAhead(before, effect, by);
+    if (mustPresign) throw new PresignNeeded(before, effect, by);
   }
   const names = was ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
   const namesByOwner = new Map(names.map((name) => [name.owner, name]));
@@ -146,7 +147,12 @@ export function* planningSignatures(
 }
 
 /** The zone is no longer signed. The names of a large zone are deleted later. */
-function* planningNone(before: Zone, effect: WriteEffect, reads: SignedReads, by: WrittenBy): Steps<PlannedSignatures> {
+function* planningUnsigned(
+  before: Zone,
+  effect: WriteEffect,
+  reads: SignedReads,
+  by: WrittenBy,
+): Steps<PlannedSignatures> {
   const isLater = isLarge(before) && before.namesAt !== undefined;
   const names = isLater ? [] : yield* mapInSteps(reads.everyName(), (name) => name);
   const namesMove = { to: undefined, leaves: isLater ? before.namesAt : undefined };
@@ -154,29 +160,29 @@ function* planningNone(before: Zone, effect: WriteEffect, reads: SignedReads, by
   return withPlan({ ...effect, namesMove }, by, undefined, removal, !isLater);
 }
 
-/** All names were signed ahead, apart from those that have changed since. */
-function* planningRest(
+/** All names were presigned, apart from those that have changed since. */
+function* planningPresigned(
   before: Zone,
   effect: WriteEffect,
   reads: SignedReads,
   by: WrittenBy,
-  ahead: CurrentNamesAhead,
+  presigned: CurrentPresignedNames,
 ): Steps<PlannedSignatures> {
   const { zone, changes } = effect;
-  const owners = new Set([apex, ...ahead.missed, ...differing(changes, ahead.changes)]);
-  if (zone.settings.dnssec === undefined || !isSignedWith(ahead, zone) || owners.size > mostMissed)
-    throw new SignAhead(before, effect, by);
+  const owners = new Set([apex, ...presigned.missed, ...differing(changes, presigned.changes)]);
+  if (zone.settings.dnssec === undefined || !isSignedWith(presigned, zone) || owners.size > mostMissed)
+    throw new PresignNeeded(before, effect, by);
   const touchedAt = touching(effect, reads.setsAt);
   const touched = new Map([...owners].map((owner) => [owner, allChanged(touchedAt(owner))]));
   const signingZone = zoneToSign(zone, zone.settings.dnssec, touched.get(apex)?.sets ?? [], by);
-  const part = yield* planningSigning(partOf({ ...signingZone, names: reads.names }, touched));
-  if (part === "whole") throw new SignAhead(before, effect, by);
+  const part = yield* planningSigning(inputFor({ ...signingZone, names: reads.names }, touched));
+  if (part === "whole") throw new PresignNeeded(before, effect, by);
   const until = expiryAfter(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
-  const namesMove: NamesMove = { to: ahead.number, leaves: before.namesAt };
+  const namesMove: NamesMove = { to: presigned.number, leaves: before.namesAt };
   return withPlan({ ...effect, namesMove }, by, until, part, false);
 }
 
-export const isSignedWith = ({ settings }: NamesAhead, { settings: { ttl, dnssec } }: Zone): boolean =>
+export const isSignedWith = ({ settings }: PresignedNames, { settings: { ttl, dnssec } }: Zone): boolean =>
   isDeepStrictEqual(settings, { ttl, dnssec });
 
 /** Owners whose changes are not in both lists. */
@@ -209,7 +215,7 @@ export const zoneToSign = (zone: Zone, signing: ZoneSigning, top: readonly RRset
 });
 
 /** Signs only these owners. */
-export const partOf = (
+export const inputFor = (
   signingZone: ZoneToSign & Pick<SigningInput, "names">,
   touched: ReadonlyMap<string, Touched>,
 ): SigningInput => ({

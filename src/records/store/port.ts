@@ -72,12 +72,12 @@ export type RecordStore = StoreParts & {
   /** In one query, which takes longer the larger the zone is: a large one is read in parts (`pageOfSets`). */
   readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
   /**
-   * The only way to change zones. `rule` says what the command means; a thread that writes gets only the command, and
+   * The only way to change zones. `ruleOf` says what the command means; a thread that writes gets only the command, and
    * finds the rule by its kind. `running` is for a command that may take long.
    */
   readonly run: <C extends Command, R extends Rule>(
     command: C,
-    rule: (command: C) => R,
+    ruleOf: (command: C) => R,
     running?: RunningAction,
   ) => Promise<ResultOf<R>>;
   /** Actions are dropped after a week, or earlier if there are very many newer ones. */
@@ -245,7 +245,7 @@ export type WriteView = {
   /** Of the requested owners. */
   readonly sets: readonly RRset[];
   /** Of the whole zone; a rule may only ask about names that it was given, and names above them. */
-  readonly around: Surroundings;
+  readonly surroundings: Surroundings;
   /** Values that an edit may leave in one set; absent: the usual number. */
   readonly mostValues?: number | undefined;
 };
@@ -338,10 +338,10 @@ export type ChangeMatch = {
   readonly actor?: string | undefined;
 };
 
-/** `look`: how many changes are examined. */
+/** `window`: how many changes are examined. */
 export type WritesQuery = {
   readonly before?: number | undefined;
-  readonly look: number;
+  readonly window: number;
   readonly match: ChangeMatch;
 };
 

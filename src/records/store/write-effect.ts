@@ -37,7 +37,7 @@ export type WriteEffect = {
 };
 
 /**
- * `to`: a number under which names were written ahead (`sign-ahead.ts`), a new number for the names of this write, or
+ * `to`: a number under which names are presigned (`presign.ts`), a new number for the names of this write, or
  * undefined if the zone is not signed any more. `leaves`: a number under which names are stored that are deleted later.
  */
 export type NamesMove = { readonly to: number | "new" | undefined; readonly leaves?: number | undefined };

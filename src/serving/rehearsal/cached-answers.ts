@@ -60,7 +60,7 @@ class CachedAnswers {
   }
 
   /** Asks everything again; call it after each change. */
-  async look(now: Instant): Promise<void> {
+  async update(now: Instant): Promise<void> {
     const { questions, ask, servers, moreParents } = this.#options;
     for (const question of [this.#dsQuestion, this.#keysQuestion, ...questions])
       await this.#ask(question, question === this.#dsQuestion ? [ask, ...moreParents] : servers(), now);

@@ -66,7 +66,7 @@ export type Registry = {
 export function createRegistry(store: RecordStore, parent: Zone, child: string, ask: Ask, mistake = 0): Registry {
   const owner = ownerOf(child, parent.name) ?? "";
   let has: readonly string[] = [];
-  let asked:
+  let request:
     | { readonly wanted: readonly string[]; readonly since: Instant; readonly wrong: readonly string[] }
     | undefined;
   const publish = async (values: readonly string[], now: Instant): Promise<void> => {
@@ -88,18 +88,18 @@ export function createRegistry(store: RecordStore, parent: Zone, child: string, 
       const isRemoval = cds.some(({ data }) => Buffer.from(data).equals(removeDs.cds));
       const wanted = isRemoval ? [] : cds.map(({ data }) => textOfData(dnssecTypes.ds, data)).sort();
       if (cds.length === 0 || isDeepStrictEqual(wanted, has)) {
-        asked = undefined;
+        request = undefined;
         return;
       }
-      if (asked === undefined || !isDeepStrictEqual(asked.wanted, wanted))
-        asked = {
+      if (request === undefined || !isDeepStrictEqual(request.wanted, wanted))
+        request = {
           wanted,
           since: now,
           wrong: mistake > 0 && isSameAlgorithm(has, wanted) ? [...has, ...wanted.map(mistaken)] : [],
         };
-      if (now < asked.since + delay) return;
-      const isMistaken = asked.wrong.length > 0 && now < asked.since + delay + mistake;
-      await publish(isMistaken ? asked.wrong : wanted, now);
+      if (now < request.since + delay) return;
+      const isMistaken = request.wrong.length > 0 && now < request.since + delay + mistake;
+      await publish(isMistaken ? request.wrong : wanted, now);
     },
   };
 }

@@ -264,7 +264,7 @@ class Audience {
     const { now } = this.#clock;
     signal.throwIfAborted();
     await registry.visit(now);
-    const isSecondNew = await second.look(now);
+    const isSecondNew = await second.update(now);
     await round(signal);
     const last = await store.lastChange();
     await this.#askAll(last !== this.#change || isSecondNew);
@@ -289,7 +289,7 @@ class Audience {
   async #askAll(isNew: boolean): Promise<void> {
     const { cached, resolver, questions } = this.#scene;
     const { now } = this.#clock;
-    if (isNew) await cached.look(now);
+    if (isNew) await cached.update(now);
     const found = cached.check(now);
     this.counts.checked += found.checked;
     for (const each of found.bogus) this.#note(`a resolver with older answers rejects ${each}`);

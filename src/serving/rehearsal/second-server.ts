@@ -6,7 +6,7 @@ import type { Ask } from "./ask-all.ts";
 /** A second nameserver of the parent, which has the records of the first one only after a while. */
 export type SecondServer = {
   /** Notes what the first server has now. Returns whether the second one has changed. */
-  readonly look: (now: Instant) => Promise<boolean>;
+  readonly update: (now: Instant) => Promise<boolean>;
   /** From now on, changes arrive this many milliseconds later. */
   readonly setDelay: (milliseconds: number) => void;
   /** Whether a change has not arrived yet. */
@@ -37,7 +37,7 @@ export function createSecondServer(
     setDelay: (milliseconds) => {
       delay = milliseconds;
     },
-    look: async (now) => {
+    update: async (now) => {
       const { message, view } = await first();
       const text = JSON.stringify(view);
       const times = { arrives: now + delay, silentUntil: now + delay * silentFor };

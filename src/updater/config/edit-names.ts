@@ -104,11 +104,11 @@ function namesIn({ contents }: Document): YAMLSeq | undefined {
 }
 
 function add(text: string, { contents }: Document, settings: readonly SettingChange[]): string | undefined {
-  const given = settings.flatMap(({ path: [key], value }) => (value === undefined ? [] : [{ key, value }]));
+  const entries = settings.flatMap(({ path: [key], value }) => (value === undefined ? [] : [{ key, value }]));
   const eol = eolOf(text);
   const block = (indent: string) =>
-    `${indent}- ${given.map(({ key, value }) => `${key}: ${print(value)}`).join(`${eol}${indent}  `)}`;
-  const flow = `{ ${given.map(({ key, value }) => `${key}: ${print(value)}`).join(", ")} }`;
+    `${indent}- ${entries.map(({ key, value }) => `${key}: ${print(value)}`).join(`${eol}${indent}  `)}`;
+  const flow = `{ ${entries.map(({ key, value }) => `${key}: ${print(value)}`).join(", ")} }`;
   if (!isMap(contents) || contents.flow) return undefined;
   const pair = pairOf(contents as YAMLMap, "names");
   if (pair === undefined) {

@@ -42,8 +42,8 @@ export const hostedFields = (usual: string) => ({
 const trusts = ["ca", "fingerprint", "insecure"] as const;
 
 /** At most one of `trusts` may be set. Without any, the well-known authorities are trusted. */
-export function oneTrust(given: readonly string[], what: string): readonly KeyFault[] {
-  const both = trusts.filter((key) => given.includes(key));
+export function oneTrust(presentKeys: readonly string[], what: string): readonly KeyFault[] {
+  const both = trusts.filter((key) => presentKeys.includes(key));
   if (both.length < 2) return [];
   const todo = "keep one: each is a different way to choose the trusted certificate";
   return [{ code: "two-trusts", message: `${what} has ${both.join(" and ")}`, todo, at: both[1] ?? "", skip: both }];

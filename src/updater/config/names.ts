@@ -46,11 +46,16 @@ export function entrySettings(references: ConfigReferences) {
     fields: entryFields(sources, targets),
     ownSource: sourcesSetting(sources, "The source for this family, if it differs from the name's."),
     /** `needsSource`: not all families of the entry have their own source. */
-    check(right: Partial<EntryValues>, given: readonly Family[], needsSource: boolean, place: SettingPlace): void {
+    check(
+      right: Partial<EntryValues>,
+      entryFamilies: readonly Family[],
+      needsSource: boolean,
+      place: SettingPlace,
+    ): void {
       checkWhen(right, place);
       if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
       if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
-      checkAbilities(right, given, references, right.target ?? onlyTarget ?? "", place);
+      checkAbilities(right, entryFamilies, references, right.target ?? onlyTarget ?? "", place);
     },
     checkFamily(
       family: Family,
@@ -196,7 +201,7 @@ function ownerOf(written: string, zone: string): Result<string> {
 
 function checkAbilities(
   { create, ttl, removeOnStop }: Pick<Partial<NameConfig>, "create" | "ttl"> & { readonly removeOnStop?: boolean },
-  given: readonly Family[],
+  entryFamilies: readonly Family[],
   references: ConfigReferences,
   target: string,
   { fault }: SettingPlace,
@@ -218,7 +223,7 @@ function checkAbilities(
     const message = `the API ${api} cannot set a TTL`;
     fault({ code: "cannot-set-ttl", message, todo: "remove `ttl:`; the service chooses it" }, "ttl");
   }
-  if (given.includes("ipv6") && can?.ipv6 === false) {
+  if (entryFamilies.includes("ipv6") && can?.ipv6 === false) {
     const message = `the API ${api} cannot write IPv6 addresses`;
     fault({ code: "cannot-write-ipv6", message, todo: "remove `ipv6:`, or write it to another target" }, "ipv6");
   }

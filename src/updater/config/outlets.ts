@@ -33,7 +33,7 @@ const onNotice = { on: eventsSetting("`[failing, over]`") };
 const overHttp = (title: string, url: string, example: string) =>
   mapping(
     { ...endpointFields(url, example, true), token: headerSecret("Sent as `Authorization: Bearer`."), ...onNotice },
-    { title, keys: oneTrust, transform: withTrust },
+    { title, checkKeys: oneTrust, transform: withTrust },
   );
 
 const mailServer = refined(
@@ -62,9 +62,9 @@ const mail = mapping(
     title: "Notify: mail",
     of: "mail",
     needsAll: true,
-    keys(given) {
-      if (given.includes("user") === given.includes("password")) return [];
-      const lack = given.includes("user") ? "mail has a user but no password" : "mail has a password but no user";
+    checkKeys(presentKeys) {
+      if (presentKeys.includes("user") === presentKeys.includes("password")) return [];
+      const lack = presentKeys.includes("user") ? "mail has a user but no password" : "mail has a password but no user";
       return [missing(lack, "set both, or neither if the server requires none")];
     },
   },
@@ -123,7 +123,7 @@ const heartbeat = mapping(
   {
     title: "Heartbeat",
     description: "Pings healthchecks.io or Uptime Kuma, which raise an alarm when the pings stop.",
-    keys: oneTrust,
+    checkKeys: oneTrust,
     transform: (value, place) => ({ ...withTrust(value, place), kind: value.kind ?? kindOf(value.url) }),
   },
 );
@@ -198,9 +198,12 @@ const oidcRule = mapping(
   {
     title: "Sign-in rule",
     description: "Who may sign in, and as what. The first rule that fits a user counts.",
-    keys(given, what) {
-      const [byGroup, byClaim] = [given.includes("group"), given.includes("claim") && given.includes("value")];
-      if (byGroup ? !given.includes("claim") && !given.includes("value") : byClaim) return [];
+    checkKeys(presentKeys, what) {
+      const [byGroup, byClaim] = [
+        presentKeys.includes("group"),
+        presentKeys.includes("claim") && presentKeys.includes("value"),
+      ];
+      if (byGroup ? !presentKeys.includes("claim") && !presentKeys.includes("value") : byClaim) return [];
       return [missing(`${what} names no users`, "write `group: NAME`, or `claim: NAME` and `value: TEXT`")];
     },
     transform: ({ group, claim, value, account, role: as }): OidcRule => ({
@@ -231,7 +234,7 @@ export const oidcSettings = mapping(
   {
     title: "OpenID Connect",
     description: "An identity provider at which people can sign in to the pages.",
-    keys: oneTrust,
+    checkKeys: oneTrust,
     transform: (value, place): OidcSettings => {
       const { name = value.issuer.host, scopes = usualScopes, ...rest } = withTrust(value, place);
       return { ...rest, name, scopes: scopes.includes("openid") ? scopes : ["openid", ...scopes] };
@@ -263,10 +266,12 @@ export const controlSettings = mapping(
     title: "Control",
     description: "Where `moor update` serves its page, /status, /metrics, /health/live, /health/ready and POST /check.",
     needsAll: true,
-    keys(given) {
-      if (given.includes("cert") !== given.includes("key"))
+    checkKeys(presentKeys) {
+      if (presentKeys.includes("cert") !== presentKeys.includes("key"))
         return [missing("control needs both cert and key, or neither", "add the other one")];
-      const lacks = given.includes("password") ? undefined : ["cert", "oidc"].find((key) => given.includes(key));
+      const lacks = presentKeys.includes("password")
+        ? undefined
+        : ["cert", "oidc"].find((key) => presentKeys.includes(key));
       if (lacks === undefined) return [];
       const what = lacks === "cert" ? "a certificate" : "an identity provider";
       return [missing(`control has ${what} but no password`, passwordTodo)];

@@ -49,7 +49,8 @@ function secretOf(description: string, accept: Accept): Setting<Secret> {
       env: text("An environment variable that contains the secret.", "DNS_TOKEN"),
     },
     {
-      keys: (given, what) => (given.includes("file") !== given.includes("env") ? [] : [notOnePlace(what)]),
+      checkKeys: (presentKeys, what) =>
+        presentKeys.includes("file") !== presentKeys.includes("env") ? [] : [notOnePlace(what)],
       transform: ({ file, env = "" }, at) =>
         file === undefined ? fromEnvironment(env, below(at, "env"), accept) : fromFile(file, below(at, "file"), accept),
     },

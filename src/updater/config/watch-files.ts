@@ -10,13 +10,13 @@ const settling = 300;
 export function watchFiles(files: ReadonlyMap<string, string>, changed: () => void): { close(): void } {
   const paths = [...files.keys()];
   let before = [...files.values()].join();
-  const look = () => {
+  const compare = () => {
     const now = paths.map(fingerprintOf).join();
     if (now === before) return;
     before = now;
     changed();
   };
-  let timer = setTimeout(look, settling);
+  let timer = setTimeout(compare, settling);
   const watchers = [...Map.groupBy(paths, dirname)].flatMap(([folder, inFolder]): FSWatcher[] => {
     const names = inFolder.map((file) => basename(file));
     try {
@@ -24,7 +24,7 @@ export function watchFiles(files: ReadonlyMap<string, string>, changed: () => vo
         // Kubernetes swaps a link whose name starts with two dots; the files behind it have other names.
         if (name !== null && !names.includes(name) && !name.startsWith("..")) return;
         clearTimeout(timer);
-        timer = setTimeout(look, settling);
+        timer = setTimeout(compare, settling);
       });
       watcher.on("error", () => watcher.close());
       return [watcher];

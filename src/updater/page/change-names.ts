@@ -137,7 +137,7 @@ function reviewedIn(namesEdit: NamesEdit, entries: readonly NameEntry[]): Parame
   const before = namesEdit.kind === "edit" ? fieldsOf(entries[namesEdit.index] ?? {}) : undefined;
   const deviceNames = [before?.ipv4, before?.ipv6].flatMap((field) => field?.devices.split(/[\s,]+/) ?? []);
   const { name, zone } = namesEdit.fields;
-  return { name: name.trim().toLowerCase(), zone: zone.trim().toLowerCase(), known: new Set(deviceNames) };
+  return { name: name.trim().toLowerCase(), zone: zone.trim().toLowerCase(), oldDevices: new Set(deviceNames) };
 }
 
 /** The first and the last line of `names:`: a diff must show nothing else, because a web hook's URL is a secret. */

@@ -21,7 +21,11 @@ const patience = 5_000;
  */
 export async function reviewName(
   config: UpdaterConfig,
-  { name, zone, known }: { readonly name: string; readonly zone: string; readonly known: ReadonlySet<string> },
+  {
+    name,
+    zone,
+    oldDevices: known,
+  }: { readonly name: string; readonly zone: string; readonly oldDevices: ReadonlySet<string> },
   { devices, published }: ReviewTools,
 ): Promise<readonly FieldFault[]> {
   const records = managedRecordsOf(config).filter(({ spec }) => spec.name === name && spec.zone === zone);
@@ -38,16 +42,17 @@ export async function reviewName(
   return [...new Map(faults.map((fault) => [`${fault.field} ${fault.message}`, fault])).values()];
 }
 
-/** `known`: devices that the entry already had. One of them may be gone only for a while. */
+/** `oldDevices`: devices that the entry already had. One of them may be gone only for a while. */
 function deviceFaults(
   record: ManagedRecord,
   reported: ReturnType<ReviewTools["devices"]>,
-  known: ReadonlySet<string>,
+  oldDevices: ReadonlySet<string>,
 ): readonly FieldFault[] {
   return sourcesOf(record).flatMap(({ source, devices }) => {
     const there = reported.get(source) ?? [];
     const names = there.map(({ device }) => device);
-    const missing = there.length === 0 ? [] : devices.filter((device) => !names.includes(device) && !known.has(device));
+    const missing =
+      there.length === 0 ? [] : devices.filter((device) => !names.includes(device) && !oldDevices.has(device));
     const usable = there.filter(({ isDown, device }) => !isDown && device !== "lo").map(({ device }) => device);
     return missing.map((device) => ({
       field: record.family,

@@ -26,9 +26,9 @@ export function planRound(records: readonly ManagedRecord[], facts: RoundFacts):
   const chosen = new Map<string, RecordChoice>();
   const alike = Map.groupBy(records, ({ policyKey }) => policyKey);
   return records.map((record) => {
-    const explained = chosen.get(record.policyKey) ?? choose(record, alike.get(record.policyKey) ?? [], facts);
-    chosen.set(record.policyKey, explained);
-    return planRecord(record, explained, facts);
+    const recordChoice = chosen.get(record.policyKey) ?? choose(record, alike.get(record.policyKey) ?? [], facts);
+    chosen.set(record.policyKey, recordChoice);
+    return planRecord(record, recordChoice, facts);
   });
 }
 
@@ -52,11 +52,11 @@ const choose = (
  */
 const failoverHold = 60_000;
 
-function planRecord(record: ManagedRecord, explained: RecordChoice, facts: RoundFacts): PlannedUpdate {
+function planRecord(record: ManagedRecord, recordChoice: RecordChoice, facts: RoundFacts): PlannedUpdate {
   const { key, family } = record;
   const { memory, now } = facts;
-  const { choice, passedOver } = explained;
-  const reading = facts.readings.get(explained.source ?? record.source);
+  const { choice, passedOver } = recordChoice;
+  const reading = facts.readings.get(recordChoice.source ?? record.source);
   const storedEntry = facts.state.get(key);
   if (reading) memory.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
   const isFailover = passedOver.some(({ because }) => because === "unreadable") && !memory.isFirst(key);
@@ -78,7 +78,7 @@ function planRecord(record: ManagedRecord, explained: RecordChoice, facts: Round
       memory.isCheckRequested(key) ||
       isDue(rules.verify, memory.verifiedAt(key) ?? Date.parse(storedEntry?.storedAt ?? ""), now),
   });
-  return { record, ...explained, stored: storedEntry?.address, plan };
+  return { record, ...recordChoice, stored: storedEntry?.address, plan };
 }
 
 function isMaster({ rules }: ManagedRecord, reading: SourceReading & { readonly kind: "report" }): boolean {

@@ -65,12 +65,12 @@ export function createQuorumReader({
     const found = await Promise.all(
       wanted.map(async (family) => [family, await askFamily(family, first, signal)] as const),
     );
-    const known = found.flatMap(([family, result]) => (typeof result === "string" ? [[family, result] as const] : []));
+    const agreed = found.flatMap(([family, result]) => (typeof result === "string" ? [[family, result] as const] : []));
     const unknown = found.flatMap(([family, result]) =>
       typeof result === "string" ? [] : [[family, result] as const],
     );
-    if (known.length === 0) return unavailable(unknown.map(([, { because }]) => because).join("; "), todo);
-    const of = (wantedFamily: Family) => known.flatMap(([family, text]) => (family === wantedFamily ? [text] : []));
+    if (agreed.length === 0) return unavailable(unknown.map(([, { because }]) => because).join("; "), todo);
+    const of = (wantedFamily: Family) => agreed.flatMap(([family, text]) => (family === wantedFamily ? [text] : []));
     return {
       kind: "report",
       report: reportConnection(of("ipv4"), of("ipv6")),

@@ -48,10 +48,10 @@ export const firewall = {
       description:
         "`moor firewall`, which pushes changes, or OPNsense, which is polled. `kind: opnsense` means the same.",
       schema: { examples: [{ url: "https://192.168.1.1", keyFile: "secrets/firewall-key.txt" }] },
-      keys: (given, what) => [
-        ...oneTrust(given, what),
+      checkKeys: (presentKeys, what) => [
+        ...oneTrust(presentKeys, what),
         ...["key", "secret"]
-          .filter((half) => !given.includes(half) && !given.includes("keyFile"))
+          .filter((half) => !presentKeys.includes(half) && !presentKeys.includes("keyFile"))
           .map((half) => missing(`${what} has no ${half}`, `add \`${half}: { file: path }\``)),
       ],
       transform(value, place): FirewallSource | undefined {

@@ -113,9 +113,9 @@ export const dyndns2Settings = mapping(
     description:
       "The protocol of `/nic/update`, which many services speak. The records must exist. It can neither read nor list records, so `verify` asks the zone's own nameservers.",
     schema: { examples: [{ service: "noip", user: "me", password: { file: "secrets/password" } }] },
-    keys: (given, what) => [
-      ...oneTrust(given, what),
-      ...(given.includes("service") === given.includes("url")
+    checkKeys: (presentKeys, what) => [
+      ...oneTrust(presentKeys, what),
+      ...(presentKeys.includes("service") === presentKeys.includes("url")
         ? [missing(`${what} needs exactly one of service and url`, `add \`service: ${names.join("|")}\`, or \`url:\``)]
         : []),
     ],

@@ -11,21 +11,21 @@ export const tokenSettings = (title: string, description: string, example: strin
       ...endpointFields("The URL of the record service.", example),
       token: needed(token("A token that may write the records.")),
     },
-    { title, description, keys: oneTrust, transform: withTrust },
+    { title, description, checkKeys: oneTrust, transform: withTrust },
   );
 
 /** The settings of a hosted service: only the token is needed. */
 export const hostedSettings = (title: string, description: string, url: string, token: string) =>
   mapping(
     { ...hostedFields(url), token: needed(headerSecret(token)) },
-    { title, description, keys: oneTrust, transform: withTrust },
+    { title, description, checkKeys: oneTrust, transform: withTrust },
   );
 
 /** The settings of a hosted service whose key has two halves. */
 export const keyPairSettings = (title: string, description: string, url: string, key: string, half: string) =>
   mapping(
     { ...hostedFields(url), key: needed(headerSecret(key)), secret: needed(secret(half)) },
-    { title, description, keys: oneTrust, transform: withTrust },
+    { title, description, checkKeys: oneTrust, transform: withTrust },
   );
 
 export type KeyPairTarget = TargetConfig & SettingType<ReturnType<typeof keyPairSettings>>;

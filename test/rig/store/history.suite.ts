@@ -66,7 +66,7 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
     const minutesOf = (writes: readonly { readonly at: number }[]) => writes.map((write) => (write.at - at) / minute);
 
     it("groups changes by write, and counts what each did", async () => {
-      const [newest, second, third, ...others] = await store.writesOf(zone, { look: 5_000, match: {} });
+      const [newest, second, third, ...others] = await store.writesOf(zone, { window: 5_000, match: {} });
       expect([newest, second, third]).toMatchObject([
         { added: 0, replaced: 0, deleted: 2, settings: 0, begins: false, actor: first },
         { added: 0, replaced: 1, deleted: 0, actor: token },
@@ -74,7 +74,7 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
       ]);
       expect(others).toHaveLength(31);
       expect(others.filter(({ begins }) => begins)).toEqual([others.at(-1)]);
-      const [cut] = await store.writesOf(zone, { look: 10, before: (second?.oldest ?? 0) - 5, match: {} });
+      const [cut] = await store.writesOf(zone, { window: 10, before: (second?.oldest ?? 0) - 5, match: {} });
       expect(cut).toMatchObject({ serial: third?.serial, added: 10 });
     });
 
@@ -88,7 +88,7 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
       [{ type: "it's" }, 0],
     ])("finds the changes that match %j", async ([match, count]) => {
       expect(await store.historyOf(zone, { match, limit: 5_000 })).toHaveLength(count);
-      const hits = (await store.writesOf(zone, { look: 5_000, match })).filter(({ hit }) => hit > 0);
+      const hits = (await store.writesOf(zone, { window: 5_000, match })).filter(({ hit }) => hit > 0);
       expect(hits.length > 0).toBe(count > 0);
     });
 

@@ -29,11 +29,11 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
       }));
 
     it("a write sees DNAME sets above its names, and names below them, as they are stored", async () => {
-      const seen = (owners: readonly string[], look: (around: WriteView["around"]) => unknown) =>
+      const seen = (owners: readonly string[], look: (around: WriteView["surroundings"]) => unknown) =>
         writeTo(
           store,
           { account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now: at },
-          ({ around }) => ({
+          ({ surroundings: around }) => ({
             wanted: undefined,
             result: look(around),
           }),

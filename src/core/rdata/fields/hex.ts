@@ -141,8 +141,8 @@ const notGeneric = (where: string): Fault => ({
   message: "data in generic form is \\#, the number of bytes, and the bytes in hexadecimal",
 });
 
-const wrongLength = (given: number, declared: string, where: string): Fault => ({
+const wrongLength = (actual: number, declared: string, where: string): Fault => ({
   code: "bad-generic",
   where,
-  message: `${declared} bytes are declared, but ${given} are given`,
+  message: `${declared} bytes are declared, but ${actual} are given`,
 });

@@ -127,7 +127,7 @@ export const words = (
 export const base64 = (end: LayoutPart["end"], none?: string): LayoutPart => ({
   ...words("base64", {
     end,
-    read: (given) => (given.length === 1 && given[0] === none ? "" : bytesOfBase64(given.join(""))),
+    read: (parts) => (parts.length === 1 && parts[0] === none ? "" : bytesOfBase64(parts.join(""))),
     print: (part) => (part.length === 0 ? (none ?? "") : printBase64(part)),
   }),
 });

@@ -60,14 +60,14 @@ const rules: ProviderRules = {
 export type RRsetsCalls = ProviderCalls<undefined> & {
   readonly http: RRsetsHttp;
   /** Waits for the end of an action. */
-  readonly settled: (asked: WriteAnswer<ReadableAction>, signal: AbortSignal) => Promise<WriteAnswer<ReadableAction>>;
+  readonly settled: (written: WriteAnswer<ReadableAction>, signal: AbortSignal) => Promise<WriteAnswer<ReadableAction>>;
 };
 
 export function rrsetsCalls(account: ProviderAccount, client: HttpClient, options: RRsetsOptions = {}): RRsetsCalls {
   const { service = "the record service", together = false, comment = () => "", now = Date.now } = options;
   const http = rrsetsHttp(account, client, { service, now });
-  const settled: RRsetsCalls["settled"] = (asked, signal) =>
-    settle(http, asked, { now, waiting: options.waiting ?? usualWaiting }, signal);
+  const settled: RRsetsCalls["settled"] = (written, signal) =>
+    settle(http, written, { now, waiting: options.waiting ?? usualWaiting }, signal);
   const tools: Tools = { service, http, settled, comment };
   return {
     service,

@@ -5,7 +5,7 @@ import { takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { HostOutcome } from "../../commands/requests.ts";
 import type { RecordService } from "../../service.ts";
-import { actorOf } from "../shared/authenticate.ts";
+import { authenticate } from "../shared/authenticate.ts";
 import { passwordOf } from "../shared/basic-password.ts";
 import type { FaceOptions } from "../shared/face.ts";
 import { createFailureNotes, type FailedRequest } from "../shared/failed-requests.ts";
@@ -82,7 +82,7 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
   const { store, service, rateLimit } = options;
   const now = options.now();
   const secret = passwordOf(request.headers.authorization);
-  const actor = secret === undefined ? undefined : await actorOf(store, secret, request, now);
+  const actor = secret === undefined ? undefined : await authenticate(store, secret, request, now);
   if (actor === undefined) return sendLine(reply.code(401).header("www-authenticate", 'Basic realm="moor"'), "badauth");
   const retryAfter = (await takeCall(rateLimit, actor.token, request.ip, now))?.retryAfter;
   if (retryAfter !== undefined) return sendLine(reply.code(429).header("retry-after", String(retryAfter)), "abuse");

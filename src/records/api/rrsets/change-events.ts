@@ -167,7 +167,7 @@ class LossWatch {
   /** All readers share one check. */
   now(): Promise<Losses> {
     if (this.#check !== undefined) return this.#check;
-    const check = this.#look();
+    const check = this.#checkLosses();
     this.#check = check;
     check.catch(() => {
       if (this.#check === check) this.#check = undefined;
@@ -175,7 +175,7 @@ class LossWatch {
     return check;
   }
 
-  async #look(): Promise<Losses> {
+  async #checkLosses(): Promise<Losses> {
     const place = this.#place;
     // In this order: a loss between the two reads is noticed now, and once more at the next check.
     const end = await this.#store.logEnd();
@@ -188,26 +188,26 @@ class LossWatch {
 }
 
 /**
- * Where a reader continues that has to read the current state first, because changes after `asked` have been deleted,
- * or because the store has lost the change `asked`. `last`: the end of the log.
+ * Where a reader continues that has to read the current state first, because changes after `lastSeen` have been
+ * deleted, or because the store has lost the change `lastSeen`. `last`: the end of the log.
  */
 export async function cutAfter(
   store: Pick<RecordStore, "logAfter">,
-  asked: number,
+  lastSeen: number,
   last: number,
 ): Promise<number | undefined> {
-  if (asked > last) return last;
+  if (lastSeen > last) return last;
   const [first] = await store.logAfter(0, 1);
-  if (first === undefined || asked === first.position - 1) return undefined;
-  if (asked < first.position) return first.position - 1;
+  if (first === undefined || lastSeen === first.position - 1) return undefined;
+  if (lastSeen < first.position) return first.position - 1;
   // After a loss, the positions that were used are skipped; there are no other gaps.
-  const [next] = await store.logAfter(asked - 1, 1);
-  return next?.position === asked ? undefined : last;
+  const [next] = await store.logAfter(lastSeen - 1, 1);
+  return next?.position === lastSeen ? undefined : last;
 }
 
 /** Both are ids as the reader sees them. */
-export const cutText = (asked: number, from: number): string =>
-  `id: ${from}\nevent: cut\ndata: ${JSON.stringify({ asked, from })}\n\n`;
+export const cutText = (lastSeen: number, from: number): string =>
+  `id: ${from}\nevent: cut\ndata: ${JSON.stringify({ asked: lastSeen, from })}\n\n`;
 
 async function readBatch(store: RecordStore, account: number, position: number): Promise<Batch> {
   const changes = await store.changesAfter(position, batchSize, account);

@@ -90,8 +90,8 @@ class EventReaders {
     for (const stream of this.#open.keys()) stream.abort();
   }
 
-  /** `asked`: the last event that the client has received. */
-  async serve(request: FastifyRequest, reply: FastifyReply, asked: number | undefined): Promise<FastifyReply> {
+  /** `lastSeen`: the last event that the client has received. */
+  async serve(request: FastifyRequest, reply: FastifyReply, lastSeen: number | undefined): Promise<FastifyReply> {
     const permit = this.#permits.tryAcquire(holdersOf(request.actor));
     if (permit.kind === "full") return sendFull(reply, permit.holder);
     const stream = new AbortController();
@@ -106,7 +106,7 @@ class EventReaders {
       release();
       stream.abort();
     });
-    await this.#follow(request, reply, asked, stream);
+    await this.#follow(request, reply, lastSeen, stream);
     release();
     if (stream.signal.aborted) reply.raw.end();
     // A reader that accepts nothing would not accept a clean end either. If the log cannot be read, the reader should
@@ -115,17 +115,17 @@ class EventReaders {
     return reply;
   }
 
-  async #follow(request: FastifyRequest, reply: FastifyReply, asked: number | undefined, stream: AbortController) {
+  async #follow(request: FastifyRequest, reply: FastifyReply, lastSeen: number | undefined, stream: AbortController) {
     const { service, store, noteFailure, heartbeat = 15_000, patience = 10_000, actorNow } = this.#options;
     const shownIds = await service.shownIdsFor(request.actor);
     const last = await store.lastChange();
-    const after = asked === undefined ? last : shownIds.read(asked);
-    const cut = asked === undefined ? undefined : await cutAfter(store, after, last);
+    const after = lastSeen === undefined ? last : shownIds.read(lastSeen);
+    const cut = lastSeen === undefined ? undefined : await cutAfter(store, after, last);
     const from = cut ?? after;
     const response = begin(reply, shownIds.show(from));
     response.on("error", () => stream.abort());
     void this.#endIfRevoked({ request, response });
-    if (asked !== undefined && cut !== undefined) response.write(cutText(asked, shownIds.show(cut)));
+    if (lastSeen !== undefined && cut !== undefined) response.write(cutText(lastSeen, shownIds.show(cut)));
     const beat = setInterval(() => void pulse(request, response, this.#options), heartbeat);
     const sink = sinkOf(response, patience, stream.signal);
     const follower = { account: request.actor.account, actorNow: () => actorNow(request), shownIds };

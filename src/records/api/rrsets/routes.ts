@@ -7,7 +7,7 @@ import { TooManyRecords } from "../../model.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
 import { admitBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
-import { actorOf, actorStill, confirmedIn } from "../shared/authenticate.ts";
+import { authenticate, authenticateAgain, confirmedIn } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
 import { rrsetsActionRoutes } from "./actions.ts";
@@ -33,14 +33,15 @@ export type RrsetsOptions = FaceOptions & {
 export function rrsetsApi(options: RrsetsOptions) {
   const { service, store } = options;
   return async (api: FastifyInstance): Promise<void> => {
-    const actorNow = async (request: FastifyRequest) => await actorFor(options, request, actorStill);
+    const actorNow = async (request: FastifyRequest) => await actorFor(options, request, authenticateAgain);
     const refuse = (reply: FastifyReply) => sendRaw(reply, unknownToken);
     const noteFailure = openFace(
       api,
       options,
       { read: readJson, largest: largestZoneFile },
       {
-        stillGood: (request) => whenKnown(actorFor(options, request, actorStill), (actor) => actor !== undefined),
+        isStillValid: (request) =>
+          whenKnown(actorFor(options, request, authenticateAgain), (actor) => actor !== undefined),
         refuse,
       },
     );
@@ -110,7 +111,7 @@ function admitActor(
   );
 }
 
-function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest, find = actorOf) {
+function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest, find = authenticate) {
   const { authorization, "auth-api-token": older } = request.headers;
   // lexicon sends its token in the header of the older API.
   const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
@@ -192,8 +193,8 @@ const inOrder = (a: string, b: string): number => allMethods.indexOf(a) - allMet
 
 /** Known paths answer other methods with 405; PATCH on a set is a 404, as in the original. */
 function refuseOtherMethods(api: FastifyInstance, routes: readonly Route[]): void {
-  for (const [url, known] of Map.groupBy([...routes], (route) => route.path)) {
-    const methods = known.flatMap((route) => route.methods);
+  for (const [url, routesOfPath] of Map.groupBy([...routes], (route) => route.path)) {
+    const methods = routesOfPath.flatMap((route) => route.methods);
     const others = allMethods.filter((method) => !methods.includes(method));
     const method = url.endsWith("/:n/:t") ? others.filter((each) => each !== "PATCH") : others;
     if (method.length === 0) continue;

@@ -8,7 +8,7 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { SetEdit } from "../../commands/requests.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
-import { actorOf } from "./authenticate.ts";
+import { authenticate } from "./authenticate.ts";
 import { passwordOf } from "./basic-password.ts";
 import type { FaceOptions } from "./face.ts";
 import { createFailureNotes, type FailedRequest } from "./failed-requests.ts";
@@ -106,7 +106,7 @@ async function callerOf(
   reply: FastifyReply,
 ): Promise<ChallengeCaller | undefined> {
   const at = now();
-  const actor = secret === undefined ? undefined : await actorOf(store, secret, request, at);
+  const actor = secret === undefined ? undefined : await authenticate(store, secret, request, at);
   if (actor === undefined) {
     send(reply.header("www-authenticate", 'Basic realm="moor"'), 401, "forbidden");
     return undefined;

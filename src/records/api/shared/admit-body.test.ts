@@ -23,7 +23,7 @@ it("a request whose client leaves while it waits is neither authenticated again 
     server,
     { ...createFairSchedule(), next },
     {
-      stillGood: async ({ url }) => done.push(`checked ${url}`) > 0,
+      isStillValid: async ({ url }) => done.push(`checked ${url}`) > 0,
       refuse: (reply) => reply.code(401).send(),
     },
   );

@@ -73,9 +73,9 @@ export function leaveBody(request: FastifyRequest, reply: FastifyReply): void {
   if (hasLargeBody(request)) reply.header("connection", "close");
 }
 
-export type StillAdmitted = {
+export type AccessCheck = {
   /** Whether the token or session of the request is still valid. */
-  readonly stillGood: (request: FastifyRequest) => MaybeLater<boolean>;
+  readonly isStillValid: (request: FastifyRequest) => MaybeLater<boolean>;
   /** Also the answer to `AccessEnded`. */
   readonly refuse: (reply: FastifyReply) => FastifyReply;
 };
@@ -88,7 +88,7 @@ export type StillAdmitted = {
 export function scheduleHeavyRequests(
   api: FastifyInstance,
   schedule: FairSchedule,
-  { stillGood, refuse }: StillAdmitted,
+  { isStillValid: stillGood, refuse }: AccessCheck,
 ): void {
   api.addHook("onRoute", (route) => {
     const isHeavy = route.config?.heavy === true;

@@ -11,33 +11,33 @@ import type { RecordStore } from "../../store/port.ts";
 export type Caller = { readonly ip: string; readonly socket: object; readonly url?: string };
 
 /** The actor of a token that is known, not revoked, not expired, and allowed from this address. Counts one use. */
-export function actorOf(
+export function authenticate(
   store: RecordStore,
   secret: string,
   caller: Caller,
   now: Instant,
 ): MaybeLater<Actor | undefined> {
-  return whenKnown(actorStill(store, secret, caller, now), (actor) => {
+  return whenKnown(authenticateAgain(store, secret, caller, now), (actor) => {
     if (actor?.token !== undefined) store.noteUse(actor.token, now);
     return actor && confirmedIn(caller, actor);
   });
 }
 
-/** Like `actorOf`, for a connection that is already open. Does not count as a use. */
-export function actorStill(
+/** Like `authenticate`, for a connection that is already open. Does not count as a use. */
+export function authenticateAgain(
   store: Pick<RecordStore, "tokenByHash">,
   secret: string,
   { ip: from, socket }: Caller,
   now: Instant,
 ): MaybeLater<Actor | undefined> {
-  const shown = shownOver(socket, secret);
-  return whenKnown(store.tokenByHash(shown.hash), (token) => {
+  const cachedSecret = secretOfConnection(socket, secret);
+  return whenKnown(store.tokenByHash(cachedSecret.hash), (token) => {
     if (token === undefined || token.revoked !== undefined) return undefined;
     if (may(token.scope, { kind: "list-zones", from, now }).kind === "no") return undefined;
-    if (shown.token === token && shown.actor?.from === from) return shown.actor;
-    shown.token = token;
-    shown.actor = actorWith(token, from);
-    return shown.actor;
+    if (cachedSecret.token === token && cachedSecret.actor?.from === from) return cachedSecret.actor;
+    cachedSecret.token = token;
+    cachedSecret.actor = actorWith(token, from);
+    return cachedSecret.actor;
   });
 }
 
@@ -54,16 +54,16 @@ const actorWith = ({ account, scope, id, name }: Token, from: string): Actor => 
 });
 
 /** A secret sent over an open connection: many requests with one token cost one hash and one actor. */
-type ShownSecret = { readonly hash: string; token?: Token; actor?: Actor };
+type ConnectionSecret = { readonly hash: string; token?: Token; actor?: Actor };
 
-const secretsOfSockets = new WeakMap<object, BoundedMap<string, ShownSecret>>();
-const mostShown = 16;
+const secretsOfSockets = new WeakMap<object, BoundedMap<string, ConnectionSecret>>();
+const mostSecrets = 16;
 
-function shownOver(socket: object, secret: string): ShownSecret {
-  const secrets = secretsOfSockets.get(socket) ?? new BoundedMap<string, ShownSecret>(mostShown);
+function secretOfConnection(socket: object, secret: string): ConnectionSecret {
+  const secrets = secretsOfSockets.get(socket) ?? new BoundedMap<string, ConnectionSecret>(mostSecrets);
   const before = secrets.get(secret);
   if (before !== undefined) return before;
-  const added: ShownSecret = { hash: hashSecret(secret) };
+  const added: ConnectionSecret = { hash: hashSecret(secret) };
   secrets.set(secret, added);
   secretsOfSockets.set(socket, secrets);
   return added;

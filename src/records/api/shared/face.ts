@@ -5,7 +5,7 @@ import type { Logger } from "../../../process/log.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import type { RecordStore } from "../../store/port.ts";
-import { type ReadBody, readBodiesBy, type StillAdmitted, scheduleHeavyRequests } from "./admit-body.ts";
+import { type AccessCheck, type ReadBody, readBodiesBy, scheduleHeavyRequests } from "./admit-body.ts";
 import { createFailureNotes, type NoteFailure } from "./failed-requests.ts";
 import { noteRefusals } from "./refused-requests.ts";
 
@@ -30,7 +30,7 @@ export function openFace(
   api: FastifyInstance,
   { service, log, now }: FaceOptions,
   bodies: { readonly read: ReadBody; readonly largest: number },
-  admitted: StillAdmitted,
+  admitted: AccessCheck,
 ): NoteFailure {
   api.decorateRequest("actor");
   noteRefusals(api, log, now);

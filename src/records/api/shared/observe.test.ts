@@ -168,7 +168,7 @@ describe("the record service, monitored", () => {
     const first = await start({ dataFolder });
     for (const name of ["signed.example", "plain.example"]) await post(first, "", { name });
     expect((await post(first, "/signed.example/actions/sign", {})).status).toBe(201);
-    expect(await service.health.look()).toMatchObject({ ready: true, parts: { keys: { ok: true } } });
+    expect(await service.health.readiness()).toMatchObject({ ready: true, parts: { keys: { ok: true } } });
     await service.close();
     await rm(folder, { recursive: true });
     await rm(signingKeyFile(dataFolder));
@@ -195,7 +195,7 @@ describe("the record service, monitored", () => {
     expect(await addProvider(second)).toEqual([503, expect.stringContaining("key is missing")]);
     expect((await post(second, "/plain.example/rrsets", set)).status).toBe(201);
     const because = expect.stringMatching(/key is missing.*restore/);
-    expect(await service.health.look()).toMatchObject({ ready: true, parts: { keys: { ok: false, because } } });
+    expect(await service.health.readiness()).toMatchObject({ ready: true, parts: { keys: { ok: false, because } } });
     expect(lines.join()).not.toContain('"a request failed"');
     await rm(dataFolder, { recursive: true });
   });
@@ -208,7 +208,7 @@ describe("the record service, monitored", () => {
     await rm(signingKeyFile(dataFolder));
     const secret = await start({ dataFolder });
     expect(await addProvider(secret, "second")).toEqual([503, expect.stringContaining("key is missing")]);
-    expect(await service.health.look()).toMatchObject({ ready: true, parts: { keys: { ok: false } } });
+    expect(await service.health.readiness()).toMatchObject({ ready: true, parts: { keys: { ok: false } } });
     await rm(dataFolder, { recursive: true });
   });
 
@@ -322,7 +322,7 @@ describe("the record service, monitored", () => {
 
   it("is ready only with a valid certificate", async () => {
     await start({ plainHttp: false });
-    expect((await service.health.look()).parts.certificate).toEqual({ ok: true });
+    expect((await service.health.readiness()).parts.certificate).toEqual({ ok: true });
   });
 });
 

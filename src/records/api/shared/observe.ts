@@ -27,7 +27,7 @@ export function observeHttp(server: FastifyInstance, { health, log, accessLog = 
   const hide = { schema: { hide: true } };
   server.get("/health/live", hide, async (_, reply) => reply.send({ live: true }));
   server.get("/health/ready", hide, async (_, reply) => {
-    const readiness = withoutReasons(await health.look());
+    const readiness = withoutReasons(await health.readiness());
     return await reply.code(readiness.ready ? 200 : 503).send(readiness);
   });
 }

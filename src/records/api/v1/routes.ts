@@ -8,7 +8,7 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
 import { admitBody, hasLargeBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
-import { actorOf, actorStill } from "../shared/authenticate.ts";
+import { authenticate, authenticateAgain } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
 import { bulkRoutes } from "./bulk.ts";
@@ -37,7 +37,8 @@ export function v1Api(options: FaceOptions) {
       options,
       { read: readBody, largest: largestFile },
       {
-        stillGood: (request) => whenKnown(actorFor(options, request, actorStill), (actor) => actor !== undefined),
+        isStillValid: (request) =>
+          whenKnown(actorFor(options, request, authenticateAgain), (actor) => actor !== undefined),
         refuse,
       },
     );
@@ -66,7 +67,7 @@ const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 function admit(options: FaceOptions, request: FastifyRequest, reply: FastifyReply): object | undefined {
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return reply.code(204).headers(preflight).send();
-  return whenKnown(actorFor(options, request, actorOf), (actor) => admitActor(options, request, reply, actor));
+  return whenKnown(actorFor(options, request, authenticate), (actor) => admitActor(options, request, reply, actor));
 }
 
 function admitActor(
@@ -104,7 +105,7 @@ function secretOf({ headers }: FastifyRequest): string | undefined {
   return typeof secret === "string" && secret !== "" ? secret : undefined;
 }
 
-function actorFor({ store, now }: FaceOptions, request: FastifyRequest, find: typeof actorOf) {
+function actorFor({ store, now }: FaceOptions, request: FastifyRequest, find: typeof authenticate) {
   const secret = secretOf(request);
   return secret === undefined ? undefined : find(store, secret, request, now());
 }

@@ -40,14 +40,17 @@ function changesOnlyAddresses({ zone: { settings }, sets }: WriteView, wanted: r
 }
 
 /** The same in steps, for sets that the zone has had before: they may be larger than what an edit may write. */
-export function* checkingWrite({ zone, sets, around }: WriteView, wanted: readonly RRset[]): Steps<readonly Fault[]> {
+export function* checkingWrite(
+  { zone, sets, surroundings }: WriteView,
+  wanted: readonly RRset[],
+): Steps<readonly Fault[]> {
   return [
     ...zoneFaults(zone),
     ...lockFaults(sets, wanted),
     ...signingFaults(zone, sets, wanted),
     ...(zone.settings.published ? publishedEditFaults(zone, sets, wanted) : []),
     ...(yield* checkingOwners(wanted, (set) => set)),
-    ...(yield* checkingNewSets(sets, wanted, around)),
+    ...(yield* checkingNewSets(sets, wanted, surroundings)),
   ];
 }
 

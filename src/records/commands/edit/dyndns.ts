@@ -27,13 +27,13 @@ export function pointHost(
 ): PointedHost | undefined {
   const [a, aaaa] = [setOf(sets, owner, "A"), setOf(sets, owner, "AAAA")];
   const isAddress = ipv4 !== undefined || (ipv6 !== undefined && !("prefix" in ipv6));
-  const known = a ?? aaaa ?? (mayCreate && isAddress ? { ttl: newTtl } : undefined);
-  if (known === undefined) return undefined;
+  const existing = a ?? aaaa ?? (mayCreate && isAddress ? { ttl: newTtl } : undefined);
+  if (existing === undefined) return undefined;
   const addresses: string[] = [];
   const edited: RRset[] = [];
   const point = (set: RRset | undefined, type: "A" | "AAAA", address: Address) => {
     addresses.push(address.text);
-    edited.push(withAddress(set ?? { owner, type, ttl: known.ttl, records: [] }, address, { id: ids[type], now }));
+    edited.push(withAddress(set ?? { owner, type, ttl: existing.ttl, records: [] }, address, { id: ids[type], now }));
   };
   if (ipv4 !== undefined) point(a, "A", ipv4);
   if (ipv6 !== undefined && "prefix" in ipv6) {

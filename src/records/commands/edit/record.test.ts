@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nothingAround } from "../../../core/records/dname.ts";
+import { noSurroundings } from "../../../core/records/dname.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../model.ts";
 import { deleteRecord, editRecord, type RecordContent } from "./record.ts";
@@ -51,9 +51,9 @@ describe("a new record", () => {
       [ftp, "www A 30: 1=192.0.2.1 2=192.0.2.2 n=192.0.2.9"],
     ],
   ])("%s", (_, made, expected) => {
-    expect(lines(editRecord({ zone, sets, around: nothingAround }, { id: "n", content: made }, now).wanted)).toEqual(
-      expected,
-    );
+    expect(
+      lines(editRecord({ zone, sets, surroundings: noSurroundings }, { id: "n", content: made }, now).wanted),
+    ).toEqual(expected);
   });
 });
 
@@ -72,14 +72,15 @@ describe("a replaced record", () => {
     ],
     ["and leaves no empty set", "3", content("www", "192.0.2.3", 60), [`${www} 3=192.0.2.3`]],
   ])("%s", (_, id, next, expected) => {
-    expect(lines(editRecord({ zone, sets, around: nothingAround }, { id, content: next }, now).wanted)).toEqual(
+    expect(lines(editRecord({ zone, sets, surroundings: noSurroundings }, { id, content: next }, now).wanted)).toEqual(
       expected,
     );
   });
 
   it("keeps its comment and creation time, and also its modification time if nothing changes", () => {
     const replaced = (value: string) =>
-      editRecord({ zone, sets, around: nothingAround }, { id: "2", content: content("www", value, 60) }, now).result;
+      editRecord({ zone, sets, surroundings: noSurroundings }, { id: "2", content: content("www", value, 60) }, now)
+        .result;
     const kept = { id: "2", comment: "about 2", created: 1 };
     expect(replaced("192.0.2.9")).toMatchObject({ placed: { zone, ttl: 60, record: { ...kept, modified: now } } });
     expect(replaced("192.0.2.2")).toMatchObject({ placed: { record: { ...kept, modified: 1 } } });
@@ -87,13 +88,13 @@ describe("a replaced record", () => {
 
   it("counts as changed if only the spelling of its name changes", () => {
     const spelled = { ...content("www", "192.0.2.2", 60), name: "WWW" };
-    const { result } = editRecord({ zone, sets, around: nothingAround }, { id: "2", content: spelled }, now);
+    const { result } = editRecord({ zone, sets, surroundings: noSurroundings }, { id: "2", content: spelled }, now);
     expect(result).toMatchObject({ placed: { record: { name: "WWW", modified: now } } });
   });
 
   it("is refused if it conflicts with its neighbours", () => {
     const twice = editRecord(
-      { zone, sets, around: nothingAround },
+      { zone, sets, surroundings: noSurroundings },
       { id: "2", content: content("www", "192.0.2.1", 60) },
       now,
     );
@@ -109,12 +110,12 @@ describe("a deleted record", () => {
     ["2", [ftp, "www A 60: 1=192.0.2.1"]],
     ["3", [www]],
   ])("%s", (id, expected) =>
-    expect(lines(deleteRecord({ zone, sets, around: nothingAround }, id).wanted)).toEqual(expected),
+    expect(lines(deleteRecord({ zone, sets, surroundings: noSurroundings }, id).wanted)).toEqual(expected),
   );
 
   it("is refused if its set is protected", () => {
     const locked = sets.map((set) => ({ ...set, locked: true }));
-    expect(deleteRecord({ zone, sets: locked, around: nothingAround }, "3")).toMatchObject({
+    expect(deleteRecord({ zone, sets: locked, surroundings: noSurroundings }, "3")).toMatchObject({
       wanted: undefined,
       result: { kind: "refused", faults: [{ code: "set-locked", where: "ftp A" }] },
     });

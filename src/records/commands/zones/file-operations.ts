@@ -20,7 +20,7 @@ import {
 } from "../../queries/permitted-view.ts";
 import { zoneFaults } from "../edit/check-write.ts";
 import type { OnceOption, Written } from "../requests.ts";
-import { runWatched, withZone, writeObstacle, writtenBefore } from "../write.ts";
+import { outcomeWithZone, runWatched, writeObstacle, writtenBefore } from "../write.ts";
 import { type ImportManner, importFileRule } from "./import-file.ts";
 
 type FileToImport = { readonly text: string; readonly otherServers: boolean };
@@ -60,7 +60,7 @@ export function zoneFileOperations(
 
   return {
     importV1File: async (actor: Actor, key: AnyZoneKey, text: string) =>
-      await withZone(permittedView, actor, key, await importBy({ kind: "v1" }, actor, key, text)),
+      await outcomeWithZone(permittedView, actor, key, await importBy({ kind: "v1" }, actor, key, text)),
 
     /**
      * Labels are lost; records that are in the file again keep their ids. `otherServers`: the file may leave out our

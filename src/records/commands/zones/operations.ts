@@ -39,7 +39,7 @@ import {
 import { zoneStatuses } from "../../queries/status.ts";
 import type { Page, RecordStore, ZoneQuery } from "../../store/port.ts";
 import type { Done, NewZoneDraft, OnceOption, ServerDraft, Written } from "../requests.ts";
-import { keyTaken, withZone, writtenIn } from "../write.ts";
+import { keyTaken, outcomeWithZone, writtenIn } from "../write.ts";
 import {
   actCreateZoneRule,
   createZoneRule,
@@ -176,7 +176,7 @@ class ZoneWrites {
 
   readonly labelZone = async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {
     const edit = patch(labels === undefined ? {} : { labels });
-    return await withZone(this.#permittedView, actor, key, await this.#changeSettings(actor, key, edit));
+    return await outcomeWithZone(this.#permittedView, actor, key, await this.#changeSettings(actor, key, edit));
   };
 
   readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, onceOption?: OnceOption) =>
@@ -200,7 +200,7 @@ class ZoneWrites {
     { name, ttl }: { readonly name: string; readonly ttl?: number | null },
   ) => {
     const changed = await this.#changeSettings(actor, key, { kind: "ttl", name, ttl: ttl ?? undefined });
-    return await withZone(this.#permittedView, actor, key, changed);
+    return await outcomeWithZone(this.#permittedView, actor, key, changed);
   };
 
   /** The first sets and settings of a new zone. */

@@ -6,7 +6,7 @@ import type { RecordServiceOptions } from "../../options.ts";
 import { allZones } from "../../queries/all-zones.ts";
 import { type Actor, missing, type NotDone, type PermittedView } from "../../queries/permitted-view.ts";
 import type { PlacedServer } from "../requests.ts";
-import { withZone, type ZoneOutcome } from "../write.ts";
+import { outcomeWithZone, type ZoneOutcome } from "../write.ts";
 import type { ChangeSettings, SettingsEdit } from "./settings.ts";
 
 export type ServerAddress = { readonly address: string; readonly port: number };
@@ -20,7 +20,7 @@ export function primaryServerOperations(
   changeSettings: ChangeSettings,
 ) {
   const change = async (actor: Actor, zone: string, edit: SettingsEdit): Promise<ZoneOutcome> =>
-    await withZone(permittedView, actor, { zone }, await changeSettings(actor, { zone }, edit));
+    await outcomeWithZone(permittedView, actor, { zone }, await changeSettings(actor, { zone }, edit));
 
   const serverOf = (changed: ZoneOutcome, id: string): Written => {
     if (changed.kind !== "done") return changed;

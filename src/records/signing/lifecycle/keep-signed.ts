@@ -43,7 +43,7 @@ export function keepSigned(options: KeepSignedOptions): EndWork {
 /** What earlier rounds did, by zone number. */
 type ZoneVisits = {
   /** When its parent was last queried. */
-  readonly asked: Map<number, Instant>;
+  readonly queriedAt: Map<number, Instant>;
   /** When signatures from a clock that was ahead were replaced (`at`), and the time by that clock (`last`). */
   readonly reSigned: Map<number, { readonly at: Instant; readonly last: Instant }>;
   readonly faults: LastFaults;
@@ -53,7 +53,7 @@ type ZoneVisits = {
 
 /** One round of this work; it remembers when it last queried each parent. */
 export function createSigningRound(options: KeepSignedOptions): (signal: AbortSignal) => Promise<void> {
-  const visits: ZoneVisits = { asked: new Map(), reSigned: new Map(), faults: new Map(), reminded: new Map() };
+  const visits: ZoneVisits = { queriedAt: new Map(), reSigned: new Map(), faults: new Map(), reminded: new Map() };
   return async (signal) => {
     await renewSignatures(options, signal);
     await visitZones(options, visits, signal);
@@ -98,7 +98,7 @@ async function visitZones(options: KeepSignedOptions, visits: ZoneVisits, signal
   for (let after = 0; !signal.aborted; ) {
     const zones = await store.signedZones(after, zonesAtOnce);
     // `abs`: a clock that was set back must not delay it.
-    const due = zones.filter((zone) => Math.abs(now() - (visits.asked.get(zone.number) ?? 0)) >= intervalOf(zone));
+    const due = zones.filter((zone) => Math.abs(now() - (visits.queriedAt.get(zone.number) ?? 0)) >= intervalOf(zone));
     for (let i = 0; i < due.length && !signal.aborted; i += parentsAtOnce)
       await visitSome(options, due.slice(i, i + parentsAtOnce), visits, signal);
     const last = zones.at(-1);
@@ -122,7 +122,7 @@ async function visitSome(
   const parents = await Promise.all(zones.map((zone) => askParent(zone.name, signal)));
   for (const [i, zone] of zones.entries()) {
     if (signal.aborted) return;
-    visits.asked.set(zone.number, now());
+    visits.queriedAt.set(zone.number, now());
     await visitZone(options, zone, parents[i] ?? [], visits).catch((error: unknown) => {
       // The next zone may be fine: its key may exist.
       if (!signal.aborted) log.error({ err: error, zone: zone.name }, "a signed zone could not be maintained");

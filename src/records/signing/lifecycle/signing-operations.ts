@@ -7,7 +7,7 @@ import type { Instant } from "../../../core/instant.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import { checkKeyFile } from "../../check-key-file.ts";
 import type { OnceOption, Written } from "../../commands/requests.ts";
-import { runWatched, withZone, writeObstacle, writtenBefore, type ZoneOutcome } from "../../commands/write.ts";
+import { outcomeWithZone, runWatched, writeObstacle, writtenBefore, type ZoneOutcome } from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/create-delete.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import type { RecordServiceOptions } from "../../options.ts";
@@ -121,7 +121,7 @@ class SigningOperations {
     if (!wanted.ok) return refused(wanted.faults);
     const { owners = "apex", ...edit } = wanted.value;
     const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...onceOption } as const;
-    return await withZone(permitted, actor, at, await runWatched(this.#options, command, changeSigningRule));
+    return await outcomeWithZone(permitted, actor, at, await runWatched(this.#options, command, changeSigningRule));
   }
 
   /** For changes that need no new key. */
@@ -159,9 +159,11 @@ async function ownersToSign(store: RecordStore, zone: Zone): Promise<ChangeSigni
 
 /** `zoneTtl`: the highest TTL in the zone before it is signed. */
 function firstKey(choice: SigningChoice, signer: Signer, now: Instant, zoneTtl: number) {
-  const { algorithm, denial, key: brought, multiSignerKeys = [] } = choice;
-  const { key, encrypted } = brought ? bring(brought, signer, now) : newKey(signer, algorithm, now, multiSignerKeys);
-  const life = beginSigning(key, now, brought !== undefined || multiSignerKeys.length > 0);
+  const { algorithm, denial, key: imported, multiSignerKeys = [] } = choice;
+  const { key, encrypted } = imported
+    ? importKey(imported, signer, now)
+    : newKey(signer, algorithm, now, multiSignerKeys);
+  const life = beginSigning(key, now, imported !== undefined || multiSignerKeys.length > 0);
   return {
     dnssec: { denial, ...life, ...(life.stage === "new" && { zoneTtl }) },
     encrypted,
@@ -180,7 +182,7 @@ function newKey(signer: Signer, algorithm: Algorithm, now: Instant, used: readon
   }
 }
 
-function bring({ key: privateKey, algorithm }: ReadKey, signer: Signer, now: Instant) {
+function importKey({ key: privateKey, algorithm }: ReadKey, signer: Signer, now: Instant) {
   const key = describeKey(privateKey, algorithm, now);
   return { key, encrypted: signer.encryptKey(key.id, privateKey) };
 }

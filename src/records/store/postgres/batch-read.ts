@@ -3,7 +3,7 @@ import { dname } from "../../../core/records/dname.ts";
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
-import type { AheadByZone } from "../plan-signatures.ts";
+import type { PresignedByZone } from "../plan-signatures.ts";
 import type { Command, Once } from "../port.ts";
 import { type KeptKey, type Loaded, mostOwners, type Need, newZoneKey, ownersOf } from "./batch.ts";
 import type { SetKeyInBatch, StoredSet } from "./batch-sets.ts";
@@ -18,8 +18,8 @@ import {
   oneByOne,
 } from "./locks.ts";
 import { readNeighbours } from "./neighbours.ts";
-import { readAhead, withNamesAhead } from "./signed/ahead.ts";
 import { readSignedNames } from "./signed/names.ts";
+import { readPresigned, withPresignedNames } from "./signed/presign-store.ts";
 
 /** What a write needs to see. */
 export type WriteNeeds = {
@@ -34,8 +34,8 @@ export type WriteNeeds = {
   readonly isLarge?: boolean;
   /** Its zones are read completely, because signing turned out to need that. */
   readonly whole?: boolean;
-  /** What was signed ahead for it. */
-  readonly ahead?: AheadByZone;
+  /** Its presigned names. */
+  readonly presigned?: PresignedByZone;
 };
 
 type Run = (statement: Statement) => Promise<Rows>;
@@ -61,7 +61,7 @@ export async function loadBatch(
   const newNumbers = created.length + writes.filter(({ whole }) => whole).length;
   const records = [...new Set(needs.flatMap(recordsIn))];
   const waits = lock.kind === "wait" || lock.ours.zones.size + lock.ours.names.size > 0;
-  const [, busyNames, zones, , placeRows, keys, names, fresh, around] = await Promise.all([
+  const [, busyNames, zones, , placeRows, keys, names, fresh, nearby] = await Promise.all([
     waits ? run(limitLocks(lock.limit)) : undefined,
     lockNames(run, namesToLock(writes), lock),
     lockZones(run, needs, lock),
@@ -73,14 +73,14 @@ export async function loadBatch(
     created.length > 0 ? readNeighbours(run, newZones) : [],
   ]);
   const places = placesIn(placeRows?.rows ?? []);
-  const ahead = await readAhead(run, new Map(writes.flatMap((write) => [...(write.ahead ?? [])])));
-  const owners = ownersToRead(needs, { zones, places, ahead }, alone);
+  const presigned = await readPresigned(run, new Map(writes.flatMap((write) => [...(write.presigned ?? [])])));
+  const owners = ownersToRead(needs, { zones, places, presigned }, alone);
   const [busy, sets, signed, ended] = await Promise.all([
     lock.kind === "wait" ? [] : busyZones(run, needs, zones, places),
     readSets(run, owners, largeToRemove(needs, zones)),
     readSignedNames(
       run,
-      zones.map((zone) => withNamesAhead(zone, ahead)),
+      zones.map((zone) => withPresignedNames(zone, presigned)),
       owners,
       signer,
     ),
@@ -95,12 +95,12 @@ export async function loadBatch(
     owners,
     sets,
     ended,
-    ahead,
+    presigned,
     signedNames: signed.names,
     encryptedKeys: signed.keys,
     busy: { zones: busy, names: busyNames },
     keys: (keys?.rows ?? []) as KeptKey[],
-    neighbours: new Map(newZones.flatMap((write, i) => (around[i] ? [[newZoneKey(write), around[i]]] : []))),
+    neighbours: new Map(newZones.flatMap((write, i) => (nearby[i] ? [[newZoneKey(write), nearby[i]]] : []))),
     ...namesIn(names?.rows ?? []),
     ...freshNumbersIn(fresh?.rows ?? []),
   };
@@ -112,10 +112,10 @@ function placesIn(rows: Rows["rows"]): Loaded["places"] {
 }
 
 function namesIn(rows: Rows["rows"]): Pick<Loaded, "taken" | "departed"> {
-  const known = rows as { name: string; serial: number | null }[];
+  const nameRows = rows as { name: string; serial: number | null }[];
   return {
-    taken: new Set(known.flatMap(({ name, serial }) => (serial === null ? [name] : []))),
-    departed: new Map(known.flatMap(({ name, serial }) => (serial === null ? [] : [[name, serial] as const]))),
+    taken: new Set(nameRows.flatMap(({ name, serial }) => (serial === null ? [name] : []))),
+    departed: new Map(nameRows.flatMap(({ name, serial }) => (serial === null ? [] : [[name, serial] as const]))),
   };
 }
 
@@ -162,7 +162,7 @@ type Owners = Loaded["owners"];
 /** If a write is not alone in its batch, it is repeated alone if it needs many: they are not read for this batch. */
 function ownersToRead(
   needs: readonly Need[],
-  { zones, places, ahead }: Pick<Loaded, "zones" | "places" | "ahead">,
+  { zones, places, presigned }: Pick<Loaded, "zones" | "places" | "presigned">,
   alone: boolean,
 ): Owners {
   const zoneOf = createZoneOf(zones, places);
@@ -170,13 +170,13 @@ function ownersToRead(
   for (const need of needs) {
     const zone = zoneOf(need.at);
     if (zone === undefined || zone.account !== need.account) continue;
-    const known = owners.get(zone.number) ?? new Set(ahead.get(zone.number)?.missed);
+    const ownersSoFar = owners.get(zone.number) ?? new Set(presigned.get(zone.number)?.missed);
     const isWhole = need.owners === "all" || (need.owners === "to-remove" && !isLarge(zone));
     const its = isWhole ? "all" : ownersOf(need, zone, places);
     if (!alone && (its === "all" ? isLarge(zone) : its.size > mostOwners)) continue;
-    const named = its === "all" || known === "all" ? undefined : known.union(its);
+    const named = its === "all" || ownersSoFar === "all" ? undefined : ownersSoFar.union(its);
     // Every write to a signed zone signs its SOA record.
-    if (zone.settings.dnssec !== undefined || ahead.has(zone.number)) named?.add(apex);
+    if (zone.settings.dnssec !== undefined || presigned.has(zone.number)) named?.add(apex);
     owners.set(zone.number, named ?? "all");
   }
   return owners;

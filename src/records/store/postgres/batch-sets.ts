@@ -55,7 +55,7 @@ export class BatchSets {
   }
 
   /** DNAME sets above the owners of a write were read with them; `mustBeWhole` throws if the rest was not read. */
-  around({ number }: Zone, mustBeWhole: () => void): Surroundings {
+  surroundings({ number }: Zone, mustBeWhole: () => void): Surroundings {
     const sets = this.#ownersIn(number);
     return {
       redirects: (owner) => sets.get(owner)?.has(dname) ?? false,
@@ -91,29 +91,29 @@ export class BatchSets {
   }
 
   #ownersIn(zone: number): Map<string, Map<string, SetRow>> {
-    const known = this.#sets.get(zone) ?? new Map<string, Map<string, SetRow>>();
-    this.#sets.set(zone, known);
-    return known;
+    const owners = this.#sets.get(zone) ?? new Map<string, Map<string, SetRow>>();
+    this.#sets.set(zone, owners);
+    return owners;
   }
 
   #typesAt(zone: number, owner: string): Map<string, SetRow> {
     const owners = this.#ownersIn(zone);
-    const known = owners.get(owner) ?? new Map<string, SetRow>();
-    owners.set(owner, known);
-    return known;
+    const types = owners.get(owner) ?? new Map<string, SetRow>();
+    owners.set(owner, types);
+    return types;
   }
 
   #leaveId(id: string, place: Required<SetKeyInBatch>): void {
-    const known = this.#touchedIds.get(id);
-    if (known === undefined) this.#touchedIds.set(id, { was: place, now: undefined });
-    else known.now = undefined;
+    const touchedId = this.#touchedIds.get(id);
+    if (touchedId === undefined) this.#touchedIds.set(id, { was: place, now: undefined });
+    else touchedId.now = undefined;
     this.#places.delete(id);
   }
 
   #enterId(id: string, place: Required<SetKeyInBatch>): void {
-    const known = this.#touchedIds.get(id);
-    if (known === undefined) this.#touchedIds.set(id, { was: undefined, now: place });
-    else if (known.now === undefined) known.now = place;
+    const touchedId = this.#touchedIds.get(id);
+    if (touchedId === undefined) this.#touchedIds.set(id, { was: undefined, now: place });
+    else if (touchedId.now === undefined) touchedId.now = place;
     else throw new SpoiledBatch(`the id of a record is not unique: ${id}`);
     this.#places.set(id, place);
   }

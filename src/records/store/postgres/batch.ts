@@ -10,7 +10,7 @@ import type { EncryptedKey, Signer } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
 import { keysKept, untilPublished } from "../kept-actions.ts";
 import {
-  type CurrentNamesAhead,
+  type CurrentPresignedNames,
   concernsSigning,
   mostSignatures,
   type PlannedSignatures,
@@ -57,8 +57,8 @@ export type Loaded = {
   readonly ended: ReadonlySet<string>;
   /** Of signed zones, by their number. */
   readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
-  /** What was signed ahead, by the number of the zone. Then `signedNames` has these names instead. */
-  readonly ahead: ReadonlyMap<number, CurrentNamesAhead>;
+  /** The presigned names, by the number of the zone. Then `signedNames` has these names instead. */
+  readonly presigned: ReadonlyMap<number, CurrentPresignedNames>;
   /** Of signed zones, if the signer has not loaded them yet. */
   readonly encryptedKeys: readonly EncryptedKey[];
 };
@@ -202,16 +202,18 @@ export class PostgresBatch {
     const zone = number === undefined ? undefined : this.#zones.get(number);
     if (zone === undefined || zone.account !== need.account) return undefined;
     const sets = this.#sets;
-    const around = sets.around(zone, () => this.#mustBeWhole(zone));
-    if (need.owners === "to-remove" && isLarge(zone))
-      return { zone, around, sets: (yield* sets.all(zone)).filter(({ owner, locked }) => owner === apex || locked) };
+    const surroundings = sets.surroundings(zone, () => this.#mustBeWhole(zone));
+    if (need.owners === "to-remove" && isLarge(zone)) {
+      const kept = (yield* sets.all(zone)).filter(({ owner, locked }) => owner === apex || locked);
+      return { zone, sets: kept, surroundings };
+    }
     if (need.owners === "all" || need.owners === "to-remove") {
       this.#mustBeRead(zone);
-      return { zone, sets: yield* sets.all(zone), around };
+      return { zone, sets: yield* sets.all(zone), surroundings };
     }
     const owners = [...ownersOf(need, zone, sets.places)];
     for (const owner of owners) this.#mustBeRead(zone, owner);
-    return { zone, sets: owners.flatMap((owner) => sets.at(zone, owner)), around };
+    return { zone, sets: owners.flatMap((owner) => sets.at(zone, owner)), surroundings };
   }
 
   /** Plans a write; nothing changes until `apply` is called. */
@@ -253,9 +255,9 @@ export class PostgresBatch {
     // same name.
     if (this.#zones.hasMovedNear(newZone.name) || (!this.#alone && first.length > mostOwners)) throw new RunAlone();
     if (loaded.taken.has(newZone.name)) return "name-taken";
-    const around = loaded.neighbours.get(newZoneKey(newZone));
-    if (around === undefined) throw new RunAlone();
-    const refusal = refusalOfName(newZone, around);
+    const neighbourhood = loaded.neighbours.get(newZoneKey(newZone));
+    if (neighbourhood === undefined) throw new RunAlone();
+    const refusal = refusalOfName(newZone, neighbourhood);
     if (refusal !== undefined) return refusal;
     const number = this.#freshZones.shift();
     if (number === undefined) throw new RunAlone();
@@ -343,8 +345,8 @@ export class PostgresBatch {
     const signer = this.#signer;
     if (signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
-    const ahead = this.#loaded.ahead.get(zone.number);
-    const planned = yield* planningSignatures(zone, effect, this.#signingReads(zone), by, { renew, ahead });
+    const presigned = this.#loaded.presigned.get(zone.number);
+    const planned = yield* planningSignatures(zone, effect, this.#signingReads(zone), by, { renew, presigned });
     if (planned.namesMove?.to === "new" && this.#freshZones.length === 0) throw new ReadWholeZone();
     if (planned.count > mostSignatures && !this.#alone) throw new RunAlone();
     const missing = signer.notLoaded(effect.zone.settings.dnssec?.keys ?? []);

@@ -225,11 +225,11 @@ describe("a busy store", () => {
       const refused = pool.add(store, "192.0.2.1");
       await expect(refused).rejects.toThrow(StoreBusy);
       await expect(refused).rejects.toMatchObject({ message: says, retryAfter: 10 });
-      if (says.includes("is read-only")) await expect(store.look()).rejects.toThrow(says);
+      if (says.includes("is read-only")) await expect(store.checkHealth()).rejects.toThrow(says);
       await run(repair);
       expect(await pool.add(store, "192.0.2.2")).toBe("192.0.2.2");
       expect(await pool.look(store)).toMatchObject({ values: ["192.0.2.2"], writes: 1 });
-      await store.look();
+      await store.checkHealth();
     },
   );
 

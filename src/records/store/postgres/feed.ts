@@ -27,7 +27,7 @@ export type PostgresFeedOptions = {
 };
 
 /** A lost notification is made up for within this time. */
-const lookEvery = 2_000;
+const readEvery = 2_000;
 
 export const createPostgresFeed = (options: PostgresFeedOptions) => new PostgresFeed(options);
 
@@ -50,10 +50,10 @@ class PostgresFeed {
       connect: options.postgres.connect,
       channels: [changesChannel, tokensChannel, schemaChannel, guessesChannel],
       onNotice: (channel, payload) => this.#noticed(channel, payload),
-      onGap: () => this.#look(),
+      onGap: () => this.#readNew(),
       log: options.log,
     });
-    this.#timer = setInterval(() => this.#look(), lookEvery).unref();
+    this.#timer = setInterval(() => this.#readNew(), readEvery).unref();
   }
 
   readonly listen = this.#feed.listen;
@@ -63,7 +63,7 @@ class PostgresFeed {
 
   /** Call after one of our own commits; without rows if their positions are unknown. */
   readonly committed = (rows?: readonly LoggedRow[], places?: AddedPlaces): void => {
-    if (places === undefined) this.#look();
+    if (places === undefined) this.#readNew();
     else if (places.end.position > this.#announced.position) this.#announce(places.end, rows, places);
     else if (!samePlace(places.end, this.#announced)) this.readEnd();
   };
@@ -90,7 +90,7 @@ class PostgresFeed {
     else this.#announce(end);
   }
 
-  #look(): void {
+  #readNew(): void {
     this.#options.tokensChanged();
     this.#options.schemaChanged();
     this.readEnd();

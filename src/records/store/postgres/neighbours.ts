@@ -31,19 +31,19 @@ export async function readNeighbours(run: Run, writes: readonly NewZoneName[]): 
   const named = new Map((zones.rows as Neighbour[]).map((zone) => [zone.name, zone]));
   const consents = (grants.rows as ConsentRow[]).map(consentFromRow);
   const first = new Map((foreign.rows as NeighbourRow[]).map(({ nth, name }) => [nth, name]));
-  const around: Neighbourhood[] = [];
+  const neighbourhoods: Neighbourhood[] = [];
   for (const [i, newZone] of writes.entries()) {
     const closest = above[i]?.find((name) => named.has(name));
     const below = await foreignBelow(run, newZone, { first: first.get(i + 1), consents });
-    around.push({ above: closest === undefined ? undefined : named.get(closest), below, consents });
+    neighbourhoods.push({ above: closest === undefined ? undefined : named.get(closest), below, consents });
   }
-  return around;
+  return neighbourhoods;
 }
 
 /** Why a zone cannot be created at the moment. */
 export async function readObstacle(run: Run, newZone: NewZoneName): Promise<NotCreated | undefined> {
-  const [there, [around]] = await Promise.all([run(zonesNamed([newZone.name])), readNeighbours(run, [newZone])]);
-  return there.rows.length > 0 || around === undefined ? "name-taken" : refusalOfName(newZone, around);
+  const [there, [neighbourhood]] = await Promise.all([run(zonesNamed([newZone.name])), readNeighbours(run, [newZone])]);
+  return there.rows.length > 0 || neighbourhood === undefined ? "name-taken" : refusalOfName(newZone, neighbourhood);
 }
 
 type NeighbourRow = { readonly nth: number; readonly name: string };

@@ -39,7 +39,7 @@ async function expectOutgrown(): Promise<void> {
   expect(refused).toBeInstanceOf(StoreBusy);
   expect((refused as StoreBusy).message).not.toContain("postgres:");
   await expect(old.revokeToken(1, 1)).rejects.toThrow(StoreBusy);
-  await expect(old.look()).rejects.toThrow(/newer moor/);
+  await expect(old.checkHealth()).rejects.toThrow(/newer moor/);
   expect(said.filter((line) => line.includes("no longer writes to it"))).toHaveLength(1);
   expect((await pool.look(old)).values).toEqual(["192.0.2.1"]);
 }
@@ -69,7 +69,7 @@ describe("a node on a database that a newer version upgrades", () => {
     await pool.add(newer, "192.0.2.1");
     await heard;
     expect(await pool.add(old, "192.0.2.2")).toBe("192.0.2.2");
-    await old.look();
+    await old.checkHealth();
     // A session that timed out is opened again and logged; that has nothing to do with the schema.
     expect([outgrown, said.filter((line) => !line.includes("the connection to the database was lost"))]).toEqual([
       false,

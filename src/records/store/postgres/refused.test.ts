@@ -204,7 +204,7 @@ describe("a database that refuses new connections of a running node", () => {
         { error: expect.objectContaining({ message: "the database refuses connections from this service" }) },
       ]);
     const because = "the database refuses connections from this service";
-    const health = async () => (await service.health.look()).parts.store;
+    const health = async () => (await service.health.readiness()).parts.store;
     await expect.poll(() => cutAll().then(health)).toEqual({ ok: false, because });
     await setPassword("first-secret");
     expect((await ask()).status).toBe(200);

@@ -54,9 +54,9 @@ export function openPostgresBudget(options: { connect: () => Promise<Client>; lo
       client = begun;
     },
   });
-  const query = async (asked: QueryConfig): Promise<readonly unknown[]> => {
+  const query = async (statement: QueryConfig): Promise<readonly unknown[]> => {
     if (client === undefined || !session.isUp()) throw new Error("not connected to the database");
-    return (await client.query(asked)).rows;
+    return (await client.query(statement)).rows;
   };
   return {
     takeCalls: async (token, want, { capacity, perMinute }) => {

@@ -35,8 +35,8 @@ import { createPurge } from "./purge.ts";
 import { type PostgresQueueOptions, PostgresWriteQueue } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresMigrations } from "./schema.ts";
-import { createAheadStore } from "./signed/ahead.ts";
-import { createSigningAhead } from "./signed/signing-ahead.ts";
+import { createPresignStore } from "./signed/presign-store.ts";
+import { createPresigning } from "./signed/presigning.ts";
 import { countWrites, postgresSql } from "./sql.ts";
 import { createPostgresTokens, createWriteAccess, type WriteAccess } from "./tokens.ts";
 import { createRun } from "./writes.ts";
@@ -58,7 +58,7 @@ export type PostgresStoreOptions = {
 export type PostgresStore = Omit<RecordStore, "close"> & {
   readonly console: ConsoleStore;
   /** Rejects if the database cannot be read now, or accepts no writes. */
-  readonly look: () => Promise<unknown>;
+  readonly checkHealth: () => Promise<unknown>;
   readonly connections: () => ConnectionCount;
   readonly connect: Postgres["connect"];
   /** Settles when a newer version has upgraded the database to a schema that is not compatible with this one. */
@@ -105,15 +105,15 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
     start: await logReads.logEnd(),
     logEnd: logReads.logEnd,
     tokensChanged: accessChanged,
-    schemaChanged: schema.look,
+    schemaChanged: schema.checkSteps,
     guessed: guesses.heard,
   });
   const lists = createSqlReads(sql, reads.zoneBy);
   const signedZones = createSqlSignedZones(sql);
   const { placesAfter } = lists;
-  const aheadReads = { ...signedZones, placesAfter, lastChange: reads.lastChange };
+  const presignReads = { ...signedZones, placesAfter, lastChange: reads.lastChange };
   const room = recordLimits && new RoomForRecords(recordLimits, sql);
-  const writes = openWrites(options, { postgres, counters, committed: feed.committed, aheadReads });
+  const writes = openWrites(options, { postgres, counters, committed: feed.committed, presignReads });
   return {
     ...tokens.store,
     ...createSqlTransferKeys(sql),
@@ -130,7 +130,7 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
     onChange: feed.listen,
     onAccessChange: access.listen,
     counters,
-    look: () => lookAt(postgres),
+    checkHealth: () => checkWritable(postgres),
     connect: postgres.connect,
     connections: postgres.connections,
     outgrown: schema.outgrown,
@@ -144,18 +144,21 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
 }
 
 type WritesOptions = Pick<PostgresQueueOptions, "postgres" | "counters" | "committed"> & {
-  readonly aheadReads: Parameters<typeof createAheadStore>[0]["reads"];
+  readonly presignReads: Parameters<typeof createPresignStore>[0]["reads"];
 };
 
-function openWrites({ signer, limits, mostWaiting }: PostgresStoreOptions, { aheadReads, ...options }: WritesOptions) {
+function openWrites(
+  { signer, limits, mostWaiting }: PostgresStoreOptions,
+  { presignReads, ...options }: WritesOptions,
+) {
   const lockLimit = limits?.lock ?? usualLimits.lock;
   const queue = new PostgresWriteQueue({ ...options, purge: createPurge(), signer, lockLimit, mostWaiting });
-  const ahead = createAheadStore({ postgres: options.postgres, reads: aheadReads });
-  const signingAhead = createSigningAhead({ ahead, signer, add: (write) => queue.add(write) });
+  const presignStore = createPresignStore({ postgres: options.postgres, reads: presignReads });
+  const presigning = createPresigning({ store: presignStore, signer, add: (write) => queue.add(write) });
   return {
-    add: signingAhead.add,
+    add: presigning.add,
     close: async (): Promise<void> => {
-      await signingAhead.close();
+      await presigning.close();
       await queue.drain();
     },
   };
@@ -180,8 +183,8 @@ const accessStore = (
   },
 });
 
-async function lookAt(postgres: Pick<Postgres, "look">): Promise<void> {
+async function checkWritable(postgres: Pick<Postgres, "queryBriefly">): Promise<void> {
   const text = "SELECT current_setting('transaction_read_only') AS read_only FROM log_head";
-  const [row] = (await postgres.look({ text })).rows as { read_only: string }[];
+  const [row] = (await postgres.queryBriefly({ text })).rows as { read_only: string }[];
   if (row?.read_only === "on") throw new StoreBusy(onlyReads);
 }

@@ -10,13 +10,13 @@ export function createSqlGrants({ read, write }: Sql): GrantStore {
   return {
     addGrant: async ({ zone = null, account, name, actor, created }) => {
       // The casts tell PostgreSQL the types of the values.
-      const given = sql`cast(${zone} as bigint), cast(${account} as bigint), cast(${name} as text)`;
+      const columns = sql`cast(${zone} as bigint), cast(${account} as bigint), cast(${name} as text)`;
       const by = sql`cast(${actor} as text), cast(${created} as bigint)`;
       // The zone may have been deleted meanwhile.
       const isThere = sql`cast(${zone} as bigint) IS NULL OR EXISTS (SELECT 1 FROM zones WHERE number = ${zone})`;
       await write(
         sql`INSERT INTO zone_grants (zone, account, name, actor, created)
-            SELECT ${given}, ${by} WHERE ${isThere} ON CONFLICT DO NOTHING`,
+            SELECT ${columns}, ${by} WHERE ${isThere} ON CONFLICT DO NOTHING`,
       );
       const [row] = await read<GrantRow>(
         sql`${found} WHERE zone_grants.account = ${account} AND zone_grants.name = ${name}

@@ -34,7 +34,7 @@ export function createSqlHistory({ dialect, read }: Sql): SqlHistory {
   return {
     historyOf: async (zone, query) => (await logOf(zone, query, [madeBySomebody])) as LoggedChange[],
     logOf: (zone, query) => logOf(zone, query),
-    writesOf: async (zone, { before, look, match }) => {
+    writesOf: async (zone, { before, window: look, match }) => {
       const filters = [sql`zone = ${zone.number}`, madeBySomebody];
       if (before !== undefined) filters.push(sql`position < ${before}`);
       const looked = sql`SELECT position, serial, at, actor, ${change} ->> 'kind' AS kind, ${inJson.owner} AS owner,

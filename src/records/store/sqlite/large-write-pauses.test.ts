@@ -3,10 +3,10 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { createStoreCounters } from "../counters.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
-import { LargeWrites, mostOfSmall, type PlannedWrite, type Planning, planSmall } from "./large-writes.ts";
+import { LargeWrites, type PlannedWrite, type Planning, planSmall, smallWriteLimits } from "./large-writes.ts";
 import { migrations } from "./schema.ts";
+import { prepareWriteConnection } from "./write-connection.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
-import { prepareWriteSide } from "./write-side.ts";
 
 let time = 0;
 const [one, two] = [1, 2];
@@ -37,7 +37,7 @@ it("a pause ends, and concerns no other account", () => {
 });
 
 const database = openSqlite(":memory:", migrations);
-const main = prepareWriteSide(database);
+const main = prepareWriteConnection(database);
 const nothing = () => undefined;
 const hooks = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
 const queue = new WriteQueue({
@@ -55,7 +55,7 @@ const open = (left: number) => {
     queue,
     main,
     pauses: { heldUp: (account) => void heldUp.push(account), left: () => left },
-    open: () => prepareWriteSide(openSqlite(":memory:", migrations)),
+    open: () => prepareWriteConnection(openSqlite(":memory:", migrations)),
   });
   writes = opened;
   return opened;
@@ -76,7 +76,7 @@ it("a pause delays large writes only, and ends when the store is closed", async 
     store.commit(account, { command, planning: planning(9_999) }).catch((error: Error) => error.message),
   );
   const small = { command, planning: planning(9) };
-  expect(await queue.commit(() => planSmall(main, small, mostOfSmall))).toEqual({ result: "done" });
+  expect(await queue.commit(() => planSmall(main, small, smallWriteLimits))).toEqual({ result: "done" });
   store.close();
   expect(await Promise.all(large)).toEqual(["the store is closed", "the store is closed"]);
 });

@@ -3,26 +3,32 @@ import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
 import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { LoggedRow } from "../../model.ts";
-import { type AheadByZone, type AheadOfWrite, mostSignatures, type NamesAhead, SignAhead } from "../plan-signatures.ts";
+import {
+  mostSignatures,
+  type PresignedByZone,
+  type PresignedForWrite,
+  type PresignedNames,
+  PresignNeeded,
+} from "../plan-signatures.ts";
 import type { Command } from "../port.ts";
-import { repeatAhead, type SigningAhead } from "../sign-ahead.ts";
+import { type PresignTools, runPresigned } from "../presign.ts";
 import type { SigningWay } from "../sign-parts.ts";
 import type { WriteEffect } from "../write-effect.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
+import type { WriteConnection } from "./write-connection.ts";
 import type { WriteQueue } from "./write-queue.ts";
-import type { WriteSide } from "./write-side.ts";
 
 /** What a write does to one zone. */
 export type PlannedWrite = Pick<WriteEffect, "changes"> & {
   readonly log: readonly Pick<LoggedRow, "change">[];
   /** Whether the zone is still as it was when the write was planned. */
-  readonly isCurrent: (on: WriteSide) => boolean;
+  readonly isCurrent: (connection: WriteConnection) => boolean;
   /** What has to be signed first. `log` is known only then. */
   readonly signing?: WriteSigning;
-  readonly apply: (on: WriteSide) => void;
+  readonly apply: (connection: WriteConnection) => void;
   /** Like `apply`, in steps and with the rows prepared beforehand. */
-  readonly applying: (on: WriteSide, rows: ManyRows) => Steps<void>;
+  readonly applying: (connection: WriteConnection, rows: ManyRows) => Steps<void>;
 };
 
 export type WriteSigning = {
@@ -40,48 +46,48 @@ type ReadyPlan<T> = { readonly plan: Plan<T>; readonly writes: readonly ReadyWri
 export type Plan<T> = {
   readonly writes: readonly PlannedWrite[];
   /** Whether everything else that the plan depends on is still as it was. */
-  readonly isCurrent?: (on: WriteSide) => boolean;
+  readonly isCurrent?: (connection: WriteConnection) => boolean;
   /** Called after the writes, in the same transaction. */
-  readonly finish: (on: WriteSide) => T;
+  readonly finish: (connection: WriteConnection) => T;
 };
 
 /** It must be pure: it is called again if the transaction is repeated. */
-export type Planning<T> = (on: WriteSide, ahead?: AheadOfWrite) => Steps<Plan<T>>;
+export type Planning<T> = (connection: WriteConnection, presigned?: PresignedForWrite) => Steps<Plan<T>>;
 
-/** `command`: the same write as plain data. `ahead`: what was signed for it. */
+/** `command`: the same write as plain data. `presigned`: what was signed for it. */
 export type PlannableWrite<T> = {
   readonly planning: Planning<T>;
   readonly command: Command;
-  readonly ahead?: AheadByZone | undefined;
+  readonly presigned?: PresignedByZone | undefined;
 };
 
 export type LargeWritesOptions = {
   readonly queue: WriteQueue;
-  readonly main: WriteSide;
+  readonly main: WriteConnection;
   /** Opens another connection; undefined if there can be only one. */
-  readonly open: (() => WriteSide) | undefined;
+  readonly open: (() => WriteConnection) | undefined;
   readonly pauses?: ReturnType<typeof createLargeWritePauses>;
-  /** Signs the names of a large zone before it is written (`sign-ahead.ts`). */
-  readonly signAhead?: (
-    need: SignAhead,
-    before: NamesAhead | undefined,
-    tools: Pick<SigningAhead, "schedule" | "signal">,
-  ) => Promise<NamesAhead>;
+  /** Signs the names of a large zone before it is written (`presign.ts`). */
+  readonly presign?: (
+    need: PresignNeeded,
+    before: PresignedNames | undefined,
+    tools: Pick<PresignTools, "schedule" | "signal">,
+  ) => Promise<PresignedNames>;
 };
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
 export type SmallWriteLimits = { readonly steps: number; readonly changes: number; readonly signatures: number };
 
-export const mostOfSmall: SmallWriteLimits = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
+export const smallWriteLimits: SmallWriteLimits = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
 /**
  * For the thread that writes, and commands of nobody: duties, such as renewing signatures, which come one at a time.
  */
-const mostOfDuty: SmallWriteLimits = { ...mostOfSmall, signatures: 500 };
+const dutyWriteLimits: SmallWriteLimits = { ...smallWriteLimits, signatures: 500 };
 /**
  * A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so
  * few are slow, the machine is the cause.
  */
-const late = { after: 5, steps: 200 };
+const slowPlanning = { after: 5, steps: 200 };
 /** If the zone changes during this many attempts, the write is planned again while other writes wait. */
 const tries = 3;
 /**
@@ -109,19 +115,19 @@ const longestWait = 30_000;
  */
 export class LargeWrites {
   readonly #queue: WriteQueue;
-  readonly #main: WriteSide;
+  readonly #main: WriteConnection;
   readonly #open: LargeWritesOptions["open"];
-  readonly #signAhead: LargeWritesOptions["signAhead"];
+  readonly #presign: LargeWritesOptions["presign"];
   readonly #pauses: ReturnType<typeof createLargeWritePauses>;
   readonly #schedule = createFairSchedule({ part: partOfPlan, mostWaiting });
-  readonly #sides = new Set<WriteSide>();
+  readonly #connections = new Set<WriteConnection>();
   readonly #closing = new AbortController();
 
-  constructor({ queue, main, open, signAhead, pauses = createLargeWritePauses() }: LargeWritesOptions) {
+  constructor({ queue, main, open, presign, pauses = createLargeWritePauses() }: LargeWritesOptions) {
     this.#queue = queue;
     this.#main = main;
     this.#open = open;
-    this.#signAhead = signAhead;
+    this.#presign = presign;
     this.#pauses = pauses;
   }
 
@@ -129,14 +135,14 @@ export class LargeWrites {
   async commit<T>(account: number, write: PlannableWrite<T>): Promise<T> {
     const open = this.#open;
     if (open === undefined) throw new Error("a store with one connection makes every write small");
-    return await this.#inTurn(account, () => this.#largeOrAhead(account, write, open));
+    return await this.#inTurn(account, () => this.#presignedOrLarge(account, write, open));
   }
 
   /** Rolls back large writes that have not ended. */
   close(): void {
     this.#closing.abort(closed());
-    for (const { database } of this.#sides) database.close();
-    this.#sides.clear();
+    for (const { database } of this.#connections) database.close();
+    this.#connections.clear();
   }
 
   async #inTurn<T>(account: number, write: () => Promise<T>): Promise<T> {
@@ -154,69 +160,74 @@ export class LargeWrites {
     }
   }
 
-  /** Names that have to be signed ahead are signed, and the write is tried again. */
-  async #largeOrAhead<T>(account: number, write: PlannableWrite<T>, openSide: () => WriteSide): Promise<T> {
-    const signAhead = this.#signAhead;
+  /** Names that have to be presigned are, and the write is tried again. */
+  async #presignedOrLarge<T>(account: number, write: PlannableWrite<T>, open: () => WriteConnection): Promise<T> {
+    const presign = this.#presign;
     const tools = { schedule: this.#schedule, signal: this.#closing.signal };
-    return await repeatAhead(signAhead && ((need, before) => signAhead(need, before, tools)), async (ahead) => {
-      const writeAfterAhead = { ...write, ahead };
-      const done = ahead.size > 0 ? await this.#smallNow(account, writeAfterAhead) : undefined;
-      return done ? done.result : await this.#large(account, writeAfterAhead, openSide);
+    return await runPresigned(presign && ((need, before) => presign(need, before, tools)), async (presigned) => {
+      const presignedWrite = { ...write, presigned };
+      const done = presigned.size > 0 ? await this.#writeSmall(account, presignedWrite) : undefined;
+      return done ? done.result : await this.#writeLarge(account, presignedWrite, open);
     });
   }
 
-  /** Little is left to do for a write whose names were signed ahead. */
-  #smallNow<T>(account: number, write: PlannableWrite<T>) {
+  /** Little is left to do for a write whose names are presigned. */
+  #writeSmall<T>(account: number, write: PlannableWrite<T>) {
     const main = this.#main;
     const work = () => {
       main.expectAccess(write.command);
-      return planSmall(main, write, mostOfSmall);
+      return planSmall(main, write, smallWriteLimits);
     };
     return this.#queue.commit(work, undefined, account);
   }
 
-  async #large<T>(account: number, write: PlannableWrite<T>, openSide: () => WriteSide): Promise<T> {
+  async #writeLarge<T>(account: number, write: PlannableWrite<T>, open: () => WriteConnection): Promise<T> {
     for (let left = tries; ; left--) {
       this.#closing.signal.throwIfAborted();
-      const side = openSide();
-      this.#sides.add(side);
+      const connection = open();
+      this.#connections.add(connection);
       try {
         const done =
           left > 0
-            ? await this.#tried(account, write, side)
-            : await this.#written(account, side, write.command, async () => {
-                const plan = await this.#planned(account, write, side, true);
-                return { plan, writes: await Promise.all(plan.writes.map((each) => this.#ready(account, each))) };
+            ? await this.#tryOnce(account, write, connection)
+            : await this.#write(account, connection, write.command, async () => {
+                const plan = await this.#plan(account, write, connection, true);
+                return { plan, writes: await Promise.all(plan.writes.map((each) => this.#prepareRows(account, each))) };
               });
         if (done !== undefined) return done.result;
       } finally {
-        this.#sides.delete(side);
-        if (side.database.isOpen) side.database.close();
+        this.#connections.delete(connection);
+        if (connection.database.isOpen) connection.database.close();
       }
     }
   }
 
   /** Undefined if the zone has changed meanwhile. */
-  async #tried<T>(account: number, write: PlannableWrite<T>, side: WriteSide) {
-    side.database.exec("BEGIN");
-    const plan = await this.#planned(account, write, side, false);
-    side.database.exec("COMMIT");
+  async #tryOnce<T>(account: number, write: PlannableWrite<T>, connection: WriteConnection) {
+    connection.database.exec("BEGIN");
+    const plan = await this.#plan(account, write, connection, false);
+    connection.database.exec("COMMIT");
     const writes: ReadyWrite[] = [];
-    for (const each of plan.writes) writes.push(await this.#ready(account, each));
-    if (writes.length > 0) return await this.#written(account, side, write.command, async () => ({ plan, writes }));
+    for (const each of plan.writes) writes.push(await this.#prepareRows(account, each));
+    if (writes.length > 0) return await this.#write(account, connection, write.command, async () => ({ plan, writes }));
     const main = this.#main;
     return await this.#queue.commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
   }
 
   /** `isUrgent`: other writes wait for it. */
-  async #planned<T>(account: number, { planning, ahead }: PlannableWrite<T>, side: WriteSide, isUrgent: boolean) {
-    const plan = await this.#schedule.run(account, planning(side, ahead));
+  async #plan<T>(
+    account: number,
+    { planning, presigned }: PlannableWrite<T>,
+    connection: WriteConnection,
+    isUrgent: boolean,
+  ) {
+    const plan = await this.#schedule.run(account, planning(connection, presigned));
     const next = () => this.#schedule.next(account);
     for (const { signing } of plan.writes) await signing?.offThread({ next, isUrgent });
     return plan;
   }
 
-  async #ready(account: number, write: PlannedWrite): Promise<ReadyWrite> {
+  async #prepareRows(account: number, write: PlannedWrite): Promise<ReadyWrite> {
     return { write, rows: await this.#schedule.run(account, preparingRows(write)) };
   }
 
@@ -224,20 +235,20 @@ export class LargeWrites {
    * Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under
    * the write lock.
    */
-  #written<T>(account: number, side: WriteSide, command: Command, plans: () => Promise<ReadyPlan<T>>) {
-    return this.#queue.apart(async () => {
-      const { database, rowCache, writer } = side;
+  #write<T>(account: number, connection: WriteConnection, command: Command, plans: () => Promise<ReadyPlan<T>>) {
+    return this.#queue.onOtherConnection(async () => {
+      const { database, rowCache, writer } = connection;
       const begun = process.threadCpuUsage();
       try {
         database.exec(`BEGIN IMMEDIATE; PRAGMA cache_size = -${cache}`);
         // What was read for the plan may be outdated.
         rowCache.forget();
-        side.expectAccess(command);
+        connection.expectAccess(command);
         const { plan, writes } = await plans();
-        if (!isCurrent(plan, side)) return undefined;
+        if (!isCurrent(plan, connection)) return undefined;
         writer.begun();
-        for (const { write, rows } of writes) await finishInParts(write.applying(side, rows));
-        const result = plan.finish(side);
+        for (const { write, rows } of writes) await finishInParts(write.applying(connection, rows));
+        const result = plan.finish(connection);
         writer.ending();
         const { trouble } = this.#queue;
         if (trouble !== undefined) throw trouble;
@@ -260,39 +271,41 @@ const tooLong = (pause: number) =>
   });
 
 /** In the thread that writes. Other writes wait there, so each caller's are limited as in the main thread. */
-export const limitsInThread = ({ actor }: Command) => (actor === undefined ? mostOfDuty : mostOfSmall);
+export const limitsInThread = ({ actor }: Command) => (actor === undefined ? dutyWriteLimits : smallWriteLimits);
 
 /** Undefined if the write exceeds the limits. Call it inside a transaction. */
 export function planSmall<T>(
-  on: WriteSide,
-  { planning, ahead }: PlannableWrite<T>,
+  connection: WriteConnection,
+  { planning, presigned }: PlannableWrite<T>,
   limits: SmallWriteLimits | undefined,
 ): { readonly result: T } | undefined {
-  const plan = limits ? planWithin(limits.steps, () => planning(on, ahead)) : finish(planning(on, "none"));
+  const plan = limits
+    ? planWithin(limits.steps, () => planning(connection, presigned))
+    : finish(planning(connection, "none"));
   if (plan === undefined) return undefined;
   const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
   const signatures = plan.writes.reduce((sum, { signing }) => sum + (signing?.count ?? 0), 0);
   if (limits && (changes > limits.changes || signatures > limits.signatures)) return undefined;
   for (const write of plan.writes) {
     write.signing?.now();
-    write.apply(on);
+    write.apply(connection);
   }
-  return { result: plan.finish(on) };
+  return { result: plan.finish(connection) };
 }
 
-/** Undefined if it takes too long, or if names have to be signed ahead. */
+/** Undefined if it takes too long, or if names have to be presigned. */
 function planWithin<T>(steps: number, planning: () => Steps<Plan<T>>): Plan<T> | undefined {
   try {
-    return finishWithin(planning(), steps, lateness());
+    return finishWithin(planning(), steps, isSlow());
   } catch (error) {
-    if (error instanceof SignAhead) return undefined;
+    if (error instanceof PresignNeeded) return undefined;
     throw error;
   }
 }
 
-function lateness(): (taken: number) => boolean {
-  const end = performance.now() + late.after;
-  return (taken) => taken >= late.steps && performance.now() > end;
+function isSlow(): (taken: number) => boolean {
+  const end = performance.now() + slowPlanning.after;
+  return (taken) => taken >= slowPlanning.steps && performance.now() > end;
 }
 
 /** In processor time: on a busy machine every write takes long, which is not the account's fault. */
@@ -300,8 +313,8 @@ const milliseconds = ({ user, system }: NodeJS.CpuUsage): number => (user + syst
 
 const closed = (cause?: unknown) => new Error("the store is closed", { cause });
 
-const isCurrent = (plan: Plan<unknown>, on: WriteSide): boolean =>
-  plan.writes.every((write) => write.isCurrent(on)) && (plan.isCurrent?.(on) ?? true);
+const isCurrent = (plan: Plan<unknown>, connection: WriteConnection): boolean =>
+  plan.writes.every((write) => write.isCurrent(connection)) && (plan.isCurrent?.(connection) ?? true);
 
 /** Others wait for the end, so it gives way less often than `FairSchedule`. */
 async function finishInParts<T>(steps: Steps<T>): Promise<T> {

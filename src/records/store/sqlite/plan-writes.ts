@@ -3,7 +3,7 @@ import { diffingSets } from "../../../core/records/changes.ts";
 import { inSteps, type Steps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
-import { type AheadOfWrite, concernsSigning, mostMissed, planningSignatures } from "../plan-signatures.ts";
+import { concernsSigning, mostMissed, type PresignedForWrite, planningSignatures } from "../plan-signatures.ts";
 import type {
   Acted,
   ActRule,
@@ -19,102 +19,107 @@ import type { RoomForRecords } from "../record-limits.ts";
 import { inGroups, signPartsNow, signPartsOffThread } from "../sign-parts.ts";
 import { effectWith, firstLogged, type WriteEffect, type WrittenBy } from "../write-effect.ts";
 import type { Plan, PlannedWrite, Planning } from "./large-writes.ts";
-import type { WriteSide } from "./write-side.ts";
+import type { WriteConnection } from "./write-connection.ts";
 
-export type PlannerOptions = {
+export type PlanOptions = {
   /** Without a signer, zones cannot be signed. */
   readonly signer: Signer | undefined;
   /** Absent: no limits. */
   readonly room?: RoomForRecords | undefined;
 };
 
-/** Turns rules into what they do to the rows. */
-export function createPlanner(options: PlannerOptions) {
+/** What a rule does to the rows, in steps. */
+export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAction): Planning<unknown> {
   const { room } = options;
-  return {
-    rule: (rule: Rule, running?: RunningAction): Planning<unknown> => {
-      switch (rule.kind) {
-        case "write":
-          return planningOne(options, rule);
-        case "write-all":
-          return planningAll(options, rule);
-        case "act":
-          return planningAct(options, rule, running);
-        case "create":
-          return creating(rule.zone, { actor: rule.actor, now: rule.zone.created }, room, { keep: (_, made) => made });
-        case "act-create": {
-          const { zone, act } = rule;
-          return creating<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, room, {
-            earlierAnswer: (on) => on.actions.earlierAnswer<Zone>(act),
-            keep: (on, made) => on.actions.keep(made, act.command, act, made, false),
-          });
-        }
-        default:
-          return rule satisfies never;
-      }
-    },
-  };
+  switch (rule.kind) {
+    case "write":
+      return planningOne(options, rule);
+    case "write-all":
+      return planningAll(options, rule);
+    case "act":
+      return planningAct(options, rule, running);
+    case "create":
+      return planningCreate(rule.zone, { actor: rule.actor, now: rule.zone.created }, room, {
+        keep: (_, made) => made,
+      });
+    case "act-create": {
+      const { zone, act } = rule;
+      return planningCreate<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, room, {
+        earlierAnswer: (connection) => connection.actions.earlierAnswer<Zone>(act),
+        keep: (connection, made) => connection.actions.keep(made, act.command, act, made, false),
+      });
+    }
+    default:
+      return rule satisfies never;
+  }
 }
 
-const planningOne = <T>(options: PlannerOptions, { request, decide }: WriteRule<T>): Planning<T | undefined> =>
-  function* (on, ahead) {
-    const view = yield* inSteps(on.view(request));
+const planningOne = <T>(options: PlanOptions, { request, decide }: WriteRule<T>): Planning<T | undefined> =>
+  function* (connection, presigned) {
+    const view = yield* inSteps(connection.view(request));
     if (view === undefined) return { writes: [], finish: () => undefined };
     const decision = decide(view);
     return {
-      writes: yield* planningWrite({ ...options, ahead }, on, request, view, decision),
+      writes: yield* planningWrite({ ...options, presigned }, connection, request, view, decision),
       finish: () => decision.result,
     };
   };
 
-const planningAll = <T>(options: PlannerOptions, { requests, decide }: WriteAllRule<T>): Planning<T> =>
-  function* (on, ahead) {
+const planningAll = <T>(options: PlanOptions, { requests, decide }: WriteAllRule<T>): Planning<T> =>
+  function* (connection, presigned) {
     const views = [];
-    for (const request of requests) views.push(yield* inSteps(on.view(request)));
+    for (const request of requests) views.push(yield* inSteps(connection.view(request)));
     const { decisions, result } = yield* inSteps(decide(views));
     const writes = [];
     for (const [i, request] of requests.entries()) {
       const [view, decision] = [views[i], decisions[i]];
       if (view !== undefined && decision !== undefined)
-        writes.push(...(yield* planningWrite({ ...options, ahead }, on, request, view, decision)));
+        writes.push(...(yield* planningWrite({ ...options, presigned }, connection, request, view, decision)));
     }
     return { writes, finish: () => result };
   };
 
 const planningAct = <T>(
-  options: PlannerOptions,
+  options: PlanOptions,
   { request, decide }: ActRule<T>,
   running: RunningAction | undefined,
 ): Planning<Acted<T> | "no-zone" | "key-taken"> =>
-  function* (on, ahead): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
-    const before = on.actions.earlierAnswer<T>(request);
-    const zone = on.rowCache.zoneBy(request.at);
+  function* (connection, presigned): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
+    const before = connection.actions.earlierAnswer<T>(request);
+    const zone = connection.rowCache.zoneBy(request.at);
     if (before !== undefined || zone?.account !== request.account)
       return { writes: [], finish: () => before ?? "no-zone" };
-    const view = yield* inSteps(on.viewInto(zone, request));
+    const view = yield* inSteps(connection.viewInto(zone, request));
     const { command, remember, remove, result, ...decision } = yield* inSteps(decide(view));
-    const signingOptions = { ...options, ahead };
-    const writes = yield* planningWrite(signingOptions, on, request, view, remove ? { wanted: [] } : decision, remove);
+    const signingOptions = { ...options, presigned };
+    const writes = yield* planningWrite(
+      signingOptions,
+      connection,
+      request,
+      view,
+      remove ? { wanted: [] } : decision,
+      remove,
+    );
     const after = writes[0]?.after ?? zone;
     const isChanged = !remove && writes.length > 0;
     return {
       writes,
-      isCurrent: (side) => side.actions.earlierAnswer(request) === undefined,
-      finish: (side) => {
-        if (remove) side.removeZone(after, zone);
+      isCurrent: (connection) => connection.actions.earlierAnswer(request) === undefined,
+      finish: (connection) => {
+        if (remove) connection.removeZone(after, zone);
         return command === undefined && !remember
           ? { result, action: undefined, serial: after.serial }
-          : side.actions.keep(after, command, { ...request, ...(running && { running }) }, result, isChanged);
+          : connection.actions.keep(after, command, { ...request, ...(running && { running }) }, result, isChanged);
       },
     };
   };
 
-type SigningOptions = PlannerOptions & { readonly ahead: AheadOfWrite };
+type PresignedOptions = PlanOptions & { readonly presigned: PresignedForWrite };
 
 /** The effect of a write with what it signs; `signed` is known once the signatures are made. */
 function* planningEffect(
-  { signer, ahead }: SigningOptions,
-  on: WriteSide,
+  { signer, presigned }: PresignedOptions,
+  connection: WriteConnection,
   by: WrittenBy,
   zone: Zone,
   effect: WriteEffect,
@@ -123,18 +128,19 @@ function* planningEffect(
   if (!concernsSigning(zone, effect.zone)) return { signed: () => effect };
   if (signer === undefined)
     throw new Error("this store was opened without a key file, so signed zones cannot be changed");
-  const signedAhead = typeof ahead === "object" ? ahead.get(zone.number) : undefined;
-  const current = signedAhead && {
-    ...signedAhead,
-    missed: on.read.missed(zone, signedAhead.position, 10 * mostMissed),
+  const presignedNames = typeof presigned === "object" ? presigned.get(zone.number) : undefined;
+  const current = presignedNames && {
+    ...presignedNames,
+    missed: connection.read.missed(zone, presignedNames.position, 10 * mostMissed),
   };
-  const reads = on.signedReads(signedAhead ? { ...zone, namesAt: signedAhead.number } : zone);
+  const reads = connection.signedReads(presignedNames ? { ...zone, namesAt: presignedNames.number } : zone);
   const planned = yield* planningSignatures(zone, effect, reads, by, {
     renew,
-    ahead: ahead === "none" ? ahead : current,
+    presigned: presigned === "none" ? presigned : current,
   });
   const used = effect.zone.settings.dnssec?.keys ?? [];
-  if (signer.notLoaded(used).length > 0) signer.load([...on.signedNames().keysOf(zone), ...(effect.keys ?? [])]);
+  if (signer.notLoaded(used).length > 0)
+    signer.load([...connection.signedNames().keysOf(zone), ...(effect.keys ?? [])]);
   let signed: WriteEffect | undefined;
   return {
     signed: () => {
@@ -158,21 +164,21 @@ function* planningEffect(
 
 /** The signed part of a zone that is removed is deleted with its row. */
 function* planningWrite(
-  options: SigningOptions,
-  on: WriteSide,
+  options: PresignedOptions,
+  connection: WriteConnection,
   by: WrittenBy,
   { zone, sets }: WriteView,
   { wanted, settings, serial, renew, keys = [] }: Decision,
   isRemoved = false,
 ): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
-  on.signingTogether.sign(zone);
+  connection.commitSigner.sign(zone);
   const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
   const effect = effectWith(zone, found, { settings, serial, renew }, by);
   if (effect === undefined) return [];
   options.room?.expect(effect.zone, zone.recordCount);
   const { signed, ...signing } = isRemoved
     ? { signed: () => effect }
-    : yield* planningEffect(options, on, by, zone, { ...effect, keys }, renew);
+    : yield* planningEffect(options, connection, by, zone, { ...effect, keys }, renew);
   return [
     {
       after: effect.zone,
@@ -180,8 +186,8 @@ function* planningWrite(
       get log() {
         return signed().log;
       },
-      isCurrent: (side) => {
-        const now = side.rowCache.zone(zone.id);
+      isCurrent: (connection) => {
+        const now = connection.rowCache.zone(zone.id);
         return now?.serial === zone.serial && now.modified === zone.modified;
       },
       ...signing,
@@ -192,14 +198,20 @@ function* planningWrite(
 }
 
 /** `keep` stores the action, if there is one, and returns the result. */
-const creating = <T>(
+const planningCreate = <T>(
   zone: NewZone,
   by: WrittenBy,
   room: RoomForRecords | undefined,
-  { earlierAnswer, keep }: { earlierAnswer?: (on: WriteSide) => T | undefined; keep: (on: WriteSide, made: Zone) => T },
+  {
+    earlierAnswer,
+    keep,
+  }: {
+    earlierAnswer?: (connection: WriteConnection) => T | undefined;
+    keep: (connection: WriteConnection, made: Zone) => T;
+  },
 ): Planning<T | NotCreated> =>
-  function* (on) {
-    const before = earlierAnswer?.(on) ?? on.obstacleTo(zone);
+  function* (connection) {
+    const before = earlierAnswer?.(connection) ?? connection.obstacleTo(zone);
     if (before !== undefined) return { writes: [], finish: () => before };
     const changes = yield* diffingSets([], zone.sets);
     const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
@@ -207,10 +219,10 @@ const creating = <T>(
     const write: PlannedWrite = {
       changes,
       log: changes.map((change) => ({ change: firstLogged(zone, change) })),
-      isCurrent: (side) => earlierAnswer?.(side) === undefined && side.obstacleTo(zone) === undefined,
-      apply: (side) => {
-        side.createZone(zone);
-        side.writer.createSets(side.createdZone(zone.id), changes, by);
+      isCurrent: (connection) => earlierAnswer?.(connection) === undefined && connection.obstacleTo(zone) === undefined,
+      apply: (connection) => {
+        connection.createZone(zone);
+        connection.writer.createSets(connection.createdZone(zone.id), changes, by);
       },
       *applying(side, rows) {
         side.createZone(zone);

@@ -123,7 +123,7 @@ describe("SQLite uses an index", () => {
 
   it("for the writes in a part of a zone's history, and for the matching changes of one write", async () => {
     expect(
-      await waysOf(() => queries.writesOf(zone, { before: 9, look: 9, match: { owner: "a", type: "A" } })),
+      await waysOf(() => queries.writesOf(zone, { before: 9, window: 9, match: { owner: "a", type: "A" } })),
     ).toEqual(expect.arrayContaining(["SEARCH changes USING INDEX changes_of_zone (zone=? AND position<?)"]));
     const query = { before: 9, from: 3, serial: 7, match: { owner: "a", actor: "b" }, limit: 1 };
     expect(await waysOf(() => queries.historyOf(zone, query))).toEqual([

@@ -10,38 +10,43 @@ import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
 import { type Command, type RecordStore, type ResultOf, type Rule, type RunningAction } from "../port.ts";
+import { presign } from "../presign.ts";
 import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
-import { signAhead } from "../sign-ahead.ts";
 import { createSqlFront } from "../sql/front.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
-import { directRule, writeSmall } from "./direct-write.ts";
+import { directWrite, writeSmall } from "./direct-write.ts";
 import { createSqliteFeed, type ForeignCommits, watchForeignCommits } from "./foreign-commits.ts";
 import {
   LargeWrites,
   type LargeWritesOptions,
-  mostOfSmall,
   type PlannableWrite,
   type SmallWriteLimits,
+  smallWriteLimits,
 } from "./large-writes.ts";
-import { createPlanner } from "./plan-writes.ts";
+import { type PlanOptions, planningOf } from "./plan-writes.ts";
 import { migrations } from "./schema.ts";
-import { createAheadStore } from "./signed/ahead.ts";
+import { createPresignStore } from "./signed/presign-store.ts";
 import { prepareTokens } from "./tokens.ts";
+import {
+  openWriteConnection,
+  prepareWriteConnection,
+  transactionHooks,
+  type WriteConnection,
+} from "./write-connection.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
-import { openWriteSide, prepareWriteSide, transactionHooks, type WriteSide } from "./write-side.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 export type SqliteStore = Omit<RecordStore, "close"> & {
   /** Rejects if the database cannot be read now, or accepts no more writes. */
-  readonly look: () => Promise<unknown>;
+  readonly checkHealth: () => Promise<unknown>;
   /** Call it when a session was ended over another connection. */
   readonly accessChanged: () => void;
   /**
-   * Calls the listener with the number of changes, or of signed names that were written ahead, when there were about a
+   * Calls the listener with the number of changes, or of presigned names, when there were about a
    * hundred. There is one listener.
    */
   readonly onWrite: (listener: (count: number) => void) => void;
@@ -88,7 +93,7 @@ export function openSqliteStore(
       (await lists.logAfter(position, limit)).map((row) => ({ ...row, link: "" })),
     timeline: async () => "",
     lostSince: async () => undefined,
-    look: file.look,
+    checkHealth: file.checkHealth,
     onChange: file.onChange,
     onAccessChange: file.onAccessChange,
     accessChanged,
@@ -113,11 +118,11 @@ export function openSqliteStore(
 
 /** Reads through the cache of rows, which is checked first. */
 class CachedReads {
-  readonly #read: WriteSide["read"];
-  readonly #rowCache: WriteSide["rowCache"];
+  readonly #read: WriteConnection["read"];
+  readonly #rowCache: WriteConnection["rowCache"];
   readonly #foreign: ForeignCommits;
 
-  constructor({ read, rowCache }: WriteSide, foreign: ForeignCommits) {
+  constructor({ read, rowCache }: WriteConnection, foreign: ForeignCommits) {
     this.#read = read;
     this.#rowCache = rowCache;
     this.#foreign = foreign;
@@ -125,12 +130,12 @@ class CachedReads {
 
   readonly zone: RecordStore["zone"] = (account, id) => {
     this.#foreign.check();
-    return of(account, this.#rowCache.zone(id));
+    return ifOwnedBy(account, this.#rowCache.zone(id));
   };
 
   readonly zoneBy: RecordStore["zoneBy"] = (account, key) => {
     this.#foreign.check();
-    return of(account, this.#rowCache.zoneBy(key));
+    return ifOwnedBy(account, this.#rowCache.zoneBy(key));
   };
 
   readonly record: RecordStore["record"] = (account, id) => {
@@ -161,7 +166,7 @@ type StoreFileOptions = {
 /** The open file, its queue of writes, and who is told about them. */
 class StoreFile {
   readonly counters = createStoreCounters();
-  readonly main: WriteSide;
+  readonly main: WriteConnection;
   readonly foreign: ForeignCommits;
   readonly sql: Sql;
   readonly signedZones: ReturnType<typeof createSqlSignedZones>;
@@ -175,7 +180,7 @@ class StoreFile {
   /** Undefined in memory: there is no other connection for what is larger. */
   readonly #limits: SmallWriteLimits | undefined;
   readonly #room: RoomForRecords | undefined;
-  readonly #planner: ReturnType<typeof createPlanner>;
+  readonly #planOptions: PlanOptions;
   #wrote: (count: number) => void = () => undefined;
   /** Changes since `#wrote` was called. */
   #changes = 0;
@@ -184,7 +189,7 @@ class StoreFile {
   constructor({ path, steps, signer, writerThread, limits }: StoreFileOptions) {
     const database = openSqlite(path, steps);
     this.foreign = watchForeignCommits(database);
-    this.main = prepareWriteSide(database, limits?.set, signer);
+    this.main = prepareWriteConnection(database, limits?.set, signer);
     this.foreign.onCommit(this.main.rowCache.forget);
     this.#disk = openWalSync(database, path);
     this.#feed = createSqliteFeed({
@@ -197,11 +202,11 @@ class StoreFile {
     this.sql = sqliteSql(database, this.commit);
     this.#secondConnection = path === ":memory:" ? undefined : openSecondConnection(path);
     this.signedZones = createSqlSignedZones(this.#secondConnection ? sqliteSql(this.#secondConnection) : this.sql);
-    const open = path === ":memory:" ? undefined : () => openWriteSide(path, limits?.set);
-    this.#limits = open && mostOfSmall;
-    this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, ...this.#signingAhead(signer) });
+    const open = path === ":memory:" ? undefined : () => openWriteConnection(path, limits?.set);
+    this.#limits = open && smallWriteLimits;
+    this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, ...this.#presigning(signer) });
     this.#room = limits && new RoomForRecords(limits, this.sql);
-    this.#planner = createPlanner({ signer, room: this.#room });
+    this.#planOptions = { signer, room: this.#room };
     this.foreign.onCommit(() => this.#foreignCommit());
   }
 
@@ -212,17 +217,17 @@ class StoreFile {
   /** A write that is small is written in one piece, together with others. */
   readonly run = async <C extends Command, R extends Rule>(
     command: C,
-    rule: (command: C) => R,
+    ruleOf: (command: C) => R,
     running?: RunningAction,
   ): Promise<ResultOf<R>> => {
-    const meaning = rule(command);
+    const rule = ruleOf(command);
     // What may take long is not an everyday write.
-    const direct = running ? undefined : directRule(meaning, this.#room);
+    const direct = running ? undefined : directWrite(rule, this.#room);
     const write: PlannableWrite<unknown> = {
       command,
-      planning: (on, ahead) => this.#planner.rule(meaning, running)(on, ahead),
+      planning: (connection, presigned) => planningOf(this.#planOptions, rule, running)(connection, presigned),
     };
-    const account = accountOf(meaning);
+    const account = accountOf(rule);
     // The action of a write that runs is known only here.
     const isSent = running === undefined && (command.parts ?? 0) <= mostParts;
     const done = await this.#queue.commit(
@@ -233,7 +238,7 @@ class StoreFile {
     return (done ? done.result : await this.#large.commit(account, write)) as ResultOf<R>;
   };
 
-  readonly look = async (): Promise<unknown> => {
+  readonly checkHealth = async (): Promise<unknown> => {
     const { trouble } = this.#queue;
     if (trouble !== undefined) throw trouble;
     return this.main.read.lastChange();
@@ -281,17 +286,17 @@ class StoreFile {
     });
   }
 
-  #signingAhead(signer: Signer | undefined): Pick<LargeWritesOptions, "signAhead"> {
+  #presigning(signer: Signer | undefined): Pick<LargeWritesOptions, "presign"> {
     const [main, secondConnection, { commit, signedZones }] = [this.main, this.#secondConnection, this];
     if (secondConnection === undefined || signer === undefined) return {};
-    const store = createAheadStore({
+    const store = createPresignStore({
       main,
       secondConnection,
       commit,
       wrote: (count) => this.#count(count),
       signedZones,
     });
-    return { signAhead: (need, before, tools) => signAhead({ store, signer, ...tools }, need, before) };
+    return { presign: (need, before, tools) => presign({ store, signer, ...tools }, need, before) };
   }
 
   #count(changes: number): void {
@@ -338,7 +343,7 @@ function openSecondConnection(path: string): DatabaseSync {
   return database;
 }
 
-const of = (account: number, zone: Zone | undefined): Zone | undefined =>
+const ifOwnedBy = (account: number, zone: Zone | undefined): Zone | undefined =>
   zone?.account === account ? zone : undefined;
 
 const ofType = (type: RRset["type"] | undefined, sets: readonly RRset[]): readonly RRset[] =>

@@ -161,7 +161,7 @@ describe("a transaction of another connection", () => {
       end = resolve;
     });
     const result = await queue
-      .apart(async () => {
+      .onOtherConnection(async () => {
         const text = await ended;
         return text === undefined ? undefined : { result: text, committed: [row(99)] };
       })

@@ -110,7 +110,7 @@ export type QueueOptions = {
 
 /**
  * Everything that waits is written as one batch; while it is written, the next batch collects. Transactions of other
- * connections of this process (`apart`) take turns with the batches.
+ * connections of this process (`onOtherConnection`) take turns with the batches.
  */
 export class WriteQueue {
   readonly #options: QueueOptions;
@@ -145,7 +145,7 @@ export class WriteQueue {
    * end. Resolves when it is on disk, or with undefined if there is nothing to commit. Without `committed`, nobody is
    * notified.
    */
-  readonly apart = async <T>(
+  readonly onOtherConnection = async <T>(
     transaction: () => Promise<{ result: T; committed?: readonly LoggedRow[] } | undefined>,
   ): Promise<T | undefined> => {
     const { counters, disk, onDurable } = this.#options;

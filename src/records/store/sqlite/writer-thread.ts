@@ -6,12 +6,12 @@ import { TooManyRecords } from "../../model.ts";
 import { KeyFileTrouble, type Signer } from "../../signing/signer.ts";
 import { AccessEnded, type RuleOf } from "../port.ts";
 import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
-import { directRule, writeSmall } from "./direct-write.ts";
+import { directWrite, writeSmall } from "./direct-write.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { limitsInThread } from "./large-writes.ts";
-import { createPlanner } from "./plan-writes.ts";
+import { planningOf } from "./plan-writes.ts";
+import { prepareWriteConnection, transactionHooks } from "./write-connection.ts";
 import { type Batch, type Job, type JobRunner, runBatch } from "./write-queue.ts";
-import { prepareWriteSide, transactionHooks } from "./write-side.ts";
 
 /** Instead of a batch. */
 const close = "close";
@@ -95,16 +95,15 @@ export type WriterStart = {
 export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limits?: RecordLimits): void {
   const database = openWriter(path);
   const foreign = watchForeignCommits(database);
-  const side = prepareWriteSide(database, limits?.set, signer);
-  const { rowCache } = side;
+  const connection = prepareWriteConnection(database, limits?.set, signer);
+  const { rowCache } = connection;
   let isForeign = false;
   foreign.onCommit(() => {
     rowCache.forget();
     isForeign = true;
   });
-  const hooks = transactionHooks(side, foreign);
+  const hooks = transactionHooks(connection, foreign);
   const room = limits && new RoomForRecords(limits, sqliteSql(database));
-  const planner = createPlanner({ signer, room });
   const rows = sqliteRows(database);
   const workOf = (job: Job): (() => unknown) => {
     switch (job.kind) {
@@ -114,8 +113,8 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
         const { command } = job;
         return () => {
           const rule = ruleOf(command);
-          const write = { planning: planner.rule(rule), command };
-          return writeSmall(side, write, directRule(rule, room), limitsInThread(command));
+          const write = { planning: planningOf({ signer, room }, rule), command };
+          return writeSmall(connection, write, directWrite(rule, room), limitsInThread(command));
         };
       }
       case "check-commits":

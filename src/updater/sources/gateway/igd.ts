@@ -34,8 +34,8 @@ export const igd = {
       description:
         "A router that supports UPnP IGD, NAT-PMP or PCP. No password is needed. It reports only an IPv4 address.",
       schema: { examples: [{ kind: "igd" }] },
-      keys: (given, what) =>
-        given.includes("url") && given.includes("gateway")
+      checkKeys: (presentKeys, what) =>
+        presentKeys.includes("url") && presentKeys.includes("gateway")
           ? [
               {
                 code: "two-gateways",

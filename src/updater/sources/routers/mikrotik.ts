@@ -28,7 +28,7 @@ export const mikrotik = {
           { kind: "mikrotik", url: "https://192.168.88.1", user: "moor", password: { file: "secrets/router" } },
         ],
       },
-      keys: oneTrust,
+      checkKeys: oneTrust,
       transform: withTrust,
     },
   ),

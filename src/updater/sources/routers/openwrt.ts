@@ -24,7 +24,7 @@ export const openwrt = {
       description:
         "An OpenWrt router, through ubus over HTTPS. Its devices are the interfaces of its network settings: wan, wan6, lan.",
       schema: { examples: [{ kind: "openwrt", url: "https://192.168.1.1", password: { file: "secrets/router" } }] },
-      keys: oneTrust,
+      checkKeys: oneTrust,
       transform: withTrust,
     },
   ),

@@ -31,7 +31,7 @@ export const pfsense = {
       description:
         "A pfSense firewall with the package RESTAPI, version 2. Its devices are the interfaces of its settings: wan, lan, opt1.",
       schema: { examples: [{ kind: "pfsense", url: "https://192.168.1.1", key: { file: "secrets/pfsense-key" } }] },
-      keys: oneTrust,
+      checkKeys: oneTrust,
       transform: withTrust,
     },
   ),

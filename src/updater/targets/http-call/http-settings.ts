@@ -108,7 +108,7 @@ export const httpSettings = mapping(
     title: "Target: http",
     description:
       "Any service that takes an address in one HTTP request. The config says what to send and what the answers mean. It cannot list records.",
-    keys: oneTrust,
+    checkKeys: oneTrust,
     transform(value, place): (Omit<HttpTarget, "name" | "api"> & Endpoint) | undefined {
       const { url, method, headers = new Map(), body, user, password, secrets = new Map(), ...rest } = value;
       const { done, unchanged = [], refused = [], families, readBack, dns = [], ...trust } = withTrust(rest, place);

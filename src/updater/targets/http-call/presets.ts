@@ -29,7 +29,7 @@ function presetOf(api: string, service: Service): TargetKind<HttpTarget> {
     {
       title: `Target: ${api}`,
       description: `${service.about} It cannot list records. Source: ${service.source}.`,
-      keys: oneTrust,
+      checkKeys: oneTrust,
       transform(value, place): Omit<HttpTarget, "name" | "api"> & Endpoint {
         const { dns = [], ...rest } = withTrust(value, place);
         const call = callOf(service, rest as Credentials, dns);

@@ -36,7 +36,7 @@ const settings = mapping(
     title: "Target: inwx",
     description:
       "INWX's DomRobot API, for accounts without two-factor authentication. For its DynDNS accounts, use `dyndns2`. The lowest TTL is 300.",
-    keys: oneTrust,
+    checkKeys: oneTrust,
     transform: withTrust,
   },
 );

@@ -23,7 +23,7 @@ const settings = mapping(
     title: "Target: namecheap",
     description:
       "Namecheap's Dynamic DNS, for A records that exist as *A + Dynamic DNS Record*. Its other API is not used: it replaces all records of a domain and works only from fixed addresses.",
-    keys: oneTrust,
+    checkKeys: oneTrust,
     transform(value, place) {
       const { dns = [], ...rest } = withTrust(value, place);
       return { ...rest, dns, account: createHash("sha256").update(rest.token()).digest("hex").slice(0, 16) };

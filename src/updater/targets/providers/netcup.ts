@@ -34,7 +34,7 @@ const settings = mapping(
   {
     title: "Target: netcup",
     description: "The CCP API of netcup. The TTL belongs to the whole zone, so `ttl:` is not allowed.",
-    keys: oneTrust,
+    checkKeys: oneTrust,
     transform: withTrust,
   },
 );
@@ -76,12 +76,12 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
   const post =
     (action: string, param: object, signal: AbortSignal) =>
     (session?: string): Promise<HttpOutcome> => {
-      const known = {
+      const credentials = {
         customernumber: config.customer,
         apikey: config.key(),
         ...(session && { apisessionid: session }),
       };
-      const body = JSON.stringify({ action, param: { ...known, ...param } });
+      const body = JSON.stringify({ action, param: { ...credentials, ...param } });
       const secrets = [config.key(), config.password(), ...(session === undefined ? [] : [session])];
       const headers = { "content-type": "application/json" };
       return client.send({ method: "POST", path: "?JSON", headers, body, secrets }, signal);

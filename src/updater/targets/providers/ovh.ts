@@ -34,7 +34,7 @@ const settings = mapping(
   {
     title: "Target: ovh",
     description: "OVHcloud's API. For DynHost, use `dyndns2`.",
-    keys: oneTrust,
+    checkKeys: oneTrust,
     transform: withTrust,
   },
 );

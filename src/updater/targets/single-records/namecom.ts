@@ -27,7 +27,7 @@ const settings = mapping(
   {
     title: "Target: namecom",
     description: "name.com's API, version 4. The lowest TTL is 300.",
-    keys: oneTrust,
+    checkKeys: oneTrust,
     transform: withTrust,
   },
 );

@@ -7,7 +7,7 @@ import type { Steps } from "../../../../core/steps.ts";
 import { StoreBusy } from "../../../../lib/limits/store-busy.ts";
 import type { Zone } from "../../../model.ts";
 import type { EncryptedKey } from "../../../signing/signer.ts";
-import { goneAhead, type LeftOver } from "../../leftovers.ts";
+import { type LeftOver, presignedGone } from "../../leftovers.ts";
 import { type SignedNameRow, signedNameColumns, signedNameFromRow, signedNameToRow } from "../../rows.ts";
 import type { NamesMove } from "../../write-effect.ts";
 
@@ -51,7 +51,7 @@ export class SignedNames {
     this.#sql = prepare(database);
   }
 
-  /** A number under which names can be written ahead; if nothing is written for long, they are deleted. */
+  /** A number for presigned names; if nothing is written for long, they are deleted. */
   reserve(now: Instant): number {
     const number = this.#newNumber();
     this.#sql.reserve.run(number, now);
@@ -64,14 +64,14 @@ export class SignedNames {
   }
 
   /** The rows under this number are deleted later. */
-  leave(number: number, kind: LeftOver): void {
+  deleteLater(number: number, kind: LeftOver): void {
     this.#sql.leave.run(number, kind);
   }
 
   /** Returns the zone with the number under which its names are stored now. */
   move(zone: Zone, { to, leaves }: NamesMove): Zone {
-    if (typeof to === "number" && this.#sql.adopt.run(to).changes === 0) throw new StoreBusy(goneAhead);
-    if (leaves !== undefined) this.leave(leaves, "names");
+    if (typeof to === "number" && this.#sql.adopt.run(to).changes === 0) throw new StoreBusy(presignedGone);
+    if (leaves !== undefined) this.deleteLater(leaves, "names");
     const namesAt = to === "new" ? this.#newNumber() : to;
     this.#sql.moveNames.run(namesAt ?? null, zone.number);
     return { ...zone, namesAt };

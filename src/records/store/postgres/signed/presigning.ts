@@ -1,11 +1,11 @@
 import { createFairSchedule } from "../../../../lib/limits/fair-schedule.ts";
 import type { Signer } from "../../../signing/signer.ts";
-import { SignAhead } from "../../plan-signatures.ts";
-import { type AheadStore, repeatAhead, signAhead } from "../../sign-ahead.ts";
+import { PresignNeeded } from "../../plan-signatures.ts";
+import { type PresignStore, presign, runPresigned } from "../../presign.ts";
 import type { Write } from "../queue.ts";
 
-type SigningAheadOptions = {
-  readonly ahead: AheadStore;
+type PresigningOptions = {
+  readonly store: PresignStore;
   readonly signer: Signer | undefined;
   readonly add: <T>(write: Write<T>) => Promise<T>;
 };
@@ -13,20 +13,20 @@ type SigningAheadOptions = {
 /**
  * Adds writes to the queue. If the names of a large zone have to be signed first, that is done outside of the queue.
  */
-export function createSigningAhead({ ahead: store, signer, add }: SigningAheadOptions) {
+export function createPresigning({ store, signer, add }: PresigningOptions) {
   // Each account signs one large zone at a time.
   const schedule = createFairSchedule({ mostWaiting: 100 });
   const closing = new AbortController();
   const { signal } = closing;
   const running = new Set<Promise<unknown>>();
 
-  const signFirst = async <T>(write: Write<T>, { zone }: SignAhead): Promise<T> => {
+  const signFirst = async <T>(write: Write<T>, { zone }: PresignNeeded): Promise<T> => {
     const release = await schedule.hold(zone.account, signal);
     try {
-      return await repeatAhead(
-        signer && ((need, before) => signAhead({ store, signer, schedule, signal }, need, before)),
-        // Alone: a batch uses what was signed ahead for every write to the zone.
-        (ahead) => add({ ...write, ahead, isLarge: true }),
+      return await runPresigned(
+        signer && ((need, before) => presign({ store, signer, schedule, signal }, need, before)),
+        // Alone: a batch uses presigned names for every write to the zone.
+        (presigned) => add({ ...write, presigned, isLarge: true }),
       );
     } finally {
       release();
@@ -38,7 +38,7 @@ export function createSigningAhead({ ahead: store, signer, add }: SigningAheadOp
       try {
         return await add(write);
       } catch (error) {
-        if (!(error instanceof SignAhead)) throw error;
+        if (!(error instanceof PresignNeeded)) throw error;
         const done = signFirst(write, error);
         running.add(done);
         return await done.finally(() => running.delete(done));

@@ -2,15 +2,15 @@ import type { DatabaseSync } from "node:sqlite";
 import { finish } from "../../../../core/steps.ts";
 import { sqliteSql } from "../../../../lib/sqlite/run-sql.ts";
 import type { RecordStore } from "../../port.ts";
-import type { AheadStore } from "../../sign-ahead.ts";
+import type { PresignStore } from "../../presign.ts";
 import type { SignedZones } from "../../signed-zones.ts";
-import { createSqlAheadReads } from "../../sql/ahead-reads.ts";
+import { createSqlAheadReads } from "../../sql/presign-reads.ts";
 import { createSqlReads } from "../../sql/read.ts";
+import type { WriteConnection } from "../write-connection.ts";
 import type { Commit } from "../write-queue.ts";
-import type { WriteSide } from "../write-side.ts";
 
-type AheadOptions = {
-  readonly main: WriteSide;
+type PresignStoreOptions = {
+  readonly main: WriteConnection;
   /** A connection with a small cache: each row of a large zone is needed once. */
   readonly secondConnection: DatabaseSync;
   readonly commit: Commit;
@@ -19,7 +19,13 @@ type AheadOptions = {
   readonly signedZones: SignedZones;
 };
 
-export function createAheadStore({ main, secondConnection, commit, wrote, signedZones }: AheadOptions): AheadStore {
+export function createPresignStore({
+  main,
+  secondConnection,
+  commit,
+  wrote,
+  signedZones,
+}: PresignStoreOptions): PresignStore {
   const reads = sqliteSql(secondConnection);
   const noZone: RecordStore["zoneBy"] = async () => undefined;
   const { signedNames } = main;
@@ -39,6 +45,6 @@ export function createAheadStore({ main, secondConnection, commit, wrote, signed
       wrote(names.length);
       return isDone;
     },
-    abandon: (number) => commit(() => signedNames().leave(number, "names")),
+    abandon: (number) => commit(() => signedNames().deleteLater(number, "names")),
   };
 }

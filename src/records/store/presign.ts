@@ -8,16 +8,16 @@ import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { Zone, ZoneSigning } from "../model.ts";
 import { type EncryptedKey, expiryAfter, type Signer, type SigningTime } from "../signing/signer.ts";
-import { goneAhead } from "./leftovers.ts";
+import { presignedGone } from "./leftovers.ts";
 import {
-  type AheadByZone,
   allChanged,
+  inputFor,
   isSignedWith,
-  type NamesAhead,
   noNames,
-  partOf,
+  type PresignedByZone,
+  type PresignedNames,
+  PresignNeeded,
   planningWhole,
-  SignAhead,
   touching,
   typesAfter,
   zoneToSign,
@@ -26,10 +26,10 @@ import type { RecordStore } from "./port.ts";
 import { signPartsNow, signPartsOffThread } from "./sign-parts.ts";
 
 /**
- * What signing ahead needs from a store. Every call is one short read or transaction. `number` is the one under which
+ * What presigning needs from a store. Every call is one short read or transaction. `number` is the one under which
  * the names are stored; until a zone uses it, nobody reads them.
  */
-export type AheadStore = Pick<RecordStore, "lastChange" | "placesAfter" | "encryptedKeys"> & {
+export type PresignStore = Pick<RecordStore, "lastChange" | "placesAfter" | "encryptedKeys"> & {
   readonly setsOf: (zone: Zone, owners: readonly string[]) => Promise<readonly RRset[]>;
   /**
    * The owners in the first `limit` changes of a zone after a position, and the position of the last of these changes.
@@ -46,8 +46,8 @@ export type AheadStore = Pick<RecordStore, "lastChange" | "placesAfter" | "encry
 
 export type Missed = { readonly owners: ReadonlySet<string>; readonly position: number; readonly isAll: boolean };
 
-export type SigningAhead = {
-  readonly store: AheadStore;
+export type PresignTools = {
+  readonly store: PresignStore;
   readonly signer: Signer;
   readonly schedule: Pick<FairSchedule, "next" | "run">;
   readonly signal: AbortSignal;
@@ -68,17 +68,21 @@ const tries = 3;
  * Signs all names of a large zone in short steps, so that other writes go on, even to this zone: the names that they
  * change are signed again, until few are left. `before`: the result for an earlier attempt of the same write.
  */
-export async function signAhead(tools: SigningAhead, need: SignAhead, before?: NamesAhead): Promise<NamesAhead> {
+export async function presign(
+  tools: PresignTools,
+  need: PresignNeeded,
+  before?: PresignedNames,
+): Promise<PresignedNames> {
   const { store } = tools;
   await openKeys(tools, need);
-  let ahead = before && isSignedWith(before, need.effect.zone) ? before : undefined;
-  if (before !== ahead && before) await store.abandon(before.number);
+  let presigned = before && isSignedWith(before, need.effect.zone) ? before : undefined;
+  if (before !== presigned && before) await store.abandon(before.number);
   for (let left = tries; left > 0; left--) {
-    ahead ??= await signAll(tools, need);
-    const current = await catchUp(tools, need, ahead);
+    presigned ??= await signAll(tools, need);
+    const current = await catchUp(tools, need, presigned);
     if (current !== undefined) return current;
-    await store.abandon(ahead.number);
-    ahead = undefined;
+    await store.abandon(presigned.number);
+    presigned = undefined;
   }
   throw new StoreBusy(changesTooFast);
 }
@@ -86,43 +90,43 @@ export async function signAhead(tools: SigningAhead, need: SignAhead, before?: N
 /** If a zone changes too much during this many attempts, the write is refused. */
 const mostAttempts = 10;
 
-/** Runs a write; if names of large zones have to be signed ahead, signs them and runs it again with them. */
-export async function repeatAhead<T>(
-  sign: ((need: SignAhead, before: NamesAhead | undefined) => Promise<NamesAhead>) | undefined,
-  run: (ahead: AheadByZone) => Promise<T>,
+/** Runs a write; if names of large zones have to be presigned, signs them and runs it again with them. */
+export async function runPresigned<T>(
+  sign: ((need: PresignNeeded, before: PresignedNames | undefined) => Promise<PresignedNames>) | undefined,
+  run: (presigned: PresignedByZone) => Promise<T>,
 ): Promise<T> {
-  const ahead = new Map<number, NamesAhead>();
+  const presigned = new Map<number, PresignedNames>();
   for (let left = mostAttempts; ; left--) {
     try {
-      return await run(ahead);
+      return await run(presigned);
     } catch (error) {
-      if (!(error instanceof SignAhead) || sign === undefined) throw error;
+      if (!(error instanceof PresignNeeded) || sign === undefined) throw error;
       if (left === 0) throw new StoreBusy(changesTooFast);
       const { number } = error.zone;
-      ahead.set(number, await sign(error, ahead.get(number)));
+      presigned.set(number, await sign(error, presigned.get(number)));
     }
   }
 }
 
-const signingIn = ({ effect }: SignAhead): ZoneSigning => {
+const signingIn = ({ effect }: PresignNeeded): ZoneSigning => {
   const { dnssec } = effect.zone.settings;
-  if (dnssec === undefined) throw new Error("a zone that is not signed was to be signed ahead");
+  if (dnssec === undefined) throw new Error("a zone that is not signed was to be presigned");
   return dnssec;
 };
 
-async function openKeys({ store, signer }: SigningAhead, need: SignAhead): Promise<void> {
+async function openKeys({ store, signer }: PresignTools, need: PresignNeeded): Promise<void> {
   const missing = signer.notLoaded(signingIn(need).keys);
   if (missing.length === 0) return;
   const encrypted: readonly EncryptedKey[] = [...(await store.encryptedKeys(need.zone)), ...(need.effect.keys ?? [])];
   signer.load(encrypted.filter(({ id }) => missing.includes(id)));
 }
 
-async function timeOf({ store }: SigningAhead, { zone, by }: SignAhead): Promise<SigningTime> {
+async function timeOf({ store }: PresignTools, { zone, by }: PresignNeeded): Promise<SigningTime> {
   const top = zone.namesAt === undefined ? undefined : (await store.namesNear(zone, [apex])).at(apex);
   return { now: by.now, until: expiryAfter(soaExpiry(top) ?? 0, by.now) };
 }
 
-async function signAll(tools: SigningAhead, need: SignAhead): Promise<NamesAhead> {
+async function signAll(tools: PresignTools, need: PresignNeeded): Promise<PresignedNames> {
   const { store, signer, schedule, signal } = tools;
   const { zone, effect } = need;
   // What changes after this is signed again in the end, so it does not matter when each part of the zone is read.
@@ -135,7 +139,7 @@ async function signAll(tools: SigningAhead, need: SignAhead): Promise<NamesAhead
     const parts = { at, count: plan.size, groups: partsInGroups(plan, load) };
     for await (const names of signPartsOffThread(signer, zone.name, parts, { next, isUrgent: false })) {
       signal.throwIfAborted();
-      if (!(await store.putNames(number, names))) throw new StoreBusy(goneAhead);
+      if (!(await store.putNames(number, names))) throw new StoreBusy(presignedGone);
     }
   } catch (error) {
     // If the database cannot be reached, the number counts as abandoned later.
@@ -146,7 +150,7 @@ async function signAll(tools: SigningAhead, need: SignAhead): Promise<NamesAhead
   return { number, position, settings: { ttl, dnssec }, changes: effect.changes };
 }
 
-async function planAll(tools: SigningAhead, need: SignAhead) {
+async function planAll(tools: PresignTools, need: PresignNeeded) {
   const { run } = tools.schedule;
   const { zone, effect, by } = need;
   const { load, setsAt } = createWindow(tools, need);
@@ -159,7 +163,7 @@ async function planAll(tools: SigningAhead, need: SignAhead) {
 }
 
 /** Keeps only the sets that were read last: all sets of a large zone would take much memory. */
-function createWindow({ store }: SigningAhead, { zone }: SignAhead) {
+function createWindow({ store }: PresignTools, { zone }: PresignNeeded) {
   let sets = new Map<string, RRset[]>();
   return {
     load: async (owners: readonly string[]): Promise<void> => {
@@ -169,7 +173,7 @@ function createWindow({ store }: SigningAhead, { zone }: SignAhead) {
   };
 }
 
-async function everyPlace({ store, schedule, signal }: SigningAhead, zone: Zone) {
+async function everyPlace({ store, schedule, signal }: PresignTools, zone: Zone) {
   const places: Pick<RRset, "owner" | "type">[] = [];
   for (;;) {
     signal.throwIfAborted();
@@ -197,14 +201,18 @@ async function* partsInGroups(
 }
 
 /** Signs again what has changed since. Undefined if a change concerns names that it does not list. */
-async function catchUp(tools: SigningAhead, need: SignAhead, ahead: NamesAhead): Promise<NamesAhead | undefined> {
+async function catchUp(
+  tools: PresignTools,
+  need: PresignNeeded,
+  presigned: PresignedNames,
+): Promise<PresignedNames | undefined> {
   const { store, signer, schedule, signal } = tools;
   const { zone, effect, by } = need;
-  const own = { ...effect.zone, namesAt: ahead.number };
-  for (let { position } = ahead; ; ) {
+  const own = { ...effect.zone, namesAt: presigned.number };
+  for (let { position } = presigned; ; ) {
     signal.throwIfAborted();
     const missed = await store.missed(zone, position, perStep);
-    if (missed.isAll && missed.owners.size <= fewMissed) return { ...ahead, position };
+    if (missed.isAll && missed.owners.size <= fewMissed) return { ...presigned, position };
     const owners = [...new Set([apex, ...missed.owners])];
     const { load, setsAt } = createWindow(tools, need);
     await load(owners);
@@ -213,11 +221,11 @@ async function catchUp(tools: SigningAhead, need: SignAhead, ahead: NamesAhead):
     const touchedAt = touching(effect, setsAt);
     const touched = new Map(owners.map((owner) => [owner, allChanged(touchedAt(owner))]));
     const signingZone = zoneToSign(effect.zone, signingIn(need), touched.get(apex)?.sets ?? [], by);
-    const plan = finish(planningSigning(partOf({ ...signingZone, names }, touched)));
+    const plan = finish(planningSigning(inputFor({ ...signingZone, names }, touched)));
     if (plan === "whole") return undefined;
     const at = { now: by.now, until: expiryAfter(soaExpiry(names.at(apex)) ?? 0, by.now) };
-    if (!(await store.putNames(ahead.number, signPartsNow(signer, zone.name, { parts: plan.parts, at }))))
-      throw new StoreBusy(goneAhead);
+    if (!(await store.putNames(presigned.number, signPartsNow(signer, zone.name, { parts: plan.parts, at }))))
+      throw new StoreBusy(presignedGone);
     position = missed.position;
   }
 }

@@ -13,16 +13,16 @@ import type { ForeignCommits } from "./foreign-commits.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { Reads } from "./read.ts";
 import { RowCache } from "./row-cache.ts";
+import { CommitSigner } from "./signed/commit-signer.ts";
 import { SignedNames } from "./signed/names.ts";
-import { SigningTogether } from "./signed/together.ts";
 import { prepareSetWriter, type SetWriter } from "./write.ts";
 import type { TransactionHooks } from "./write-queue.ts";
 
 /** Up to this many owners are read in one step; if there are more, each takes one step. */
 const fewOwners = 10;
 
-export const prepareWriteSide = (database: DatabaseSync, mostValues?: number, signer?: Signer): WriteSide =>
-  new WriteSide(database, mostValues, signer);
+export const prepareWriteConnection = (database: DatabaseSync, mostValues?: number, signer?: Signer): WriteConnection =>
+  new WriteConnection(database, mostValues, signer);
 
 const prepare = (database: DatabaseSync) => ({
   insertZone: database.prepare(
@@ -40,7 +40,7 @@ const prepare = (database: DatabaseSync) => ({
 });
 
 /** Everything that a write reads and writes, on one connection. */
-export class WriteSide {
+export class WriteConnection {
   readonly database: DatabaseSync;
   readonly read: Reads;
   readonly rowCache: RowCache;
@@ -51,7 +51,7 @@ export class WriteSide {
   readonly #neighboursOf: ReturnType<typeof prepareNeighbours>;
   readonly #signer: Signer | undefined;
   #signedNames: SignedNames | undefined;
-  #signingTogether: SigningTogether | undefined;
+  #commitSigner: CommitSigner | undefined;
 
   /** `mostValues`: as in `WriteView`. Without a signer, no writes are signed together. */
   constructor(database: DatabaseSync, mostValues?: number, signer?: Signer) {
@@ -73,20 +73,20 @@ export class WriteSide {
   };
 
   /** Also made on first use. */
-  get signingTogether(): SigningTogether {
-    this.#signingTogether ??= new SigningTogether((zone) => this.signedReads(zone), this.writer, this.#signer);
-    return this.#signingTogether;
+  get commitSigner(): CommitSigner {
+    this.#commitSigner ??= new CommitSigner((zone) => this.signedReads(zone), this.writer, this.#signer);
+    return this.#commitSigner;
   }
 
   /** Call before the transaction is committed. */
   endWrites(): void {
-    this.#signingTogether?.signAll();
+    this.#commitSigner?.signAll();
     this.writer.ending();
   }
 
   /** Call after the transaction was rolled back. */
   forgetWrites(): void {
-    this.#signingTogether?.forget();
+    this.#commitSigner?.forget();
     this.rowCache.forget();
   }
 
@@ -161,18 +161,18 @@ export class WriteSide {
   removeZone(zone: Zone, before: Zone): void {
     this.#sql.insertDeparted.run(zone.name, zone.serial);
     this.#sql.deleteZone.run(zone.number);
-    if (zone.namesAt !== undefined) this.signedNames().leave(zone.namesAt, "names");
-    if (isLarge(before)) this.signedNames().leave(zone.number, "zone");
+    if (zone.namesAt !== undefined) this.signedNames().deleteLater(zone.namesAt, "names");
+    if (isLarge(before)) this.signedNames().deleteLater(zone.number, "zone");
     this.writer.removed(zone);
   }
 
   #viewOf(zone: Zone, sets: readonly RRset[]): WriteView {
     const { read } = this;
-    const around: Surroundings = {
+    const surroundings: Surroundings = {
       redirects: (owner) => read.redirects(zone, owner),
       endingWith: (owner) => read.endingWith(zone, owner),
     };
-    return { zone, sets, around, mostValues: this.#mostValues };
+    return { zone, sets, surroundings, mostValues: this.#mostValues };
   }
 
   *#viewingAll(zone: Zone): Steps<WriteView> {
@@ -195,25 +195,28 @@ export class WriteSide {
 }
 
 /** What a transaction of this connection does to its rows in memory and its log. */
-export const transactionHooks = (side: WriteSide, foreign: Pick<ForeignCommits, "checkNow">): TransactionHooks => ({
+export const transactionHooks = (
+  connection: WriteConnection,
+  foreign: Pick<ForeignCommits, "checkNow">,
+): TransactionHooks => ({
   begun: () => {
     foreign.checkNow();
-    side.writer.begun();
+    connection.writer.begun();
   },
-  ending: () => side.endWrites(),
-  rolledBack: () => side.forgetWrites(),
-  committed: side.writer.logged,
+  ending: () => connection.endWrites(),
+  rolledBack: () => connection.forgetWrites(),
+  committed: connection.writer.logged,
 });
 
 /**
  * Another connection to the file of a store. It never checkpoints, which would take long, and writes pages to the log
  * as it goes, so that the commit itself is short.
  */
-export function openWriteSide(path: string, mostValues?: number): WriteSide {
+export function openWriteConnection(path: string, mostValues?: number): WriteConnection {
   const database = new DatabaseSync(path);
   try {
     database.exec(settings);
-    return prepareWriteSide(database, mostValues);
+    return prepareWriteConnection(database, mostValues);
   } catch (error) {
     database.close();
     throw error;

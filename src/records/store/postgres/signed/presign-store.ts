@@ -2,21 +2,24 @@ import { StoreBusy } from "../../../../lib/limits/store-busy.ts";
 import type { Postgres } from "../../../../lib/postgres/open.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
 import type { Zone } from "../../../model.ts";
-import { goneAhead } from "../../leftovers.ts";
-import { type AheadByZone, type CurrentNamesAhead, mostMissed } from "../../plan-signatures.ts";
+import { presignedGone } from "../../leftovers.ts";
+import { type CurrentPresignedNames, mostMissed, type PresignedByZone } from "../../plan-signatures.ts";
 import type { RecordStore } from "../../port.ts";
+import type { PresignStore } from "../../presign.ts";
 import { type ChangeRow, ownersIn, signedNameToRow } from "../../rows.ts";
-import type { AheadStore } from "../../sign-ahead.ts";
-import { createSqlAheadReads } from "../../sql/ahead-reads.ts";
+import { createSqlAheadReads } from "../../sql/presign-reads.ts";
 import { nothingMore, postgresSql } from "../sql.ts";
 import { createBatchNames, readSignedNames } from "./names.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
 
-/** What was signed ahead for the writes of a batch, with what has changed since. Under the locks of their zones. */
-export async function readAhead(run: Run, ahead: AheadByZone): Promise<ReadonlyMap<number, CurrentNamesAhead>> {
-  const current = new Map<number, CurrentNamesAhead>();
-  for (const [zone, names] of ahead) {
+/** The presigned names for the writes of a batch, with what has changed since. Under the locks of their zones. */
+export async function readPresigned(
+  run: Run,
+  presigned: PresignedByZone,
+): Promise<ReadonlyMap<number, CurrentPresignedNames>> {
+  const current = new Map<number, CurrentPresignedNames>();
+  for (const [zone, names] of presigned) {
     const [reserved, missed] = await Promise.all([
       run(lockNumber(names.number)),
       run({
@@ -25,16 +28,16 @@ export async function readAhead(run: Run, ahead: AheadByZone): Promise<ReadonlyM
         values: [zone, names.position, 10 * mostMissed],
       }),
     ]);
-    if (reserved.rows.length === 0) throw new StoreBusy(goneAhead);
+    if (reserved.rows.length === 0) throw new StoreBusy(presignedGone);
     const changes = (missed.rows as Pick<ChangeRow, "change">[]).map(({ change }) => change);
     current.set(zone, { ...names, missed: ownersIn(changes) });
   }
   return current;
 }
 
-/** The zone with the names that were signed ahead for it. */
-export function withNamesAhead(zone: Zone, ahead: ReadonlyMap<number, CurrentNamesAhead>): Zone {
-  const names = ahead.get(zone.number);
+/** The zone with its presigned names. */
+export function withPresignedNames(zone: Zone, presigned: ReadonlyMap<number, CurrentPresignedNames>): Zone {
+  const names = presigned.get(zone.number);
   if (names === undefined) return zone;
   const { number: namesAt, settings } = names;
   return { ...zone, namesAt, settings: { ...zone.settings, ...(settings.dnssec && { dnssec: settings.dnssec }) } };
@@ -42,7 +45,7 @@ export function withNamesAhead(zone: Zone, ahead: ReadonlyMap<number, CurrentNam
 
 /** While it is locked, nobody takes it for abandoned. */
 const lockNumber = (number: number): Statement => ({
-  name: "lock names ahead",
+  name: "lock presigned names",
   text: "SELECT number FROM leftovers WHERE number = $1 AND kind = 'ahead' FOR UPDATE",
   values: [number],
 });
@@ -52,7 +55,7 @@ type AheadOptions = {
   readonly reads: Pick<RecordStore, "lastChange" | "placesAfter" | "encryptedKeys">;
 };
 
-export function createAheadStore({ postgres, reads }: AheadOptions): AheadStore {
+export function createPresignStore({ postgres, reads }: AheadOptions): PresignStore {
   const { lastChange, placesAfter, encryptedKeys } = reads;
   // Not as the last statement: its rows are unknown if the connection is lost during the commit.
   const write = async (statement: Statement) => {
@@ -82,7 +85,11 @@ export function createAheadStore({ postgres, reads }: AheadOptions): AheadStore 
       const columns = (["owner", "link", "expires", "children", "types", "made"] as const).map((column) =>
         names.map((row) => row[column]),
       );
-      const rows = await write({ name: "names ahead", text: putText, values: [number, Date.now(), gone, ...columns] });
+      const rows = await write({
+        name: "presigned names",
+        text: putText,
+        values: [number, Date.now(), gone, ...columns],
+      });
       return rows.length > 0;
     },
     abandon: (number) => write({ text: "UPDATE leftovers SET kind = 'names' WHERE number = $1", values: [number] }),

@@ -13,7 +13,7 @@ import { noLog } from "../../../../process/log.ts";
 import { largeZone, plainSettings, type Zone } from "../../../model.ts";
 import { newRecordId } from "../../../new-id.ts";
 import { KeyFileSigner } from "../../../signing/signer.ts";
-import { createAheadStore } from "./ahead.ts";
+import { createPresignStore } from "./presign-store.ts";
 
 let rig: PostgresRig;
 beforeAll(async () => {
@@ -21,23 +21,23 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-it("names ahead are known to be stored although the connection was lost during the commit", async () => {
+it("presigned names are known to be stored although the connection was lost during the commit", async () => {
   const url = await rig.preparedUrl();
   const store = await rig.open(url);
   const postgres = openPostgres(addressOf(url), noLog);
   // Everything is committed, but the answer of the last statement never arrives.
   const transact: Postgres["transact"] = async (work) => ({ ...(await postgres.transact(work)), last: undefined });
-  const ahead = createAheadStore({ postgres: { ...postgres, read: postgres.read, transact }, reads: store });
-  const number = await ahead.newNumber();
+  const presignStore = createPresignStore({ postgres: { ...postgres, read: postgres.read, transact }, reads: store });
+  const number = await presignStore.newNumber();
   const after = { owner: "@", chainKey: "", expires: 0, children: 0, types: [], generated: [] };
-  expect(await ahead.putNames(number, [{ before: undefined, after }])).toBe(true);
-  await ahead.abandon(number);
-  expect(await ahead.putNames(number, [{ before: undefined, after }])).toBe(false);
+  expect(await presignStore.putNames(number, [{ before: undefined, after }])).toBe(true);
+  await presignStore.abandon(number);
+  expect(await presignStore.putNames(number, [{ before: undefined, after }])).toBe(false);
   await postgres.close();
   await store.close();
 });
 
-it("names ahead stay, and a write that waits for the same lock is signed too", async () => {
+it("presigned names stay, and a write that waits for the same lock is signed too", async () => {
   const signer = new KeyFileSigner(join(mkdtempSync(join(tmpdir(), "moor-ahead-")), "key"));
   const url = await rig.preparedUrl();
   const store = await rig.open(url, { signer });

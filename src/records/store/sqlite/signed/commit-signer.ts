@@ -35,7 +35,7 @@ type Unsigned = {
  * is then signed once. In the log, the rows of these writes are followed by one row with their signatures, under the
  * last serial.
  */
-export class SigningTogether {
+export class CommitSigner {
   readonly #reads: (zone: Zone) => SignedReads;
   readonly #writer: SetWriter;
   readonly #signer: Signer | undefined;
@@ -49,7 +49,7 @@ export class SigningTogether {
    * Whether this write can be signed with others. If it may occlude names below it, the whole zone may have to be
    * signed.
    */
-  takes({ zone, changes }: WriteEffect): boolean {
+  canSign({ zone, changes }: WriteEffect): boolean {
     const keys = zone.settings.dnssec?.keys;
     if (keys === undefined || changes.length > mostChanges || this.#signer?.notLoaded(keys).length !== 0) return false;
     return !changes.some(
@@ -57,7 +57,7 @@ export class SigningTogether {
     );
   }
 
-  /** Only for a write that `takes` has accepted. The caller writes its sets, but not its rows of the log. */
+  /** Only for a write that `canSign` has accepted. The caller writes its sets, but not its rows of the log. */
   add(before: Zone, { zone, changes, log }: WriteEffect, by: WrittenBy): void {
     const unsigned: Unsigned = this.#unsigned.get(zone.number) ?? { before, changes: new Map(), log: [], zone, by };
     this.#unsigned.set(zone.number, unsigned);
