@@ -104,14 +104,18 @@ async function withPlain<T>(use: (url: string) => Promise<T>, reply: () => Reply
 }
 
 /** A server that sends this and closes the connection, whatever the request. */
-async function withRaw(answer: string): Promise<HttpOutcome> {
+async function withRaw(answer: string, given = limits): Promise<HttpOutcome> {
   const server = createTcpServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", () => socket.end(answer));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    return await get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const client = await createHttpClient({ url, trust: { kind: "system" } }, given);
+    const outcome = await client.send({ method: "GET", path: "/", headers: {} }, never);
+    client.close();
+    return outcome;
   } finally {
     server.close();
   }
@@ -156,12 +160,26 @@ describe("what can happen on the way", () => {
       () => withRaw("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nab\r\n"),
       /size of a chunk cannot be read/,
     ],
+    [
+      "interim answers without end",
+      () => withRaw("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)),
+      /only interim answers/,
+    ],
     ["no HTTP at all", () => withRaw("SSH-2.0-OpenSSH_9.9\r\n"), /does not speak HTTP/],
     ["too long", () => withPlain(get, () => ({ body: "x".repeat(2000) })), /sent more than/],
   ];
   test.each(cases)("%s", async (_, ask, expected) => {
     const outcome = await ask();
     expect(outcome.kind === "failed" ? outcome.because : outcome).toMatch(expected);
+  });
+
+  it.each([
+    [20_000, { kind: "answer" }],
+    [20_001, { kind: "failed", because: expect.stringMatching(/thousands of tiny parts/) }],
+  ])("%i parts of one byte", async (count, expected) => {
+    const chunks = `${"1\r\nx\r\n".repeat(count)}0\r\n\r\n`;
+    const answer = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`;
+    expect(await withRaw(answer, { ...limits, maxBytes: 30_000 })).toMatchObject(expected);
   });
 
   it("never follows a redirect", async () => {

@@ -1,8 +1,10 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, Agent as PlainAgent } from "node:http";
 import type { AgentOptions } from "node:https";
 import type { Endpoint, HttpLimits } from "./endpoint.ts";
+import { excessOf, fault } from "./excess.ts";
 import { type Hide, hiderOf, secretsIn, secretsOfUrl } from "./hide-secrets.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
+import { wholeLines } from "./whole-lines.ts";
 
 export type HttpRequest = {
   readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE" | "SUBSCRIBE" | "UNSUBSCRIBE";
@@ -50,6 +52,9 @@ export type StreamListener = {
 export type StreamEnd = { readonly kind: "declined" } | { readonly kind: "ended" };
 
 const defaultLimits: HttpLimits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024 };
+
+/** A service may send a few before its answer, such as 103 (Early Hints). */
+const mostInterimAnswers = 100;
 
 /**
  * One client per endpoint, with its own connections. Uses Node's HTTP client instead of undici: loading undici alone
@@ -103,12 +108,11 @@ class EndpointClient implements HttpClient {
       if (!listener.begin(response.statusCode ?? 0, response.headers)) return { kind: "declined" };
       clearTimeout(timer);
       timer = setTimeout(() => silent.abort(), listener.silence);
-      response.setEncoding("utf8");
-      const lines = linesTo((text) => listener.text(hide(text)), maxBytes);
-      for await (const chunk of response as AsyncIterable<string>) {
+      const lines = wholeLines((text) => listener.text(hide(text)), maxBytes);
+      await readParts<string>(response.setEncoding("utf8"), (chunk) => {
         timer.refresh();
         lines(chunk);
-      }
+      });
     } catch {
       // The poll that follows reports what is wrong with the other side.
     } finally {
@@ -121,12 +125,18 @@ class EndpointClient implements HttpClient {
   readonly close = (): void => this.#agent.destroy();
 
   #request(request: HttpRequest, signal: AbortSignal): ClientRequest {
-    return this.#http.request(target(this.#endpoint.url, request), {
+    const sent = this.#http.request(target(this.#endpoint.url, request), {
       method: request.method,
       headers: headers(request),
       agent: this.#agent,
       signal,
     });
+    let interim = 0;
+    sent.on("information", () => {
+      interim += 1;
+      if (interim === mostInterimAnswers) sent.destroy(fault("MOOR_INTERIM", "there is no end of interim answers"));
+    });
+    return sent;
   }
 
   async #attempt(request: HttpRequest, signal: AbortSignal): Promise<Attempt> {
@@ -169,19 +179,7 @@ function rememberHider(): (request: HttpRequest) => Hide {
   };
 }
 
-/** Passes on whole lines only, so that a secret split across two chunks is found too. */
-function linesTo(take: (text: string) => void, longest: number): (chunk: string) => void {
-  let rest = "";
-  return (chunk) => {
-    rest += chunk;
-    const end = Math.max(rest.lastIndexOf("\n"), rest.lastIndexOf("\r")) + 1;
-    if (end > 0) take(rest.slice(0, end));
-    rest = rest.slice(end);
-    if (rest.length > longest) throw Object.assign(new Error("line is too long"), { code: "MOOR_TOO_LONG" });
-  };
-}
-
-const cutOff = Object.assign(new Error("the body ended too soon"), { code: "MOOR_CUT_OFF" });
+const cutOff = fault("MOOR_CUT_OFF", "the body ended too soon");
 
 type Attempt = { readonly outcome: HttpOutcome; readonly staleSocket: boolean };
 
@@ -211,14 +209,34 @@ function responseTo(sent: ClientRequest, body: string | undefined): Promise<Inco
   });
 }
 
+/**
+ * Resolves at the end; rejects if `take` throws, or the answer is cut off. An iterator would receive the parts only
+ * after all that have arrived were kept.
+ */
+function readParts<Part>(response: IncomingMessage, take: (part: Part) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    response.on("data", (part: Part) => {
+      if (response.destroyed) return;
+      try {
+        take(part);
+      } catch (error) {
+        response.destroy(error as Error);
+      }
+    });
+    response.once("end", resolve).once("error", reject);
+    response.once("close", () => reject(cutOff));
+  });
+}
+
 async function answerOf(response: IncomingMessage, maxBytes: number, hide: Hide): Promise<HttpOutcome> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  await readParts<Buffer>(response, (chunk) => {
     size += chunk.length;
-    if (size > maxBytes) throw Object.assign(new Error("answer is too long"), { code: "MOOR_TOO_LONG" });
     chunks.push(chunk);
-  }
+    const excess = excessOf(chunks.length, size, maxBytes);
+    if (excess) throw excess;
+  });
   const body = unpacked(Buffer.concat(chunks), response.headers["content-encoding"], maxBytes).toString("utf8");
   return {
     kind: "answer",
@@ -246,7 +264,7 @@ function unpacked(body: Buffer, header: string | undefined, maxOutputLength: num
     return process.getBuiltinModule("node:zlib")[unpack](body, { maxOutputLength });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw error;
-    throw Object.assign(new Error(`${coding}`, { cause: error }), { code: "MOOR_PACKED" });
+    throw fault("MOOR_PACKED", coding, error);
   }
 }
 

@@ -40,6 +40,7 @@ describe("a stream of events", () => {
   it("refuses an endless event", () => {
     expect(() => read("data: ".concat("x".repeat(1001), "\n"))).toThrow(/too long/);
     expect(() => read("x".repeat(2001))).toThrow(/too long/);
+    expect(() => read("data\n".repeat(500), "data:\n".repeat(501))).toThrow(/too long/);
   });
 
   it("reads the same however the text is split", () => {

@@ -22,7 +22,7 @@ export function createEventStreamReader(longest: number): EventStreamReader {
     else if (field === "id" && !value.includes("\0")) id = value;
     else if (field === "retry" && /^\d{1,9}$/.test(value)) retry = Number(value);
     else if (field === "data") {
-      size += value.length;
+      size += value.length + 1;
       if (size > longest) throw Object.assign(new Error("event is too long"), { code: "MOOR_TOO_LONG" });
       data.push(value);
     }

@@ -132,6 +132,14 @@ const words: Readonly<Record<string, Words>> = {
   ETIMEDOUT: slow,
   MOOR_STOPPED: () => ["stopped before it finished", "no action needed: moor is shutting down"],
   MOOR_TOO_LONG: tooLong,
+  MOOR_TINY_PARTS: ({ address }) => [
+    `${address} sent its answer in thousands of tiny parts`,
+    "check that the URL points to the right service",
+  ],
+  MOOR_INTERIM: ({ address }) => [
+    `${address} sent only interim answers (1xx)`,
+    "check whether a proxy in between changes the answer",
+  ],
   // A small answer that decompresses to a large one.
   ERR_BUFFER_TOO_LARGE: tooLong,
   MOOR_FINGERPRINT: ({ host, seen }) => [
