@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
+import type { RunSql } from "../../../lib/sqlite/sql.ts";
 import { type LoggedChange, plainSettings, type Zone } from "../../model.ts";
 import { createSqlFront } from "../sql/front.ts";
 import { createSqlReads } from "../sql/read.ts";
@@ -94,6 +95,20 @@ describe("SQLite uses an index", () => {
       expect.stringMatching(/^SEARCH zones USING (?:COVERING )?INDEX .* \(name=\?\)$/),
       [],
     ]);
+  });
+
+  it("for the closest zone; for a zone by its own name, and looks for none of the 126 names above it", async () => {
+    const name = Array.from({ length: 127 }, () => "a").join(".");
+    const search = expect.stringMatching(/^SEARCH zones USING INDEX .* \(name=\?\)$/);
+    expect(await waysOf(() => queries.zoneNamed(name))).toEqual([search]);
+    expect(await waysOf(() => queries.zoneHolding(name))).toEqual([search]);
+    const values: unknown[] = [];
+    const read: RunSql = async (text) => {
+      values.push(...text.values);
+      return [];
+    };
+    await createSqlReads({ ...sqliteSql(database), read }, async () => undefined).zoneNamed(name);
+    expect(values).toEqual([name]);
   });
 
   it("for what is above and below a new zone, and for its grants", async () => {
