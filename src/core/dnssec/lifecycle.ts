@@ -70,8 +70,8 @@ export type Lifecycle<Key extends KeyUse> = {
    */
   readonly dsTtl?: number | undefined;
   /**
-   * The highest TTL in the zone since the stage began, in seconds; only if the stage waits for it. Records may be
-   * deleted or change their TTL during the wait.
+   * For how many seconds after the stage began caches may have older records; only if the stage waits for them. Records
+   * may be deleted or change their TTL during the wait.
    */
   readonly zoneTtl?: number | undefined;
   /** The operator does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
@@ -84,7 +84,7 @@ export type Lifecycle<Key extends KeyUse> = {
 
 export type Clock<Key extends KeyUse> = {
   readonly now: Instant;
-  /** The highest TTL in the zone now, in seconds; used only if `isTtlNeeded`. */
+  /** The highest TTL in the zone, or what is left of a higher one, in seconds; used only if `isTtlNeeded`. */
   readonly highestTtl: number;
   /** The DS records that a key can have, one for each digest type that can be compared. */
   readonly dsOf: (key: Key) => readonly Ds[];

@@ -353,6 +353,32 @@ it("the operator can go on without a server of the parent that never answers, bu
   expect(signing).not.toHaveProperty("ignoresSilent");
 });
 
+it("a TTL that is lowered just before the next key signs counts while caches may have the old signatures", async () => {
+  const zone = await secureZone();
+  const write = async (ttl: number) => {
+    const { account, id } = await zone.zoneNow();
+    const record = { id: "slow", name: "slow", value: "192.0.2.1", rdata: "192.0.2.1", comment: "" };
+    const request = { account, at: { zone: id }, owners: () => ["slow"], actor: "test", now: zone.at };
+    await writeTo(store, request, () => ({
+      wanted: [{ owner: "slow", type: "A", ttl, records: [{ ...record, created: zone.at, modified: zone.at }] }],
+      result: undefined,
+    }));
+  };
+  await write(4 * 86_400);
+  await rollKey(zone.by(), await zone.zoneNow(), undefined, signer);
+  await zone.pass(2);
+  const { keys } = await zone.signing();
+  zone.parent = parentWith(keys.slice(1).flatMap((key) => dsAt(zone.name, key)));
+  await zone.pass(24);
+  await write(60);
+  await zone.pass(2);
+  expect(await zone.signing()).toMatchObject({ stage: "roll-sign", keys: [{ signs: false }, { signs: true }] });
+  await zone.pass(3 * 24);
+  expect(await zone.signing()).toMatchObject({ stage: "roll-sign" });
+  await zone.pass(24);
+  expect(await zone.signing()).toMatchObject({ stage: "secure" });
+});
+
 it("a new key never has the tag of one in use", async () => {
   const zone = await secureZone();
   const [old] = (await zone.signing()).keys;

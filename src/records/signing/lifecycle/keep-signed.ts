@@ -10,9 +10,9 @@ import type { RecordStore } from "../../store/port.ts";
 import { clockTolerance, renewal, signedAt } from "../signer.ts";
 import { stageInWords } from "../signing-texts.ts";
 import { advanceStage } from "./advance-stage.ts";
+import { longestInCaches } from "./cached-ttl.ts";
 import { type LastFaults, noteParent } from "./note-parent.ts";
 import { renewNamesRule } from "./renew.ts";
-import { highestTtlIn } from "./signing-operations.ts";
 
 export type KeepSignedOptions = {
   readonly store: RecordStore;
@@ -144,7 +144,7 @@ async function visitZone(
   const { dnssec } = zone.settings;
   const stage = dnssec?.stage;
   // A large zone is not read every minute.
-  const highestTtl = dnssec && isTtlNeeded(dnssec, by.now) ? await highestTtlIn(store, zone) : 0;
+  const highestTtl = dnssec && isTtlNeeded(dnssec, by.now) ? await longestInCaches(store, zone, by.now) : 0;
   const next = await advanceStage(by, zone, parent, highestTtl);
   if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
   else if (next !== undefined && next.stage !== stage)

@@ -17,6 +17,7 @@ import type { RecordStore } from "../../store/port.ts";
 import type { PublicKey } from "../multi-signer-keys.ts";
 import type { ReadKey } from "../private-key.ts";
 import { describeKey, type Signer } from "../signer.ts";
+import { longestInCaches } from "./cached-ttl.ts";
 import { type ChangeSigning, changeSigningRule, type SigningEdit } from "./change-signing.ts";
 
 export type SigningChoice = {
@@ -62,7 +63,7 @@ class SigningOperations {
       if (long !== undefined) return fail(long);
       return await this.#withSigner(async (own) => ({
         kind: "sign",
-        ...firstKey(choice, own, now(), await highestTtlIn(store, zone)),
+        ...firstKey(choice, own, now(), await longestInCaches(store, zone, now())),
         servers: nameserverSet(this.#options, now()),
         owners: await ownersToSign(store, zone),
       }));
@@ -78,7 +79,7 @@ class SigningOperations {
         const { keys = [], others = [] } = zone.settings.dnssec ?? {};
         const chosen = algorithm ?? keys[0]?.algorithm ?? algorithms.ecdsap256;
         const created = newKey(own, chosen, now(), [...keys, ...others]);
-        return { kind: "roll", ...created, zoneTtl: await highestTtlIn(store, zone) };
+        return { kind: "roll", ...created, zoneTtl: await longestInCaches(store, zone, now()) };
       });
     return this.#change(actor, at, "roll_key", editFor, onceOption);
   };
@@ -147,17 +148,12 @@ async function longNameIn(store: RecordStore, zone: Zone, denial: DenialKind): P
   return owner === undefined ? undefined : longNameFault(zone.name, owner);
 }
 
-export async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
-  const sets = await readZone(store, zone);
-  return sets.reduce((most, { ttl }) => Math.max(most, ttl ?? 0), zone.settings.ttl);
-}
-
 async function ownersToSign(store: RecordStore, zone: Zone): Promise<ChangeSigning["owners"]> {
   const { total } = await store.setPage(zone, { types: leftOutTypes, page: 1, perPage: 1 });
   return total > 0 ? "all" : "apex";
 }
 
-/** `zoneTtl`: the highest TTL in the zone before it is signed. */
+/** `zoneTtl`: for how many seconds caches may have unsigned records. */
 function firstKey(choice: SigningChoice, signer: Signer, now: Instant, zoneTtl: number) {
   const { algorithm, denial, key: imported, multiSignerKeys = [] } = choice;
   const { key, encrypted } = imported
