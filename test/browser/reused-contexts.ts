@@ -1,8 +1,14 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 
 export type OpenBrowser = Pick<Browser, "newContext" | "close">;
 
-type Reused = { readonly context: BrowserContext; readonly idle: Page[]; readonly end: () => Promise<void> };
+type Reused = {
+  readonly context: BrowserContext;
+  readonly idle: Page[];
+  /** Where its pages were: what they kept in their storage must go. */
+  readonly origins: Set<string>;
+  readonly end: () => Promise<void>;
+};
 
 /** Contexts that nobody uses now, by their options. */
 const unused = new WeakMap<Browser, Map<string, Reused[]>>();
@@ -41,23 +47,37 @@ async function newContext(browser: Browser, options: BrowserContextOptions): Pro
   const context = await browser.newContext(options);
   const [end, openPage] = [context.close.bind(context), context.newPage.bind(context)];
   const idle: Page[] = [];
-  context.newPage = async () => idle.pop() ?? reusedPage(await openPage(), idle, options);
-  return { context, idle, end };
+  const origins = new Set<string>();
+  context.newPage = async () => idle.pop() ?? reusedPage(await openPage(), { idle, origins }, options);
+  return { context, idle, origins, end };
 }
 
 /** Resolves to false if it cannot be used again. */
-async function empty({ context, idle }: Reused): Promise<boolean> {
+async function empty({ context, idle, origins }: Reused): Promise<boolean> {
   if (changedForGood.has(context)) return false;
   for (const page of context.pages()) if (!idle.includes(page)) await page.close();
+  if (idle[0]) await forgetStorage(await context.newCDPSession(idle[0]), origins);
   await context.clearCookies();
   await context.clearPermissions();
   return true;
 }
 
+async function forgetStorage(session: CDPSession, origins: Set<string>): Promise<void> {
+  for (const origin of origins)
+    await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage" });
+  origins.clear();
+  await session.detach();
+}
+
 /** Closing it only empties it, unless another one is already kept. */
-function reusedPage(page: Page, idle: Page[], { viewport, colorScheme }: BrowserContextOptions): Page {
+function reusedPage(
+  page: Page,
+  { idle, origins }: Pick<Reused, "idle" | "origins">,
+  { viewport, colorScheme }: BrowserContextOptions,
+): Page {
   const end = page.close.bind(page);
   page.close = async () => {
+    if (page.url().startsWith("http")) origins.add(new URL(page.url()).origin);
     if (idle.length > 0 || changedForGood.has(page.context())) {
       await end();
       return;
