@@ -1,4 +1,4 @@
-import { ZoneCache } from "../../src/nameserver/answer/loaded-zones.ts";
+import { LoadedZones } from "../../src/nameserver/answer/loaded-zones.ts";
 import { createResponder } from "../../src/nameserver/answer/respond.ts";
 import { attacks, type HostileZone, hostileZone, packetOf } from "../../test/nameserver/hostile-zones.ts";
 import { randomName, randomZone } from "../../test/nameserver/random-zone.ts";
@@ -57,7 +57,7 @@ function ordinaryZone(seed: number): HostileZone {
 
 async function cpuOf({ zone, ask }: HostileZone, seed: number): Promise<number> {
   const source = zonesInMemory(zone);
-  const loaded = new ZoneCache(source);
+  const loaded = new LoadedZones(source);
   await loaded.readNames();
   const failures: unknown[] = [];
   // Few answers are kept, so that most have to be made.

@@ -4,7 +4,7 @@ import { sqliteSql } from "../lib/sqlite/run-sql.ts";
 import { createSessions } from "./session.ts";
 import { createSignIn } from "./session-http.ts";
 import { createSessionStore, sessionTables } from "./session-store.ts";
-import { createEntrance } from "./shared-sign-in.ts";
+import { Entrance } from "./shared-sign-in.ts";
 
 it("at most two passwords are checked at the same time, because each takes 128 MB; a third request must retry", async () => {
   const database = new DatabaseSync(":memory:");
@@ -19,7 +19,7 @@ it("at most two passwords are checked at the same time, because each takes 128 M
     setPassword: async () => undefined,
   };
   const owner = async () => undefined;
-  const entrance = createEntrance({ service: "records", sessions, people, owner });
+  const entrance = new Entrance({ service: "records", sessions, people, owner });
   const signIn = createSignIn({ entrance, people, now: () => 1, note: () => undefined });
   const headers = { origin: "https://moor.example", host: "moor.example" };
   const body = JSON.stringify({ name: "anna", password: "a ship in the harbour" });
@@ -42,7 +42,7 @@ it("a name that no user has is not noted: people type passwords into the wrong f
     describe: async () => undefined,
     setPassword: async () => undefined,
   };
-  const entrance = createEntrance({ service: "records", sessions, people, owner: async () => undefined });
+  const entrance = new Entrance({ service: "records", sessions, people, owner: async () => undefined });
   const noted: unknown[] = [];
   const note = (what: string, fields: object) => void noted.push({ what, ...fields });
   const signIn = createSignIn({ entrance, people, now: () => 1, note });

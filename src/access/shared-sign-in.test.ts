@@ -4,7 +4,7 @@ import { sqliteSql } from "../lib/sqlite/run-sql.ts";
 import { createSessions } from "./session.ts";
 import { createSignIn } from "./session-http.ts";
 import { createSessionStore, sessionTables } from "./session-store.ts";
-import { createEntrance, createSharedSignIn, type SharedSignIn, sessionOf } from "./shared-sign-in.ts";
+import { createSharedSignIn, Entrance, type SharedSignIn, sessionOf } from "./shared-sign-in.ts";
 
 const browser = { from: "192.0.2.1", agent: "a browser" };
 const day = 86_400_000;
@@ -24,7 +24,7 @@ function serve(service: string, owners: Names, clock: { now: number }, shared?: 
     setPassword: async (who: string) => void withPassword.add(who),
   };
   const owner = async () => owners[service];
-  const entrance = createEntrance({ service, sessions, people, owner }, shared);
+  const entrance = new Entrance({ service, sessions, people, owner }, shared);
   const signIn = createSignIn({ entrance, people, now: () => clock.now, note: () => undefined });
   const call = async (method: string, path: string, cookie: string, fields: unknown = {}) => {
     const host = "127.0.0.1:1";

@@ -51,8 +51,6 @@ export type FoundSession = Session & { readonly at: UserAtService };
 
 export type FoundPasskey = { readonly store: PasskeyStore; readonly passkey: Passkey; readonly who: string };
 
-export const createEntrance = (own: Member, shared?: SharedSignIn): Entrance => new Entrance(own, shared);
-
 /** The sign-in of one service, alone or shared. */
 export class Entrance {
   readonly #own: Member;

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { createRateLimit, type RateLimit } from "../lib/limits/rate-limit.ts";
-import { createSharedRateLimit } from "../lib/limits/shared-rate-limit.ts";
+import { SharedRateLimit } from "../lib/limits/shared-rate-limit.ts";
 import { electLeader } from "../lib/postgres/leader.ts";
 import { type Duties, leadAlways, repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
@@ -41,7 +41,7 @@ function joinOverPostgres(connect: () => Promise<Client>, perMinute: number | un
   });
   return {
     duties,
-    rateLimit: createSharedRateLimit({ perMinute, budget }),
+    rateLimit: new SharedRateLimit({ perMinute, budget }),
     close: async () => {
       await duties.close();
       await budget.close();

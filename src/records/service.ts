@@ -1,4 +1,4 @@
-import { createFairSchedule } from "../lib/limits/fair-schedule.ts";
+import { FairSchedule } from "../lib/limits/fair-schedule.ts";
 import { bulkOperations } from "./commands/bulk-operations.ts";
 import { dyndnsOperations } from "./commands/dyndns-operations.ts";
 import { historyOperations } from "./commands/history.ts";
@@ -24,7 +24,7 @@ import { signingOperations } from "./signing/lifecycle/signing-operations.ts";
 export type RecordService = ReturnType<typeof createRecordService>;
 
 export function createRecordService(options: RecordServiceOptions) {
-  const schedule = createFairSchedule();
+  const schedule = new FairSchedule();
   const permitted = createPermittedView(options.store, options.now, schedule);
   const changeSettings = createChangeSettings(options, permitted);
   return {

@@ -17,10 +17,10 @@ import { type TrustedProxies, trustProxies } from "../lib/http/client-address.ts
 import { addressesOf, cutAllConnections, hereOf, type ListenAddress, urlOf } from "../lib/http/listen.ts";
 import {
   createHttpServer,
-  createRequestCounters,
   giveLastAnswers,
   type HttpServerOptions,
   listen,
+  RequestCounters,
 } from "../lib/http/server.ts";
 import { showPair } from "../lib/http/tls-server.ts";
 import { leaveHalfTheFiles } from "../lib/limits/open-files.ts";
@@ -227,7 +227,7 @@ async function openNode(options: RecordsOptions) {
     confirmed: confirming(store, { onPublished: published.listen, longest: options.confirmWithin }),
     health,
     now,
-    requests: createRequestCounters(),
+    requests: new RequestCounters(),
     streams: { open: 0 },
   };
 }

@@ -6,7 +6,7 @@ import { isNews, type ZoneNews } from "../nameserver/answer/zone-source.ts";
 import { createDnsCounters } from "../nameserver/metrics/metrics.ts";
 import { type Nameserver, type NameserverOptions, startNameserver } from "../nameserver/start.ts";
 import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
-import { startSecondaries } from "../nameserver/transfer/secondary-zones.ts";
+import { Secondaries } from "../nameserver/transfer/secondary-zones.ts";
 import type { ServerIdentity } from "../nameserver/wire/edns-options.ts";
 import { type Duties, leadAlways } from "../process/duties.ts";
 import { closeInReverse, type Opened } from "../process/lifecycle.ts";
@@ -64,7 +64,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
   try {
     const zones = await zonesFromStore(store, { nameservers, catalog, dataFolder: options.dataFolder, log });
     opened.push({ name: "change log", close: zones.close });
-    const secondaries = startSecondaries({
+    const secondaries = new Secondaries({
       ports: secondaryPorts(store, allowedPrimaries, transfers.primariesOverTls),
       log,
       now: Date.now,

@@ -6,7 +6,7 @@ import type { RRset } from "../core/records/rrset.ts";
 import { compareSerials, serialOf } from "../core/records/serial.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
 import type { ShownChange, ShownSet, ZoneContent } from "../core/records/zone-view.ts";
-import { createFairSchedule } from "../lib/limits/fair-schedule.ts";
+import { FairSchedule } from "../lib/limits/fair-schedule.ts";
 import type { BeginZone, ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
@@ -30,17 +30,6 @@ export type StoreZonesOptions = {
   readonly log: Logger;
 };
 
-/** Connects the record service to the nameserver: zones come from the store, changes from its log. */
-export type StoreZones = ZoneSource & {
-  readonly changesBetween: ChangesBetween;
-  /** The position of the last change that was reported. */
-  readonly followed: () => number;
-  /** Since when a write is missing from answers, because the log could not be read in time (`performance.now`). */
-  readonly lateSince: () => number | undefined;
-  readonly lostChanges: LostChanges;
-  readonly close: () => Promise<void>;
-};
-
 /** What a database that has lost changes means for the zones. */
 export type LostChanges = {
   /** How often it has happened. */
@@ -53,7 +42,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   const { dataFolder, log } = options;
   const sent = dataFolder === undefined ? undefined : await SentSerials.open({ folder: dataFolder, log });
   const lost = sent?.left && (await store.lostSince(sent.left));
-  return new ZonesOfStore(store, options, { start: await store.logEnd(), sent, lost });
+  return new StoreZones(store, options, { start: await store.logEnd(), sent, lost });
 }
 
 type Beginning = {
@@ -63,14 +52,15 @@ type Beginning = {
   readonly lost: Awaited<ReturnType<RecordStore["lostSince"]>>;
 };
 
-class ZonesOfStore implements StoreZones {
+/** Connects the record service to the nameserver: zones come from the store, changes from its log. */
+export class StoreZones implements ZoneSource {
   readonly #store: RecordStore;
   readonly #nameservers: readonly string[];
   readonly #catalog: ReturnType<typeof openCatalog> | undefined;
   readonly #warnIfHidden: ReturnType<typeof warnOfHidden>;
   readonly #listeners = new Set<(event: ZoneEvent) => void>();
   readonly #expiry: ReturnType<typeof watchExpiry>;
-  readonly #schedule = createFairSchedule();
+  readonly #schedule = new FairSchedule();
   readonly #reads: LateReads;
   readonly #serials: SerialRaiser;
   readonly #sent: SentSerials | undefined;
@@ -144,8 +134,10 @@ class ZonesOfStore implements StoreZones {
       ? this.#catalog.changesBetween(from, to)
       : await changesBetween(this.#store, name, from, to);
 
+  /** The position of the last change that was reported. */
   readonly followed = (): number => this.#followed;
 
+  /** Since when a write is missing from answers, because the log could not be read in time (`performance.now`). */
   readonly lateSince = (): number | undefined => this.#follower.lateSince();
 
   readonly lostChanges: LostChanges = {

@@ -5,7 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { decodeMessage } from "../../src/lib/dns/message.ts";
-import { ZoneCache } from "../../src/nameserver/answer/loaded-zones.ts";
+import { LoadedZones } from "../../src/nameserver/answer/loaded-zones.ts";
 import { createResponder, type Respond } from "../../src/nameserver/answer/respond.ts";
 import { startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";
@@ -34,7 +34,7 @@ it(`${packets} damaged packets: each is quick, nothing throws, memory stays (MOO
   timeout: testLimit + packets / 5,
 }, async () => {
   const troubles: unknown[] = [];
-  const zones = new ZoneCache(zonesInMemory(zone));
+  const zones = new LoadedZones(zonesInMemory(zone));
   const respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
   const slow: string[] = [];
   let settled = 0;

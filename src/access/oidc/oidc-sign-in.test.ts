@@ -6,7 +6,7 @@ import { createPasskeyStore } from "../passkeys/passkey-store.ts";
 import { createSessions } from "../session.ts";
 import { createSignIn } from "../session-http.ts";
 import { createSessionStore, sessionTables } from "../session-store.ts";
-import { createEntrance } from "../shared-sign-in.ts";
+import { Entrance } from "../shared-sign-in.ts";
 import { IdentityProvider } from "./identity-provider.ts";
 import type { OidcRule } from "./rules.ts";
 
@@ -53,7 +53,7 @@ async function rig({ allow = rules, renews = true }: { allow?: readonly OidcRule
     forOidc: async (account = "owner") => account,
   };
   const passkeys = createPasskeyStore(sql);
-  const entrance = createEntrance({ service: "records", sessions, people, passkeys, owner: async () => "main" });
+  const entrance = new Entrance({ service: "records", sessions, people, passkeys, owner: async () => "main" });
   const answerTo = createSignIn({ entrance, people, provider, now: () => clock.now, note });
 
   const send = async (method: string, path: string, headers: Record<string, string>, fields: object = {}) => {

@@ -5,7 +5,7 @@ import { sqliteSql } from "../../lib/sqlite/run-sql.ts";
 import { createSessions } from "../session.ts";
 import { createSignIn } from "../session-http.ts";
 import { createSessionStore, sessionTables } from "../session-store.ts";
-import { createEntrance, createSharedSignIn, type SharedSignIn } from "../shared-sign-in.ts";
+import { createSharedSignIn, Entrance, type SharedSignIn } from "../shared-sign-in.ts";
 import { createPasskeyStore } from "./passkey-store.ts";
 
 const origin = "https://dns.example.org:8053";
@@ -24,7 +24,7 @@ function serve(service: string, owner: string, { shared, clock }: { shared?: Sha
     setPassword: async () => undefined,
   };
   const member = { service, sessions, people, passkeys: createPasskeyStore(sql), owner: async () => owner };
-  const entrance = createEntrance(member, shared);
+  const entrance = new Entrance(member, shared);
   const noted: string[] = [];
   const note = (what: string) => void noted.push(what);
   const answerTo = createSignIn({ entrance, people, now: () => clock.now, note });

@@ -4,7 +4,7 @@ import { IdentityProvider } from "../../access/oidc/identity-provider.ts";
 import type { OidcSettings } from "../../access/oidc/settings.ts";
 import { createSessions, type People, type SessionRole } from "../../access/session.ts";
 import { createSignIn, forged } from "../../access/session-http.ts";
-import { createEntrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
+import { Entrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { ConsoleTraffic, NewUserInput, UserInput } from "../../contract/console-firewall.ts";
 import { objectOfJson } from "../../core/is-object.ts";
@@ -84,7 +84,7 @@ type SignedIn = { readonly user: User; readonly session: number; readonly role: 
 class ConsoleApi {
   readonly #options: FirewallConsoleOptions;
   readonly #people: PeopleAdmin;
-  readonly #entrance: ReturnType<typeof createEntrance>;
+  readonly #entrance: Entrance;
   readonly #signIn: ReturnType<typeof createSignIn>;
   readonly #fewLines: ReturnType<typeof createLineLimit>;
 
@@ -98,10 +98,7 @@ class ConsoleApi {
     this.#people = new PeopleAdmin(access, now);
     const people = this.#signInPeople();
     const owner = (from: string) => this.#owner(from);
-    this.#entrance = createEntrance(
-      { service: "firewall", sessions, people, passkeys: access.passkeys, owner },
-      shared,
-    );
+    this.#entrance = new Entrance({ service: "firewall", sessions, people, passkeys: access.passkeys, owner }, shared);
     const time = () => now().getTime();
     this.#fewLines = createLineLimit(time, (count) => log.warn({ count }, "console: more requests were refused"));
     const note = (what: string, fields: Readonly<Record<string, unknown>>) => this.#note(what, fields);

@@ -3,31 +3,6 @@ import { maximumMessage } from "./codes.ts";
 import { NamePlaces } from "./name-places.ts";
 import type { ReadName } from "./read-name.ts";
 
-/** Writes a message from start to end. Bytes beyond the limit are dropped, and `fits` is then false. */
-export type MessageWriter = {
-  readonly length: () => number;
-  readonly fits: () => boolean;
-  readonly u8: (value: number) => void;
-  readonly u16: (value: number) => void;
-  readonly u32: (value: number) => void;
-  readonly u16At: (at: number, value: number) => void;
-  readonly bytes: (data: Uint8Array) => void;
-  /**
-   * Compressed: if an earlier name has the same end, a pointer to that end is written (RFC 1035 section 4.1.4).
-   * `key`: the name in wire format, one character per byte, if it is at hand.
-   */
-  readonly name: (labels: readonly Label[], key?: string) => void;
-  readonly record: (record: RecordToWrite) => void;
-  /**
-   * All records of a set, encoded before. They do not fit if they come too late in the message for their pointers,
-   * which `pointers` leaves out.
-   */
-  readonly block: (labels: readonly Label[], block: RecordBlock) => void;
-  /** The positions of the pointers. */
-  readonly pointers: () => readonly number[];
-  readonly finish: () => Buffer;
-};
-
 export type RecordToWrite = {
   readonly labels: readonly Label[];
   readonly type: number;
@@ -60,7 +35,7 @@ const pointableInBlock = 0x2800;
 
 /** The records of one owner. If no message could hold them, nothing is kept of them but that. */
 export function createBlock(records: Iterable<Omit<RecordToWrite, "labels">>): RecordBlock {
-  const writer = new GrowingMessage(maximumMessage, Buffer.allocUnsafeSlow(512), pointableInBlock);
+  const writer = new MessageWriter(maximumMessage, undefined, pointableInBlock);
   const owners: number[] = [];
   for (const record of records) {
     owners.push(writer.length());
@@ -78,11 +53,8 @@ export function createBlock(records: Iterable<Omit<RecordToWrite, "labels">>): R
 const nothing = { bytes: new Uint8Array(), owners: new Uint16Array(), pointers: new Uint16Array(), furthest: 0 };
 const tooLong: RecordBlock = { ...nothing, length: Number.POSITIVE_INFINITY };
 
-/** `scratch` is used while it is large enough, so a caller that passes one must copy the result. */
-export const createMessageWriter = (limit = maximumMessage, scratch?: Buffer): MessageWriter =>
-  new GrowingMessage(limit, scratch ?? Buffer.allocUnsafeSlow(Math.min(limit, 512)), pointable);
-
-class GrowingMessage implements MessageWriter {
+/** Writes a message from start to end. Bytes beyond the limit are dropped, and `fits` is then false. */
+export class MessageWriter {
   readonly #limit: number;
   /** Names that begin here or later are not pointed to. */
   readonly #reach: number;
@@ -95,9 +67,10 @@ class GrowingMessage implements MessageWriter {
   #lastLabels: readonly Label[] | undefined;
   #lastPlace = 0;
 
-  constructor(limit: number, buffer: Buffer, reach: number) {
+  /** `scratch` is used while it is large enough, so a caller that passes one must copy the result. */
+  constructor(limit = maximumMessage, scratch?: Buffer, reach = pointable) {
     this.#limit = limit;
-    this.#buffer = buffer;
+    this.#buffer = scratch ?? Buffer.allocUnsafeSlow(Math.min(limit, 512));
     this.#reach = reach;
     this.#places = new NamePlaces(reach);
   }
@@ -110,6 +83,7 @@ class GrowingMessage implements MessageWriter {
     return !this.#overflowed;
   }
 
+  /** The positions of the pointers. */
   pointers(): readonly number[] {
     return this.#pointers;
   }
@@ -140,6 +114,10 @@ class GrowingMessage implements MessageWriter {
     this.#at += data.length;
   }
 
+  /**
+   * Compressed: if an earlier name has the same end, a pointer to that end is written (RFC 1035 section 4.1.4).
+   * `key`: the name in wire format, one character per byte, if it is at hand.
+   */
   name(labels: readonly Label[], key?: string): void {
     if (labels === this.#lastLabels && this.#lastPlace > 0) return this.#writePointer(this.#lastPlace);
     const start = this.#at;
@@ -160,6 +138,10 @@ class GrowingMessage implements MessageWriter {
     this.#afterOwner(record);
   }
 
+  /**
+   * All records of a set, encoded before. They do not fit if they come too late in the message for their pointers,
+   * which `pointers` leaves out.
+   */
   block(labels: readonly Label[], block: RecordBlock): void {
     if (this.#overflowed || this.#at + block.length > this.#limit) {
       this.#overflowed = true;

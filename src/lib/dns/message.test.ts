@@ -5,7 +5,7 @@ import { runs } from "../../../test/rig/long-run.ts";
 import { printLabels } from "../../core/names/label.ts";
 import { labelsOf } from "../../core/names/name.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type Message, type ResourceRecord } from "./message.ts";
-import { createMessageWriter } from "./message-writer.ts";
+import { MessageWriter } from "./message-writer.ts";
 
 const plain: Message = {
   id: 0x1234,
@@ -126,7 +126,7 @@ describe("compression", () => {
   });
 
   it("drops what does not fit", () => {
-    const writer = createMessageWriter(40);
+    const writer = new MessageWriter(40);
     writer.record({ ...soa, labels: labelsOf(soa.name) });
     expect([writer.fits(), writer.length() <= 40]).toEqual([false, true]);
     const large = { ...soa, type: 16, data: new Uint8Array(40_000) };

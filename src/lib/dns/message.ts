@@ -2,7 +2,7 @@ import { labelsOf } from "../../core/names/name.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { flags, headerLength, types } from "./codes.ts";
 import { type Edns, ednsFromRecord, writeEdns } from "./edns.ts";
-import { createMessageWriter, expandRdata, type MessageWriter } from "./message-writer.ts";
+import { expandRdata, MessageWriter } from "./message-writer.ts";
 import { createNameReader, type ReadName } from "./read-name.ts";
 
 /** A whole DNS message (RFC 1035 section 4). Names are canonical, so in lower case. */
@@ -98,7 +98,7 @@ export function decodeMessage(bytes: Uint8Array): Decoded {
 
 /** Throws when the message would be too large. */
 export function encodeMessage(message: Message): Buffer {
-  const writer = createMessageWriter();
+  const writer = new MessageWriter();
   writer.u16(message.id);
   writer.u16(flagBits(message));
   writer.u16(message.questions.length);

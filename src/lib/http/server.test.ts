@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { parseNetwork } from "../../core/addresses/network.ts";
 import { trustProxies } from "./client-address.ts";
 import { urlOf } from "./listen.ts";
-import { createHttpServer, createRequestCounters, giveLastAnswers, listen } from "./server.ts";
+import { createHttpServer, giveLastAnswers, listen, RequestCounters } from "./server.ts";
 
 const networks = [parseNetwork("127.0.0.1")].flatMap((network) => network ?? []);
 const proxies = trustProxies({ networks, header: "x-forwarded-for" });
@@ -61,7 +61,7 @@ describe("an HTTP server", () => {
   });
 
   it("counts requests by route pattern and status, even those that a hook answers", async () => {
-    const counters = createRequestCounters();
+    const counters = new RequestCounters();
     const url = await start({ counters });
     for (const name of ["a", "b"]) await fetch(`${url}/who/${name}`);
     await fetch(`${url}/inner/things/7`, { method: "POST" });

@@ -189,15 +189,6 @@ export type RouteCounter = {
   readonly seconds: Histogram;
 };
 
-export type RequestCounters = {
-  /** Replaces the response class of Node's server: it measures the time to the answer and counts its status. */
-  readonly Response: typeof ServerResponse;
-  /** Gives each route of this server its counter. Call this before any route is added. */
-  readonly follow: (server: FastifyInstance) => void;
-  /** Routes with at least one answer. */
-  readonly routes: () => readonly CountedRoute[];
-};
-
 export type CountedRoute = {
   readonly method: string;
   readonly route: string;
@@ -210,17 +201,17 @@ const bounds = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 /** More than any service uses; all further statuses count as the last one. */
 const mostStatuses = 32;
 
-export const createRequestCounters = (): RequestCounters => new RouteCounters();
-
-class RouteCounters implements RequestCounters {
+export class RequestCounters {
   /** By status: its index in `statuses` plus one; 0 if it is not there yet. */
   readonly #places = new Uint8Array(1_000);
   readonly #statuses: number[] = [];
   readonly #counters = new Map<string, RouteCounter>();
+  /** Replaces the response class of Node's server: it measures the time to the answer and counts its status. */
   readonly Response = countedResponse(this.#counterOf("", "none"), (counter, begun, status) =>
     this.#count(counter, begun, status),
   );
 
+  /** Gives each route of this server its counter. Call this before any route is added. */
   readonly follow = (server: FastifyInstance): void => {
     server.addHook("onRoute", (route) => {
       const method = Array.isArray(route.method) ? "ANY" : route.method;
@@ -228,6 +219,7 @@ class RouteCounters implements RequestCounters {
     });
   };
 
+  /** Routes with at least one answer. */
   readonly routes = (): readonly CountedRoute[] => {
     return [...this.#counters.values()].flatMap(({ method, route, answers, seconds }) => {
       const counted = this.#statuses.flatMap((status, i) => {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createFairSchedule } from "./fair-schedule.ts";
+import { FairSchedule } from "./fair-schedule.ts";
 import { StoreBusy } from "./store-busy.ts";
 
 const unaborted = new AbortController().signal;
@@ -21,7 +21,7 @@ const ticking = () => {
 
 describe("long work", () => {
   it("gives the event loop its turn after every few steps", async () => {
-    const schedule = createFairSchedule({ part: 5, clock: ticking() });
+    const schedule = new FairSchedule({ part: 5, clock: ticking() });
     let [done, loops] = [0, 0];
     const work = schedule.run(
       1,
@@ -47,7 +47,7 @@ describe("long work", () => {
 
   it("leaves as much time to others as it takes, while they need it", async () => {
     let time = 0;
-    const schedule = createFairSchedule({ part: 10, clock: () => time });
+    const schedule = new FairSchedule({ part: 10, clock: () => time });
     let parts = 0;
     const work = schedule.run(
       1,
@@ -73,7 +73,7 @@ describe("long work", () => {
   });
 
   it("alternates between owners, however much one of them has to do", async () => {
-    const schedule = createFairSchedule({ part: 2, clock: ticking() });
+    const schedule = new FairSchedule({ part: 2, clock: ticking() });
     const order: string[] = [];
     const work = (owner: number, name: string) =>
       schedule.run(
@@ -88,7 +88,7 @@ describe("long work", () => {
   });
 
   it("ends when its signal aborts", async () => {
-    const schedule = createFairSchedule({ part: 1, clock: ticking() });
+    const schedule = new FairSchedule({ part: 1, clock: ticking() });
     const gone = new AbortController();
     let done = 0;
     const work = schedule.run(
@@ -106,7 +106,7 @@ describe("long work", () => {
 
 describe("large requests", () => {
   it("are let in one at a time per owner, in order", async () => {
-    const schedule = createFairSchedule();
+    const schedule = new FairSchedule();
     const order: string[] = [];
     const first = await schedule.hold(1, unaborted);
     const second = schedule.hold(1, unaborted).then((release) => {
@@ -127,7 +127,7 @@ describe("large requests", () => {
   });
 
   it("are refused, with a time to retry, if too many are waiting", async () => {
-    const schedule = createFairSchedule({ mostWaiting: 2 });
+    const schedule = new FairSchedule({ mostWaiting: 2 });
     const release = await schedule.hold(1, unaborted);
     const waiting = [schedule.hold(1, unaborted), schedule.hold(1, unaborted)];
     const refused = await schedule.hold(1, unaborted).catch((error: unknown) => error);
@@ -138,7 +138,7 @@ describe("large requests", () => {
   });
 
   it("leave the queue when their client disconnects", async () => {
-    const schedule = createFairSchedule();
+    const schedule = new FairSchedule();
     const release = await schedule.hold(1, unaborted);
     const gone = new AbortController();
     const left = schedule.hold(1, gone.signal);

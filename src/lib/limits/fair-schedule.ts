@@ -2,30 +2,6 @@ import type { Steps } from "../../core/steps.ts";
 import { type Holder, KeyedSemaphore } from "./semaphore.ts";
 import { StoreBusy } from "./store-busy.ts";
 
-/**
- * Long work in small parts, so that one owner's work never holds up the others' short requests. The event loop gets its
- * turn between two parts, and owners take turns: a hundred requests of one owner together get as much time as one of
- * another.
- */
-export type FairSchedule = {
-  /**
-   * Resolves when this owner's next part may run. Only one part of any owner runs at a time, and short requests get
-   * time after it.
-   */
-  readonly next: (owner: number) => Promise<void>;
-  /**
-   * Runs the steps to their end, as many per part as fit into a few milliseconds. Ends early when the signal is
-   * aborted.
-   */
-  readonly run: <T>(owner: number, steps: Steps<T>, signal?: AbortSignal) => Promise<T>;
-  /**
-   * For a request that needs much memory: each owner has one at a time, and its others wait in order. Returns a
-   * function that lets the next one in. Rejects with `StoreBusy` if too many wait, and with the signal's reason if that
-   * is aborted.
-   */
-  readonly hold: (owner: number, signal: AbortSignal) => Promise<() => void>;
-};
-
 export type FairScheduleOptions = {
   /** Milliseconds that one part may take; a single step may take longer. */
   readonly part?: number;
@@ -37,27 +13,38 @@ export type FairScheduleOptions = {
 /** Milliseconds; a turn of the event loop that takes less has found nothing to do. */
 const idle = 0.1;
 
-export const createFairSchedule = (options: FairScheduleOptions = {}): FairSchedule => new OwnersInRotation(options);
-
-class OwnersInRotation implements FairSchedule {
+/**
+ * Long work in small parts, so that one owner's work never holds up the others' short requests. The event loop gets its
+ * turn between two parts, and owners take turns: a hundred requests of one owner together get as much time as one of
+ * another.
+ */
+export class FairSchedule {
   readonly #part: number;
   readonly #mostWaiting: number;
   readonly #clock: () => number;
   readonly #parts = new KeyedSemaphore(1);
   readonly #large = new KeyedSemaphore(Number.POSITIVE_INFINITY);
 
-  constructor({ part = 4, mostWaiting = 8, clock = () => performance.now() }: FairScheduleOptions) {
+  constructor({ part = 4, mostWaiting = 8, clock = () => performance.now() }: FairScheduleOptions = {}) {
     this.#part = part;
     this.#mostWaiting = mostWaiting;
     this.#clock = clock;
   }
 
+  /**
+   * Resolves when this owner's next part may run. Only one part of any owner runs at a time, and short requests get
+   * time after it.
+   */
   readonly next = (owner: number): Promise<void> =>
     new Promise((resolve) => {
       if (this.#parts.open === 0) this.#waitForLoop();
       this.#parts.enqueue([onlyOne(owner)], (release) => this.#begin(resolve, release));
     });
 
+  /**
+   * Runs the steps to their end, as many per part as fit into a few milliseconds. Ends early when the signal is
+   * aborted.
+   */
   readonly run = async <T>(owner: number, steps: Steps<T>, signal?: AbortSignal): Promise<T> => {
     const clock = this.#clock;
     for (;;) {
@@ -71,6 +58,11 @@ class OwnersInRotation implements FairSchedule {
     }
   };
 
+  /**
+   * For a request that needs much memory: each owner has one at a time, and its others wait in order. Returns a
+   * function that lets the next one in. Rejects with `StoreBusy` if too many wait, and with the signal's reason if that
+   * is aborted.
+   */
   readonly hold = async (owner: number, signal: AbortSignal): Promise<() => void> => {
     signal.throwIfAborted();
     const holder = onlyOne(owner);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RateLimit } from "./rate-limit.ts";
-import { type BudgetGrant, type BudgetRule, type CommonBudget, createSharedRateLimit } from "./shared-rate-limit.ts";
+import { type BudgetGrant, type BudgetRule, type CommonBudget, SharedRateLimit } from "./shared-rate-limit.ts";
 
 const from = "192.0.2.7";
 
@@ -32,7 +32,7 @@ const passed = (quotas: readonly { readonly retryAfter: number | undefined }[]) 
 describe("a rate limit that several nodes share", () => {
   it("allows no more calls on three nodes than on one, and nearly as many", async () => {
     const { budget } = commonBudget({ now: 0 });
-    const nodes = [1, 2, 3].map(() => createSharedRateLimit({ perMinute: 300, budget }));
+    const nodes = [1, 2, 3].map(() => new SharedRateLimit({ perMinute: 300, budget }));
     const quotas = [];
     for (let i = 0; i < 500; i++) for (const node of nodes) quotas.push(await call(node, 0));
     expect(passed(quotas)).toBeLessThanOrEqual(300);
@@ -43,7 +43,7 @@ describe("a rate limit that several nodes share", () => {
   it("allows calls again after the node's clock was set back", async () => {
     const clock = { now: 3_600_000 };
     const { budget } = commonBudget(clock);
-    const node = createSharedRateLimit({ perMinute: 10, budget });
+    const node = new SharedRateLimit({ perMinute: 10, budget });
     for (let i = 0; i < 11; i++) await call(node, clock.now);
     expect((await call(node, clock.now)).retryAfter).toBeDefined();
     clock.now += 60_000;
@@ -52,7 +52,7 @@ describe("a rate limit that several nodes share", () => {
 
   it("holds when all calls come at the same time", async () => {
     const { budget } = commonBudget({ now: 0 });
-    const nodes = [1, 2, 3].map(() => createSharedRateLimit({ perMinute: 10, budget }));
+    const nodes = [1, 2, 3].map(() => new SharedRateLimit({ perMinute: 10, budget }));
     const quotas = await Promise.all(nodes.flatMap((node) => Array.from({ length: 20 }, () => call(node, 0))));
     expect(passed(quotas)).toBe(10);
   });
@@ -65,7 +65,7 @@ describe("a rate limit that several nodes share", () => {
       async (steps, perMinute) => {
         const clock = { now: 0 };
         const { budget } = commonBudget(clock);
-        const nodes = [1, 2, 3].map(() => createSharedRateLimit({ perMinute, budget }));
+        const nodes = [1, 2, 3].map(() => new SharedRateLimit({ perMinute, budget }));
         const times: number[] = [];
         for (const { node, gap, calls } of steps) {
           clock.now += gap;
@@ -86,7 +86,7 @@ describe("a rate limit that several nodes share", () => {
 
   it("asks the database for one call in many, and not at all about an empty bucket", async () => {
     const { budget, asked } = commonBudget({ now: 0 });
-    const limit = createSharedRateLimit({ perMinute: 2_000, budget });
+    const limit = new SharedRateLimit({ perMinute: 2_000, budget });
     for (let i = 0; i < 1_000; i++) await call(limit, 0);
     expect(asked.times).toBeLessThan(15);
     for (let i = 0; i < 1_500; i++) await call(limit, 0);
@@ -97,7 +97,7 @@ describe("a rate limit that several nodes share", () => {
 
   it("never reports more remaining calls than it knows of", async () => {
     const { budget } = commonBudget({ now: 0 });
-    const [near, far] = [1, 2].map(() => createSharedRateLimit({ perMinute: 100, budget }));
+    const [near, far] = [1, 2].map(() => new SharedRateLimit({ perMinute: 100, budget }));
     if (!near || !far) throw new Error("no nodes");
     expect((await call(near, 0)).remaining).toBe(94);
     for (let i = 0; i < 40; i++) await call(far, 0);
@@ -109,7 +109,7 @@ describe("a rate limit that several nodes share", () => {
 
   it("does not count callers on this machine", async () => {
     const { budget, asked } = commonBudget({ now: 0 });
-    const limit = createSharedRateLimit({ perMinute: 1, budget });
+    const limit = new SharedRateLimit({ perMinute: 1, budget });
     for (const own of ["127.0.0.1", "::1"]) {
       expect(limit.ready?.(1, own, 0)).toBeUndefined();
       expect(limit.take(1, own, 0)).toMatchObject({ remaining: 1, retryAfter: undefined });
@@ -122,7 +122,7 @@ describe("a rate limit that several nodes share", () => {
     ["slow", () => new Promise(() => undefined)],
   ];
   it.each(broken)("continues with its own budget while the database is %s", async (_how, takeCalls) => {
-    const limit = createSharedRateLimit({ perMinute: 30, budget: { takeCalls }, patience: 100 });
+    const limit = new SharedRateLimit({ perMinute: 30, budget: { takeCalls }, patience: 100 });
     const quotas = [];
     let waited = 0;
     for (let i = 0; i < 40; i++) {

@@ -35,9 +35,7 @@ const maximumShares = 10_000;
  * While the database is slow or down, each node uses its own bucket: a limit that is too generous for a while is better
  * than an outage.
  */
-export const createSharedRateLimit = (options: SharedLimitOptions): RateLimit => new SharedRateLimit(options);
-
-class SharedRateLimit implements RateLimit {
+export class SharedRateLimit implements RateLimit {
   readonly perMinute: number;
   readonly #budget: CommonBudget;
   readonly #patience: number;

@@ -13,7 +13,7 @@ import { countRecords, type ZoneNode, type ZoneView } from "../../core/records/z
 import { ednsUdpSize } from "../../lib/dns/edns.ts";
 import { decodeMessage } from "../../lib/dns/message.ts";
 import { compressibleLayout } from "../../lib/dns/message-writer.ts";
-import { ZoneCache } from "./loaded-zones.ts";
+import { LoadedZones } from "./loaded-zones.ts";
 import { createResponder } from "./respond.ts";
 
 /** What any answer may cost, whatever is in the zone. An ordinary one needs a handful of each. */
@@ -88,7 +88,7 @@ function countLookups(view: ZoneView): { lookups: number } {
  * cannot.
  */
 async function expectSound({ zone, ask }: HostileZone, random: Random, questions: number): Promise<void> {
-  const loaded = new ZoneCache(zonesInMemory(zone));
+  const loaded = new LoadedZones(zonesInMemory(zone));
   const troubles: unknown[] = [];
   const respond = createResponder({ zones: loaded, onTrouble: (error) => troubles.push(error) });
   const view = createZoneView(zone);

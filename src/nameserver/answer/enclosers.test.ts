@@ -8,7 +8,7 @@ import { runs } from "../../../test/rig/long-run.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import { types } from "../../lib/dns/codes.ts";
 import { encodeMessage } from "../../lib/dns/message.ts";
-import { ZoneCache } from "./loaded-zones.ts";
+import { LoadedZones } from "./loaded-zones.ts";
 import { createResponder } from "./respond.ts";
 
 const zone = "example.org";
@@ -48,7 +48,7 @@ const step = fc.oneof(
 );
 
 const responderFor = async (source: ReturnType<typeof zonesInMemory>) => {
-  const zones = new ZoneCache(source);
+  const zones = new LoadedZones(source);
   await zones.readNames();
   const respond = createResponder({ zones, onTrouble: (error) => expect.unreachable(String(error)) });
   return { zones, respond };

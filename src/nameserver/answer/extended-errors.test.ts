@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { decodeMessage, emptyMessage, encodeMessage } from "../../lib/dns/message.ts";
-import { ZoneCache } from "./loaded-zones.ts";
+import { LoadedZones } from "./loaded-zones.ts";
 import { createResponder } from "./respond.ts";
 
 it("says that an answer may be out of date, or that there is none because the source fails (RFC 8914)", async () => {
@@ -15,7 +15,7 @@ it("says that an answer may be out of date, or that there is none because the so
     closest: (names: readonly string[]) => works(async () => await memory.closest(names)),
     load: (name: string) => works(() => memory.load(name)),
   };
-  const zones = new ZoneCache(flaky);
+  const zones = new LoadedZones(flaky);
   memory.follow(zones.apply);
   await zones.readNames();
   const respond = createResponder({ zones, onTrouble: () => undefined });

@@ -1,4 +1,4 @@
-import { defaultLoadLimits, type LoadedZones, ZoneCache } from "./loaded-zones.ts";
+import { defaultLoadLimits, LoadedZones } from "./loaded-zones.ts";
 import type { ZoneSource } from "./zone-source.ts";
 
 export type FollowOptions = { readonly seed: number; readonly onTrouble: (error: unknown) => void };
@@ -8,7 +8,7 @@ const pause = 10_000;
 
 /** The zones of a source, kept up to date until `unfollow` is called. */
 export function followZones(source: ZoneSource, { seed, onTrouble }: FollowOptions): FollowedZones {
-  const zones = new ZoneCache(source, { ...defaultLoadLimits, seed }, onTrouble);
+  const zones = new LoadedZones(source, { ...defaultLoadLimits, seed }, onTrouble);
   let later: NodeJS.Timeout | undefined;
   let ended = false;
   const learn = () => {

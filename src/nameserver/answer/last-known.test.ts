@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
-import { defaultLoadLimits, ZoneCache } from "./loaded-zones.ts";
+import { defaultLoadLimits, LoadedZones } from "./loaded-zones.ts";
 import { keyOfName } from "./name-key.ts";
 import type { ZoneSource } from "./zone-source.ts";
 
@@ -24,7 +24,7 @@ describe("a source that fails or does not answer", () => {
       closest: (names) => working(async () => await source.closest(names)),
       load: (name) => working(() => source.load(name)),
     };
-    const zones = new ZoneCache(flaky, { ...defaultLoadLimits, find: 20 }, (error) => troubles.push(error));
+    const zones = new LoadedZones(flaky, { ...defaultLoadLimits, find: 20 }, (error) => troubles.push(error));
     flaky.follow(zones.apply);
     await zones.readNames();
     const breakDown = () => {
@@ -88,7 +88,7 @@ describe("a source that fails or does not answer", () => {
 
   it("takes no more memory than allowed", async () => {
     const source = zonesInMemory(zone("a.example"), zone("b.example"), zone("c.example"));
-    const zones = new ZoneCache(source, { ...defaultLoadLimits, sets: 4 });
+    const zones = new LoadedZones(source, { ...defaultLoadLimits, sets: 4 });
     source.follow(zones.apply);
     for (const name of ["a", "b"]) await zones.find(keyOfName(`${name}.example`));
     const a = await zones.find(keyOfName("a.example"));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { setsOfView, type ZoneContent } from "../../core/records/zone-view.ts";
-import { defaultLoadLimits, type LoadedZone, type LoadedZones, ZoneCache } from "./loaded-zones.ts";
+import { defaultLoadLimits, type LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyOfName } from "./name-key.ts";
 import type { ZoneSource } from "./zone-source.ts";
 
@@ -10,7 +10,7 @@ const zone = (name: string, text = "www - A 192.0.2.1", serial = 1) => writtenZo
 const soaLine = "@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n";
 
 function follow(source: ZoneSource, limits = defaultLoadLimits) {
-  const zones: LoadedZones = new ZoneCache(source, limits);
+  const zones: LoadedZones = new LoadedZones(source, limits);
   source.follow(zones.apply);
   return { ...zones, where: async (name: string) => (await zones.find(keyOfName(name)))?.view.name };
 }

@@ -1,3 +1,4 @@
+import type { MaybeLater } from "../../core/maybe-later.ts";
 import { apex } from "../../core/names/name.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import {
@@ -10,7 +11,7 @@ import {
   zoneViewSteps,
 } from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
-import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
+import { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { within } from "../../process/within.ts";
 import { LastKnownZones } from "./last-known.ts";
 import { createLruCache } from "./lru-cache.ts";
@@ -18,24 +19,6 @@ import { createNameFilter } from "./name-filter.ts";
 import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
 import type { NegativeTail } from "./negative-tail.ts";
 import { type BeginZone, isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-source.ts";
-
-/** The zones that were queried, each kept up to date from then on. */
-export type LoadedZones = {
-  /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
-  readonly find: (name: NameKey) => LoadedZone | undefined | Promise<LoadedZone | undefined>;
-  /** Whether `find` gives the zone of a name without asking the source. */
-  readonly isKnown: (name: NameKey) => boolean;
-  /** Whether the first `end` characters of a key are certainly not the name of a zone. */
-  readonly isNoZone: (key: string, end: number) => boolean;
-  readonly apply: (event: ZoneEvent) => void;
-  /**
-   * Reads the names of all zones. Before that, and again when changes were missed, the source is asked about every new
-   * name.
-   */
-  readonly readNames: () => Promise<void>;
-  /** How many zones are in memory. */
-  readonly count: () => number;
-};
 
 export type LoadedZone = {
   readonly view: ZoneView;
@@ -84,7 +67,8 @@ const tries = 4;
 /** The most zones in use that are skipped before one is dropped. */
 const secondChances = 32;
 
-export class ZoneCache implements LoadedZones {
+/** The zones that were queried, each kept up to date from then on. */
+export class LoadedZones {
   readonly #source: ZoneSource;
   readonly #limits: LoadLimits;
   readonly #zones = new Map<NameKey, LoadedZone>();
@@ -92,7 +76,7 @@ export class ZoneCache implements LoadedZones {
     string,
     { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }
   >();
-  readonly #schedule = createFairSchedule();
+  readonly #schedule = new FairSchedule();
   readonly #absent: ReturnType<typeof createLruCache<true>>;
   readonly #lastKnown: LastKnownZones<LoadedZone>;
   /** Never forgets a name: a zone that was deleted is looked up once. */
@@ -117,25 +101,33 @@ export class ZoneCache implements LoadedZones {
     this.#names = createNameFilter(limits.seed);
   }
 
-  readonly find = (name: NameKey): ReturnType<LoadedZones["find"]> => {
+  /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
+  readonly find = (name: NameKey): MaybeLater<LoadedZone | undefined> => {
     const found = this.#find(name);
     if (!(found instanceof Promise)) return found;
     const last = this.#lastKnown.find(name, this.#zones, (other) => !this.#hadAllNames || this.#names.mayHold(other));
     return last === undefined ? found : this.#lastKnown.instead(last, found);
   };
 
+  /** Whether `find` gives the zone of a name without asking the source. */
   readonly isKnown = (name: NameKey): boolean => {
     return this.#search(name).unknown === undefined;
   };
 
+  /** Whether the first `end` characters of a key are certainly not the name of a zone. */
   readonly isNoZone = (key: string, end: number): boolean => {
     return this.#hasAllNames && !this.#names.mayHold(key, end);
   };
 
+  /** How many zones are in memory. */
   readonly count = (): number => {
     return this.#zones.size;
   };
 
+  /**
+   * Reads the names of all zones. Before that, and again when changes were missed, the source is asked about every new
+   * name.
+   */
   readonly readNames = async (): Promise<void> => {
     if (this.#source.names === undefined) return;
     const before = this.#losses;
@@ -162,7 +154,7 @@ export class ZoneCache implements LoadedZones {
     return { nearest, unknown };
   }
 
-  #find(name: NameKey, left = tries): ReturnType<LoadedZones["find"]> {
+  #find(name: NameKey, left = tries): MaybeLater<LoadedZone | undefined> {
     const { nearest, unknown } = this.#search(name);
     if (nearest) nearest.used = true;
     return unknown === undefined ? nearest : this.#ask(name, unknown, nearest, left);
@@ -171,7 +163,7 @@ export class ZoneCache implements LoadedZones {
   #ask(name: NameKey, unknown: readonly NameKey[], nearest: LoadedZone | undefined, left: number) {
     if (left === 0) throw new Error("zones are created and deleted faster than they can be looked up");
     const startGeneration = this.#generation;
-    const settle = (closest: string | undefined): ReturnType<LoadedZones["find"]> => {
+    const settle = (closest: string | undefined): MaybeLater<LoadedZone | undefined> => {
       if (this.#generation !== startGeneration || nearest?.current === false) return this.#find(name, left - 1);
       const found = closest === undefined ? undefined : keyOfName(closest);
       for (const each of unknown) {

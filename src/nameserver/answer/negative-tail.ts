@@ -3,7 +3,7 @@ import type { DenialSet } from "../../core/records/denial.ts";
 import { type PackedSet, packedCodes } from "../../core/records/packed-sets.ts";
 import { countRecords, signaturesAt, type ZoneView } from "../../core/records/zone-view.ts";
 import { classes, headerLength } from "../../lib/dns/codes.ts";
-import { createMessageWriter } from "../../lib/dns/message-writer.ts";
+import { MessageWriter } from "../../lib/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 
 /**
@@ -24,7 +24,7 @@ export type NegativeTail = {
 
 /** Undefined when no message could hold it. */
 export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet[]): NegativeTail | undefined {
-  const writer = createMessageWriter();
+  const writer = new MessageWriter();
   writer.bytes(new Uint8Array(headerLength));
   writer.name(view.labels);
   const nameLength = writer.length() - headerLength;

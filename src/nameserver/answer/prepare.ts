@@ -5,7 +5,7 @@ import { isSignatures } from "../../core/records/packed-sets.ts";
 import { countRecords, isGone } from "../../core/records/zone-view.ts";
 import { classes, flags, headerLength, maximumMessage, rcodes, types } from "../../lib/dns/codes.ts";
 import { ednsUdpSize } from "../../lib/dns/edns.ts";
-import { createMessageWriter, type MessageWriter } from "../../lib/dns/message-writer.ts";
+import { MessageWriter } from "../../lib/dns/message-writer.ts";
 import type { Transport } from "../wire/read-query.ts";
 import { type WrittenGlue, writeGlue, writeSets } from "../wire/write-sets.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
@@ -130,7 +130,7 @@ function writeAnswer(
   dependsOn: Dependencies | undefined,
 ): WrittenAnswer | undefined {
   const isUdp = question.transport === "udp";
-  const writer = createMessageWriter(isUdp ? ednsUdpSize : maximumMessage, scratch);
+  const writer = new MessageWriter(isUdp ? ednsUdpSize : maximumMessage, scratch);
   writeHead(writer, answer, question);
   writeSets(writer, answer.answer);
   writeSets(writer, answer.authority);

@@ -5,7 +5,7 @@ import { signedZone } from "../../../test/rig/core/signed-zone.suite.ts";
 import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { runs } from "../../../test/rig/long-run.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../lib/dns/message.ts";
-import { ZoneCache } from "./loaded-zones.ts";
+import { LoadedZones } from "./loaded-zones.ts";
 import { createResponder, type Respond } from "./respond.ts";
 
 const text = `
@@ -45,7 +45,7 @@ let respond: Respond;
 let troubles: unknown[];
 beforeEach(() => {
   source = zonesInMemory(writtenZone("example.org", text));
-  const zones = new ZoneCache(source);
+  const zones = new LoadedZones(source);
   source.follow(zones.apply);
   troubles = [];
   respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
@@ -195,14 +195,14 @@ describe("what is refused, and how", () => {
 
   it("a zone that cannot be loaded is a server failure, and is reported", async () => {
     const broken = { ...source, load: async () => await Promise.reject(new Error("disk")) };
-    respond = createResponder({ zones: new ZoneCache(broken), onTrouble: (error) => troubles.push(error) });
+    respond = createResponder({ zones: new LoadedZones(broken), onTrouble: (error) => troubles.push(error) });
     expect(await ask(asking("www.example.org"))).toMatchObject({ rcode: 2, authoritative: false });
     expect(troubles).toHaveLength(1);
   });
 });
 
 it("a query that may not wait is answered from memory, and nothing is loaded for it", async () => {
-  const zones = new ZoneCache(source);
+  const zones = new LoadedZones(source);
   await zones.readNames();
   respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
   const now = (name: string, type?: string) => respond(asking(name, type), "udp", "no-wait");
@@ -291,7 +291,7 @@ describe("a referral with more glue than a message can hold", () => {
     Array.from({ length: count }, (_, i) => `n${host}.sub - A 10.${host}.${i >> 8}.${i & 255}`).join("\n");
   const asked = asking("x.sub.example.org", "A", { edns: ednsOf(1232) });
   const load = (more: string) => {
-    const zones = new ZoneCache(zonesInMemory(writtenZone("example.org", `@ - NS ns1\n${more}`)));
+    const zones = new LoadedZones(zonesInMemory(writtenZone("example.org", `@ - NS ns1\n${more}`)));
     respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
   };
 

@@ -12,23 +12,14 @@ import {
   type WorkerStart,
 } from "./worker-messages.ts";
 
-/** The main thread as a worker sees it: the source of its zones, and the handler of everything but plain queries. */
-export type MainThread = ZoneSource & {
-  /** Resolves when all earlier writes have arrived here; undefined when they already have. */
-  readonly wait: () => Promise<void> | undefined;
-  readonly pass: (packet: Buffer, from: string) => Promise<DnsReply>;
-};
-
 export type MainThreadOptions = Pick<WorkerStart, "written" | "reported"> & {
   /** The most milliseconds to wait for news. */
   readonly limit: number;
   readonly close: () => void;
 };
 
-export const openMainThread = (port: MessagePort, options: MainThreadOptions): MainThread =>
-  new MainThreadOverPort(port, options);
-
-class MainThreadOverPort implements MainThread {
+/** The main thread as a worker sees it: the source of its zones, and the handler of everything but plain queries. */
+export class MainThread implements ZoneSource {
   readonly #port: MessagePort;
   readonly #close: () => void;
   readonly #catchUp: CatchUp;
@@ -82,6 +73,7 @@ class MainThreadOverPort implements MainThread {
     return () => this.#listeners.delete(listener);
   };
 
+  /** Resolves when all earlier writes have arrived here; undefined when they already have. */
   readonly wait = (): Promise<void> | undefined => {
     if (this.#catchUp.wait() === undefined) return undefined;
     const port = this.#port;

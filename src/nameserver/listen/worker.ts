@@ -4,7 +4,7 @@ import { defaultLoadLimits } from "../answer/loaded-zones.ts";
 import { createResponder, type RespondTo } from "../answer/respond.ts";
 import { createDnsCounters } from "../metrics/metrics.ts";
 import { asksBelow, classify } from "../transfer/classify.ts";
-import { openMainThread } from "./main-thread.ts";
+import { MainThread } from "./main-thread.ts";
 import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
 import { type Listening, listenUdp } from "./udp.ts";
 import type { FromWorker, WorkerStart } from "./worker-messages.ts";
@@ -31,7 +31,7 @@ export async function answerAsWorker(): Promise<void> {
     for (const each of opened) await each.close();
     port.close();
   };
-  const main = openMainThread(port, { written, reported, limit: defaultLoadLimits.wait, close: () => void close() });
+  const main = new MainThread(port, { written, reported, limit: defaultLoadLimits.wait, close: () => void close() });
   // Zones are loaded by the main thread, which logs failures.
   const onTrouble = () => undefined;
   const { zones } = followZones(main, { seed: limit.seed, onTrouble });

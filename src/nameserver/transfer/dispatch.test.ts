@@ -5,7 +5,7 @@ import { runs } from "../../../test/rig/long-run.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../lib/dns/message.ts";
 import { readTsig, type TsigKey } from "../../lib/dns/tsig.ts";
 import { signRequest } from "../../lib/dns/tsig-client.ts";
-import { ZoneCache } from "../answer/loaded-zones.ts";
+import { LoadedZones } from "../answer/loaded-zones.ts";
 import { createResponder } from "../answer/respond.ts";
 import type { UpdateRequest } from "../wire/update-read.ts";
 import { RequestDispatcher, type TransferPorts, type UpdateOutcome } from "./dispatch.ts";
@@ -17,7 +17,7 @@ const contents = [
   writtenZone("catalog.example", "version 0 TXT 2"),
   writtenZone("long.example", Array.from({ length: 4_000 }, (_, i) => `h${i} 60 TXT "${"x".repeat(40)}"`).join("\n")),
 ];
-const zones = new ZoneCache({
+const zones = new LoadedZones({
   names: async function* () {
     yield contents.map((zone) => zone.name);
   },

@@ -5,7 +5,7 @@ import { classes, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
 import { udpSizeLimit } from "../../lib/dns/edns.ts";
 import { decodeMessage, type Message } from "../../lib/dns/message.ts";
 import { type AddTsig, type CheckedRequest, checkRequest, type TsigKey, tsigLength } from "../../lib/dns/tsig.ts";
-import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
+import { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { refuseUnread, truncate } from "../answer/reply.ts";
 import type { DnsReply, Respond, RespondTo, Stream } from "../answer/respond.ts";
@@ -14,7 +14,7 @@ import type { Transport } from "../wire/read-query.ts";
 import { readUpdate, type UpdateRequest } from "../wire/update-read.ts";
 import { asksBelow, classify } from "./classify.ts";
 import { type ChangesBetween, codeReply, transferOut } from "./out.ts";
-import { createPackedZones } from "./packed-zones.ts";
+import { PackedZones } from "./packed-zones.ts";
 
 /** The client's address, and its key if the request has a valid signature. */
 export type TransferClient = { readonly from: string; readonly key: string | undefined };
@@ -49,8 +49,8 @@ export type DispatcherOptions = {
 /** Handles every kind of request: queries, with TSIG or without, transfers, NOTIFY messages and updates. */
 export class RequestDispatcher {
   readonly #options: DispatcherOptions;
-  readonly #schedule = createFairSchedule();
-  readonly #packed = createPackedZones(this.#schedule);
+  readonly #schedule = new FairSchedule();
+  readonly #packed = new PackedZones(this.#schedule);
   readonly #restricted: Uint8Array | undefined;
 
   constructor(options: DispatcherOptions) {

@@ -4,10 +4,10 @@ import { labelsOf } from "../../core/names/name.ts";
 import { diffSets } from "../../core/records/changes.ts";
 import { changeZoneView } from "../../core/records/zone-view.ts";
 import { decodeMessage } from "../../lib/dns/message.ts";
-import { createMessageWriter } from "../../lib/dns/message-writer.ts";
-import { createFairSchedule, type FairSchedule } from "../../lib/limits/fair-schedule.ts";
+import { MessageWriter } from "../../lib/dns/message-writer.ts";
+import { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { bareOpt } from "../answer/reply.ts";
-import { createPackedZones, type PackedZones } from "./packed-zones.ts";
+import { PackedZones } from "./packed-zones.ts";
 
 const viewOf = (name: string, hosts = 50) =>
   createZoneView(
@@ -15,7 +15,7 @@ const viewOf = (name: string, hosts = 50) =>
   );
 
 function headOf(name: string, id: number, type = 252): Buffer {
-  const writer = createMessageWriter();
+  const writer = new MessageWriter();
   for (const value of [id, 0x8400, 1, 0, 0, 0]) writer.u16(value);
   writer.name(labelsOf(name));
   writer.u16(type);
@@ -42,7 +42,7 @@ async function transfer(
 }
 
 it("sends the same to a second client, with the header of that client's request", async () => {
-  const packed = createPackedZones(createFairSchedule());
+  const packed = new PackedZones(new FairSchedule());
   const view = viewOf("example.org", 3_000);
   const first = await transfer(packed, view, { id: 1 });
   expect(packed.size()).toBeGreaterThan(40_000);
@@ -54,7 +54,7 @@ it("sends the same to a second client, with the header of that client's request"
 });
 
 it("never sends stale data, even under the same serial", async () => {
-  const packed = createPackedZones(createFairSchedule());
+  const packed = new PackedZones(new FairSchedule());
   const view = viewOf("example.org");
   await transfer(packed, view);
   changeZoneView(view, view.serial, diffSets([], writtenSets("example.org", "new 60 A 192.0.2.9")));
@@ -63,7 +63,7 @@ it("never sends stale data, even under the same serial", async () => {
 });
 
 it("does not reuse messages that were packed for clients of another kind: with or without an OPT record, or room for a signature", async () => {
-  const packed = createPackedZones(createFairSchedule());
+  const packed = new PackedZones(new FairSchedule());
   const view = viewOf("example.org");
   await transfer(packed, view);
   expect((await transfer(packed, view, { tail: "opt" })).every(({ edns }) => edns !== undefined)).toBe(true);
@@ -72,7 +72,7 @@ it("does not reuse messages that were packed for clients of another kind: with o
 });
 
 it("holds no more than allowed: the oldest are dropped, and a zone that is too large is not cached", async () => {
-  const packed = createPackedZones(createFairSchedule(), 8_000);
+  const packed = new PackedZones(new FairSchedule(), 8_000);
   for (let i = 0; i < 20; i++) await transfer(packed, viewOf(`z${i}.example`));
   expect(packed.size()).toBeGreaterThan(4_000);
   expect(packed.size()).toBeLessThanOrEqual(8_000);
@@ -108,7 +108,7 @@ describe("a large zone", () => {
       if (left-- <= 0) return;
       changeZoneView(view, view.serial + 1, diffSets([], writtenSets("example.org", `new${left} 60 A 192.0.2.9`)));
     });
-    const messages = await transfer(createPackedZones(schedule), view);
+    const messages = await transfer(new PackedZones(schedule), view);
     expect(schedule.begun()).toBe(tries);
     expect(namesIn(messages)).toHaveLength(view.size + 1);
     const answers = messages.flatMap((message) => message.answers);
@@ -117,7 +117,7 @@ describe("a large zone", () => {
 
   it("is prepared once for all clients that ask meanwhile", async () => {
     const schedule = between(() => {});
-    const packed = createPackedZones(schedule);
+    const packed = new PackedZones(schedule);
     const view = viewOf("example.org", size);
     const all = await Promise.all([1, 2, 3].map((id) => transfer(packed, view, { id })));
     expect(schedule.begun()).toBe(1);

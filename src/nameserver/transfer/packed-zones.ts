@@ -5,14 +5,6 @@ import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { type PackOptions, packRecords } from "./pack.ts";
 import { snapshotSteps, type ZoneSnapshot } from "./records.ts";
 
-/** A cache of whole zones as messages, so that a second secondary costs next to nothing. */
-export type PackedZones = {
-  /** All messages are of one version of the zone, which is fixed when this resolves. Each is packed when it is read. */
-  readonly messages: (view: ZoneView, options: PackOptions) => Promise<Iterable<Buffer>>;
-  /** Bytes in the cache. */
-  readonly size: () => number;
-};
-
 type Packed = {
   /** Identifies the version of the zone: every change replaces the SOA set. */
   readonly soa: ViewSet;
@@ -32,10 +24,8 @@ const tries = 3;
  * `most`: bytes of all zones together; the oldest are dropped first. A zone that takes more than a quarter is not
  * cached.
  */
-export const createPackedZones = (schedule: Pick<FairSchedule, "run">, most = 16 * 1024 * 1024): PackedZones =>
-  new PackedZoneCache(schedule, most);
-
-class PackedZoneCache implements PackedZones {
+/** A cache of whole zones as messages, so that a second secondary costs next to nothing. */
+export class PackedZones {
   readonly #schedule: Pick<FairSchedule, "run">;
   readonly #most: number;
   readonly #kept = new Map<string, Packed>();
@@ -43,11 +33,12 @@ class PackedZoneCache implements PackedZones {
   readonly #snapshots = new Map<ZoneView, Promise<ZoneSnapshot>>();
   #size = 0;
 
-  constructor(schedule: Pick<FairSchedule, "run">, most: number) {
+  constructor(schedule: Pick<FairSchedule, "run">, most = 16 * 1024 * 1024) {
     this.#schedule = schedule;
     this.#most = most;
   }
 
+  /** All messages are of one version of the zone, which is fixed when this resolves. Each is packed when it is read. */
   readonly messages = async (view: ZoneView, options: PackOptions): Promise<Iterable<Buffer>> => {
     const soa = setAt(view.apex, "SOA");
     const packed = this.#kept.get(view.name);
@@ -57,6 +48,7 @@ class PackedZoneCache implements PackedZones {
     return this.#packing(view.name, snapshot.soa, packRecords(snapshot.records, options), options);
   };
 
+  /** Bytes in the cache. */
   readonly size = (): number => {
     return this.#size;
   };

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { noLog } from "../../process/log.ts";
-import { startSecondaries } from "./secondary-zones.ts";
+import { Secondaries } from "./secondary-zones.ts";
 
 it("many zones of one primary take turns, and each is looked up twice: to find its primary, and at its turn", async () => {
   const names = Array.from({ length: 500 }, (_, i) => `z${i}.example`);
   const looks = new Map<string, number>();
   const asked = new Set<string>();
-  const secondaries = startSecondaries({
+  const secondaries = new Secondaries({
     ports: {
       list: async () => names,
       secondaryZone: async (name) => {
@@ -46,7 +46,7 @@ it.each([
     { host: "127.0.0.1", port, key: undefined },
   ];
   const stored: string[] = [];
-  const secondaries = startSecondaries({
+  const secondaries = new Secondaries({
     ports: {
       list: async () => ["z.example"],
       secondaryZone: async (name) =>

@@ -10,18 +10,6 @@ import { createSharedMemory, noRoom } from "./memory.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
 import { type QueuePlace, type ZoneLimits, ZoneQueue } from "./zone-queue.ts";
 
-/**
- * Zones whose records come from other servers: refreshed when their SOA says so, and at every NOTIFY from a primary.
- */
-export type Secondaries = {
-  readonly notified: (zone: string, asker: TransferClient) => Promise<"taken" | "refused" | "not-ours">;
-  /** A zone was created, deleted, or has other primaries. */
-  readonly checkSoon: (zone: string) => void;
-  /** Call this when `refreshes` has become true: it asks the primaries of all zones. */
-  readonly takeOver: () => void;
-  readonly close: () => Promise<void>;
-};
-
 export type SecondaryPorts = RefreshPorts & { readonly list: () => Promise<readonly string[]> };
 
 export type SecondariesOptions = {
@@ -54,9 +42,10 @@ function transferLimits(): ZoneLimits {
 /** The most that all running transfers may hold; `mostBytes` in `secondary-refresh.ts` is the limit for one. */
 const mostBytesTogether = 256 * 1024 * 1024;
 
-export const startSecondaries = (options: SecondariesOptions): Secondaries => new FollowedZones(options);
-
-class FollowedZones implements Secondaries {
+/**
+ * Zones whose records come from other servers: refreshed when their SOA says so, and at every NOTIFY from a primary.
+ */
+export class Secondaries {
   readonly #options: SecondariesOptions;
   readonly #stop = new AbortController();
   readonly #zones = new Map<string, Followed>();
@@ -84,12 +73,14 @@ class FollowedZones implements Secondaries {
     return "taken";
   };
 
+  /** A zone was created, deleted, or has other primaries. */
   readonly checkSoon = (name: string): void => {
     this.#ask(name);
     // The turn that was just asked for looks again, and reports what is wrong.
     void this.#endIfUnwanted(name).catch(() => undefined);
   };
 
+  /** Call this when `refreshes` has become true: it asks the primaries of all zones. */
   readonly takeOver = (): void =>
     void this.#askAll().catch((error: unknown) =>
       this.#options.log.error({ err: error }, "the secondary zones could not be listed"),

@@ -8,12 +8,12 @@ import { applyingSteps } from "../../core/records/zone-lines.ts";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
 import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "../../lib/dns/message.ts";
-import { createFairSchedule } from "../../lib/limits/fair-schedule.ts";
-import { ZoneCache } from "../answer/loaded-zones.ts";
+import { FairSchedule } from "../../lib/limits/fair-schedule.ts";
+import { LoadedZones } from "../answer/loaded-zones.ts";
 import type { ZoneSource } from "../answer/zone-source.ts";
 import { createTransferAssembly } from "./assemble.ts";
 import { type ChangesBetween, transferOut } from "./out.ts";
-import { createPackedZones } from "./packed-zones.ts";
+import { PackedZones } from "./packed-zones.ts";
 
 const soa = (serial: number) => `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n@ 300 NS ns1\n`;
 const zone = "example.org";
@@ -36,9 +36,9 @@ function history(...texts: readonly string[]) {
     from < 1 ? undefined : steps.slice(from - 1, to - 1).flat();
   return {
     versions,
-    zones: new ZoneCache(source),
+    zones: new LoadedZones(source),
     changesBetween,
-    packed: createPackedZones(createFairSchedule()),
+    packed: new PackedZones(new FairSchedule()),
     pause: async () => {},
   };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ViewSet } from "../../core/records/zone-view.ts";
-import { createMessageWriter } from "../../lib/dns/message-writer.ts";
+import { MessageWriter } from "../../lib/dns/message-writer.ts";
 import { writeSets } from "./write-sets.ts";
 
 it("does not print a set that already has its wire format, as the alias that a DNAME makes for each query", () => {
@@ -14,7 +14,7 @@ it("does not print a set that already has its wire format, as the alias that a D
       throw new Error("printed");
     },
   };
-  const writer = createMessageWriter();
+  const writer = new MessageWriter();
   writeSets(writer, [{ name: ["b"], ttl: 60, set }]);
   expect(writer.finish().toString("hex")).toBe("016200000500010000003c0003016100");
 });

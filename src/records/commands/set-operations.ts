@@ -1,7 +1,7 @@
 import { ownersSeen, typesSeen } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
-import { createFairSchedule, type FairSchedule } from "../../lib/limits/fair-schedule.ts";
+import { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { isLarge, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { pageOfSets } from "../queries/page-of-sets.ts";
@@ -21,7 +21,7 @@ export function setOperations(
 ) {
   // A list of a large zone takes memory, so an account gets one at a time. A client may request many pages
   // simultaneously, so any number may wait.
-  const largeLists = createFairSchedule({ mostWaiting: Number.POSITIVE_INFINITY });
+  const largeLists = new FairSchedule({ mostWaiting: Number.POSITIVE_INFINITY });
   return {
     set: async (actor: Actor, target: SetTarget): Promise<SetDone | NotDone> => {
       const zone = await permittedView.openZone(actor, target.zone);

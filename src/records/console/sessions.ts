@@ -3,7 +3,7 @@ import type { IdentityProvider } from "../../access/oidc/identity-provider.ts";
 import { checkPassword, hashPassword, type PasswordCost } from "../../access/password.ts";
 import type { People } from "../../access/session.ts";
 import { createSessions } from "../../access/session.ts";
-import { createEntrance, type Entrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
+import { Entrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
 import type { PlainRequest } from "../../lib/http/plain-request.ts";
@@ -58,7 +58,7 @@ export function createConsoleSessions(
   };
   const { passkeys } = console;
   const owner = async () => idOf(await console.accountByName(operatorAccount));
-  const entrance = createEntrance({ service: "records", sessions, people, passkeys, owner }, shared);
+  const entrance = new Entrance({ service: "records", sessions, people, passkeys, owner }, shared);
   const actorOf = async (request: CookieRequest): Promise<Actor | "none" | "forged"> => {
     const { method, headers, ip: from } = request;
     const isPlain = "socket" in request ? isPlainHttp(request) : request.isPlainHttp === true;

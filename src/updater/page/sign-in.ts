@@ -5,7 +5,7 @@ import { hashSecret, sameHash } from "../../access/secret.ts";
 import { createSessions, type People } from "../../access/session.ts";
 import { createSignIn } from "../../access/session-http.ts";
 import { createSessionStore, sessionTables } from "../../access/session-store.ts";
-import { createEntrance, type SessionOutcome, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
+import { Entrance, type SessionOutcome, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type PlainAnswer, type PlainRequest, problem } from "../../lib/http/plain-request.ts";
@@ -61,7 +61,7 @@ export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: S
     forOidc: async () => pageUser,
   };
   const owner = async () => pageUser;
-  const entrance = createEntrance({ service: "updater", sessions, people, passkeys, owner }, shared);
+  const entrance = new Entrance({ service: "updater", sessions, people, passkeys, owner }, shared);
   const byPassword = () => cachedPeople !== undefined;
   const signIn = createSignIn({ entrance, people, provider, services, byPassword, now, note });
   return {

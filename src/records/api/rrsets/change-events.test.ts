@@ -7,7 +7,7 @@ import { saveStandby, standbyTakesOver } from "../../../../test/rig/records/stan
 import { createZoneIn } from "../../../../test/rig/store/write.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { type Scope, wholeAccount } from "../../../core/may.ts";
-import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
+import { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { type LoggedChange, plainSettings } from "../../model.ts";
 import { plainIds } from "../../queries/obfuscated-ids.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
@@ -43,7 +43,7 @@ describe("event streams", () => {
         changesAfter: (...asked) => (away ? Promise.reject(new Error("away")) : store.changesAfter(...asked)),
       },
       () => true,
-      createFairSchedule(),
+      new FairSchedule(),
     );
     const { account } = pool.zone;
     const actorNow = async () => ({ account, label: "test", scope: wholeAccount });
@@ -80,7 +80,7 @@ describe("event streams", () => {
         };
       },
     };
-    const streams = createEventStreams(counted, () => true, createFairSchedule());
+    const streams = createEventStreams(counted, () => true, new FairSchedule());
     const start = await store.lastChange();
     const sent: string[] = [];
     const follow = (signal: AbortSignal) => {
@@ -105,7 +105,7 @@ describe("event streams", () => {
   async function sentWith(scopes: readonly (Scope | undefined)[]): Promise<readonly string[]> {
     const pool = await makePool(store);
     const maySee = (actor: Actor, { zoneName }: LoggedChange) => actor.scope.zones?.includes(zoneName) ?? true;
-    const streams = createEventStreams(store, maySee, createFairSchedule());
+    const streams = createEventStreams(store, maySee, new FairSchedule());
     const { account } = pool.zone;
     const sent: string[] = [];
     let asked = 0;
@@ -157,7 +157,7 @@ describe("event streams", () => {
   it("read nothing of other accounts, however long the log is", async () => {
     const { counted, read } = await longLog(3_000);
     const { id } = await store.ensureAccount("quiet", 1);
-    const streams = createEventStreams(counted, () => true, createFairSchedule());
+    const streams = createEventStreams(counted, () => true, new FairSchedule());
     const following = streams.follow(followerOf(id), 0, async () => true, stop.signal);
     await nextTurn();
     stop.abort();
@@ -168,7 +168,7 @@ describe("event streams", () => {
 
   it("take schedule with others while they catch up, and stop when the reader disconnects", async () => {
     const { account, counted, read } = await longLog(3_000);
-    const streams = createEventStreams(counted, () => false, createFairSchedule());
+    const streams = createEventStreams(counted, () => false, new FairSchedule());
     const following = streams.follow(followerOf(account), 0, async () => true, stop.signal);
     await nextTurn();
     await nextTurn();
@@ -194,7 +194,7 @@ describe("after the database has lost changes", () => {
     await pool.add(shared, "192.0.2.1");
     await saveStandby(client);
     const { position: start } = await shared.logEnd();
-    const streams = createEventStreams(shared, () => true, createFairSchedule());
+    const streams = createEventStreams(shared, () => true, new FairSchedule());
     const sent: string[] = [];
     const received = (count: number) =>
       until(() => sent.length === count, { what: () => `${count} events: ${JSON.stringify(sent)}` });

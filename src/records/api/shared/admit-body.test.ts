@@ -3,7 +3,6 @@ import { connect, type Socket } from "node:net";
 import { fastify } from "fastify";
 import { expect, it, onTestFinished } from "vitest";
 import { wholeAccount } from "../../../core/may.ts";
-import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { scheduleHeavyRequests } from "./admit-body.ts";
 
 it("a request whose client leaves while it waits is neither authenticated again nor handled", async () => {
@@ -21,7 +20,7 @@ it("a request whose client leaves while it waits is neither authenticated again 
   };
   scheduleHeavyRequests(
     server,
-    { ...createFairSchedule(), next },
+    { next },
     {
       isStillValid: async ({ url }) => done.push(`checked ${url}`) > 0,
       refuse: (reply) => reply.code(401).send(),

@@ -87,7 +87,7 @@ export type AccessCheck = {
  */
 export function scheduleHeavyRequests(
   api: FastifyInstance,
-  schedule: FairSchedule,
+  schedule: Pick<FairSchedule, "next">,
   { isStillValid: stillGood, refuse }: AccessCheck,
 ): void {
   api.addHook("onRoute", (route) => {

@@ -6,7 +6,7 @@ import { createToken, hashSecret } from "../../../access/secret.ts";
 import { parseNetwork } from "../../../core/addresses/network.ts";
 import type { ParentFault } from "../../../core/dnssec/parent-view.ts";
 import { wholeAccount } from "../../../core/may.ts";
-import { createRequestCounters } from "../../../lib/http/server.ts";
+import { RequestCounters } from "../../../lib/http/server.ts";
 import { createLog } from "../../../process/log.ts";
 import { signingKeyFile } from "../../open-store.ts";
 import { printRecordMetrics } from "../../print-metrics.ts";
@@ -92,7 +92,7 @@ describe("the record service, monitored", () => {
   it("still reports its metrics while the database does not answer", async () => {
     await start();
     const { counters } = service.store;
-    const requests = createRequestCounters();
+    const requests = new RequestCounters();
     const away = { counters, lastChange: () => Promise.reject(new Error("away")) };
     const text = await printRecordMetrics({
       requests,
@@ -133,7 +133,7 @@ describe("the record service, monitored", () => {
     await start();
     const { counters, lastChange } = service.store;
     const text = await printRecordMetrics({
-      requests: createRequestCounters(),
+      requests: new RequestCounters(),
       store: { counters, lastChange },
       streams: { open: 0 },
       now: () => 1_000,

@@ -29,13 +29,11 @@ export type PostgresFeedOptions = {
 /** A lost notification is made up for within this time. */
 const readEvery = 2_000;
 
-export const createPostgresFeed = (options: PostgresFeedOptions) => new PostgresFeed(options);
-
 /**
  * Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by regular
  * polling.
  */
-class PostgresFeed {
+export class PostgresFeed {
   readonly #options: PostgresFeedOptions;
   readonly #feed = createChangeFeed();
   readonly #listening: ReturnType<typeof listenTo>;

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { finish, type Steps } from "../../../core/steps.ts";
-import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
+import { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { isLockTimeout } from "../../../lib/postgres/faults.ts";
 import type { Postgres } from "../../../lib/postgres/open.ts";
@@ -74,7 +74,7 @@ export class PostgresWriteQueue {
   #locking: readonly QueuedWrite[] | undefined;
   #made = 0;
   /** For writes that are alone in their batch. */
-  readonly #schedule = createFairSchedule();
+  readonly #schedule = new FairSchedule();
 
   constructor(options: PostgresQueueOptions) {
     this.#options = options;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, startPostgres } from "../../../../test/rig/postgres.ts";
 import { addressOf } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
-import { createSharedRateLimit } from "../../../lib/limits/shared-rate-limit.ts";
+import { SharedRateLimit } from "../../../lib/limits/shared-rate-limit.ts";
 import { openPostgres, type Postgres } from "../../../lib/postgres/open.ts";
 import { noLog } from "../../../process/log.ts";
 import { budgetTable, openPostgresBudget, type PostgresBudget } from "./shared-limits.ts";
@@ -77,7 +77,7 @@ describe("a common budget in PostgreSQL", () => {
   });
 
   it("holds a limit on three nodes under heavy load", async () => {
-    const nodes = budgets.map((budget) => createSharedRateLimit({ perMinute: 200, budget, patience: 60_000 }));
+    const nodes = budgets.map((budget) => new SharedRateLimit({ perMinute: 200, budget, patience: 60_000 }));
     const started = Date.now();
     let passed = 0;
     const storm = nodes.flatMap((node) =>

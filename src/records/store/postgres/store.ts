@@ -27,7 +27,7 @@ import { createSqlLeftovers } from "../sql/leftovers.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
-import { createPostgresFeed } from "./feed.ts";
+import { PostgresFeed } from "./feed.ts";
 import { createPostgresGuesses } from "./guesses.ts";
 import { createLogReads } from "./log.ts";
 import { readObstacle } from "./neighbours.ts";
@@ -38,7 +38,7 @@ import { postgresMigrations } from "./schema.ts";
 import { createPresignStore } from "./signed/presign-store.ts";
 import { createPresigning } from "./signed/presigning.ts";
 import { countWrites, postgresSql } from "./sql.ts";
-import { createPostgresTokens, createWriteAccess, type WriteAccess } from "./tokens.ts";
+import { createWriteAccess, PostgresTokens, type WriteAccess } from "./tokens.ts";
 import { createRun } from "./writes.ts";
 
 export type PostgresStoreOptions = {
@@ -96,10 +96,10 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
     access.announce();
   };
   const writeAccess = createWriteAccess(counted, accessChanged);
-  const tokens = createPostgresTokens(counted, writeAccess, () => feed.isUp());
+  const tokens = new PostgresTokens(counted, writeAccess, () => feed.isUp());
   const guesses = createPostgresGuesses(postgres);
   const logReads = createLogReads(postgres);
-  const feed = createPostgresFeed({
+  const feed = new PostgresFeed({
     postgres,
     log,
     start: await logReads.logEnd(),

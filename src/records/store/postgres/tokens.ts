@@ -23,11 +23,8 @@ export const createWriteAccess =
     return result;
   };
 
-export const createPostgresTokens = (postgres: Postgres, writeAccess: WriteAccess, isUp: () => boolean) =>
-  new PostgresTokens(postgres, writeAccess, isUp);
-
 /** Tokens are cached while `isUp` says that notifications arrive, until `forget` is called. */
-class PostgresTokens {
+export class PostgresTokens {
   readonly store: TokenStore;
   readonly #postgres: Postgres;
   readonly #isUp: () => boolean;

@@ -5,7 +5,7 @@ import { createStoreCounters } from "../counters.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { LargeWrites, type PlannedWrite, type Planning, planSmall, smallWriteLimits } from "./large-writes.ts";
 import { migrations } from "./schema.ts";
-import { prepareWriteConnection } from "./write-connection.ts";
+import { WriteConnection } from "./write-connection.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
 
 let time = 0;
@@ -37,7 +37,7 @@ it("a pause ends, and concerns no other account", () => {
 });
 
 const database = openSqlite(":memory:", migrations);
-const main = prepareWriteConnection(database);
+const main = new WriteConnection(database);
 const nothing = () => undefined;
 const hooks = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
 const queue = new WriteQueue({
@@ -55,7 +55,7 @@ const open = (left: number) => {
     queue,
     main,
     pauses: { heldUp: (account) => void heldUp.push(account), left: () => left },
-    open: () => prepareWriteConnection(openSqlite(":memory:", migrations)),
+    open: () => new WriteConnection(openSqlite(":memory:", migrations)),
   });
   writes = opened;
   return opened;

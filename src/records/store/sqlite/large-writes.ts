@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
-import { createFairSchedule } from "../../../lib/limits/fair-schedule.ts";
+import { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { LoggedRow } from "../../model.ts";
 import {
@@ -119,7 +119,7 @@ export class LargeWrites {
   readonly #open: LargeWritesOptions["open"];
   readonly #presign: LargeWritesOptions["presign"];
   readonly #pauses: ReturnType<typeof createLargeWritePauses>;
-  readonly #schedule = createFairSchedule({ part: partOfPlan, mostWaiting });
+  readonly #schedule = new FairSchedule({ part: partOfPlan, mostWaiting });
   readonly #connections = new Set<WriteConnection>();
   readonly #closing = new AbortController();
 

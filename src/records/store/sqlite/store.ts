@@ -31,12 +31,7 @@ import { type PlanOptions, planningOf } from "./plan-writes.ts";
 import { migrations } from "./schema.ts";
 import { createPresignStore } from "./signed/presign-store.ts";
 import { prepareTokens } from "./tokens.ts";
-import {
-  openWriteConnection,
-  prepareWriteConnection,
-  transactionHooks,
-  type WriteConnection,
-} from "./write-connection.ts";
+import { openWriteConnection, transactionHooks, WriteConnection } from "./write-connection.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
 import { WriterThread } from "./writer-thread.ts";
 
@@ -189,7 +184,7 @@ class StoreFile {
   constructor({ path, steps, signer, writerThread, limits }: StoreFileOptions) {
     const database = openSqlite(path, steps);
     this.foreign = watchForeignCommits(database);
-    this.main = prepareWriteConnection(database, limits?.set, signer);
+    this.main = new WriteConnection(database, limits?.set, signer);
     this.foreign.onCommit(this.main.rowCache.forget);
     this.#disk = openWalSync(database, path);
     this.#feed = createSqliteFeed({

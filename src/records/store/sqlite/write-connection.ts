@@ -15,14 +15,11 @@ import { Reads } from "./read.ts";
 import { RowCache } from "./row-cache.ts";
 import { CommitSigner } from "./signed/commit-signer.ts";
 import { SignedNames } from "./signed/names.ts";
-import { prepareSetWriter, type SetWriter } from "./write.ts";
+import { SetWriter } from "./write.ts";
 import type { TransactionHooks } from "./write-queue.ts";
 
 /** Up to this many owners are read in one step; if there are more, each takes one step. */
 const fewOwners = 10;
-
-export const prepareWriteConnection = (database: DatabaseSync, mostValues?: number, signer?: Signer): WriteConnection =>
-  new WriteConnection(database, mostValues, signer);
 
 const prepare = (database: DatabaseSync) => ({
   insertZone: database.prepare(
@@ -62,7 +59,7 @@ export class WriteConnection {
     this.#neighboursOf = prepareNeighbours(database);
     this.read = new Reads(database);
     this.rowCache = new RowCache(this.read, (zone, owner) => this.signedNames().at(zone, owner));
-    this.writer = prepareSetWriter(database, this.rowCache, this.signedNames);
+    this.writer = new SetWriter(database, this.rowCache, this.signedNames);
     this.actions = prepareActions(database);
   }
 
@@ -216,7 +213,7 @@ export function openWriteConnection(path: string, mostValues?: number): WriteCon
   const database = new DatabaseSync(path);
   try {
     database.exec(settings);
-    return prepareWriteConnection(database, mostValues);
+    return new WriteConnection(database, mostValues);
   } catch (error) {
     database.close();
     throw error;

@@ -9,27 +9,6 @@ import { type ManyRows, prepareManyRows } from "./many-rows.ts";
 import type { RowCache } from "./row-cache.ts";
 import type { SignedNames } from "./signed/names.ts";
 
-/** Turns the effect of a write into rows. Call it inside a transaction; the cache of rows is updated immediately. */
-export type SetWriter = {
-  /** `existing` are the sets that the write could see. */
-  readonly apply: (effect: WriteEffect, existing: readonly RRset[]) => void;
-  /** The first sets of a zone, under its initial serial. */
-  readonly createSets: (zone: Zone, created: readonly Change[], by: WrittenBy) => void;
-  /** Like `apply`, for a large write with prepared rows. */
-  readonly applying: (effect: WriteEffect, rows: ManyRows) => Steps<void>;
-  readonly creatingSets: (zone: Zone, created: readonly Change[], by: WrittenBy, rows: ManyRows) => Steps<void>;
-  /** The zone's row was deleted. */
-  readonly removed: (zone: Zone) => void;
-  readonly begun: () => void;
-  /** Zones are written here, once per transaction. */
-  readonly ending: () => void;
-  /** The rows that this transaction added to the log. */
-  readonly logged: () => readonly LoggedRow[];
-};
-
-export const prepareSetWriter = (database: DatabaseSync, rowCache: RowCache, signed: () => SignedNames): SetWriter =>
-  new SqliteSetWriter(database, rowCache, signed);
-
 const prepare = (database: DatabaseSync) => ({
   updateZone: database.prepare("UPDATE zones SET serial = ?, modified = ?, record_count = ? WHERE number = ?"),
   updateSettings: database.prepare("UPDATE zones SET settings = ? WHERE number = ?"),
@@ -45,7 +24,8 @@ const prepare = (database: DatabaseSync) => ({
   ),
 });
 
-class SqliteSetWriter implements SetWriter {
+/** Turns the effect of a write into rows. Call it inside a transaction; the cache of rows is updated immediately. */
+export class SetWriter {
   readonly #database: DatabaseSync;
   readonly #rowCache: RowCache;
   readonly #signed: () => SignedNames;
@@ -67,6 +47,7 @@ class SqliteSetWriter implements SetWriter {
     this.#changed.clear();
   };
 
+  /** `existing` are the sets that the write could see. */
   readonly apply = (planned: WriteEffect, existing: readonly RRset[]): void => {
     const effect = this.#withMovedNames(planned);
     this.#writeZone(effect);
@@ -78,27 +59,30 @@ class SqliteSetWriter implements SetWriter {
     this.updateCache(effect.zone, effect.changes, existing);
   };
 
+  /** The first sets of a zone, under its initial serial. */
   readonly createSets = (zone: Zone, created: readonly Change[], by: WrittenBy): void =>
     this.#writeRows(firstEffect(zone, created, by));
-
-  readonly applying = (planned: WriteEffect, rows: ManyRows): Steps<void> => this.#applying(planned, rows);
 
   readonly creatingSets = (zone: Zone, created: readonly Change[], by: WrittenBy, rows: ManyRows): Steps<void> =>
     this.#writingMany(firstEffect(zone, created, by), rows);
 
+  /** The zone's row was deleted. */
   readonly removed = (zone: Zone): void => {
     this.#changed.delete(zone.number);
     this.#forgetRows();
   };
 
+  /** Zones are written here, once per transaction. */
   readonly ending = (): void => {
     for (const { serial, modified, recordCount, number } of this.#changed.values())
       this.#sql.updateZone.run(serial, modified, recordCount, number);
   };
 
+  /** The rows that this transaction added to the log. */
   readonly logged = (): readonly LoggedRow[] => this.#logged;
 
-  *#applying(planned: WriteEffect, rows: ManyRows): Steps<void> {
+  /** Like `apply`, for a large write with prepared rows. */
+  *applying(planned: WriteEffect, rows: ManyRows): Steps<void> {
     const effect = this.#withMovedNames(planned);
     this.#writeZone(effect);
     yield* this.#writingMany(effect, rows);

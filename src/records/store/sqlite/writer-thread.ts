@@ -10,7 +10,7 @@ import { directWrite, writeSmall } from "./direct-write.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { limitsInThread } from "./large-writes.ts";
 import { planningOf } from "./plan-writes.ts";
-import { prepareWriteConnection, transactionHooks } from "./write-connection.ts";
+import { transactionHooks, WriteConnection } from "./write-connection.ts";
 import { type Batch, type Job, type JobRunner, runBatch } from "./write-queue.ts";
 
 /** Instead of a batch. */
@@ -95,7 +95,7 @@ export type WriterStart = {
 export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limits?: RecordLimits): void {
   const database = openWriter(path);
   const foreign = watchForeignCommits(database);
-  const connection = prepareWriteConnection(database, limits?.set, signer);
+  const connection = new WriteConnection(database, limits?.set, signer);
   const { rowCache } = connection;
   let isForeign = false;
   foreign.onCommit(() => {

@@ -1,4 +1,4 @@
-import { createFairSchedule } from "../../../../lib/limits/fair-schedule.ts";
+import { FairSchedule } from "../../../../lib/limits/fair-schedule.ts";
 import type { Signer } from "../../../signing/signer.ts";
 import { PresignNeeded } from "../../plan-signatures.ts";
 import { type PresignStore, presign, runPresigned } from "../../presign.ts";
@@ -15,7 +15,7 @@ type PresigningOptions = {
  */
 export function createPresigning({ store, signer, add }: PresigningOptions) {
   // Each account signs one large zone at a time.
-  const schedule = createFairSchedule({ mostWaiting: 100 });
+  const schedule = new FairSchedule({ mostWaiting: 100 });
   const closing = new AbortController();
   const { signal } = closing;
   const running = new Set<Promise<unknown>>();
