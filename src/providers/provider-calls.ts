@@ -79,6 +79,8 @@ export type ProviderRules = {
   readonly mostSets: number;
   /** Whether a write needs to know what the set holds. If the caller does not say so, the set is read first. */
   readonly needsBefore: boolean;
+  /** A set is written by several requests: after a lost answer, it may hold a part of what was sent. */
+  readonly writesInSteps?: boolean;
   /** It cannot read a single set, so reading one costs as much as reading all of them. */
   readonly readsWholeZone?: boolean;
   /** The provider's documented limit for the requests of one token. */

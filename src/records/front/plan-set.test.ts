@@ -48,6 +48,26 @@ describe("after a read", () => {
     else expect(after.row.theirs).toEqual(theirs);
   });
 
+  describe("of a provider that writes a set in several requests, whose last answer was lost", () => {
+    const set = (ttl: number, ...values: readonly string[]): PublishedContent => ({ ttl, values });
+    const [old, wanted] = [set(300, "a", "b"), set(600, "b", "c", "d")];
+    const parts: readonly (readonly [string, PublishedContent | null, PublishedContent | null, Theirs, boolean])[] = [
+      ["values without the TTL", old, wanted, set(300, "b", "c", "d"), true],
+      ["the TTL and some values", old, wanted, set(600, "b", "c"), true],
+      ["a value that nobody here knows", old, wanted, set(300, "b", "x"), false],
+      ["another TTL", old, wanted, set(60, "b", "c", "d"), false],
+      ["a value is gone that both have", old, wanted, set(300, "a", "c"), false],
+      ["a set that is created", null, wanted, set(600, "d"), true],
+      ["a set that is deleted", old, null, set(300, "a"), true],
+      ["a set that is gone", old, wanted, null, false],
+    ];
+    test.each(parts)("%s", (_, held, sent, theirs, isPart) => {
+      const read = (rules: { readonly writesInSteps?: boolean }) =>
+        afterRead(row({ held, sent }), theirs, wanted, { before: ttls, now: ttls }, rules).kind;
+      expect([read({ writesInSteps: true }), read({})]).toEqual([isPart ? "known" : "drifted", "drifted"]);
+    });
+  });
+
   test("a new default TTL at the provider changes the sets that use it", () => {
     const held = content("192.0.2.1", null);
     const read = (there: number) => afterRead(row({ held }), held, one, { before: ttls, now: { ...ttls, there } }).kind;

@@ -1,3 +1,4 @@
+import type { ProviderRules } from "../../providers/provider-calls.ts";
 import type { PublishedContent, PublishedSet } from "../model.ts";
 import { type DefaultTtls, isSameContent, stateOf } from "./set-state.ts";
 
@@ -46,6 +47,7 @@ export function afterRead(
   theirs: Theirs,
   ours: PublishedContent | null,
   ttls: { readonly before: DefaultTtls; readonly now: DefaultTtls },
+  { writesInSteps = false }: Pick<ProviderRules, "writesInSteps"> = {},
 ): { readonly kind: "known" | "drifted"; readonly row: PublishedSet } {
   const { held, sent, refused } = row;
   if (!isReadableContent(theirs)) return { kind: "drifted", row: { ...row, sent: undefined, theirs } };
@@ -61,15 +63,22 @@ export function afterRead(
     theirs: undefined,
     refused: isStored ? undefined : refused,
   };
-  if (isHeld || isSent || isHalf(row, theirs, ttls.now) || isSameContent(ours, theirs, ttls.now))
-    return { kind: "known", row: knownRow };
+  const isPart = writesInSteps && isPartOfWrite(row, theirs, ttls.now);
+  if (isHeld || isSent || isPart || isSameContent(ours, theirs, ttls.now)) return { kind: "known", row: knownRow };
   return { kind: "drifted", row: { ...row, sent: undefined, theirs } };
 }
 
-/** A provider that takes values and TTL one after the other has refused the TTL. */
-const isHalf = ({ held, sent, refused }: PublishedSet, theirs: PublishedContent | null, ttls: DefaultTtls): boolean =>
-  Boolean(refused && sent && held && theirs) &&
-  isSameContent(theirs, { ttl: held?.ttl ?? null, values: sent?.values ?? [] }, ttls);
+/** A provider that stores values and TTL one after the other has stored only some of them: the rest was lost or refused. */
+function isPartOfWrite({ held, sent }: PublishedSet, theirs: PublishedContent | null, { there }: DefaultTtls): boolean {
+  if (sent === undefined || theirs === null) return false;
+  const both = [held, sent].filter((content) => content !== null);
+  const kept = held?.values.filter((value) => sent?.values.includes(value)) ?? [];
+  return (
+    both.some(({ ttl }) => (ttl ?? there) === (theirs.ttl ?? there)) &&
+    theirs.values.every((value) => both.some(({ values }) => values.includes(value))) &&
+    kept.every((value) => theirs.values.includes(value))
+  );
+}
 
 const ttlMoved = (
   theirs: PublishedContent | null,

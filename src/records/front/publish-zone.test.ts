@@ -76,7 +76,7 @@ function rig() {
   } as unknown as RecordStore;
   const theirs = () => (state.there ? { ...place, ttl: state.thereTtl, values: [state.there] } : undefined);
   const provider = {
-    rules: { mostSets: 1, ttl: { zoneDefault: true } },
+    rules: { mostSets: 1, writesInSteps: true, ttl: { zoneDefault: true } },
     wait: () => 0,
     write: async (_: string, changes: readonly ProviderChange[]) =>
       changes.map((change): ChangeOutcome => {
@@ -174,6 +174,21 @@ test("a set whose values were stored, but not its TTL, is refused with the provi
   await publish();
   expect(stateOf({ ttl: 300, values: ["192.0.2.2"] }, rows.get("www A"), ttls)).toBe("refused");
   expect(state.errors).toEqual(["no such TTL"]);
+});
+
+test("a set whose values were stored, before the answer was lost, is sent again with its TTL", async () => {
+  const { rows, state, work, publish } = rig();
+  rows.set("www A", { ...place, held: { ...held, ttl: 60 }, at: 0 });
+  [state.value, state.thereTtl] = ["192.0.2.2", 60];
+  state.answer = ({ content }) => {
+    state.there = content?.values[0];
+    state.answer = undefined;
+    return { kind: "unknown", fault: { kind: "later", because: "cut" } as never };
+  };
+  work.add(1, [place]);
+  await publish();
+  await publish();
+  expect([state.sent, state.ended, state.errors]).toEqual([["A 192.0.2.2"], [1], [undefined]]);
 });
 
 test("a set that is missing in the list of the zone is gone only if a second read says so", async () => {

@@ -196,7 +196,8 @@ export class PublishedZoneWork {
     this.#isReached = true;
     account.worked();
     const read = works.map((work, at) => {
-      const after = afterRead(work.row, found.theirs[at] ?? null, work.ours, { before: ttls, now: ttls });
+      const theirs = found.theirs[at] ?? null;
+      const after = afterRead(work.row, theirs, work.ours, { before: ttls, now: ttls }, account.provider.rules);
       return { ...work, ...after };
     });
     await this.#learnt(round, read);
@@ -349,7 +350,10 @@ export class PublishedZoneWork {
     // What is being changed here is left out: its next write finds out.
     const read = works
       .filter(({ key }) => !this.#pending.has(key))
-      .map((work) => ({ ...work, ...afterRead(work.row, theirs.by.get(work.key) ?? null, work.ours, ttls) }))
+      .map((work) => {
+        const its = theirs.by.get(work.key) ?? null;
+        return { ...work, ...afterRead(work.row, its, work.ours, ttls, account.provider.rules) };
+      })
       .filter(({ row, stored }) => stored === undefined || !sameRow(row, stored));
     // A read that is due later, because a request may still be carried out, stays due.
     if (this.#readBy <= begun) this.#readBy = Number.POSITIVE_INFINITY;

@@ -52,6 +52,7 @@ const rules: ProviderRules = {
   mostValues: mostRecords,
   mostSets: 1,
   needsBefore: false,
+  writesInSteps: true,
   // https://docs.hetzner.cloud/reference/cloud#rate-limiting
   budget: { requests: 3_600, seconds: 3_600 },
 };

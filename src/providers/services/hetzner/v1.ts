@@ -27,6 +27,7 @@ const rules: ProviderRules = {
   mostValues: 50,
   mostSets: 1,
   needsBefore: true,
+  writesInSteps: true,
   readsWholeZone: true,
 };
 
