@@ -4,7 +4,7 @@ import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
 import type { LoggedChange, PublishedContent, PublishedSet, Zone } from "../model.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
-import { contentIn, keyOf, theirsOfSet } from "./theirs.ts";
+import { contentIn, keyOf } from "./theirs.ts";
 
 /** The provider refuses this set or a part of it, not everything. */
 export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifted" }>): boolean =>
@@ -49,16 +49,14 @@ export async function saveRows<T extends SetWork>(
 /** What is known about a set after it was sent. */
 export function rowAfter(
   { row, ours }: { readonly row: PublishedSet; readonly ours: PublishedContent | null },
-  outcome: ChangeOutcome,
+  outcome: Exclude<ChangeOutcome, { kind: "drifted" }>,
 ): PublishedSet {
   const settledRow = { ...row, sent: undefined, refused: undefined };
-  if (outcome.kind !== "done" && outcome.kind !== "drifted" && isOfSet(outcome))
+  if (outcome.kind !== "done" && isOfSet(outcome))
     return { ...row, sent: ours, refused: { content: ours, words: outcome.fault.because } };
   switch (outcome.kind) {
     case "done":
       return { ...settledRow, held: ours && { ttl: outcome.set ? outcome.set.ttl : ours.ttl, values: ours.values } };
-    case "drifted":
-      return { ...settledRow, theirs: theirsOfSet(outcome.set) };
     case "refused":
     case "waiting":
       return settledRow;
@@ -88,6 +86,31 @@ export const deletionsFirst = <T extends { readonly owner: string; readonly ours
 
 export const sameRow = ({ at: _, ...a }: PublishedSet, { at: __, ...b }: PublishedSet): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
+
+/** Milliseconds in which a request may still be carried out whose outcome was lost. */
+const latest = 3_600_000;
+
+type Late = { readonly content: PublishedContent | null; readonly until: Instant };
+
+/** What was sent without a known outcome. If the provider has it later, nobody else wrote it there. */
+export class LateRequests {
+  readonly #bySet = new Map<string, readonly Late[]>();
+
+  add(key: string, content: PublishedContent | null, now: Instant): void {
+    for (const [each, late] of this.#bySet) if (late.every(({ until }) => until < now)) this.#bySet.delete(each);
+    const same = JSON.stringify(content);
+    const others = this.#lateOf(key, now).filter((late) => JSON.stringify(late.content) !== same);
+    this.#bySet.set(key, [...others, { content, until: now + latest }]);
+  }
+
+  of(key: string, now: Instant): readonly (PublishedContent | null)[] {
+    return this.#lateOf(key, now).map(({ content }) => content);
+  }
+
+  #lateOf(key: string, now: Instant): readonly Late[] {
+    return this.#bySet.get(key)?.filter(({ until }) => until >= now) ?? [];
+  }
+}
 
 /** Rows of the log per read. */
 const rowsAtOnce = 1_000;

@@ -62,9 +62,9 @@ describe("after a read", () => {
       ["a set that is gone", old, wanted, null, false],
     ];
     test.each(parts)("%s", (_, held, sent, theirs, isPart) => {
-      const read = (rules: { readonly writesInSteps?: boolean }) =>
-        afterRead(row({ held, sent }), theirs, wanted, { before: ttls, now: ttls }, rules).kind;
-      expect([read({ writesInSteps: true }), read({})]).toEqual([isPart ? "known" : "drifted", "drifted"]);
+      const read = (writesInSteps: boolean) =>
+        afterRead(row({ held, sent }), theirs, wanted, { before: ttls, now: ttls, rules: { writesInSteps } }).kind;
+      expect([read(true), read(false)]).toEqual([isPart ? "known" : "drifted", "drifted"]);
     });
   });
 

@@ -38,6 +38,16 @@ export type Theirs = PublishedContent | { readonly unreadable: string } | null;
 export const isReadableContent = (theirs: Theirs): theirs is PublishedContent | null =>
   theirs === null || !("unreadable" in theirs);
 
+/** What is known about the provider when a set was read. */
+export type ReadAt = {
+  /** The default TTLs before the read, and now. */
+  readonly before: DefaultTtls;
+  readonly now: DefaultTtls;
+  readonly rules?: Pick<ProviderRules, "writesInSteps">;
+  /** What was sent before without a known outcome. */
+  readonly late?: readonly (PublishedContent | null)[];
+};
+
 /**
  * What is known about a set after it was read: the provider holds what moor knew or sent, or the same as the set
  * here, or something else.
@@ -46,16 +56,18 @@ export function afterRead(
   row: PublishedSet,
   theirs: Theirs,
   ours: PublishedContent | null,
-  ttls: { readonly before: DefaultTtls; readonly now: DefaultTtls },
-  { writesInSteps = false }: Pick<ProviderRules, "writesInSteps"> = {},
+  { before, now, rules, late = [] }: ReadAt,
 ): { readonly kind: "known" | "drifted"; readonly row: PublishedSet } {
   const { held, sent, refused } = row;
   if (!isReadableContent(theirs)) return { kind: "drifted", row: { ...row, sent: undefined, theirs } };
   // A default TTL that was changed at the provider is a change of all sets that use it.
   const isHeld =
-    isSameContent(held, theirs, ttls.before) && isSameContent(held, theirs, ttls.now) && !ttlMoved(theirs, ttls);
-  const isSent = sent !== undefined && isSameContent(sent, theirs, ttls.now);
-  const isStored = refused !== undefined && isSameContent(refused.content, theirs, ttls.now);
+    isSameContent(held, theirs, before) && isSameContent(held, theirs, now) && !ttlMoved(theirs, { before, now });
+  const isOwn = [...(sent === undefined ? [] : [sent]), ...late].some(
+    (own) =>
+      isSameContent(own, theirs, now) || (rules?.writesInSteps === true && isPartOfWrite({ held, own }, theirs, now)),
+  );
+  const isStored = refused !== undefined && isSameContent(refused.content, theirs, now);
   const knownRow = {
     ...row,
     held: theirs,
@@ -63,16 +75,22 @@ export function afterRead(
     theirs: undefined,
     refused: isStored ? undefined : refused,
   };
-  const isPart = writesInSteps && isPartOfWrite(row, theirs, ttls.now);
-  if (isHeld || isSent || isPart || isSameContent(ours, theirs, ttls.now)) return { kind: "known", row: knownRow };
+  if (isHeld || isOwn || isSameContent(ours, theirs, now)) return { kind: "known", row: knownRow };
   return { kind: "drifted", row: { ...row, sent: undefined, theirs } };
 }
 
-/** A provider that stores values and TTL one after the other has stored only some of them: the rest was lost or refused. */
-function isPartOfWrite({ held, sent }: PublishedSet, theirs: PublishedContent | null, { there }: DefaultTtls): boolean {
-  if (sent === undefined || theirs === null) return false;
-  const both = [held, sent].filter((content) => content !== null);
-  const kept = held?.values.filter((value) => sent?.values.includes(value)) ?? [];
+/**
+ * Whether a provider that stores values and TTL one after the other has stored only some of them: the rest was lost or
+ * refused.
+ */
+function isPartOfWrite(
+  { held, own }: { readonly held: PublishedContent | null; readonly own: PublishedContent | null },
+  theirs: PublishedContent | null,
+  { there }: DefaultTtls,
+): boolean {
+  if (theirs === null) return false;
+  const both = [held, own].filter((content) => content !== null);
+  const kept = held?.values.filter((value) => own?.values.includes(value)) ?? [];
   return (
     both.some(({ ttl }) => (ttl ?? there) === (theirs.ttl ?? there)) &&
     theirs.values.every((value) => both.some(({ values }) => values.includes(value))) &&

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createLog } from "../../process/log.ts";
 import type { ChangeOutcome, Provider, ProviderChange } from "../../providers/provider.ts";
 import {
@@ -278,6 +278,51 @@ test("after an outcome that is not known, an earlier read of the zone does not c
   state.now = 61_000;
   await readAll();
   expect(due()).toBe(Number.POSITIVE_INFINITY);
+});
+
+describe("a request that is carried out after its outcome was lost, and after a newer one, is not somebody else's", () => {
+  const late = async () => {
+    const all = rig();
+    const { rows, state, work, publish } = all;
+    rows.set("www A", { ...place, held, at: 0 });
+    [state.value, state.there] = ["192.0.2.2", "192.0.2.1"];
+    state.answer = () => ({ kind: "unknown", fault: { kind: "later", because: "cut" } as never });
+    work.add(1, [place]);
+    await publish();
+    [state.value, state.answer] = ["192.0.2.3", undefined];
+    work.add(2, [place]);
+    await publish();
+    expect([state.there, state.ended]).toEqual(["192.0.2.3", [1, 2]]);
+    state.there = "192.0.2.2";
+    return all;
+  };
+
+  test("when the zone is read", async () => {
+    const { rows, state, publish, readAll } = await late();
+    await readAll();
+    expect(stateOf(third, rows.get("www A"), ttls)).toBe("waiting");
+    await publish();
+    expect([state.there, rows.get("www A")?.theirs]).toEqual(["192.0.2.3", undefined]);
+  });
+
+  test("when the set is written", async () => {
+    const { state, work, publish } = await late();
+    state.answer = () => {
+      state.answer = undefined;
+      return { kind: "drifted", set: { ...place, ttl: 300, values: ["192.0.2.2"] } };
+    };
+    state.value = "192.0.2.4";
+    work.add(3, [place]);
+    await publish();
+    expect([state.there, state.ended, state.errors]).toEqual(["192.0.2.4", [1, 2, 3], [undefined, undefined]]);
+  });
+
+  test("unless it was lost long ago", async () => {
+    const { rows, state, readAll } = await late();
+    state.now += 7_200_000;
+    await readAll();
+    expect(rows.get("www A")?.theirs).toEqual(second);
+  });
 });
 
 test("a zone whose last run ended in the middle of a request is read again a minute later", async () => {

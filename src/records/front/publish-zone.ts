@@ -2,7 +2,8 @@ import type { Instant } from "../../core/instant.ts";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import type { Logger } from "../../process/log.ts";
 import { isOfService, type ServiceFault } from "../../providers/answers/service-fault.ts";
-import { neverRead, type Publication, type PublishedZone, type Zone } from "../model.ts";
+import type { ChangeOutcome } from "../../providers/provider.ts";
+import { neverRead, type Publication, type PublishedSet, type PublishedZone, type Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
 import {
@@ -11,19 +12,20 @@ import {
   deletionsFirst,
   doubt,
   isOfSet,
+  LateRequests,
   rowAfter,
   type SetWork,
   sameRow,
   saveRows,
 } from "./after-write.ts";
 import { PendingSets } from "./pending-sets.ts";
-import { afterRead, drifted, isReadableContent, planSet } from "./plan-set.ts";
+import { afterRead, drifted, isReadableContent, planSet, type Theirs } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { publishZoneRule, takingByRule } from "./publish-rule.ts";
 import type { PublishingState } from "./publishing-metrics.ts";
 import { readWorks, type Work } from "./read-works.ts";
 import { contentOf, type DefaultTtls, isProviders, ttlsOf } from "./set-state.ts";
-import { allRows, confirmGone, keyOf, theirsIn, theirsOf } from "./theirs.ts";
+import { allRows, confirmGone, keyOf, theirsIn, theirsOf, theirsOfSet } from "./theirs.ts";
 import { WaitingSerials } from "./waiting-serials.ts";
 import { ZoneNote } from "./zone-note.ts";
 
@@ -68,6 +70,7 @@ export class PublishedZoneWork {
   readonly #options: ZoneOptions;
   readonly #pending = new PendingSets();
   readonly #serials = new WaitingSerials();
+  readonly #late = new LateRequests();
   readonly #note: ZoneNote;
   #failures = 0;
   /** When the whole zone is to be read, whatever the interval of the zone is. */
@@ -123,11 +126,17 @@ export class PublishedZoneWork {
       if (kind === "send" || kind === "read") this.#pending.add(place);
     }
     // A request of the last run may still be carried out, as after every outcome that is not known.
-    if ([...rows.values()].some(({ sent }) => sent !== undefined)) this.#readLate();
+    for (const row of rows.values()) if (row.sent !== undefined) this.#lost(row);
     const withDefault = sets.filter(({ ttl }) => ttl === null);
     const changed = await changedIn(store, zone, serials, withDefault);
     // A write that the history does not have waits for everything: what it changed is unknown.
     for (const serial of serials) this.add(serial, changed.get(serial) ?? this.#pending.places);
+  }
+
+  /** The request may still be carried out. */
+  #lost({ sent, ...place }: Pick<PublishedSet, "sent"> & SetPlace): void {
+    if (sent !== undefined) this.#late.add(keyOf(place), sent, this.#options.now());
+    this.#readLate();
   }
 
   #readLate(): void {
@@ -190,18 +199,22 @@ export class PublishedZoneWork {
 
   /** What the provider holds is unknown after an outcome that was lost: it is read, and not assumed. */
   async #readAgain(round: Round, works: readonly Work[]): Promise<RoundEnd> {
-    const { account, zone, signal, ttls } = round;
+    const { account, zone, signal } = round;
     const found = await theirsOf(account.provider, zone.name, works, signal);
     if ("fault" in found) return await this.#failed(round, works, found.fault);
     this.#isReached = true;
     account.worked();
-    const read = works.map((work, at) => {
-      const theirs = found.theirs[at] ?? null;
-      const after = afterRead(work.row, theirs, work.ours, { before: ttls, now: ttls }, account.provider.rules);
-      return { ...work, ...after };
-    });
+    const read = works.map((work, at) => this.#afterRead(round, work, found.theirs[at] ?? null));
     await this.#learnt(round, read);
     return { retry: undefined };
+  }
+
+  #afterRead<T extends Work>({ account, ttls }: Round, work: T, theirs: Theirs, now = ttls) {
+    const late = this.#late.of(work.key, this.#options.now());
+    return {
+      ...work,
+      ...afterRead(work.row, theirs, work.ours, { before: ttls, now, rules: account.provider.rules, late }),
+    };
   }
 
   /** Stores what a read has shown. */
@@ -231,7 +244,7 @@ export class PublishedZoneWork {
     const outcomes = await account.provider.write(zone.name, changes, signal);
     const ended = works.flatMap((work, at) => {
       const outcome = outcomes[at];
-      return outcome ? [{ ...work, row: rowAfter(work, outcome), outcome }] : [];
+      return outcome ? [this.#afterOutcome(round, work, outcome)] : [];
     });
     const drifts: Work[] = [];
     const unsent: Work[] = [];
@@ -243,12 +256,12 @@ export class PublishedZoneWork {
     for (const work of saved) {
       const { outcome } = work;
       if (outcome.kind === "done") this.#serials.settle(work.key, work.serials);
-      else if (outcome.kind === "drifted") drifts.push(work);
+      else if (work.isDrift) drifts.push(work);
       // What it holds after a refusal is read, and not assumed: it may have stored all of it, or a part.
-      else if (isOfSet(outcome)) this.#pending.add(work);
+      else if (outcome.kind === "drifted" || isOfSet(outcome)) this.#pending.add(work);
       else {
         unsent.push(work);
-        if (outcome.kind === "unknown") this.#readLate();
+        if (outcome.kind === "unknown") this.#lost(work.row);
         fault ??= outcome.fault;
         if (outcome.kind === "waiting") retry = Math.max(retry ?? 0, outcome.retryAfter);
       }
@@ -261,6 +274,13 @@ export class PublishedZoneWork {
       return { retry: undefined };
     }
     return await this.#failed(round, unsent, fault, retry);
+  }
+
+  #afterOutcome(round: Round, work: Work, outcome: ChangeOutcome) {
+    if (outcome.kind !== "drifted") return { ...work, row: rowAfter(work, outcome), outcome, isDrift: false };
+    const row = { ...work.row, sent: undefined, refused: undefined };
+    const { kind, ...after } = this.#afterRead(round, { ...work, row }, theirsOfSet(outcome.set));
+    return { ...after, outcome, isDrift: kind === "drifted" };
   }
 
   /** The provider, its token or the zone there has a fault: these sets are tried again later. */
@@ -329,8 +349,7 @@ export class PublishedZoneWork {
   async readAll(zone: Zone, published: Publication, account: OpenedAccount, signal: AbortSignal): Promise<RoundEnd> {
     const { store, now } = this.#options;
     const begun = now();
-    const before = ttlsOf(zone, this.#note.ttl);
-    const round = { zone, published, account, ttls: before, signal };
+    const round = { zone, published, account, ttls: ttlsOf(zone, this.#note.ttl), signal };
     const wait = account.wait(zone.name);
     if (wait > 0) return { retry: wait };
     const there = await account.defaultTtl(zone.name, signal);
@@ -338,7 +357,7 @@ export class PublishedZoneWork {
     const content = await account.provider.sets(zone.name, signal);
     if (content.kind !== "found") return await this.#failed(round, [], content);
     account.worked();
-    const ttls = { before, now: ttlsOf(zone, there.value) };
+    const ttls = ttlsOf(zone, there.value);
     const theirs = theirsIn(content.value);
     const rows = await allRows(store, this.number);
     const places = [...rows.values(), ...theirs.places].filter((place) => !isProviders(place));
@@ -350,15 +369,12 @@ export class PublishedZoneWork {
     // What is being changed here is left out: its next write finds out.
     const read = works
       .filter(({ key }) => !this.#pending.has(key))
-      .map((work) => {
-        const its = theirs.by.get(work.key) ?? null;
-        return { ...work, ...afterRead(work.row, its, work.ours, ttls, account.provider.rules) };
-      })
+      .map((work) => this.#afterRead(round, work, theirs.by.get(work.key) ?? null, ttls))
       .filter(({ row, stored }) => stored === undefined || !sameRow(row, stored));
     // A read that is due later, because a request may still be carried out, stays due.
     if (this.#readBy <= begun) this.#readBy = Number.POSITIVE_INFINITY;
     await this.#note.save({ ttl: there.value, readAt: now(), trouble: undefined });
-    await this.#learnt({ ...round, ttls: ttls.now }, read);
+    await this.#learnt({ ...round, ttls }, read);
     await this.#endActions();
     return { retry: undefined };
   }
