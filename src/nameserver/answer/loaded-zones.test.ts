@@ -10,9 +10,9 @@ const zone = (name: string, text = "www - A 192.0.2.1", serial = 1) => writtenZo
 const soaLine = "@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n";
 
 function follow(source: ZoneSource, limits = defaultLoadLimits) {
-  const zones: LoadedZones = new LoadedZones(source, limits);
+  const zones = new LoadedZones(source, limits);
   source.follow(zones.apply);
-  return { ...zones, where: async (name: string) => (await zones.find(keyOfName(name)))?.view.name };
+  return Object.assign(zones, { where: async (name: string) => (await zones.find(keyOfName(name)))?.view.name });
 }
 
 const values = (loaded: LoadedZone | undefined, type: string): readonly string[] =>
