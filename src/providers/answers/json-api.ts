@@ -1,4 +1,5 @@
 import { isObject } from "../../core/is-object.ts";
+import { printable } from "../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../lib/http-client/client.ts";
 import {
   type ApiDialect,
@@ -82,6 +83,14 @@ export function parseAny(text: string): JsonBody | undefined {
     return undefined;
   }
 }
+
+/** For an API whose errors are a text in one field. */
+export const errorTextIn =
+  (field: string): ApiDialect["errorIn"] =>
+  (status, body) => {
+    const text = body?.[field];
+    return { status, code: "", message: status >= 400 && isText(text) ? printable(text) : "" };
+  };
 
 export const isText = (value: unknown): value is string => typeof value === "string";
 export const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value);

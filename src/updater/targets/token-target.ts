@@ -1,4 +1,5 @@
-import { mapping, needed } from "../../lib/settings/mapping.ts";
+import type { Endpoint } from "../../lib/http-client/endpoint.ts";
+import { type Fields, type Mapping, mapping, needed, type ValueOf } from "../../lib/settings/mapping.ts";
 import type { SettingType } from "../../lib/settings/setting.ts";
 import { endpointFields, hostedFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import type { TargetConfig } from "../config/kinds.ts";
@@ -14,19 +15,19 @@ export const tokenSettings = (title: string, description: string, example: strin
     { title, description, checkKeys: oneTrust, transform: withTrust },
   );
 
-/** The settings of a hosted service: only the token is needed. */
-export const hostedSettings = (title: string, description: string, url: string, token: string) =>
-  mapping(
-    { ...hostedFields(url), token: needed(headerSecret(token)) },
-    { title, description, checkKeys: oneTrust, transform: withTrust },
-  );
+/** The settings of a hosted service: only its credentials are needed. */
+export const hosted = <F extends Fields>(title: string, description: string, url: string, credentials: F) =>
+  mapping<Fields>(
+    { ...hostedFields(url), ...credentials },
+    { title, description, checkKeys: oneTrust, transform: withTrust as never },
+  ) as unknown as Mapping<Endpoint & ValueOf<F>>;
 
-/** The settings of a hosted service whose key has two halves. */
+export const hostedSettings = (title: string, description: string, url: string, token: string) =>
+  hosted(title, description, url, { token: needed(headerSecret(token)) });
+
+/** For a key with two halves. */
 export const keyPairSettings = (title: string, description: string, url: string, key: string, half: string) =>
-  mapping(
-    { ...hostedFields(url), key: needed(headerSecret(key)), secret: needed(secret(half)) },
-    { title, description, checkKeys: oneTrust, transform: withTrust },
-  );
+  hosted(title, description, url, { key: needed(headerSecret(key)), secret: needed(secret(half)) });
 
 export type KeyPairTarget = TargetConfig & SettingType<ReturnType<typeof keyPairSettings>>;
 

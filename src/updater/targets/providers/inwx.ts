@@ -2,7 +2,7 @@ import { isObject } from "../../../core/is-object.ts";
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
-import { mapping, needed } from "../../../lib/settings/mapping.ts";
+import { needed } from "../../../lib/settings/mapping.ts";
 import { type SettingType, text } from "../../../lib/settings/setting.ts";
 import { isNumber, isText, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
@@ -18,36 +18,27 @@ import {
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
-import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import { createSetTarget, listedName } from "../set-target.ts";
-import type { TargetFault, TargetKind } from "../target.ts";
-import { type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import { listedName } from "../set-target.ts";
+import type { TargetFault } from "../target.ts";
+import { hosted } from "../token-target.ts";
+import { type RecordCalls, recordsKind } from "./listed-records.ts";
 import { keepSession } from "./session.ts";
 
-const settings = mapping(
+const settings = hosted(
+  "Target: inwx",
+  "INWX's DomRobot API, for accounts without two-factor authentication. For its DynDNS accounts, use `dyndns2`. The lowest TTL is 300.",
+  "https://api.domrobot.com/jsonrpc/",
   {
-    ...hostedFields("https://api.domrobot.com/jsonrpc/"),
     user: needed(text("The user name.", "me")),
     password: needed(secret("The password.")),
-  },
-  {
-    title: "Target: inwx",
-    description:
-      "INWX's DomRobot API, for accounts without two-factor authentication. For its DynDNS accounts, use `dyndns2`. The lowest TTL is 300.",
-    checkKeys: oneTrust,
-    transform: withTrust,
   },
 );
 
 type InwxTarget = TargetConfig & SettingType<typeof settings>;
 
-export const inwx = {
-  ...settings,
-  can: { create: true, ttl: true },
-  open: async (config: InwxTarget, connect) => createSetTarget(setsOfRecords(inwxCalls(config, await connect(config)))),
-} satisfies TargetKind<InwxTarget>;
+export const inwx = recordsKind(settings, inwxCalls);
 
 const service = "INWX";
 const usualTtl = 300;

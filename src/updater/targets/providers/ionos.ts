@@ -7,22 +7,19 @@ import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
 import { type ApiDialect, noZone } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import type { CurrentContent, ListedZone } from "../../../providers/provider-calls.ts";
-import { createSetTarget, listedName } from "../set-target.ts";
-import type { TargetKind } from "../target.ts";
+import { listedName } from "../set-target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
-import { type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import { type RecordCalls, recordsKind } from "./listed-records.ts";
 
-export const ionos = {
-  ...hostedSettings(
+export const ionos = recordsKind(
+  hostedSettings(
     "Target: ionos",
     "The DNS API of IONOS hosting. The lowest TTL is 60.",
     "https://api.hosting.ionos.com/dns/v1",
     "The API key: its public prefix, a dot, and its secret.",
   ),
-  can: { create: true, ttl: true },
-  open: async (config: TokenTarget, connect) =>
-    createSetTarget(setsOfRecords(ionosCalls(config, await connect(config)))),
-} satisfies TargetKind<TokenTarget>;
+  ionosCalls,
+);
 
 const service = "IONOS";
 const usualTtl = 300;

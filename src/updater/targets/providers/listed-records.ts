@@ -1,6 +1,12 @@
+import type { HttpClient } from "../../../lib/http-client/client.ts";
+import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
+import type { Mapping } from "../../../lib/settings/mapping.ts";
+import type { SettingType } from "../../../lib/settings/setting.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
-import type { SetCalls } from "../set-target.ts";
+import type { TargetConfig } from "../../config/kinds.ts";
+import { createSetTarget, type SetCalls } from "../set-target.ts";
+import type { TargetKind } from "../target.ts";
 
 /** One value of a set, as a service with a separate record for each value lists it. */
 export type OneRecord<Raw> = {
@@ -24,7 +30,7 @@ export type RecordCalls<Raw> = Omit<SetCalls<Raw>, "read" | "records"> & {
 };
 
 /** The records of one name and type are a set; writing it needs the `raw` of the first. */
-export const setsOfRecords = <Raw>({ recordsIn, ...calls }: RecordCalls<Raw>): SetCalls<Raw> => ({
+const setsOfRecords = <Raw>({ recordsIn, ...calls }: RecordCalls<Raw>): SetCalls<Raw> => ({
   ...calls,
   async read(set, signal) {
     const found = await recordsIn(set.zone, set, signal);
@@ -46,3 +52,15 @@ export const setsOfRecords = <Raw>({ recordsIn, ...calls }: RecordCalls<Raw>): S
     return { kind: "found", value: all };
   },
 });
+
+/** The kind of a service with a separate record for each value. */
+export const recordsKind = <Settings extends Mapping<Endpoint>, Raw>(
+  settings: Settings,
+  callsOf: (config: TargetConfig & SettingType<Settings>, client: HttpClient) => RecordCalls<Raw>,
+  can = { create: true, ttl: true },
+) =>
+  ({
+    ...settings,
+    can,
+    open: async (config, connect) => createSetTarget(setsOfRecords(callsOf(config, await connect(config)))),
+  }) satisfies TargetKind<TargetConfig & SettingType<Settings>>;

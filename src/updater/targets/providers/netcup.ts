@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../../lib/http-client/client.ts";
-import { mapping, needed } from "../../../lib/settings/mapping.ts";
+import { needed } from "../../../lib/settings/mapping.ts";
 import { type SettingType, text } from "../../../lib/settings/setting.ts";
 import { isNumber, isText, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
@@ -16,37 +16,26 @@ import {
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
-import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import { createSetTarget } from "../set-target.ts";
-import type { TargetKind } from "../target.ts";
-import { type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import { hosted } from "../token-target.ts";
+import { type RecordCalls, recordsKind } from "./listed-records.ts";
 import { keepSession } from "./session.ts";
 
-const settings = mapping(
+const settings = hosted(
+  "Target: netcup",
+  "The CCP API of netcup. The TTL belongs to the whole zone, so `ttl:` is not allowed.",
+  "https://ccp.netcup.net/run/webservice/servers/endpoint.php",
   {
-    ...hostedFields("https://ccp.netcup.net/run/webservice/servers/endpoint.php"),
     customer: needed(text("The customer number.", "123456")),
     key: needed(secret("The API key.")),
     password: needed(secret("The API password.")),
-  },
-  {
-    title: "Target: netcup",
-    description: "The CCP API of netcup. The TTL belongs to the whole zone, so `ttl:` is not allowed.",
-    checkKeys: oneTrust,
-    transform: withTrust,
   },
 );
 
 type NetcupTarget = TargetConfig & SettingType<typeof settings>;
 
-export const netcup = {
-  ...settings,
-  can: { create: true, ttl: false },
-  open: async (config: NetcupTarget, connect) =>
-    createSetTarget(setsOfRecords(netcupCalls(config, await connect(config)))),
-} satisfies TargetKind<NetcupTarget>;
+export const netcup = recordsKind(settings, netcupCalls, { create: true, ttl: false });
 
 const service = "netcup";
 

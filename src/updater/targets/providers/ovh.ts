@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../../core/is-object.ts";
 import type { HttpClient, HttpRequest } from "../../../lib/http-client/client.ts";
-import { mapping, needed } from "../../../lib/settings/mapping.ts";
+import { needed } from "../../../lib/settings/mapping.ts";
 import type { SettingType } from "../../../lib/settings/setting.ts";
 import { isNumber, isText, type JsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import { listIn, mapFound } from "../../../providers/answers/list-in.ts";
@@ -16,36 +16,21 @@ import {
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import { LastStep } from "../../../providers/last-step.ts";
-import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { headerSecret, secret } from "../../config/secret.ts";
-import { createSetTarget } from "../set-target.ts";
-import type { TargetKind } from "../target.ts";
-import { type OneRecord, type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import { hosted } from "../token-target.ts";
+import { type OneRecord, type RecordCalls, recordsKind } from "./listed-records.ts";
 import { keepSession } from "./session.ts";
 
-const settings = mapping(
-  {
-    ...hostedFields("https://eu.api.ovh.com/1.0"),
-    applicationKey: needed(headerSecret("The application key.")),
-    applicationSecret: needed(secret("The application secret.")),
-    consumerKey: needed(headerSecret("A consumer key with GET, PUT and POST on /domain/zone/*.")),
-  },
-  {
-    title: "Target: ovh",
-    description: "OVHcloud's API. For DynHost, use `dyndns2`.",
-    checkKeys: oneTrust,
-    transform: withTrust,
-  },
-);
+const settings = hosted("Target: ovh", "OVHcloud's API. For DynHost, use `dyndns2`.", "https://eu.api.ovh.com/1.0", {
+  applicationKey: needed(headerSecret("The application key.")),
+  applicationSecret: needed(secret("The application secret.")),
+  consumerKey: needed(headerSecret("A consumer key with GET, PUT and POST on /domain/zone/*.")),
+});
 
 type OvhTarget = TargetConfig & SettingType<typeof settings>;
 
-export const ovh = {
-  ...settings,
-  can: { create: true, ttl: true },
-  open: async (config: OvhTarget, connect) => createSetTarget(setsOfRecords(ovhCalls(config, await connect(config)))),
-} satisfies TargetKind<OvhTarget>;
+export const ovh = recordsKind(settings, ovhCalls);
 
 const service = "OVHcloud";
 /** More records of one name and type than this are not read: moor leaves such a set alone anyway. */

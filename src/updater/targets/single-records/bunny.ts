@@ -1,7 +1,13 @@
 import { isObject } from "../../../core/is-object.ts";
-import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import {
+  errorTextIn,
+  isNumber,
+  isText,
+  type JsonApi,
+  openJsonApi,
+  parseAny,
+} from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
@@ -12,22 +18,18 @@ import {
 } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
-import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
-import { createSetTarget } from "../set-target.ts";
-import type { TargetKind } from "../target.ts";
+import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 
-export const bunny = {
-  ...hostedSettings(
+export const bunny = recordsKind(
+  hostedSettings(
     "Target: bunny",
     "bunny.net's DNS. Comments, weights and other settings of a record are kept.",
     "https://api.bunny.net",
     "The API key of the account.",
   ),
-  can: { create: true, ttl: true },
-  open: async (config: TokenTarget, connect) =>
-    createSetTarget(setsOfRecords(bunnyCalls(config, await connect(config)))),
-} satisfies TargetKind<TokenTarget>;
+  bunnyCalls,
+);
 
 const service = "bunny.net";
 const usualTtl = 300;
@@ -39,10 +41,7 @@ const dialect: ApiDialect = {
   service,
   renew: "copy the API key from bunny.net's account settings to the file named in the config",
   parse: parseAny,
-  errorIn: (status, body) => {
-    const errorText = body?.Message;
-    return { status, code: "", message: status >= 400 && isText(errorText) ? printable(errorText) : "" };
-  },
+  errorIn: errorTextIn("Message"),
 };
 
 function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone: number; record: JsonBody }> {

@@ -11,22 +11,18 @@ import {
   type ServiceAnswer,
 } from "../../../providers/answers/service-answer.ts";
 import type { CurrentContent } from "../../../providers/provider-calls.ts";
-import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
-import { createSetTarget } from "../set-target.ts";
-import type { TargetKind } from "../target.ts";
+import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 
-export const digitalocean = {
-  ...hostedSettings(
+export const digitalocean = recordsKind(
+  hostedSettings(
     "Target: digitalocean",
     "DigitalOcean's domains, API version 2. The lowest TTL is 30.",
     "https://api.digitalocean.com/v2",
     "A token with the scopes domain:read, domain:create and domain:update.",
   ),
-  can: { create: true, ttl: true },
-  open: async (config: TokenTarget, connect) =>
-    createSetTarget(setsOfRecords(digitaloceanCalls(config, await connect(config)))),
-} satisfies TargetKind<TokenTarget>;
+  digitaloceanCalls,
+);
 
 const service = "DigitalOcean";
 

@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { mapping, needed } from "../../../lib/settings/mapping.ts";
+import { needed } from "../../../lib/settings/mapping.ts";
 import { type SettingType, text } from "../../../lib/settings/setting.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
@@ -11,35 +11,24 @@ import {
   readPages,
   type ServiceAnswer,
 } from "../../../providers/answers/service-answer.ts";
-import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
-import { createSetTarget } from "../set-target.ts";
-import type { TargetKind } from "../target.ts";
+import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
+import { hosted } from "../token-target.ts";
 
-const settings = mapping(
+const settings = hosted(
+  "Target: namecom",
+  "name.com's API, version 4. The lowest TTL is 300.",
+  "https://api.name.com",
   {
-    ...hostedFields("https://api.name.com"),
     user: needed(text("The user name.", "me")),
     token: needed(secret("The API token.")),
-  },
-  {
-    title: "Target: namecom",
-    description: "name.com's API, version 4. The lowest TTL is 300.",
-    checkKeys: oneTrust,
-    transform: withTrust,
   },
 );
 
 type NamecomTarget = TargetConfig & SettingType<typeof settings>;
 
-export const namecom = {
-  ...settings,
-  can: { create: true, ttl: true },
-  open: async (config: NamecomTarget, connect) =>
-    createSetTarget(setsOfRecords(namecomCalls(config, await connect(config)))),
-} satisfies TargetKind<NamecomTarget>;
+export const namecom = recordsKind(settings, namecomCalls);
 
 const service = "name.com";
 const usualTtl = 300;

@@ -11,23 +11,21 @@ import {
   readAnswer,
 } from "../../../providers/answers/service-answer.ts";
 import { readWritten, withoutContent } from "../../../providers/answers/write-answer.ts";
-import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
-import { createSetTarget, listedName } from "../set-target.ts";
-import type { TargetFault, TargetKind } from "../target.ts";
+import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
+import { listedName } from "../set-target.ts";
+import type { TargetFault } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 
-export const porkbun = {
-  ...keyPairSettings(
+export const porkbun = recordsKind(
+  keyPairSettings(
     "Target: porkbun",
     "Porkbun's API, version 3. API access must be switched on for the domain. The lowest TTL is 600. Notes are kept.",
     "https://api.porkbun.com/api/json/v3",
     "The API key.",
     "The secret API key.",
   ),
-  can: { create: true, ttl: true },
-  open: async (config: KeyPairTarget, connect) =>
-    createSetTarget(setsOfRecords(porkbunCalls(config, await connect(config)))),
-} satisfies TargetKind<KeyPairTarget>;
+  porkbunCalls,
+);
 
 const service = "Porkbun";
 const usualTtl = 600;

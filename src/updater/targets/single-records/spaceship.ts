@@ -1,7 +1,13 @@
 import { isObject } from "../../../core/is-object.ts";
-import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import {
+  errorTextIn,
+  isNumber,
+  isText,
+  type JsonApi,
+  openJsonApi,
+  parseAny,
+} from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import {
   type ApiDialect,
@@ -13,23 +19,19 @@ import {
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
-import { type OneRecord, type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
-import { createSetTarget } from "../set-target.ts";
-import type { TargetKind } from "../target.ts";
+import { type OneRecord, type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 
-export const spaceship = {
-  ...keyPairSettings(
+export const spaceship = recordsKind(
+  keyPairSettings(
     "Target: spaceship",
     "Spaceship's API. The TTL is from 60 to 3600. The new address is added before the old one is removed.",
     "https://spaceship.dev/api",
     "The API key, with the permissions dnsrecords:read and dnsrecords:write. `moor zones` needs domains:read too.",
     "The API secret.",
   ),
-  can: { create: true, ttl: true },
-  open: async (config: KeyPairTarget, connect) =>
-    createSetTarget(setsOfRecords(spaceshipCalls(config, await connect(config)))),
-} satisfies TargetKind<KeyPairTarget>;
+  spaceshipCalls,
+);
 
 const service = "Spaceship";
 const usualTtl = 1800;
@@ -41,10 +43,7 @@ const dialect: ApiDialect = {
   renew:
     "create an API key with the permissions dnsrecords:read and dnsrecords:write, and put it in the files named in the config",
   parse: parseAny,
-  errorIn: (status, body) => {
-    const errorText = body?.detail;
-    return { status, code: "", message: status >= 400 && isText(errorText) ? printable(errorText) : "" };
-  },
+  errorIn: errorTextIn("detail"),
 };
 
 function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<Item> {

@@ -1,7 +1,6 @@
 import { isObject } from "../../../core/is-object.ts";
-import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
+import { errorTextIn, isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import {
   type ApiDialect,
   followPages,
@@ -13,22 +12,18 @@ import {
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
-import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
-import { createSetTarget } from "../set-target.ts";
-import type { TargetKind } from "../target.ts";
+import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 
-export const vultr = {
-  ...hostedSettings(
+export const vultr = recordsKind(
+  hostedSettings(
     "Target: vultr",
     "Vultr's DNS, API version 2. The addresses from which the key is used must be allowed in its settings.",
     "https://api.vultr.com",
     "The API key.",
   ),
-  can: { create: true, ttl: true },
-  open: async (config: TokenTarget, connect) =>
-    createSetTarget(setsOfRecords(vultrCalls(config, await connect(config)))),
-} satisfies TargetKind<TokenTarget>;
+  vultrCalls,
+);
 
 const service = "Vultr";
 const usualTtl = 300;
@@ -38,10 +33,7 @@ const dialect: ApiDialect = {
   renew:
     "enable the API in Vultr's account settings, allow this address there, and put the key in the file named in the config",
   parse: parseAny,
-  errorIn: (status, body) => {
-    const errorText = body?.error;
-    return { status, code: "", message: status >= 400 && isText(errorText) ? printable(errorText) : "" };
-  },
+  errorIn: errorTextIn("error"),
 };
 
 function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string> {
