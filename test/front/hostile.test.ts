@@ -217,6 +217,18 @@ test("no set is published in a zone that the provider no longer has, until it wa
   await expect.poll(() => look(zone, "A")).toBe("published");
 });
 
+test("a set that the provider does not store, again and again, does not keep the zone from being read", async () => {
+  const zone = await publishedZone("A", "192.0.2.1");
+  hetzner.trick = ({ method }) => (isWrite(method) ? { status: 201, body: action() } : undefined);
+  await front.put(zone, "www", "A", ["192.0.2.2"]);
+  const trouble = async () => (await front.ok("GET", `/zones/${zone}/publication`)).publication.trouble?.text;
+  await expect.poll(trouble).toMatch(/does not hold what was written/);
+  hetzner.zones.get(zone)?.set("new A", { ttl: 300, values: ["192.0.2.9"] });
+  await readNow(zone);
+  await expect.poll(async () => (await front.state(zone, "new"))?.state).toBe("drifted");
+  expect(await look(zone, "A")).toBe("waiting");
+});
+
 test("with the token of another account, no set is published before the zone was read there", async () => {
   await front.ok("POST", "/providers", { name: "moving", kind: "hetzner", url, token: "t" });
   const zone = await publishedZone("A", "192.0.2.1", "moving");
