@@ -28,6 +28,12 @@ export class Budget {
     this.#left = limit?.requests ?? 0;
   }
 
+  /** For a new token: nothing is used up, and nobody asked to wait. */
+  renew(): void {
+    this.#closedUntil.clear();
+    this.#left = this.#limit?.requests ?? 0;
+  }
+
   /** Milliseconds until a request may be sent for this zone. */
   wait(zone = ""): number {
     const now = this.#now();

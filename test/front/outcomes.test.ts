@@ -133,6 +133,20 @@ test("a preview respects what the provider said to the publisher", async () => {
   expect(text).toMatch(/Hetzner takes requests again in \d+ seconds/);
 });
 
+test("a new token does not wait for what the provider said about the old one", async () => {
+  const token = rig.there().token;
+  await rig.front().ok("POST", "/providers", { name: "spent", kind: "hetzner", url: urlOfProxy(), token });
+  const zone = await publishedZone({ provider: "spent" });
+  fault = { status: 429, retryAfter: 600 };
+  await rig.front().put(zone, "www", "A", ["192.0.2.2"]);
+  const trouble = async () => (await rig.front().ok("GET", `/zones/${zone}/publication`)).publication.trouble;
+  await expect.poll(trouble).not.toBe(null);
+  fault = "none";
+  await rig.front().ok("POST", "/providers/spent/actions/replace_token", { token });
+  await expect.poll(() => stateOf(zone)).toBe("published");
+  expect(await rig.there().lines(zone)).toEqual(["www 300 A 192.0.2.2"]);
+});
+
 describe("drift reads", () => {
   test("find what nobody wrote here: changed, created and deleted sets", async () => {
     const zone = await publishedZone({ read_every: 0 });

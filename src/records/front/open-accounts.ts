@@ -49,6 +49,11 @@ export class TokenBudgets {
     this.#budgets.set(id, budget);
     return budget;
   }
+
+  /** Another token has requests of its own. */
+  renew(account: Pick<StoredProvider, "id">): void {
+    this.of(account).renew();
+  }
 }
 
 /** `token` is called for each request. */

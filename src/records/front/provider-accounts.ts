@@ -40,19 +40,18 @@ export class ProviderAccounts {
     if (account === undefined) return undefined;
     const opened = this.#opened.get(id);
     if (opened === undefined) return await this.#open(account);
-    opened.renew(account, this.#options.signer);
+    opened.renew(account, this.#options);
     return opened;
   }
 
   /** Whether one of them has a new token since the last call. */
   async hasNewToken(): Promise<boolean> {
     if (this.#opened.size === 0) return false;
-    const { store, signer } = this.#options;
-    const opened = (await store.providers()).flatMap((account) => {
+    const opened = (await this.#options.store.providers()).flatMap((account) => {
       const known = this.#opened.get(account.id);
       return known ? [{ account, known }] : [];
     });
-    for (const { account, known } of opened) known.renew(account, signer);
+    for (const { account, known } of opened) known.renew(account, this.#options);
     const renewed = opened.filter(({ account, known }) => known.announced !== account.replaced);
     for (const { account, known } of renewed) known.announced = account.replaced;
     return renewed.length > 0;
@@ -98,8 +97,9 @@ export class OpenedAccount {
     [this.replaced, this.announced] = [replaced, replaced];
   }
 
-  renew(account: StoredProvider, signer: Pick<Signer, "decryptText">): void {
+  renew(account: StoredProvider, { signer, budgets }: Pick<Options, "signer" | "budgets">): void {
     if (account.replaced === this.replaced) return;
+    budgets?.renew(account);
     [this.token, this.replaced] = [tokenOf(account, signer), account.replaced];
     [this.failures, this.#until, this.#listed] = [0, 0, undefined];
   }
