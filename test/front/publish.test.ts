@@ -158,6 +158,24 @@ describe("confirm: provider", () => {
     expect([status, json.error.message]).toEqual([422, expect.stringContaining("somebody changed this set")]);
   });
 
+  test("is no success if the rule of the zone takes what somebody wrote at the provider instead", async () => {
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    await rig.publish(zone, { drift: "theirs" });
+    await rig.there().put(zone, "www", "A", ["192.0.2.66"]);
+    const path = `/zones/${zone}/rrsets/www/A/actions/set_records?confirm=provider`;
+    const { status, json } = await rig.front().call("POST", path, { records: [{ value: "192.0.2.2" }] });
+    expect([status, json.error.message]).toEqual([422, expect.stringContaining("the rule of the zone took that")]);
+  });
+
+  test("waits until the rule of the zone has put ours back", async () => {
+    const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
+    await rig.publish(zone, { drift: "ours" });
+    await rig.there().put(zone, "www", "A", ["192.0.2.66"]);
+    const path = `/zones/${zone}/rrsets/www/A/actions/set_records?confirm=provider`;
+    await rig.front().ok("POST", path, { records: [{ value: "192.0.2.2" }] });
+    expect(await rig.there().lines(zone)).toEqual(["www 300 A 192.0.2.2"]);
+  });
+
   test("by dyndns2, answers good when the provider has it", async () => {
     const zone = await rig.zone([["www", "A", "192.0.2.1"]]);
     await rig.publish(zone);

@@ -5,7 +5,8 @@ import { actorOfUpdate, type UpdateByDns } from "../commands/from-dns-update.ts"
 import type { LoggedRow, Zone } from "../model.ts";
 import { type Actor, permissionsAt, placeOf } from "../queries/permitted-view.ts";
 import type { Command, RecordStore, SetPlace } from "../store/port.ts";
-import { planSet } from "./plan-set.ts";
+import { isReadableContent, planSet } from "./plan-set.ts";
+import { byProvider, theirsByRule } from "./publish-rule.ts";
 import { contentOf, isProviders, shownState, ttlsOf } from "./set-state.ts";
 import { allRows, keyOf } from "./theirs.ts";
 
@@ -83,7 +84,26 @@ async function confirm(store: RecordStore, actor: Actor, before: number, options
         });
       await news(options);
     }
+    if (places !== undefined && (await isTakenSince(store, actor, number, places, before)))
+      throw new NotPublished(`stored, but replaced: ${theirsByRule}`);
   }
+}
+
+/** Whether the drift rule of the zone has replaced one of these sets after the actor wrote it. */
+async function isTakenSince(
+  store: RecordStore,
+  { account, label }: Actor,
+  number: number,
+  places: readonly SetPlace[],
+  before: number,
+): Promise<boolean> {
+  const rows = await changesSince(store, account, before, (actor) => actor === label || actor.startsWith(byProvider));
+  const last = new Map(
+    rows.flatMap(({ zone, actor, change }) =>
+      zone === number && "owner" in change ? [[keyOf(change), actor] as const] : [],
+    ),
+  );
+  return places.some((place) => last.get(keyOf(place))?.startsWith(byProvider));
 }
 
 async function news({ onPublished }: Options): Promise<void> {
@@ -95,6 +115,22 @@ async function news({ onPublished }: Options): Promise<void> {
   stop();
 }
 
+async function changesSince(
+  store: RecordStore,
+  account: number,
+  before: number,
+  isBy: (actor: string) => boolean,
+): Promise<readonly LoggedRow[]> {
+  const rows: LoggedRow[] = [];
+  for (let position = before, isEnd = false; !isEnd; ) {
+    const some = await store.changesAfter(position, rowsAtOnce, account);
+    rows.push(...some.filter(({ actor }) => isBy(actor)));
+    position = some.at(-1)?.position ?? position;
+    isEnd = some.length < rowsAtOnce;
+  }
+  return rows;
+}
+
 /**
  * What the actor has written since then, by zone. If that is nothing, all that they may write: an earlier write may
  * still be waiting.
@@ -104,13 +140,7 @@ async function writtenSince(
   { account, label, scope, from }: Actor,
   before: number,
 ): Promise<ReadonlyMap<number, readonly SetPlace[] | undefined>> {
-  const rows: LoggedRow[] = [];
-  for (let position = before, isEnd = false; !isEnd; ) {
-    const some = await store.changesAfter(position, rowsAtOnce, account);
-    rows.push(...some.filter(({ actor }) => actor === label));
-    position = some.at(-1)?.position ?? position;
-    isEnd = some.length < rowsAtOnce;
-  }
+  const rows = await changesSince(store, account, before, (actor) => actor === label);
   const places = rows.flatMap(({ zone, change }) =>
     change.kind === "settings" || change.kind === "signatures"
       ? []
@@ -147,7 +177,10 @@ async function isPublished(
     const key = keyOf(place);
     const [ours, row] = [contentOf(sets.get(key), ttls), rows.get(key)];
     const plan = planSet(ours, row, ttls);
-    if (plan.kind === "failed") throw new NotPublished(`stored, but not published: ${plan.because}`);
+    // The rule of the zone decides in a moment.
+    const isDecided = zone.settings.published.drift !== "ask" && row?.theirs !== undefined;
+    if (plan.kind === "failed" && !(isDecided && isReadableContent(row.theirs)))
+      throw new NotPublished(`stored, but not published: ${plan.because}`);
     if (shownState(ours, row, zone, note) !== "published") isAll = false;
   }
   return isAll;

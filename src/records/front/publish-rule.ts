@@ -12,7 +12,7 @@ import { noChange, writeObstacle, writtenBy } from "../commands/write.ts";
 import type { Publication, PublishedContent, PublishedSet, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../queries/permitted-view.ts";
-import type { ActDecision, ActRule, WriteView } from "../store/port.ts";
+import type { ActDecision, ActRule, RecordStore, WriteView } from "../store/port.ts";
 import { type DefaultTtls, isProviders } from "./set-state.ts";
 import { contentIn } from "./theirs.ts";
 
@@ -38,21 +38,36 @@ export type PublishZone = {
   readonly now: Instant;
 };
 
-/** Takes what the provider holds by the drift rule of the zone, without anybody's decision. */
-export function takingByRule(
-  zone: Zone,
-  provider: string,
-  rows: readonly PublishedSet[],
-  { here, there }: DefaultTtls,
-): Omit<PublishZone, "now"> {
+type TakingByRule = {
+  readonly zone: Zone;
+  readonly provider: string;
+  readonly rows: readonly PublishedSet[];
+  readonly ttls: DefaultTtls;
+  readonly now: Instant;
+};
+
+/**
+ * Takes what the provider holds by the drift rule of the zone, without anybody's decision. False if that cannot be
+ * stored here.
+ */
+export async function takeByRule(
+  store: Pick<RecordStore, "run">,
+  { zone, provider, rows, ttls: { here, there }, now }: TakingByRule,
+): Promise<boolean> {
   const take = rows.map(({ owner, type, theirs }): TakenSet => {
     const content = contentIn(theirs);
     return { owner, type, content: content && { ...content, ttl: content.ttl ?? there ?? here } };
   });
-  const actor = { account: zone.account, label: `provider ${provider}`, scope: wholeAccount };
+  const actor = { account: zone.account, label: `${byProvider}${provider}`, scope: wholeAccount };
   const taking = { kind: "publish-zone", action: "take_theirs", takesAll: false } as const;
-  return { ...taking, actor, at: { number: zone.number }, take, parts: take.length };
+  const command = { ...taking, actor, at: { number: zone.number }, take, parts: take.length, now };
+  const acted = await store.run(command, publishZoneRule);
+  return typeof acted !== "string" && acted.result.kind === "done";
 }
+
+/** What was taken by rule was written by: no token is called that. */
+export const byProvider = "provider ";
+export const theirsByRule = "somebody changed this set at the provider, and the rule of the zone took that";
 
 export function publishZoneRule(command: PublishZone): ActRule<Done | NotDone> {
   const { actor, at, action, take, takesAll, now } = command;

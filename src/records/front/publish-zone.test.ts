@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createLog } from "../../process/log.ts";
 import type { ChangeOutcome, Provider, ProviderChange } from "../../providers/provider.ts";
 import {
+  type DriftRule,
   type Publication,
   type PublishedSet,
   type PublishedSetChange,
@@ -23,7 +24,8 @@ const zone = { number: 7, account: 1, name: "one.example", settings: { ...plainS
 const place = { owner: "www", type: "A" } as const;
 
 /** A zone with one set, whose store and provider are objects of the test. */
-function rig() {
+function rig(drift: DriftRule = "ask") {
+  const its = { ...published, drift };
   const rows = new Map<string, PublishedSet>();
   const state = {
     value: "192.0.2.1",
@@ -45,6 +47,8 @@ function rig() {
     /** Called before a row is stored. */
     beforeSave: () => {},
     now: 1_000,
+    /** When the token of the provider was stored. */
+    replaced: 0,
     /** What is noted about the zone. */
     note: {} as Partial<PublishedZone>,
   };
@@ -58,6 +62,7 @@ function rig() {
     setsAfter: async () => await store.sets(zone, {}),
     publishedSetsAfter: async () => [...rows.values()],
     publishedZone: async () => undefined,
+    providers: async () => [{ id: 1, replaced: state.replaced }],
     replacePublishedSets: async (_: number, changes: readonly PublishedSetChange[]) =>
       changes.flatMap(({ before, after }) => {
         state.beforeSave();
@@ -104,8 +109,8 @@ function rig() {
   const note = { through: 0, waiting: 0, ttl: 300, readAt: 0, trouble: undefined };
   const work = new PublishedZoneWork(zone, note, { store, now, log, position: () => 0, changed: () => {} });
   const { signal } = new AbortController();
-  const publish = () => work.publish(zone, published, account, signal);
-  return { rows, state, store, work, account, publish, readAll: () => work.readAll(zone, published, account, signal) };
+  const publish = () => work.publish(zone, its, account, signal);
+  return { rows, state, store, work, account, publish, readAll: () => work.readAll(zone, its, account, signal) };
 }
 
 test("a change that arrives between the read of a set and its sending is sent too", async () => {
@@ -396,12 +401,46 @@ test("with another token, the zone is read again: the account may be another one
   await publish();
   expect(due()).toBe(Number.POSITIVE_INFINITY);
   state.now = 5_000;
-  const sealed = { decryptText: () => "" };
-  account.renew({ id: 1, name: "hetzner", replaced: 1 } as never, sealed);
+  account.renew({ id: 1, name: "hetzner", replaced: 1 } as never, { signer: { decryptText: () => "" } });
   await publish();
   expect(due()).toBe(5_000);
   await readAll();
   expect(due()).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("what was read with a token that is replaced meanwhile does not count: it may be the zone of another account", async () => {
+  const { state, readAll } = rig();
+  await readAll();
+  expect(state.note.readAt).toBe(1_000);
+  state.replaced = 5;
+  await readAll();
+  expect(state.note.readAt).toBe(0);
+});
+
+test("an action ends although the store could not be used when its set was published", async () => {
+  const { state, store, work, publish } = rig();
+  const { endPublishing } = store;
+  Object.assign(store, { endPublishing: () => Promise.reject(new Error("busy")) });
+  work.add(1, [place]);
+  await expect(publish()).rejects.toThrow("busy");
+  Object.assign(store, { endPublishing });
+  await publish();
+  expect(state.ended).toEqual([1]);
+});
+
+test("a write that was replaced by the rule of the zone has failed", async () => {
+  const { rows, state, store, work, publish } = rig("theirs");
+  rows.set("www A", { ...place, held, at: 0 });
+  state.value = "192.0.2.2";
+  state.answer = () => ({ kind: "drifted", set: { ...place, ttl: 300, values: ["192.0.2.3"] } });
+  const run = async () => {
+    state.value = "192.0.2.3";
+    return { result: { kind: "done" } };
+  };
+  Object.assign(store, { run });
+  work.add(1, [place]);
+  await publish();
+  expect([state.ended, state.errors]).toEqual([[1], [expect.stringContaining("the rule of the zone took that")]]);
 });
 
 test("a zone that was not read since its token was replaced is read at the start", async () => {

@@ -1,6 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
 import { backOffDelay } from "../../core/updates/back-off.ts";
-import type { Logger } from "../../process/log.ts";
 import { isOfService, type ServiceFault } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
 import { neverRead, type Publication, type PublishedSet, type PublishedZone, type Zone } from "../model.ts";
@@ -21,13 +20,13 @@ import {
 import { PendingSets } from "./pending-sets.ts";
 import { afterRead, drifted, isReadableContent, planSet, type Theirs } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
-import { publishZoneRule, takingByRule } from "./publish-rule.ts";
+import { takeByRule, theirsByRule } from "./publish-rule.ts";
 import type { PublishingState } from "./publishing-metrics.ts";
 import { readWorks, type Work } from "./read-works.ts";
 import { contentOf, type DefaultTtls, isProviders, ttlsOf } from "./set-state.ts";
 import { allRows, confirmGone, keyOf, theirsIn, theirsOf, theirsOfSet } from "./theirs.ts";
 import { WaitingSerials } from "./waiting-serials.ts";
-import { ZoneNote } from "./zone-note.ts";
+import { type NoteOptions, ZoneNote } from "./zone-note.ts";
 
 /**
  * Sets that are sent together. A provider without transactions gets few, so that a later change does not wait long;
@@ -41,16 +40,7 @@ const afterLoss = 1_000;
 /** For faults of the zone at the provider. */
 const backOff = { base: 500, cap: 300_000 };
 
-export type ZoneOptions = {
-  readonly store: RecordStore;
-  readonly now: () => Instant;
-  readonly log: Logger;
-  /** The end of the log that was passed on. */
-  readonly position: () => number;
-  readonly state?: PublishingState | undefined;
-  /** Something about the sets of the zone was stored. */
-  readonly changed: (zone: number) => void;
-};
+export type ZoneOptions = NoteOptions & { readonly store: RecordStore; readonly state?: PublishingState | undefined };
 
 /** How a round ended: `retry` has the milliseconds after which the rest can be tried. */
 export type RoundEnd = { readonly retry: number | undefined };
@@ -332,23 +322,23 @@ export class PublishedZoneWork {
     }
     const saved = await this.#save(readable.map((work) => ({ ...work, row: asTheirs(work.row) })));
     for (const work of saved) this.#pending.add(work);
+    // What was written here was replaced, and is not there.
+    if (drift === "theirs") for (const { key, serials } of readable) this.#serials.settle(key, serials, theirsByRule);
   }
 
   /** Writes theirs here. Their sets may be impossible here: then somebody has to decide. */
   async #take(zone: Zone, provider: string, works: readonly Work[], ttls: DefaultTtls): Promise<boolean> {
     const { store, now, log } = this.#options;
     const rows = works.map(({ row }) => row);
-    const command = { ...takingByRule(zone, provider, rows, ttls), now: now() };
-    const acted = await store.run(command, publishZoneRule);
-    if (typeof acted !== "string" && acted.result.kind === "done") return true;
+    if (await takeByRule(store, { zone, provider, rows, ttls, now: now() })) return true;
     log.warn({ zone: zone.name, provider }, "what the provider holds cannot be stored here; somebody has to decide");
     return false;
   }
 
-  /** Reads the whole zone at the provider, to find what somebody else changed there. Nothing may be pending. */
+  /** Reads the whole zone at the provider, to find what somebody else changed there. */
   async readAll(zone: Zone, published: Publication, account: OpenedAccount, signal: AbortSignal): Promise<RoundEnd> {
     const { store, now } = this.#options;
-    const begun = now();
+    const [begun, token] = [now(), account.replaced];
     const round = { zone, published, account, ttls: ttlsOf(zone, this.#note.ttl), signal };
     const wait = account.wait(zone.name);
     if (wait > 0) return { retry: wait };
@@ -373,7 +363,13 @@ export class PublishedZoneWork {
       .filter(({ row, stored }) => stored === undefined || !sameRow(row, stored));
     // A read that is due later, because a request may still be carried out, stays due.
     if (this.#readBy <= begun) this.#readBy = Number.POSITIVE_INFINITY;
-    await this.#note.save({ ttl: there.value, readAt: now(), trouble: undefined });
+    await this.#note.save({ ttl: there.value, readAt: now() });
+    // What was read with a token that was replaced meanwhile may be the zone of another account.
+    const isCurrent = (await store.providers(zone.account)).some(
+      ({ id, replaced }) => id === account.id && replaced === token,
+    );
+    if (!isCurrent) await this.#note.save({ readAt: neverRead });
+    if (this.isIdle) await this.#note.trouble(undefined);
     await this.#learnt({ ...round, ttls }, read);
     await this.#endActions();
     return { retry: undefined };
@@ -394,7 +390,9 @@ export class PublishedZoneWork {
 
   async #endActions(): Promise<void> {
     const { store, now } = this.#options;
-    for (const [error, serials] of this.#serials.takeEnded())
+    for (const [error, serials] of this.#serials.ended) {
       await store.endPublishing(this.number, serials, now(), error);
+      this.#serials.noteStored(serials);
+    }
   }
 }

@@ -36,11 +36,14 @@ export class WaitingSerials {
     if (waiting?.size === 0) this.#bySet.delete(key);
   }
 
-  /** The actions that have ended since the last call: by their error, or without one. */
-  takeEnded(): ReadonlyMap<string | undefined, readonly number[]> {
+  /** The actions that have ended, by their error, or without one, until it is noted that they are stored. */
+  get ended(): ReadonlyMap<string | undefined, readonly number[]> {
     const ended = Map.groupBy(this.#ended, ({ error }) => error);
-    this.#ended = [];
     return new Map([...ended].map(([error, each]) => [error, each.map(({ serial }) => serial)]));
+  }
+
+  noteStored(serials: readonly number[]): void {
+    this.#ended = this.#ended.filter(({ serial }) => !serials.includes(serial));
   }
 
   #end(serial: number): void {

@@ -3,21 +3,23 @@ import type { Logger } from "../../process/log.ts";
 import type { PublishedZone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 
-type Options = {
+export type NoteOptions = {
   readonly store: Pick<RecordStore, "notePublishedZone">;
   readonly now: () => Instant;
   readonly log: Logger;
+  /** The end of the log that was passed on. */
   readonly position: () => number;
+  /** Something about the sets of the zone was stored. */
   readonly changed: (zone: number) => void;
 };
 
 /** What is noted about a published zone as a whole: in the store, and here as it was last written. */
 export class ZoneNote {
   readonly #zone: number;
-  readonly #options: Options;
+  readonly #options: NoteOptions;
   #note: PublishedZone;
 
-  constructor(zone: number, note: PublishedZone, options: Options) {
+  constructor(zone: number, note: PublishedZone, options: NoteOptions) {
     [this.#zone, this.#note, this.#options] = [zone, note, options];
   }
 
@@ -35,8 +37,8 @@ export class ZoneNote {
   }
 
   async save(part: Partial<PublishedZone>): Promise<void> {
-    this.#note = { ...this.#note, ...part };
     await this.#options.store.notePublishedZone(this.#zone, part);
+    this.#note = { ...this.#note, ...part };
   }
 
   /** Why nothing can be sent; undefined if it can. */
