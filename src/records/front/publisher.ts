@@ -234,7 +234,7 @@ class Publisher {
     if (account === undefined) throw new Error(`the provider account ${published.name} does not exist`);
     const { retry } = await account.withPermit(() => work.publish(zone, published, account, signal), signal);
     const due = work.readDue(published) - now();
-    // A set that fails again and again does not keep the zone from being read: what was changed there may be the reason.
+    // A set that fails again and again does not keep the zone from being read: a change there may be the reason.
     if (retry !== undefined && (due > 0 || account.wait(zone.name) > 0)) return { retry };
     if (due > 0 || state.again) return due === Number.POSITIVE_INFINITY ? {} : { due };
     const read: RoundEnd = await account.withPermit(() => work.readAll(zone, published, account, signal), signal);
