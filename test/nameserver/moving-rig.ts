@@ -173,7 +173,11 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
       if (tries === 1 || signal.aborted) throw error;
       return askPatiently(question, tries - 1);
     });
-  const why = () => unbound.said().match(/.*validation failure.*/g)?.at(-1);
+  const why = () =>
+    unbound
+      .said()
+      .match(/.*validation failure.*/g)
+      ?.at(-1);
   const askAll = async () => {
     for (const question of questions) {
       const { rcode, authenticData } = await askPatiently(question);
