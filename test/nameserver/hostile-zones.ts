@@ -6,7 +6,6 @@ import { type Chaining, signedZone } from "../rig/core/signed-zone.suite.ts";
 import { dnameTo, writtenSets, writtenZone } from "../rig/core/written-sets.suite.ts";
 import { pick, type Random } from "../rig/random.ts";
 import { queryFor } from "./ask-over-tcp.ts";
-import { randomName, randomZone } from "./random-zone.ts";
 
 /** A zone made to be expensive, and the questions that make it so. */
 export type HostileZone = { readonly zone: ZoneContent; readonly ask: (random: Random) => HostileQuestion };
@@ -27,6 +26,7 @@ export function packetOf({ name: asked, type, dnssecOk }: HostileQuestion): Buff
 
 const types = { A: 1, NS: 2, CNAME: 5, MX: 15, TXT: 16, AAAA: 28, DS: 43, RRSIG: 46, NSEC: 47, ANY: 255 };
 type TypeName = keyof typeof types;
+export const typeCodes: readonly number[] = Object.values(types);
 
 const list = (count: number, line: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => line(i)).join("\n");
@@ -224,23 +224,3 @@ export const attacks: Readonly<Record<string, () => HostileZone>> = {
     ask: asks((random) => `${fresh(random)}.m`, ["A", "RRSIG"], { ...signed, ...overTcp }),
   }),
 };
-
-/** A random zone with parts of the attacks, and questions of every kind. */
-export function hostileZone(random: Random): HostileZone {
-  const base = randomZone(random, name, 30);
-  const parts = Array.from({ length: 1 + random(3) }, () => pick(random, Object.values(attacks))());
-  const zone = {
-    ...base,
-    sets: joined(
-      base.sets,
-      parts.flatMap((part) => part.zone.sets),
-    ),
-  };
-  const ask = (next: Random): HostileQuestion => {
-    const crafted = pick(next, parts).ask(next);
-    const type = next(3) === 0 ? pick(next, [...Object.values(types), 39, 50, 51, next(65_536)]) : crafted.type;
-    const asked = next(3) === 0 ? randomName(next, zone) : crafted.name;
-    return { name: asked, type, dnssecOk: next(2) === 0, transport: next(2) === 0 ? "udp" : "tcp" };
-  };
-  return { zone, ask };
-}

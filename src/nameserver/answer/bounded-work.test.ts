@@ -1,6 +1,8 @@
+import { decode } from "dns-packet";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { attacks, type HostileZone, hostileZone, packetOf } from "../../../test/nameserver/hostile-zones.ts";
+import { attacks, type HostileZone, packetOf } from "../../../test/nameserver/hostile-zones.ts";
+import { inventedZone } from "../../../test/nameserver/invented-zone.ts";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { createZoneView } from "../../../test/rig/core/written-sets.suite.ts";
 import { runs } from "../../../test/rig/long-run.ts";
@@ -10,6 +12,7 @@ import { typeCode, typeFromCode } from "../../core/rdata/table.ts";
 import { answerQuestion } from "../../core/records/answer.ts";
 import { noWork } from "../../core/records/answer-work.ts";
 import { countRecords, type ZoneNode, type ZoneView } from "../../core/records/zone-view.ts";
+import { flags, rcodes } from "../../lib/dns/codes.ts";
 import { ednsUdpSize } from "../../lib/dns/edns.ts";
 import { decodeMessage } from "../../lib/dns/message.ts";
 import { compressibleLayout } from "../../lib/dns/message-writer.ts";
@@ -29,11 +32,11 @@ describe("the work of an answer has a bound that does not depend on the zone", (
   it("law: in any hostile zone, for any question", { timeout: 120_000 }, async () => {
     const property = fc.asyncProperty(fc.integer({ min: 1, max: 1e9 }), async (seed) => {
       const random = createRandom(seed);
-      const hostile = hostileZone(random);
+      const hostile = inventedZone(random);
       expectBounded(hostile, random, 30);
       await expectSound(hostile, random, 10);
     });
-    await fc.assert(property, runs(4));
+    await fc.assert(property, runs(8));
   });
 });
 
@@ -96,13 +99,14 @@ async function expectSound({ zone, ask }: HostileZone, random: Random, questions
     const question = ask(random);
     const { name, type, dnssecOk, transport } = question;
     const reply = await respond(packetOf(question), transport);
-    const decoded = reply && decodeMessage(reply);
-    if (!decoded?.ok) throw new Error(`${name} TYPE${type}: no valid reply`, { cause: troubles[0] });
-    expect(reply?.length).toBeLessThanOrEqual(transport === "udp" ? ednsUdpSize : 65_535);
-    const { truncated, rcode, answers } = decoded.message;
-    if (truncated || rcode === 2) continue;
+    if (reply === undefined) throw new Error(`${name} TYPE${type}: no reply`, { cause: troubles[0] });
+    expect(reply.length).toBeLessThanOrEqual(transport === "udp" ? ednsUdpSize : 65_535);
+    if ((reply.readUInt16BE(2) & flags.truncated) > 0 || (reply.readUInt16BE(2) & 15) === rcodes.servFail) continue;
+    const decoded = decodeMessage(reply);
+    // Our reader refuses a message whose compressed names are eight times as long as the whole.
+    const answers = decoded.ok ? decoded.message.answers : decode(reply).answers;
     const expected = answerQuestion(view, labelsOf(name), typeOf(type), dnssecOk).answer;
-    expect(answers.length).toBe(expected.reduce((sum, { set }) => sum + countRecords(set), 0));
+    expect(answers).toHaveLength(expected.reduce((sum, { set }) => sum + countRecords(set), 0));
   }
   expect(troubles).toEqual([]);
 }
