@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -8,7 +8,7 @@ import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
 import { realPause } from "../rig/real-pause.ts";
-import { type Service, startService } from "../rig/services.ts";
+import { startService } from "../rig/services.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
 
 // Most of the time is spent waiting for retries of the updater, so all tests run in parallel.
@@ -55,13 +55,16 @@ describe.concurrent("a firewall with a wrong answer: no request to the record se
 
 describe.concurrent("a firewall that changes", () => {
   test("it is stopped and restarted", async () => {
-    const start = (): Promise<Service> => startService(inside, "firewall", harbour.services.data, "127.0.0.1:9443");
-    const before = await start();
-    const it = await watchName(harbour, 21, { firewall: before.url });
-    expect(await before.process.stop()).toMatchObject({ code: 0 });
+    // No second process may use the data of a running one.
+    const ownFolder = join(folder, "own");
+    mkdirSync(ownFolder);
+    const own = await openHarbour(inside, ownFolder, { records: 9053, firewall: 9443 });
+    const { data, firewall } = own.services;
+    const it = await watchName(own, 21, { firewall: firewall.url });
+    expect(await firewall.process.stop()).toMatchObject({ code: 0 });
     await it.move(it.second);
     await expectNothingSent(it, /nothing is listening at 127\.0\.0\.1:9443/);
-    await start();
+    await startService(inside, "firewall", data, "127.0.0.1:9443");
     await expectRecovery(it);
   });
 

@@ -37,6 +37,13 @@ const put = (
   body: JSON.stringify(body),
 });
 
+/** Services that a test can stop: no second process may use the data of a running one. */
+function openOwnHarbour(): Promise<Harbour> {
+  const ownFolder = join(folder, "own");
+  mkdirSync(ownFolder);
+  return openHarbour(inside, ownFolder, { records: 9053, firewall: 9443 });
+}
+
 /**
  * What a record service answers to a write, and what the updater reports. `test/updater/hostile-services.ts` has them
  * all.
@@ -44,7 +51,7 @@ const put = (
 const scripted: [string, Rule, RegExp][] = [
   ["401", put(401, { message: "Invalid authentication credentials" }), /denied access \(401: Invalid/],
   ["403", put(403, { message: "Forbidden" }), /denied access \(403: Forbidden\)/],
-  ["404", put(404, { error: { message: "record not found", code: 404 } }), /no record with the id \w+/],
+  ["404", put(404, { error: { message: "record not found", code: 404 } }), /there is no record home\.\S+ A/],
   ["422", put(422, { error: { message: "invalid A record", code: 422 } }), /refused: 422: invalid A record/],
   ["500", put(500, { message: "oops" }), /the record service answered 500: oops/],
   ["a web page", { kind: "answer", status: 502, body: "<html>", type: "text/html" }, /the record service answered 502/],
@@ -67,14 +74,14 @@ describe.concurrent("a record service that refuses a write: only correct writes 
 
 describe.concurrent("a record service that changes", () => {
   test("it is stopped and restarted", async () => {
-    const start = () => startService(inside, "records", harbour.services.data, "127.0.0.1:9053");
-    const before = await start();
-    const it = await watchName(harbour, 21, { records: before.url });
-    expect(await before.process.stop()).toMatchObject({ code: 0 });
+    const own = await openOwnHarbour();
+    const { data, records } = own.services;
+    const it = await watchName(own, 21, { records: records.url });
+    expect(await records.process.stop()).toMatchObject({ code: 0 });
     await it.move(it.second);
     await it.updater.says(/nothing is listening at 127\.0\.0\.1:9053/);
     expect(it.home.stored()).toEqual(it.first);
-    await start();
+    await startService(inside, "records", data, "127.0.0.1:9053");
     await it.stores(it.second);
     expect(await it.published()).toEqual(it.second);
     // Logged at the end of the round, after the state was written.

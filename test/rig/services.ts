@@ -16,14 +16,20 @@ export type Services = {
 
 export type Service = { readonly url: string; readonly process: StartedProcess };
 
-export async function startServices(inside: Namespace, folder: string): Promise<Services> {
+const usualPorts = { records: 8053, firewall: 8443 } as const;
+
+export async function startServices(
+  inside: Namespace,
+  folder: string,
+  ports: { readonly records: number; readonly firewall: number } = usualPorts,
+): Promise<Services> {
   const data = join(folder, "data");
   const [tokenFile, keyFile] = [join(folder, "token"), join(folder, "key")];
   await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile]);
   await prepareWithMoor(inside, ["key", "add", "--new", "--data", data, "--to", keyFile]);
   // One after the other, because each creates the certificates that are missing.
-  const records = await startService(inside, "records", data, "127.0.0.1:8053");
-  const firewall = await startService(inside, "firewall", data, "127.0.0.1:8443");
+  const records = await startService(inside, "records", data, `127.0.0.1:${ports.records}`);
+  const firewall = await startService(inside, "firewall", data, `127.0.0.1:${ports.firewall}`);
   return { data, caFile: join(data, "ca.pem"), tokenFile, keyFile, records, firewall };
 }
 

@@ -19,8 +19,12 @@ export type Harbour = {
   readonly gate: Gate;
 };
 
-export async function openHarbour(inside: Namespace, folder: string): Promise<Harbour> {
-  const services = await startServices(inside, folder);
+export async function openHarbour(
+  inside: Namespace,
+  folder: string,
+  ports?: Parameters<typeof startServices>[2],
+): Promise<Harbour> {
+  const services = await startServices(inside, folder, ports);
   const api = openRecordsApi(inside, services, folder);
   return { inside, folder, services, api, gate: startGate(inside, services.data) };
 }
