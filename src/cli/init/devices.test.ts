@@ -9,12 +9,15 @@ describe("the interfaces to pick from, the best first", () => {
     wanWith(["192.168.1.2"], ["fd00::2"]),
     wanWith([], []),
   ];
+  const down = { ...outside, flags: [] };
   it.for<[string, Record<string, ReturnType<typeof wanWith>>, string]>([
     ["a public address", { bare, inside, outside }, "outside inside bare none"],
     ["two public addresses, in the order of the firewall", { second: outside, first: outside }, "second first none"],
     ["no public address", { bare, inside }, "inside bare none"],
     ["no address at all", { bare }, "none bare"],
     ["no interface", {}, "none"],
+    ["a public address that is down, and another address", { down, inside }, "inside down none"],
+    ["only one that is down", { down }, "none down"],
   ])("%s", ([, wire, expected]) => {
     const report = reportFromWire(wire);
     for (const family of ["ipv4", "ipv6"] as const)
@@ -23,5 +26,10 @@ describe("the interfaces to pick from, the best first", () => {
           .map(({ value }) => value)
           .join(" "),
       ).toBe(expected);
+  });
+
+  it("one that is down is called so", () => {
+    const choices = deviceChoices(reportFromWire({ down }), "ipv4");
+    expect(choices.find(({ value }) => value === "down")?.hint).toBe("down; 9.9.9.9");
   });
 });

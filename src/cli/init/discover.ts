@@ -8,7 +8,7 @@ import { type RecognisedRouter, recogniseRouter } from "../../updater/sources/ro
 import { onlyDevice } from "../../updater/sources/source.ts";
 import { openSource, sourceKinds, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { publicAddress } from "./devices.ts";
+import { isDown, publicAddress } from "./devices.ts";
 
 /** A source that was found. `settings` are what is known about it, to be confirmed or used. */
 export type Proposal = {
@@ -102,7 +102,7 @@ async function ownAddress(gateway: string | undefined, signal: AbortSignal): Pro
     if (reading.kind === "unavailable") return undefined;
     const found = families.flatMap((family) =>
       [...reading.report.keys()].flatMap((device) => {
-        const address = publicAddress(reading.report, device, family);
+        const address = isDown(reading.report, device) ? undefined : publicAddress(reading.report, device, family);
         return address === undefined || (family === "ipv6" && gateway !== undefined) ? [] : [{ device, address }];
       }),
     );
