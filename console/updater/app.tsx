@@ -1,14 +1,16 @@
 import { Button, Code, Group, Skeleton, Stack, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Suspense, useEffect, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Switch } from "wouter";
 import type { EditableNames, Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
 import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
+import type { LiveState } from "../shared/live/live.ts";
 import { LiveMark } from "../shared/live/live-mark.tsx";
 import { Problem } from "../shared/live/problem.tsx";
 import { TypeAhead } from "../shared/live/type-ahead.tsx";
 import { useLongWait, Waiting } from "../shared/live/waiting.tsx";
+import { NotFound } from "../shared/not-found.tsx";
 import { OnlyReads } from "../shared/session/only-reads.tsx";
 import { SessionGate, useSession } from "../shared/session/session.tsx";
 import { SignOutButton } from "../shared/session/sign-out-button.tsx";
@@ -45,10 +47,15 @@ export function App() {
           <Redirect to="/" replace />
         </Route>
         <Route path="/account">
-          <AccountFrame />
+          <AccountRoute />
+        </Route>
+        <Route path="/">
+          <NamesPage />
         </Route>
         <Route>
-          <NamesPage />
+          <Frame>
+            <NotFound />
+          </Frame>
         </Route>
       </Switch>
     </SessionGate>
@@ -63,38 +70,42 @@ const places = [
 /** Without a sign-in, there is no account. */
 const placesFor = ({ name }: { readonly name: string }) => (name === "" ? [] : places);
 
-function AccountFrame() {
+function AccountRoute() {
   const { session } = useSession();
   if (session.name === "") return <Redirect to="/" replace />;
   return (
-    <Shell
-      service="updater"
-      title={words.title}
-      places={placesFor(session)}
-      aside={<SignOutButton service="updater" />}
-    >
-      <OnlyReads />
+    <Frame>
       <Suspense fallback={<Waiting />}>
         <AccountPage service="updater" />
       </Suspense>
-    </Shell>
+    </Frame>
   );
 }
 
-/** The names that the updater maintains, and whether they are up to date. */
-function NamesPage() {
-  const { session, request: ask } = useSession();
-  const { state, published, decisions, isGone } = useUpdater(ask);
-  const { mayChange, names, change } = useNameChanges();
+/** `live`: whether the page gets changes as they happen; absent if it shows none. */
+function Frame({ live, children }: { readonly live?: LiveState; readonly children: ReactNode }) {
+  const { session } = useSession();
   const aside = (
     <>
-      <LiveMark state={isGone ? "connecting" : "live"} />
+      {live && <LiveMark state={live} />}
       {session.name !== "" && <SignOutButton service="updater" />}
     </>
   );
   return (
     <Shell service="updater" title={words.title} places={placesFor(session)} aside={aside}>
       <OnlyReads />
+      {children}
+    </Shell>
+  );
+}
+
+/** The names that the updater maintains, and whether they are up to date. */
+function NamesPage() {
+  const { request: ask } = useSession();
+  const { state, published, decisions, isGone } = useUpdater(ask);
+  const { mayChange, names, change } = useNameChanges();
+  return (
+    <Frame live={isGone ? "connecting" : "live"}>
       <Stack gap="md">
         <Actions
           state={state.data}
@@ -138,7 +149,7 @@ function NamesPage() {
         )}
         {change.dialog}
       </Stack>
-    </Shell>
+    </Frame>
   );
 }
 

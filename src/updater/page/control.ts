@@ -34,12 +34,14 @@ export function createControl(control: Pick<ControlConfig, "token">, tools: Cont
     const signingIn = await signIn?.answer(request);
     if (signingIn !== undefined) return signingIn;
     const found = (await signIn?.admit(request)) ?? "nobody-asked";
-    const answer = await page?.(request, found);
+    const answer = isForPrograms(request.path) ? undefined : await page?.(request, found);
     if (answer !== undefined) return answer;
     const isKnown = found === "session" || found === "reader" || found === "nobody-asked" || hasToken(request, control);
     return answerTo(request, control, isKnown, tools);
   };
 }
+
+const isForPrograms = (path: string): boolean => path === "/check" || Object.hasOwn(pages, path);
 
 const refusal = (status: number, error: string): PageReply => ({ status, body: { error } });
 const noToken = refusal(401, "send Authorization: Bearer TOKEN");
@@ -57,7 +59,7 @@ function answerTo(
 ): PageReply {
   const { method, path } = request;
   if (path === "/check") return checkFor(request, control, tools);
-  const page = pages[path];
+  const page = isForPrograms(path) ? pages[path] : undefined;
   if (!page) return refusal(404, `not found; available: ${Object.keys(pages).join(", ")} and POST /check`);
   if (method !== "GET" && method !== "HEAD") return refusal(405, "only GET is allowed");
   return isSignedIn || path.startsWith("/health/") ? page(tools.status(), tools, isSignedIn) : noToken;

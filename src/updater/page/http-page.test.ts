@@ -11,7 +11,7 @@ import { createUpdaterPage, type PageVisitor } from "./http-page.ts";
 const rest = { putBack: () => false, devices: () => new Map<string, never>() };
 const ofTheConnection = ["date", "connection", "keep-alive"];
 
-it("HEAD is GET without the body, for the page, its assets and its data", async () => {
+it("HEAD is GET without the body, and people who mistype a path get a page that says so", async () => {
   const loop = await openLoop();
   const folder = join(loop.folder, "pages");
   mkdirSync(folder);
@@ -34,6 +34,12 @@ it("HEAD is GET without the body, for the page, its assets and its data", async 
     expect({ path, ...head }).toEqual({ path, ...get, body: "" });
     expect([path, get.status]).toEqual([path, path === "/nowhere" ? 404 : 200]);
   }
+  const forPeople = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${control.port}${path}`, { headers: { accept: "text/html, */*" } });
+    return [path, answer.status, answer.headers.get("content-type")];
+  };
+  expect(await forPeople("/nowhere")).toEqual(["/nowhere", 404, "text/html; charset=utf-8"]);
+  expect(await forPeople("/status")).toEqual(["/status", 200, "application/json"]);
   const services = await fetch(`http://127.0.0.1:${control.port}/console/services`);
   expect(await services.json()).toEqual({ services: links, byPassword: false });
   await control.close();

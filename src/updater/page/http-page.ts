@@ -62,8 +62,10 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     if (route === "GET /console/services")
       return { status: 200, body: { services: config.control?.links ?? [], byPassword: false } };
     const answer = answers[route] ?? changes[route];
-    if (answer === undefined)
-      return method === "GET" ? pages(path, String(request.headers["accept-encoding"] ?? "")) : undefined;
+    if (answer === undefined) {
+      const { "accept-encoding": encoding, accept } = request.headers;
+      return method === "GET" ? pages(path, String(encoding ?? ""), accept) : undefined;
+    }
     if (asker === "none") return problem(401, "Sign in first.");
     const isForged = asker === "nobody-asked" && method !== "GET" && !isOwnOrigin(request.headers, "http:");
     if (asker === "forged" || isForged) return forged;

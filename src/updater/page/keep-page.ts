@@ -94,10 +94,7 @@ const nothing = async () => ({ status: 404, body: "" });
 function lazyPage(options: PageOptions): UpdaterPage {
   let page: UpdaterPage | undefined;
   return async (request, asker) => {
-    if (!forPage.test(request.path)) return undefined;
     page ??= (await import("./http-page.ts")).createUpdaterPage(options);
     return page(request, asker);
   };
 }
-
-const forPage = /^\/(?:$|sign-in$|account$|assets\/|page\/|console\/)/;
