@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { counted } from "../shared/counted.ts";
 import { noAnswer } from "../shared/live/request.ts";
 import { durationInWords } from "../shared/time/words-of-time.ts";
-import { inOrder, linesOf, undoInWords } from "./history/describe-change.ts";
+import { inOrder, linesOf, undoInWords, verbOf } from "./history/describe-change.ts";
 import { scopeInWords } from "./tokens/scope-in-words.ts";
 import { snippetsFor } from "./tokens/token-snippets.ts";
 
@@ -87,6 +87,24 @@ describe("the history", () => {
       dnssec: { stage: "secure", denial: "nsec", parent_fault: null, keys: [7], ...dnssec },
     });
     expect(linesOf(zone(before), zone(after))).toEqual({ gone, come, same: 0 });
+  });
+
+  it.for([
+    ["comment changed", { comment: "old" }, { comment: "new" }],
+    ["changed", { comment: "old", value: "192.0.2.1" }, { comment: "new", value: "192.0.2.2" }],
+    ["changed", { comment: "old", ttl: 60 }, { comment: "new", ttl: 300 }],
+    ["changed", {}, { labels: { team: "quay" } }],
+  ] as const)("says of a change what it is: %s", ([verb, ...sides]) => {
+    type Side = { readonly value?: string; readonly comment?: string; readonly ttl?: number; readonly labels?: object };
+    const side = ({ value = "192.0.2.1", comment = "", ...more }: Side) => ({
+      ...set(60),
+      ...more,
+      records: [{ value, comment }],
+    });
+    const [before, after] = [side(sides[0]), side(sides[1])];
+    expect(verbOf({ kind: "replace", before, after })).toBe(verb);
+    expect(verbOf({ kind: "create", before: null, after })).toBe("added");
+    expect(verbOf({ kind: "delete", before, after: null })).toBe("deleted");
   });
 
   it("says of a new set only what it has", () => {

@@ -55,6 +55,8 @@ export type ChangedPlace = {
   readonly type: string | null;
   readonly before: readonly string[];
   readonly after: readonly string[];
+  /** If the values are the same: what else was changed, such as `comment` or `TTL 60 → 300`. */
+  readonly others: readonly string[];
 };
 
 /** What somebody should look at, the most urgent first. */

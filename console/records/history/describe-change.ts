@@ -4,13 +4,19 @@ import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { counted } from "../../shared/counted.ts";
 import { shownValue } from "../sets/shown-value.ts";
 
-/** What happened to a set. */
-export const verbs = {
-  create: "added",
-  replace: "changed",
-  delete: "deleted",
-  settings: "changed",
-} as const satisfies Record<ChangeEvent["kind"], string>;
+/** What happened to a set. A comment alone is not in DNS: nothing was changed there. */
+export function verbOf({ kind, before, after }: Pick<ChangeEvent, "kind" | "before" | "after">): string {
+  if (kind === "create") return "added";
+  if (kind === "delete") return "deleted";
+  const [bare, next] = [withoutComments(before), withoutComments(after)];
+  return kind === "replace" && bare === next ? "comment changed" : "changed";
+}
+
+function withoutComments(side: Side): string {
+  if (side === null || !("records" in side)) return "";
+  const records = side.records.map(({ value }) => ({ value, comment: "" }));
+  return JSON.stringify(textsOf({ ...side, records }, true));
+}
 
 export const sizeOf = ({ added, changed, deleted }: WriteEntry): number => added + changed + deleted;
 

@@ -11,7 +11,7 @@ import { Problem } from "../../shared/live/problem.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { readHistory } from "../api.ts";
 import { Lines } from "./change-lines.tsx";
-import { canRestore, inOrder, sizeOf, summaryOf, verbs } from "./describe-change.ts";
+import { canRestore, inOrder, sizeOf, summaryOf, verbOf } from "./describe-change.ts";
 import { RestoreDialog } from "./restore-dialog.tsx";
 
 /** A write with more than `fewChanges` changes shows only the first `fewFirst` until it is expanded. */
@@ -84,7 +84,7 @@ function ChangeList({ zone, changes }: { readonly zone: RrsetsZone; readonly cha
               ? "zone settings"
               : `${nameToUnicode(change.name ?? "")} ${typeName(change.type ?? "")}`}
           </b>{" "}
-          <span className={change.kind === "delete" ? "bad" : "quiet"}>{verbs[change.kind]}</span>{" "}
+          <span className={change.kind === "delete" ? "bad" : "quiet"}>{verbOf(change)}</span>{" "}
           <Lines before={change.before} after={change.after} />{" "}
           {canRestore(zone, change) && (
             <button

@@ -49,7 +49,7 @@ export function LatestWrites({ writes }: { readonly writes: readonly LatestWrite
 
 const verbs = { create: "added", replace: "changed", delete: "deleted", settings: "changed" } as const;
 
-function Change({ set: { kind, owner, type, before, after } }: { readonly set: ChangedPlace }) {
+function Change({ set: { kind, owner, type, before, after, others } }: { readonly set: ChangedPlace }) {
   if (owner === null) return <span>zone settings changed</span>;
   // The SOA set is created and deleted with its zone.
   if (type === "SOA" && kind !== "replace") return <b>zone {kind === "create" ? "created" : "deleted"}</b>;
@@ -59,8 +59,11 @@ function Change({ set: { kind, owner, type, before, after } }: { readonly set: C
       <b>
         {nameToUnicode(owner)} {type}
       </b>{" "}
+      {others.length > 0 && `${others.join(", ")} `}
       {verbs[kind]}{" "}
-      {kind !== "delete" && <span className="mono">{values.map((side) => side.join(", ")).join(" → ")}</span>}
+      {kind !== "delete" && others.length === 0 && (
+        <span className="mono">{values.map((side) => side.join(", ")).join(" → ")}</span>
+      )}
     </span>
   );
 }

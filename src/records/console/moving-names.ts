@@ -66,9 +66,11 @@ export function latestWrites(changes: readonly LoggedChange[]): readonly LatestW
     const { zoneName: zone, serial, at, actor: by } = first;
     // If the zone was created or deleted, only that is shown.
     const sets = (its.some(isWholeZone) ? its.filter(isWholeZone) : its).slice(0, mostSets).map(({ change }) => {
-      if (change.kind === "settings") return { kind: change.kind, owner: null, type: null, before: [], after: [] };
+      if (change.kind === "settings")
+        return { kind: change.kind, owner: null, type: null, before: [], after: [], others: [] };
       const { kind, owner, type, before, after } = change;
-      return { kind, owner, type, before: fewValues(before), after: fewValues(after) };
+      const others = before && after && sameValues(before, after) ? otherChanges(before, after) : [];
+      return { kind, owner, type, before: fewValues(before), after: fewValues(after), others };
     });
     return [{ zone, serial, at: iso(at), by, sets, more: its.length - sets.length }];
   });
@@ -76,6 +78,17 @@ export function latestWrites(changes: readonly LoggedChange[]): readonly LatestW
 
 const isWholeZone = ({ change }: LoggedChange): boolean =>
   change.kind !== "settings" && change.type === "SOA" && (change.before === null || change.after === null);
+
+function otherChanges(before: RRset, after: RRset): readonly string[] {
+  const comments = ({ records }: RRset) => records.map(({ rdata, comment }) => `${rdata} ${comment}`).toSorted();
+  const isOther = (of: (set: RRset) => unknown) => JSON.stringify(of(before)) !== JSON.stringify(of(after));
+  return [
+    ...(before.ttl === after.ttl ? [] : [`TTL ${before.ttl ?? "default"} → ${after.ttl ?? "default"}`]),
+    ...(isOther(comments) ? ["comment"] : []),
+    ...(isOther(({ labels = {} }) => labels) ? ["labels"] : []),
+    ...(isOther(({ locked = false }) => locked) ? ["protection"] : []),
+  ];
+}
 
 function fewValues(set: RRset | null): readonly string[] {
   const values = set === null ? [] : valuesOf(set);

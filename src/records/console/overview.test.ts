@@ -237,6 +237,23 @@ describe("the overview of an account", () => {
     expect(created?.sets).toMatchObject([{ kind: "create", owner: "@", type: "SOA" }]);
   });
 
+  it("says of a write that left the values alone what it changed", async () => {
+    await addZone("example.org");
+    await put("example.org", "home", "A", "192.0.2.1");
+    const write = (to: object) =>
+      service().changeSets(actor, { name: "example.org" }, {
+        changes: [{ name: "home", type: "A", to: { locked: false, ...to } }],
+        expectedSerial: undefined,
+      } as never);
+    const [value, comment] = ["192.0.2.1", "rack 3"];
+    await write({ records: [{ value, comment }] });
+    await write({ records: [{ value, comment }], ttl: 300 });
+    await write({ records: [{ value: "192.0.2.2", comment: "" }], ttl: 60 });
+    const { writes } = await look();
+    const others = writes.slice(0, 3).map(({ sets }) => sets[0]?.others);
+    expect(others).toEqual([[], ["TTL default → 300"], ["comment"]]);
+  });
+
   it("reads a bounded part of a long history, and says since when", async () => {
     await addZone("example.org");
     await put("example.org", "early", "A", "192.0.2.1");
