@@ -76,7 +76,7 @@ function useFocusOnFault(form: RefObject<HTMLFormElement | null>, tries: number)
 const Buttons = ({ other, onClose, sending, cannot = false, submit }: Props) => (
   <Group justify="space-between" gap="xs">
     {other ?? <span />}
-    <Group gap="xs">
+    <Group gap="xs" ml="auto">
       <Button variant="default" onClick={onClose}>
         Cancel
       </Button>

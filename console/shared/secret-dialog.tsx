@@ -23,11 +23,13 @@ export function SecretDialog(props: {
         {props.children(onKept)}
         <Group justify="space-between">
           {props.other ?? <span />}
-          {isKept ? (
-            <Button onClick={props.onClose}>{props.done}</Button>
-          ) : (
-            <SureButton ask="Close…" sure="Yes, close without copying it" onSure={props.onClose} />
-          )}
+          <Group ml="auto">
+            {isKept ? (
+              <Button onClick={props.onClose}>{props.done}</Button>
+            ) : (
+              <SureButton ask="Close…" sure="Yes, close without copying it" onSure={props.onClose} />
+            )}
+          </Group>
         </Group>
       </Stack>
     </Dialog>

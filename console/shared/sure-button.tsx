@@ -28,7 +28,9 @@ export function SureButton(props: {
         else if (detail < 2) props.onSure();
       }}
       onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}
-      {...(props.what && { "aria-label": `${words.replace(/…$| it$/, "")} ${props.what}` })}
+      {...(props.what && {
+        "aria-label": asked ? `${words}: ${props.what}` : `${words.replace(/…$/, "")} ${props.what}`,
+      })}
     >
       {words}
     </Button>

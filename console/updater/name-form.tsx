@@ -17,7 +17,7 @@ export function NameForm(props: Props) {
   const target = known.targets.find(({ name }) => name === fields.target) ?? known.targets[0];
   return (
     <Stack gap="sm">
-      <Group grow align="start">
+      <div className="fields">
         <TextInput
           label="Name"
           description="@ for the zone itself"
@@ -26,7 +26,7 @@ export function NameForm(props: Props) {
           {...textOf(props, "name")}
         />
         <ZoneInput {...props} />
-      </Group>
+      </div>
       {(known.sources.length > 1 || fields.source !== "") && <SourceInput {...props} />}
       <FamilyInput label="IPv4 (A)" family="ipv4" {...props} />
       <FamilyInput label="IPv6 (AAAA)" family="ipv6" {...props} />

@@ -10,6 +10,12 @@ export const layoutFaults = `(() => {
   }
   const header = document.querySelector("header.top");
   if (header && root.clientWidth < 640 && header.offsetHeight > 56) faults.push("header is " + header.offsetHeight + " high");
+  const bar = document.querySelector("header .pages");
+  const isBelow = bar !== null && getComputedStyle(bar).position === "fixed";
+  if (isBelow && !(parseFloat(getComputedStyle(root).scrollPaddingBottom) >= bar.offsetHeight))
+    faults.push("what gets the focus can be behind the bar of pages");
+  for (const label of document.querySelectorAll("button .mantine-Button-label"))
+    if (label.scrollWidth > label.clientWidth) faults.push("cut off: " + label.textContent);
   const scrolls = (element) =>
     element === root
       ? getComputedStyle(document.body).overflowY !== "hidden" && root.scrollHeight > root.clientHeight

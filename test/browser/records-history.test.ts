@@ -101,7 +101,7 @@ it("jumps to a date", async () => {
 
 it("restores one record of a large write, and asks before it undoes the whole", async () => {
   await open("large.example/history?name=bulk8.large.example");
-  await page.getByRole("button", { name: "Restore bulk8 A from before serial" }).click();
+  await page.getByRole("button", { name: "Restore this record: bulk8 A from before serial" }).click();
   await page.getByRole("dialog").getByText("Only this record set is changed").waitFor();
   await page.getByRole("dialog").getByText("192.0.2.46").waitFor();
   await page.getByRole("button", { name: "Restore", exact: true }).and(page.locator(":focus")).waitFor();
@@ -112,7 +112,7 @@ it("restores one record of a large write, and asks before it undoes the whole", 
   await page.keyboard.press("Enter");
   await asked.waitFor({ state: "detached" });
   expect(await writes().count(), "nothing was undone").toBe(2);
-  await page.getByRole("button", { name: "Restore bulk8 A from before serial" }).click();
+  await page.getByRole("button", { name: "Restore this record: bulk8 A from before serial" }).click();
   await page.getByRole("button", { name: "Restore", exact: true }).click();
   await page.getByText("Restored bulk8 A.").waitFor();
   await expect.poll(() => writes().count()).toBe(3);

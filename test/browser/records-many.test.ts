@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { dialogHasFocus, wide } from "./browser.ts";
 import { aSet, type HarbourTable, openHarbourTable } from "./harbour-table.ts";
+import { layoutFaults } from "./layout-faults.ts";
 
 /** Many records together: selected in the table, or from a file. */
 
@@ -157,7 +158,14 @@ describe("selected records", () => {
     await page.getByRole("button", { name: "Delete…" }).waitFor();
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(narrow.width);
     expect(await axeFinds(page)).toEqual([]);
+    await page.getByRole("button", { name: "TTL…" }).click();
+    await dialog().getByRole("button", { name: "5 minutes" }).click();
+    await dialog().getByRole("button", { name: "Change TTL" }).click();
+    await toast("TTL of 2 record sets changed to 5 minutes.").waitFor();
+    // It asks in a line of its own, and the toast stays above it.
     await page.getByRole("button", { name: "Delete…" }).click();
+    await page.getByRole("button", { name: "Clear selection" }).click({ trial: true });
+    expect(await page.evaluate(layoutFaults)).toEqual([]);
     await page.getByRole("button", { name: "Yes, delete 2 sets" }).click();
     await toast("Deleted 2 record sets.").waitFor();
     await undo().click();
@@ -194,7 +202,7 @@ describe("an import that merges", () => {
   it("shows what it would break: protected sets, and a CNAME beside other records", async () => {
     await open();
     await merge("guarded 300 IN A 192.0.2.200\nmail 300 IN CNAME www\n");
-    await dialog().getByText("2 errors in the file").waitFor();
+    await dialog().getByText("Nothing can be imported yet: 2 errors").waitFor();
     await dialog().getByText("guarded A: the set is protected").waitFor();
     await dialog()
       .getByText(/line 2: mail has a CNAME record and also A/)

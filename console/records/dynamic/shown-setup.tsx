@@ -25,8 +25,11 @@ export function ShownSetup({ made }: { readonly made: MadeName }) {
   const onKept = useCallback(() => setKept(true), []);
   const arrived = useFirstUpdate(made);
   const first = useRef<HTMLDivElement>(null);
-  // The button that was pressed is gone.
-  useEffect(() => first.current?.querySelector("button")?.focus({ preventScroll: true }), []);
+  // The button that was pressed, at the end of a page that may have been scrolled, is gone.
+  useEffect(() => {
+    scrollTo(0, 0);
+    first.current?.querySelector("button")?.focus({ preventScroll: true });
+  }, []);
   useStay(!isKept && arrived.kind === "waiting");
   return (
     <Stack gap="lg" ref={first}>

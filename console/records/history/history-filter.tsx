@@ -46,9 +46,11 @@ export function HistoryFilterBar(props: {
         type="date"
         aria-label="Up to this day"
         title="Up to this day"
+        leftSection="until"
+        leftSectionWidth="3rem"
         value={filter.until}
         onChange={({ currentTarget }) => onChange({ until: currentTarget.value })}
-        w="9.5rem"
+        w="11.5rem"
       />
       {isFiltered(filter) && (
         <Button variant="default" onClick={() => onChange({ name: "", type: "", who: "", until: "" })}>

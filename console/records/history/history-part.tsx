@@ -104,6 +104,9 @@ function WriteRow(props: {
   readonly onUndo: () => void;
 }) {
   const { zone, write, undo } = props;
+  const size = sizeOf(write);
+  const words = size > 1 ? `Undo all ${size.toLocaleString("en-GB")}` : "Undo";
+  const isUndone = undo.variables === write.serial;
   return (
     <tr>
       <td data-label="When">
@@ -113,7 +116,7 @@ function WriteRow(props: {
       <td data-label="What">
         <div style={{ minWidth: 0 }}>
           <WriteChanges zone={zone} write={write} />
-          <div aria-live="polite">{undo.variables === write.serial && <Outcome undo={undo} />}</div>
+          <div aria-live="polite">{isUndone && <Outcome undo={undo} />}</div>
         </div>
       </td>
       <td data-label="Serial" className="does">
@@ -124,10 +127,11 @@ function WriteRow(props: {
               size="compact-xs"
               variant="default"
               onClick={props.onUndo}
-              disabled={undo.isPending}
-              aria-label={`Undo the change with serial ${write.serial}`}
+              loading={isUndone && undo.isPending}
+              disabled={!isUndone && undo.isPending}
+              aria-label={`${size > 1 ? `${words} changes` : "Undo the change"} with serial ${write.serial}`}
             >
-              {sizeOf(write) > 1 ? `Undo all ${sizeOf(write).toLocaleString("en-GB")}…` : "Undo"}
+              {size > 1 ? `${words}…` : words}
             </Button>
           )}
         </Group>

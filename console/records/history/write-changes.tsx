@@ -91,7 +91,7 @@ function ChangeList({ zone, changes }: { readonly zone: RrsetsZone; readonly cha
               type="button"
               className="as-link quiet"
               onClick={() => setRestored(change)}
-              aria-label={`Restore ${nameToUnicode(change.name ?? "")} ${typeName(change.type ?? "")} from before serial ${change.serial}`}
+              aria-label={`Restore this record: ${nameToUnicode(change.name ?? "")} ${typeName(change.type ?? "")} from before serial ${change.serial}`}
             >
               Restore this record…
             </button>

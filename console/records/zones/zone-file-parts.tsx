@@ -13,7 +13,7 @@ export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
       color="red"
       variant="light"
       role="alert"
-      title={`${counted(faults.length, "error")} in the file`}
+      title={`Nothing can be imported yet: ${counted(faults.length, "error")}`}
       styles={{ message: { color: "inherit" } }}
     >
       <ul style={{ margin: 0, paddingLeft: "1.25rem" }}>

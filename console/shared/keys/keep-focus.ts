@@ -36,21 +36,26 @@ const fields = ":is(input:not([type=hidden]), select, textarea):enabled";
 const others = ':is(button:enabled, a[href], summary, [tabindex]):not([tabindex="-1"])';
 
 /**
- * In a form, a field comes before the buttons; elsewhere, whatever is nearest, or a part that can have the focus. On a
- * new page, its content.
+ * In a form, a field comes before the buttons; elsewhere, whatever is nearest, or a part that can have the focus: what
+ * follows comes before what is above. On a new page, its content.
  */
 function nearestIn(path: readonly Element[]): HTMLElement | undefined {
   const around = path.filter((each) => each.isConnected && each !== document.body && each !== document.documentElement);
   const inForm = around.slice(0, around.findIndex((each) => each.matches("form")) + 1);
-  const places: readonly (readonly [Element, string])[] = [
+  const places: readonly (readonly [Element, string, Element?])[] = [
     ...inForm.flatMap((each) => [[each, "[data-autofocus]"] as const, [each, fields] as const]),
     ...inForm.slice(-1).map((form) => [form, "[type=submit]:enabled"] as const),
-    ...around.map((each) => [each, `${fields}, ${others}`] as const),
+    ...around.map((each, i) => [each, `${fields}, ${others}`, around[i - 1]] as const),
   ];
-  for (const [place, what] of places) {
+  for (const [place, what, inner] of places) {
     if (place.querySelector("#content")) break;
     if (place instanceof HTMLElement && place.matches('[tabindex="-1"]')) return place;
-    for (const found of place.querySelectorAll<HTMLElement>(what)) if (found.checkVisibility()) return found;
+    const found = [...place.querySelectorAll<HTMLElement>(what)].filter((each) => each.checkVisibility());
+    const next = found.find((each) => inner !== undefined && follows(each, inner)) ?? found[0];
+    if (next !== undefined) return next;
   }
   return document.getElementById("content") ?? undefined;
 }
+
+const follows = (one: Element, other: Element): boolean =>
+  (other.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;

@@ -144,7 +144,8 @@ function restOfName(typed: string, zone: string) {
         {rest}
       </span>
     ),
-    rightSectionWidth: `${Math.min(11, 0.5 * rest.length + 1)}rem`,
+    // On a phone, most of the field is for what is typed.
+    rightSectionWidth: `min(${Math.min(11, 0.5 * rest.length + 1)}rem, 35%)`,
     rightSectionProps: { style: { justifyContent: "flex-end", pointerEvents: "none" as const } },
   };
 }

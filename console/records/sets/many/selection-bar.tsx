@@ -1,5 +1,6 @@
 import { Button, Group } from "@mantine/core";
-import { useState } from "react";
+import { useResizeObserver } from "@mantine/hooks";
+import { useEffect, useState } from "react";
 import type { Rrset, RrsetsZone } from "../../../../src/contract/rrsets.ts";
 import { counted } from "../../../shared/counted.ts";
 import { download } from "../../../shared/download.ts";
@@ -30,9 +31,10 @@ export default function SelectionBar(props: {
   ];
   const gone = free.filter(({ type }) => type !== "SOA");
   const close = () => setDialog(undefined);
+  const bar = useHeightForToasts();
   return (
     <section aria-label="Selected records" style={{ flex: 1 }}>
-      <Group gap="xs" className="selection">
+      <Group gap="xs" className="selection" ref={bar}>
         <b role="status">
           {counted(chosen.length, "record set")} selected
           {notes.length > 0 && <span className="quiet"> ({notes.join(", ")})</span>}
@@ -64,6 +66,17 @@ export default function SelectionBar(props: {
       {dialog === "label" && <LabelDialog zone={zone} chosen={chosen} onClose={close} onDone={close} />}
     </section>
   );
+}
+
+/** On a phone, the bar is at the bottom and has one line more while it asks; toasts stay above it. */
+function useHeightForToasts() {
+  const [bar, { height, y }] = useResizeObserver<HTMLDivElement>();
+  useEffect(() => {
+    const { style } = document.documentElement;
+    style.setProperty("--selection", `${height + 2 * y}px`);
+    return () => void style.removeProperty("--selection");
+  }, [height, y]);
+  return bar;
 }
 
 function BarButton(props: { readonly text: string; readonly onClick: () => void; readonly disabled?: boolean }) {
