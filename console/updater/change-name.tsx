@@ -16,6 +16,7 @@ import { useSession } from "../shared/session/session.tsx";
 import { useFocusWhen } from "../shared/use-focus-when.ts";
 import { WithCode } from "../shared/with-code.tsx";
 import { DiffView } from "./diff-view.tsx";
+import { missingIn } from "./missing-fields.ts";
 import { type FieldErrors, NameForm } from "./name-form.tsx";
 import { newFields } from "./new-fields.ts";
 
@@ -115,7 +116,7 @@ function useReviewedChange({ known, intent, first, onSaved }: FormProps) {
       else setReviewed(answer);
     },
   });
-  const missing = reviewed ? {} : missingIn(fields);
+  const missing = reviewed ? {} : missingIn(fields, known.sources);
   return {
     fields,
     change: (next: NameFields) => {
@@ -147,12 +148,6 @@ function OtherActions({ known, index, onIntent }: Pick<Props, "known" | "onInten
     </Group>
   );
 }
-
-const missingIn = ({ name, zone, ipv4, ipv6 }: NameFields): FieldErrors => ({
-  ...(name.trim() === "" && { name: "Enter the name, or @ for the zone itself." }),
-  ...(zone.trim() === "" && { zone: "Enter the zone." }),
-  ...(!ipv4.isOn && !ipv6.isOn && { ipv4: "Choose IPv4, IPv6 or both." }),
-});
 
 const errorsOf = (faults: readonly FieldFault[]): FieldErrors =>
   Object.fromEntries(

@@ -1,6 +1,7 @@
 import { Checkbox, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useId } from "react";
 import type { EditableNames, FamilyField, NameFields } from "../../src/contract/updater-page.ts";
+import { asksDevice, sourcesOf } from "./missing-fields.ts";
 
 export type FieldErrors = Readonly<Partial<Record<string, string>>>;
 
@@ -117,16 +118,14 @@ const Proposals = ({ id, values }: { readonly id: string; readonly values: reado
 
 type FamilyProps = Props & { readonly label: string; readonly family: "ipv4" | "ipv6" };
 
-/** A source that knows only one connection needs no interface. */
 function FamilyInput({ label, family, known, fields, errors, onChange }: FamilyProps) {
   const list = useId();
-  const { source, [family]: field } = fields;
+  const field = fields[family];
   const error = errors[family];
   const change = (changed: Partial<FamilyField>) => onChange({ ...fields, [family]: { ...field, ...changed } });
-  const wanted = source.split(",").map((name) => name.trim());
-  const sources = known.sources.filter(({ name }) => source.trim() === "" || wanted.includes(name));
+  const sources = sourcesOf(fields, known.sources);
   const devices = [...new Set(sources.flatMap((each) => (each.isOne ? [] : each.devices)))];
-  const isAsked = field.isOn && (sources.length === 0 || sources.some(({ isOne }) => !isOne) || field.devices !== "");
+  const isAsked = asksDevice(fields, family, known.sources);
   const example = devices[0] ?? "pppoe0";
   return (
     <div>

@@ -42,7 +42,7 @@ const others = ':is(button:enabled, a[href], summary, [tabindex]):not([tabindex=
 function nearestIn(path: readonly Element[]): HTMLElement | undefined {
   const around = path.filter((each) => each.isConnected && each !== document.body && each !== document.documentElement);
   const inForm = around.slice(0, around.findIndex((each) => each.matches("form")) + 1);
-  const places: readonly (readonly [Element, string, Element?])[] = [
+  const places: readonly (readonly [Element, string, (Element | undefined)?])[] = [
     ...inForm.flatMap((each) => [[each, "[data-autofocus]"] as const, [each, fields] as const]),
     ...inForm.slice(-1).map((form) => [form, "[type=submit]:enabled"] as const),
     ...around.map((each, i) => [each, `${fields}, ${others}`, around[i - 1]] as const),
