@@ -70,7 +70,7 @@ describe("a key for an updater", () => {
     expect(await row.textContent()).toContain("interface-status");
 
     await page.getByRole("button", { name: /^Revoke the key/ }).click();
-    await page.getByRole("button", { name: /^Yes, revoke the key/ }).click();
+    await page.getByRole("button", { name: /^Yes, revoke it/ }).click();
     await expect.poll(() => page.getByRole("button", { name: /^Revoke the key/ }).count()).toBe(0);
     expect(await ask()).toContain("Authentication Failed");
     await page.getByRole("link", { name: "Audit" }).click();
