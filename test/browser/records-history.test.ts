@@ -126,7 +126,7 @@ it("undoes a write of several sets", async () => {
   const several = writes().filter({ hasText: "1 set added, 1 changed, 1 deleted" });
   await several.getByRole("button", { name: /^Undo/ }).click();
   await page.getByRole("dialog").getByText("1 set deleted, 1 changed back, 1 restored").waitFor();
-  await page.getByRole("button", { name: "Undo all 3 changes" }).click();
+  await page.getByRole("button", { name: "Undo all 3 changes", exact: true }).click();
   await writes().filter({ hasText: "1 set added, 1 changed, 1 deleted" }).getByText("Undone").waitFor();
   await expect.poll(() => writes().first().textContent()).toContain("bulk8 A added");
   expect(await writes().last().getByRole("button", { name: /^Undo/ }).count()).toBe(1);

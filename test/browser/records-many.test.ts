@@ -160,7 +160,7 @@ describe("selected records", () => {
     expect(await axeFinds(page)).toEqual([]);
     await page.getByRole("button", { name: "TTL…" }).click();
     await dialog().getByRole("button", { name: "5 minutes" }).click();
-    await dialog().getByRole("button", { name: "Change TTL" }).click();
+    await dialog().getByRole("button", { name: "Change 2 sets" }).click();
     await toast("TTL of 2 record sets changed to 5 minutes.").waitFor();
     // It asks in a line of its own, and the toast stays above it.
     await page.getByRole("button", { name: "Delete…" }).click();
