@@ -14,6 +14,9 @@ export const layoutFaults = `(() => {
   const isBelow = bar !== null && getComputedStyle(bar).position === "fixed";
   if (isBelow && !(parseFloat(getComputedStyle(root).scrollPaddingBottom) >= bar.offsetHeight))
     faults.push("what gets the focus can be behind the bar of pages");
+  const main = document.querySelector("main");
+  if (isBelow && main && !main.querySelector(".sets") && parseFloat(getComputedStyle(main).paddingBottom) < 64)
+    faults.push("a toast can cover the end of the page");
   for (const label of document.querySelectorAll("button .mantine-Button-label"))
     if (label.scrollWidth > label.clientWidth) faults.push("cut off: " + label.textContent);
   const scrolls = (element) =>

@@ -80,9 +80,13 @@ it("chooses a type by typing, which replaces the current one", async () => {
   await page.keyboard.type("srv");
   await page.keyboard.press("Enter");
   await expect.poll(() => type.inputValue()).toBe("SRV");
+  expect(await type.evaluate(ringOf)).toBe("solid");
   // Enter chose the type and did not submit the form.
   expect(await page.getByRole("dialog").count()).toBe(1);
 });
+
+const ringOf = (field: { computedStyleMap: () => { get: (name: string) => unknown } }) =>
+  String(field.computedStyleMap().get("outline-style"));
 
 const dialogs = () => page.getByRole("dialog").count();
 
