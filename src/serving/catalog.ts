@@ -8,37 +8,26 @@ import type { Logger } from "../process/log.ts";
 import type { LoggedRow } from "../records/model.ts";
 import type { RecordStore } from "../records/store/port.ts";
 
+export const defaultCatalog = "catalog.moor.invalid";
+
 /**
  * The zone that lists all others, so that they appear on secondaries automatically (RFC 9432). Its serial is a position
  * in the change log, so that it increases even across restarts.
  */
-export type StoreCatalog = {
-  readonly name: string;
-  readonly load: () => Promise<ZoneContent>;
-  readonly eventsOf: (rows: readonly LoggedRow[]) => readonly ZoneEvent[];
-  readonly changesBetween: (from: number, to: number) => readonly Change[] | undefined;
-  /**
-   * The changes up to this position are not in the store any more: who has one of their serials gets the whole zone.
-   */
-  readonly startAfter: (position: number) => void;
-};
-
-export const defaultCatalog = "catalog.moor.invalid";
-
-export function openCatalog(store: RecordStore, name: string, start: number): StoreCatalog {
+export function openCatalog(store: RecordStore, name: string, start: number) {
   let log = createCatalogLog(serialAt(start));
   /** The catalog hides zones of its own name and below, so it does not list them. */
   const isListed = (zone: string) => ownerOf(zone, name) === undefined;
   return {
     name,
-    load: async () => {
+    load: async (): Promise<ZoneContent> => {
       // Read together, so that no zone is created or deleted in between.
       const [position, zones] = await Promise.all([store.lastChange(), store.everyZone(0, Number.MAX_SAFE_INTEGER)]);
       const listed = zones.filter((zone) => isListed(zone.name));
       const members = listed.map((zone) => ({ id: zone.number, zone: zone.name }));
       return catalogContent(name, serialAt(position), members);
     },
-    eventsOf: (rows) => {
+    eventsOf: (rows: readonly LoggedRow[]): readonly ZoneEvent[] => {
       const changed = rows.filter(isCreatedOrDeleted).filter((row) => isListed(row.zoneName));
       const last = changed.at(-1);
       if (last === undefined) return [];
@@ -47,8 +36,11 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
       log.add(serial, changes);
       return [{ kind: "changed", zone: name, serial, changes }];
     },
-    changesBetween: (from, to) => log.between(from, to),
-    startAfter: (position) => {
+    changesBetween: (from: number, to: number): readonly Change[] | undefined => log.between(from, to),
+    /**
+     * The changes up to this position are not in the store any more: who has one of their serials gets the whole zone.
+     */
+    startAfter: (position: number): void => {
       log = createCatalogLog(serialAt(position + 1));
     },
   };

@@ -1,13 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import type { Zone } from "../records/model.ts";
 
-/** Stops answering from a secondary zone at the moment when it expires, even if its primary servers stay silent. */
-export type ZoneExpiry = {
-  /** The zone was loaded, and is valid until then. */
-  readonly watch: (zone: Zone, until: Instant) => void;
-  readonly close: () => void;
-};
-
 export type ZoneExpiryPorts = {
   /** When it expires according to the store: this node or another may have reached a primary server meanwhile. */
   readonly until: (zone: Zone) => Promise<Instant | undefined>;
@@ -17,7 +10,8 @@ export type ZoneExpiryPorts = {
 /** Milliseconds between two looks at the clock, at most, because it may be set forward. */
 const longest = 3_600_000;
 
-export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {
+/** Stops answering from a secondary zone at the moment when it expires, even if its primary servers stay silent. */
+export function watchExpiry({ until, expired }: ZoneExpiryPorts) {
   const timers = new Map<number, NodeJS.Timeout>();
   let closed = false;
 
@@ -39,8 +33,9 @@ export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {
     else if (!closed) expired(zone.name);
   };
   return {
+    /** The zone was loaded, and is valid until then. */
     watch,
-    close: () => {
+    close: (): void => {
       closed = true;
       for (const timer of timers.values()) clearTimeout(timer);
     },

@@ -18,18 +18,6 @@ export type Passkey = {
   readonly used: Instant;
 };
 
-export type PasskeyStore = {
-  readonly add: (passkey: Passkey) => Promise<void>;
-  readonly byId: (id: string) => Promise<Passkey | undefined>;
-  /** The oldest first. */
-  readonly of: (who: string) => Promise<readonly Passkey[]>;
-  /** False if this challenge or a later one was signed before: nothing that was overheard can be sent again. */
-  readonly noteUsed: (id: string, use: Pick<Passkey, "counter" | "used">) => Promise<boolean>;
-  /** False if the user has no such passkey. */
-  readonly remove: (who: string, id: string) => Promise<boolean>;
-  readonly removeAll: (who: string) => Promise<void>;
-};
-
 /** On SQLite; a part of `sessionTables`. */
 export const passkeyTable = `
   CREATE TABLE console_passkeys (
@@ -45,30 +33,35 @@ export const passkeyTable = `
   CREATE INDEX console_passkeys_of ON console_passkeys (who);
 `;
 
-export function createPasskeyStore({ read, write }: Pick<Sql, "read" | "write">): PasskeyStore {
+export type PasskeyStore = ReturnType<typeof createPasskeyStore>;
+
+export function createPasskeyStore({ read, write }: Pick<Sql, "read" | "write">) {
   return {
-    add: async ({ id, who, site, name, publicKey, counter, created, used }) => {
+    add: async ({ id, who, site, name, publicKey, counter, created, used }: Passkey): Promise<void> => {
       await write(
         sql`INSERT INTO console_passkeys (id, who, site, name, public_key, counter, created, used)
             VALUES (${id}, ${who}, ${site}, ${name}, ${publicKey}, ${counter}, ${created}, ${used})`,
       );
     },
-    byId: async (id) => {
+    byId: async (id: string): Promise<Passkey | undefined> => {
       const [row] = await read<PasskeyRow>(sql`SELECT * FROM console_passkeys WHERE id = ${id}`);
       return row && fromRow(row);
     },
-    of: async (who) => {
+    /** The oldest first. */
+    of: async (who: string): Promise<readonly Passkey[]> => {
       const theirs = sql`SELECT * FROM console_passkeys WHERE who = ${who} ORDER BY created, id`;
       return (await read<PasskeyRow>(theirs)).map(fromRow);
     },
-    noteUsed: async (id, { counter, used }) => {
+    /** False if this challenge or a later one was signed before: nothing that was overheard can be sent again. */
+    noteUsed: async (id: string, { counter, used }: Pick<Passkey, "counter" | "used">): Promise<boolean> => {
       const noted = sql`UPDATE console_passkeys SET counter = ${counter}, used = ${used}
         WHERE id = ${id} AND used < ${used} RETURNING id`;
       return (await write(noted)).length === 1;
     },
-    remove: async (who, id) =>
+    /** False if the user has no such passkey. */
+    remove: async (who: string, id: string): Promise<boolean> =>
       (await write(sql`DELETE FROM console_passkeys WHERE who = ${who} AND id = ${id} RETURNING id`)).length === 1,
-    removeAll: async (who) => {
+    removeAll: async (who: string): Promise<void> => {
       await write(sql`DELETE FROM console_passkeys WHERE who = ${who}`);
     },
   };

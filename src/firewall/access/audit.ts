@@ -13,25 +13,23 @@ export type AuditEntry = {
 /** Who makes a change, and from where. */
 export type AuditActor = { readonly name: string; readonly source: string };
 
-export type Audit = {
-  readonly note: (actor: AuditActor, action: string, subject: string, now: Date) => void;
-  /** The latest first. */
-  readonly latest: (most: number) => readonly AuditEntry[];
-};
-
 /** Enough for years of a household's changes; the file must not grow forever. */
 const kept = 10_000;
 
-export function openAudit(database: DatabaseSync): Audit {
+export type Audit = ReturnType<typeof openAudit>;
+
+export function openAudit(database: DatabaseSync) {
   const insert = database.prepare("INSERT INTO audit (at, actor, source, action, subject) VALUES (?, ?, ?, ?, ?)");
   const forget = database.prepare("DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?");
   const read = database.prepare("SELECT at, actor, source, action, subject FROM audit ORDER BY id DESC LIMIT ?");
   return {
-    note: (actor, action, subject, now) => {
+    note: (actor: AuditActor, action: string, subject: string, now: Date): void => {
       insert.run(now.getTime(), actor.name, actor.source, action, subject);
       forget.run(kept);
     },
-    latest: (most) => (read.all(most) as AuditRow[]).map((row) => ({ ...row, at: new Date(row.at) })),
+    /** The latest first. */
+    latest: (most: number): readonly AuditEntry[] =>
+      (read.all(most) as AuditRow[]).map((row) => ({ ...row, at: new Date(row.at) })),
   };
 }
 

@@ -15,12 +15,6 @@ export type SignInEntry = {
   readonly times: number;
 };
 
-export type SignIns = {
-  readonly note: (entry: Omit<SignInEntry, "times">) => void;
-  /** The latest first. */
-  readonly latest: (most: number) => readonly SignInEntry[];
-};
-
 /** People type passwords into the wrong field, so a name that no user has is not stored. */
 export const unknownName = "unknown name";
 
@@ -28,7 +22,9 @@ export const unknownName = "unknown name";
 const kept = 1_000;
 const together = 3_600_000;
 
-export function openSignIns(database: DatabaseSync): SignIns {
+export type SignIns = ReturnType<typeof openSignIns>;
+
+export function openSignIns(database: DatabaseSync) {
   const repeat = database.prepare(
     "UPDATE sign_ins SET at = ?, source = ?, times = times + 1 " +
       "WHERE actor = ? AND household = ? AND action = ? AND failed = ? AND first > ? AND first <= ?",
@@ -44,29 +40,20 @@ export function openSignIns(database: DatabaseSync): SignIns {
     "SELECT at, actor, source, action, failed, times FROM sign_ins ORDER BY at DESC, id DESC LIMIT ?",
   );
   return {
-    note: ({ at, actor, source, action, failed }) => {
+    note: ({ at, actor, source, action, failed }: Omit<SignInEntry, "times">): void => {
       const [now, kind] = [at.getTime(), Number(failed)];
       const what = [actor, householdOf(source), action, kind] as const;
       if (repeat.run(now, source, ...what, now - together, now).changes > 0) return;
       insert.run(now, source, ...what, now);
       forget.run(kind, kind, kept);
     },
-    latest: (most) =>
+    /** The latest first. */
+    latest: (most: number): readonly SignInEntry[] =>
       (read.all(most) as SignInRow[]).map((row) => ({ ...row, at: new Date(row.at), failed: row.failed === 1 })),
   };
 }
 
 type SignInRow = Omit<SignInEntry, "at" | "failed"> & { readonly at: number; readonly failed: number };
-
-/** Counts failed logins per source. Bounded: beyond `most` sources the one that was quiet longest is forgotten. */
-export type FailedLogins = {
-  /**
-   * Records a failure. Returns the number of failures, and by how many milliseconds to delay the response. `guess`
-   * identifies what was tried: a client with a wrong key repeats the same guess, and must keep getting its refusals.
-   */
-  readonly note: (from: string, guess: string, now: number) => { readonly failures: number; readonly delay: number };
-  readonly size: () => number;
-};
 
 export type FailedLoginLimits = {
   readonly most: number;
@@ -94,10 +81,15 @@ const stranger: Source = { failures: 0, guesses: 0, lately: [], at: 0 };
 /** If more clients than this share an address and have wrong keys, they are delayed like attackers. */
 const guessesKept = 8;
 
-export function createFailedLogins(limits: FailedLoginLimits = usualLimits): FailedLogins {
+/** Counts failed logins per source. Bounded: beyond `most` sources the one that was quiet longest is forgotten. */
+export function createFailedLogins(limits: FailedLoginLimits = usualLimits) {
   const sources = new BoundedMap<string, Source>(limits.most);
   return {
-    note: (from, guess, now) => {
+    /**
+     * Records a failure. Returns the number of failures, and by how many milliseconds to delay the response. `guess`
+     * identifies what was tried: a client with a wrong key repeats the same guess, and must keep getting its refusals.
+     */
+    note: (from: string, guess: string, now: number): { readonly failures: number; readonly delay: number } => {
       const source = householdOf(from);
       const sourceRow = sources.get(source);
       const before = sourceRow === undefined || now - sourceRow.at > limits.forgotten ? stranger : sourceRow;
@@ -109,7 +101,7 @@ export function createFailedLogins(limits: FailedLoginLimits = usualLimits): Fai
       const doublings = isNew ? Math.min(Math.max(0, guesses - limits.free), 32) : 0;
       return { failures, delay: Math.min(limits.cap, limits.delay * 2 ** doublings) };
     },
-    size: () => sources.size,
+    size: (): number => sources.size,
   };
 }
 

@@ -24,24 +24,9 @@ export type UserChange = {
   readonly networks?: readonly string[];
 };
 
-export type UserStore = {
-  /** False if the name is taken. */
-  readonly add: (wanted: UserChange & { readonly name: string; readonly now: Date }) => boolean;
-  readonly find: (name: string) => User | undefined;
-  readonly list: () => readonly User[];
-  /** False if there is no such user. */
-  readonly change: (name: string, change: UserChange) => boolean;
-  /** Also removes the user's keys. False if there is no such user. */
-  readonly remove: (name: string) => boolean;
-  readonly setPassword: (name: string, password: string) => Promise<boolean>;
-  /**
-   * The user with that name and password, or why they may not sign in although both are right. Takes as long for
-   * unknown names.
-   */
-  readonly checkPassword: (name: string, password: string, now: Date) => Promise<User | ShutOut | undefined>;
-};
+export type UserStore = ReturnType<typeof openUsers>;
 
-export function openUsers(database: DatabaseSync, passwordCost?: PasswordCost): UserStore {
+export function openUsers(database: DatabaseSync, passwordCost?: PasswordCost) {
   const statement = prepare(database);
   const row = (name: string) => statement.byName.get(name) as UserRow | undefined;
   const find = (name: string): User | undefined => {
@@ -49,25 +34,32 @@ export function openUsers(database: DatabaseSync, passwordCost?: PasswordCost): 
     return found && fromRow(found);
   };
   return {
-    add: ({ name, now, ...change }) => {
+    /** False if the name is taken. */
+    add: ({ name, now, ...change }: UserChange & { readonly name: string; readonly now: Date }): boolean => {
       const { full_name = "", disabled = 0, expires = null, privileges = "[]", networks = "[]" } = toColumns(change);
       return (
         statement.insert.run(name, full_name, disabled, expires, privileges, networks, now.getTime()).changes === 1
       );
     },
     find,
-    list: () => (statement.all.all() as UserRow[]).map(fromRow),
-    change: (name, change) => {
+    list: (): readonly User[] => (statement.all.all() as UserRow[]).map(fromRow),
+    /** False if there is no such user. */
+    change: (name: string, change: UserChange): boolean => {
       const before = row(name);
       if (before === undefined) return false;
       const { full_name, disabled, expires, privileges, networks } = { ...before, ...toColumns(change) };
       statement.update.run(full_name, disabled, expires, privileges, networks, before.id);
       return true;
     },
-    remove: (name) => statement.remove.run(name).changes === 1,
-    setPassword: async (name, password) =>
+    /** Also removes the user's keys. False if there is no such user. */
+    remove: (name: string): boolean => statement.remove.run(name).changes === 1,
+    setPassword: async (name: string, password: string): Promise<boolean> =>
       statement.setHash.run(await hashPassword(password, passwordCost), name).changes === 1,
-    checkPassword: async (name, password, now) => {
+    /**
+     * The user with that name and password, or why they may not sign in although both are right. Takes as long for
+     * unknown names.
+     */
+    checkPassword: async (name: string, password: string, now: Date): Promise<User | ShutOut | undefined> => {
       const stored = row(name)?.password_hash ?? undefined;
       const { matches, renewed } = await checkPassword(password, stored, passwordCost);
       // If it cannot be written now, the old hash stays valid.

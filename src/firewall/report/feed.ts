@@ -6,16 +6,6 @@ import { sameReport } from "./same-report.ts";
 /** The report, with the id of its last change. */
 export type FeedState = { readonly id: string; readonly snapshot: Snapshot };
 
-export type ReportFeed = {
-  /** The current state. */
-  readonly current: () => Promise<FeedState>;
-  /**
-   * Calls `listener` for every change from now on, and `onLost` when changes can no longer be detected. The kernel is
-   * watched while there are listeners. Returns a function that stops following.
-   */
-  readonly follow: (listener: (state: FeedState) => void, onLost: () => void) => () => void;
-};
-
 export type ReportFeedOptions = {
   /** May return a reading that is a little old. */
   readonly readRecent: () => Promise<Snapshot>;
@@ -33,7 +23,9 @@ export type ReportFeedOptions = {
   readonly stopping?: AbortSignal;
 };
 
-export function createReportFeed(options: ReportFeedOptions): ReportFeed {
+export type ReportFeed = ReturnType<typeof createReportFeed>;
+
+export function createReportFeed(options: ReportFeedOptions) {
   const { readRecent, readNow, watch, epoch, log, now, spacing = 25, stopping } = options;
   const listeners = new Set<{ readonly listener: (state: FeedState) => void; readonly onLost: () => void }>();
   let [latest, changes, failing] = [undefined as FeedState | undefined, 0, false];
@@ -72,8 +64,13 @@ export function createReportFeed(options: ReportFeedOptions): ReportFeed {
   };
 
   return {
-    current: async () => take(await readRecent()),
-    follow: (listener, onLost) => {
+    /** The current state. */
+    current: async (): Promise<FeedState> => take(await readRecent()),
+    /**
+     * Calls `listener` for every change from now on, and `onLost` when changes can no longer be detected. The kernel is
+     * watched while there are listeners. Returns a function that stops following.
+     */
+    follow: (listener: (state: FeedState) => void, onLost: () => void): (() => void) => {
       const entry = { listener, onLost };
       listeners.add(entry);
       if (watching === undefined) startWatching();

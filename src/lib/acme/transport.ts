@@ -5,23 +5,18 @@ import { AcmeFailure } from "./failure.ts";
 
 export type AcmeAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 
-export type AcmeTransport = {
-  /** Throws `AcmeFailure` if there is no answer. */
-  readonly send: (method: "GET" | "HEAD" | "POST", url: string, body?: string) => Promise<AcmeAnswer>;
-  readonly close: () => void;
-};
-
 const patience = 30_000;
 /** Far more than a certificate chain, which has a few kilobytes. */
 const mostBytes = 1024 * 1024;
 
 /** HTTPS to the authority. `trust`: PEM certificates to trust instead of the public ones. */
-export function openTransport(trust: string | undefined, signal: AbortSignal): AcmeTransport {
+export function openTransport(trust: string | undefined, signal: AbortSignal) {
   // No keep-alive: for a dozen requests per order it is not worth the risk of using a connection that the authority is
   // closing.
   const agent = new Agent({ ca: trust });
   return {
-    send: async (method, url, body) => {
+    /** Throws `AcmeFailure` if there is no answer. */
+    send: async (method: "GET" | "HEAD" | "POST", url: string, body?: string): Promise<AcmeAnswer> => {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
       const headers = {
         "user-agent": `moor/${version}`,
@@ -39,7 +34,7 @@ export function openTransport(trust: string | undefined, signal: AbortSignal): A
         throw unavailable(error, new URL(url).host, limited);
       }
     },
-    close: () => agent.destroy(),
+    close: (): void => agent.destroy(),
   };
 }
 

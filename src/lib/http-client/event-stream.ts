@@ -1,15 +1,8 @@
 /** One event of a `text/event-stream` (HTML Living Standard, 9.2.6). */
 export type StreamEvent = { readonly event: string; readonly data: string; readonly id: string | undefined };
 
-export type EventStreamReader = {
-  /** Takes the next piece of text and returns the events that it completes. */
-  feed(text: string): readonly StreamEvent[];
-  /** Milliseconds that the other side wants between two tries; undefined until it sends them. */
-  retry(): number | undefined;
-};
-
 /** An event may have at most `longest` characters: an endless one would fill the memory. */
-export function createEventStreamReader(longest: number): EventStreamReader {
+export function createEventStreamReader(longest: number) {
   let rest = "";
   let event = "";
   let data: string[] = [];
@@ -35,7 +28,8 @@ export function createEventStreamReader(longest: number): EventStreamReader {
     return events;
   };
   return {
-    feed(text) {
+    /** Takes the next piece of text and returns the events that it completes. */
+    feed(text: string): readonly StreamEvent[] {
       rest += text;
       if (rest.length > 2 * longest) throw Object.assign(new Error("line is too long"), { code: "MOOR_TOO_LONG" });
       // A CR at the very end may be half of a CRLF: wait for more.
@@ -48,6 +42,7 @@ export function createEventStreamReader(longest: number): EventStreamReader {
         return [];
       });
     },
-    retry: () => retry,
+    /** Milliseconds that the other side wants between two tries; undefined until it sends them. */
+    retry: (): number | undefined => retry,
   };
 }

@@ -13,23 +13,17 @@ export type TrustedProxies = {
 export type ProxyHeader = (typeof proxyHeaders)[number];
 export const proxyHeaders = ["x-forwarded-for", "forwarded"] as const;
 
-export type ProxyTrust = {
-  readonly isTrusted: (peer: string) => boolean;
-  /** The caller's address: the peer's own, unless that is a trusted proxy. */
-  readonly clientOf: (peer: string, headers: IncomingHttpHeaders) => string;
-  /** The scheme that the caller used, if a trusted proxy names it. */
-  readonly schemeOf: (peer: string, headers: IncomingHttpHeaders) => "http" | "https" | undefined;
-};
-
 const longestHeader = 2_000;
 const answersKept = 1_000;
+
+export type ProxyTrust = ReturnType<typeof trustProxies>;
 
 /**
  * Each proxy appends the address of its client. So, from the right, the first address that is not a trusted proxy is
  * the caller; everything further left is only a claim of that caller. If a hop is not an address, the one to its right
  * counts.
  */
-export function trustProxies({ networks, header }: TrustedProxies): ProxyTrust {
+export function trustProxies({ networks, header }: TrustedProxies) {
   const isTrusted = (peer: string): boolean => {
     const address = readNode(peer);
     return address !== undefined && networks.some((network) => isInNetwork(address, network));
@@ -47,12 +41,15 @@ export function trustProxies({ networks, header }: TrustedProxies): ProxyTrust {
   });
   return {
     isTrusted: trusted,
-    clientOf: (peer, headers) => {
+    /** The caller's address: the peer's own, unless that is a trusted proxy. */
+    clientOf: (peer: string, headers: IncomingHttpHeaders): string => {
       const claimed = headers[header];
       if (typeof claimed !== "string" || !trusted(peer)) return peer;
       return clientIn(claimed.slice(-longestHeader)) ?? peer;
     },
-    schemeOf: (peer, headers) => (trusted(peer) ? schemeIn(headers, header) : undefined),
+    /** The scheme that the caller used, if a trusted proxy names it. */
+    schemeOf: (peer: string, headers: IncomingHttpHeaders): "http" | "https" | undefined =>
+      trusted(peer) ? schemeIn(headers, header) : undefined,
   };
 }
 

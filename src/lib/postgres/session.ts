@@ -32,11 +32,6 @@ export type SessionTiming = {
   readonly slowest: number;
 };
 
-export type KeptSession = {
-  readonly isUp: () => boolean;
-  readonly close: () => Promise<void>;
-};
-
 /** A server that has vanished is noticed within 1 + 2 seconds. */
 const usual: SessionTiming = { probe: 1_000, patience: 2_000, slowest: 500 };
 const firstPause = 50;
@@ -45,7 +40,7 @@ const firstPause = 50;
  * Keeps a session open that has a state, such as a LISTEN or a lock. If it is lost, a new one is opened and set up;
  * `lost` and `ready` notify the caller.
  */
-export function keepSession(options: SessionOptions): KeptSession {
+export function keepSession(options: SessionOptions) {
   const { log, what, random = Math.random, ask = (client) => client.query("SELECT 1") } = options;
   const timing = { ...usual, ...options.timing };
   const closing = new AbortController();
@@ -92,8 +87,8 @@ export function keepSession(options: SessionOptions): KeptSession {
   };
   const running = run();
   return {
-    isUp: () => up,
-    close: async () => {
+    isUp: (): boolean => up,
+    close: async (): Promise<void> => {
       closing.abort(new Error("closing"));
       await running;
     },

@@ -1,19 +1,11 @@
+const smallest = 1_024;
+
 /**
  * The hashes of names: says that a name is certainly not among them, or that it may be. A flood of random names is
  * rejected without asking the source. A hash takes four bytes, and at least half of the table is free: eight megabytes
  * for a million names.
  */
-export type NameFilter = {
-  readonly add: (name: string) => void;
-  /** Looks only at the first `end` characters, if given. */
-  readonly mayHold: (name: string, end?: number) => boolean;
-  /** The same for every end of a name, by where it begins, in one pass over the name. Valid until the next call. */
-  readonly mayHoldEnds: (name: string) => (start: number) => boolean;
-};
-
-const smallest = 1_024;
-
-export function createNameFilter(seed: number): NameFilter {
+export function createNameFilter(seed: number) {
   let slots = new Uint32Array(smallest);
   let count = 0;
 
@@ -37,7 +29,7 @@ export function createNameFilter(seed: number): NameFilter {
   };
 
   return {
-    add: (name) => {
+    add: (name: string): void => {
       const hash = hashOf(name, name.length, seed);
       const at = place(hash);
       if (slots[at] === hash) return;
@@ -45,11 +37,13 @@ export function createNameFilter(seed: number): NameFilter {
       count += 1;
       if (count * 2 > slots.length) grow();
     },
-    mayHold: (name, end = name.length) => {
+    /** Looks only at the first `end` characters, if given. */
+    mayHold: (name: string, end = name.length): boolean => {
       const hash = hashOf(name, end, seed);
       return slots[place(hash)] === hash;
     },
-    mayHoldEnds: (name) => {
+    /** The same for every end of a name, by where it begins, in one pass over the name. Valid until the next call. */
+    mayHoldEnds: (name: string): ((start: number) => boolean) => {
       let hash = firstState(seed);
       for (let i = name.length - 1; i >= 0; i--) {
         hash = nextState(hash, name, i);

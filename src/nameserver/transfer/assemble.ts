@@ -14,24 +14,16 @@ export type Received =
   /** Apply them one after another; in each, removals first. */
   | { readonly kind: "steps"; readonly serial: number; readonly since: number; readonly steps: readonly ZoneStep[] };
 
-export type TransferAssembly = {
-  /** Throws when the records cannot be a transfer of the zone. */
-  readonly add: (record: ResourceRecord) => void;
-  /** Call this after each message: it returns the transfer when it is complete. */
-  readonly whole: () => Received | undefined;
-  readonly records: () => number;
-  /** Roughly the memory that it takes. */
-  readonly bytes: () => number;
-};
-
 /** Memory of a line in addition to its texts. */
 const lineBytes = 64;
+
+export type TransferAssembly = ReturnType<typeof createTransferAssembly>;
 
 /**
  * Assembles a transfer record by record, for a secondary that has version `since`. Each record is looked at once: the
  * serials in SOA records show where a difference ends (RFC 1995 section 4), without looking back.
  */
-export function createTransferAssembly(zone: string, since: number | undefined): TransferAssembly {
+export function createTransferAssembly(zone: string, since: number | undefined) {
   let records = 0;
   let bytes = 0;
   let serial = Number.NaN;
@@ -65,7 +57,8 @@ export function createTransferAssembly(zone: string, since: number | undefined):
   };
 
   return {
-    add: (record) => {
+    /** Throws when the records cannot be a transfer of the zone. */
+    add: (record: ResourceRecord): void => {
       if (ended) throw new Error("the transfer continues after its last SOA record");
       records += 1;
       const at = record.name === zone ? soaSerialOf(record) : undefined;
@@ -79,13 +72,15 @@ export function createTransferAssembly(zone: string, since: number | undefined):
       else if (at === serial) ended = true;
       if (!ended) keep(record);
     },
-    whole: () => {
+    /** Call this after each message: it returns the transfer when it is complete. */
+    whole: (): Received | undefined => {
       if (records === 1 && since !== undefined && compareSerials(serial, since) !== 1) return { kind: "same" };
       if (!ended) return undefined;
       return steps && since !== undefined ? { kind: "steps", serial, since, steps } : { kind: "whole", serial, lines };
     },
-    records: () => records,
-    bytes: () => bytes,
+    records: (): number => records,
+    /** Roughly the memory that it takes. */
+    bytes: (): number => bytes,
   };
 }
 

@@ -7,18 +7,12 @@ export type TransferMemory = {
   readonly close: () => void;
 };
 
-/** The memory of all transfers together. */
-export type SharedMemory = {
-  /** `giveWay` is called when this transfer has to end to make room for others. */
-  readonly open: (account: number, giveWay: () => void) => TransferMemory;
-};
-
 /**
  * All transfers together hold at most `most` bytes, those of one account at most half of that. When there is no room,
  * the account that holds the most loses its newest transfer: primaries that never stop sending cannot harm other
  * accounts. The oldest transfer is spared, so that large zones arrive one after another instead of never.
  */
-export function createSharedMemory(most: number): SharedMemory {
+export function createSharedMemory(most: number) {
   const reservations = new Set<Reservation>();
   const end = (loser: Reservation) => {
     reservations.delete(loser);
@@ -37,7 +31,8 @@ export function createSharedMemory(most: number): SharedMemory {
   };
 
   return {
-    open: (account, giveWay) => {
+    /** `giveWay` is called when this transfer has to end to make room for others. */
+    open: (account: number, giveWay: () => void): TransferMemory => {
       const one: Reservation = { account, bytes: 0, kept: false, giveWay };
       reservations.add(one);
       return {

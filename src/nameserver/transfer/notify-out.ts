@@ -4,12 +4,6 @@ import { type AskOptions, type DnsRequest, nameOf, type Peer } from "../../lib/d
 import { classes, opcodes, types } from "../../lib/dns/codes.ts";
 import type { Logger } from "../../process/log.ts";
 
-/** Notifies other nameservers that a zone has changed (RFC 1996). */
-export type Notifier = {
-  readonly changed: (zone: string) => void;
-  readonly close: () => Promise<void>;
-};
-
 /** The key is looked up for each message, so that a revoked one is not used again. */
 export type NotifyTarget = { readonly host: string; readonly port: number; readonly keyName: string | undefined };
 
@@ -34,14 +28,15 @@ export type NotifyLimits = {
 
 const defaultLimits: NotifyLimits = { tries: [1_000, 2_000, 4_000, 8_000, 16_000], interval: 10, atOnce: 64 };
 
-export function createNotifier(options: NotifierOptions): Notifier {
+/** Notifies other nameservers that a zone has changed (RFC 1996). */
+export function createNotifier(options: NotifierOptions) {
   const stop = new AbortController();
   const queues = options.targets.map((target) => new TargetQueue(target, options, stop.signal));
   return {
-    changed: (zone) => {
+    changed: (zone: string): void => {
       for (const queue of queues) queue.changed(zone);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       stop.abort();
       await Promise.all(queues.map((queue) => queue.ended()));
     },

@@ -11,33 +11,25 @@ import {
 } from "./service-answer.ts";
 import { readWritten, type WriteAnswer } from "./write-answer.ts";
 
-/** The calls of a provider's API: JSON in, JSON out. */
-export type JsonApi = {
-  get(path: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>>;
-  /** A list as the whole body, over all pages: each but the last has a link to the next (RFC 8288). */
-  list(path: string, query: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>>;
-  /** `statuses`: those of a plain success. */
-  send(
-    method: Exclude<HttpRequest["method"], "GET">,
-    path: string,
-    body: unknown,
-    statuses: readonly number[],
-    signal: AbortSignal,
-  ): Promise<WriteAnswer<JsonBody>>;
-};
+export type JsonApi = ReturnType<typeof openJsonApi>;
 
-/** `credentials`: headers, read for each request because a secret may be renewed. */
+/**
+ * The calls of a provider's API: JSON in, JSON out. `credentials`: headers, read for each request because a secret may
+ * be renewed.
+ */
 export function openJsonApi(
   client: HttpClient,
   dialect: ApiDialect,
   credentials: () => Readonly<Record<string, string>>,
   now: () => number = Date.now,
-): JsonApi {
+) {
   const ask = (path: string, signal: AbortSignal) =>
     client.send({ method: "GET", path, headers: credentials() }, signal);
   return {
-    get: async (path, signal) => readAnswer(await ask(path, signal), [200], now(), dialect),
-    async list(path, first, signal) {
+    get: async (path: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>> =>
+      readAnswer(await ask(path, signal), [200], now(), dialect),
+    /** A list as the whole body, over all pages: each but the last has a link to the next (RFC 8288). */
+    async list(path: string, first: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>> {
       const { service } = dialect;
       const found = await followPages(
         service,
@@ -51,7 +43,14 @@ export function openJsonApi(
       );
       return found.kind === "found" ? { kind: "ok", value: { list: found.value } } : found;
     },
-    async send(method, path, content, statuses, signal) {
+    /** `statuses`: those of a plain success. */
+    async send(
+      method: Exclude<HttpRequest["method"], "GET">,
+      path: string,
+      content: unknown,
+      statuses: readonly number[],
+      signal: AbortSignal,
+    ): Promise<WriteAnswer<JsonBody>> {
       const body = JSON.stringify(content);
       const headers = { ...credentials(), "content-type": "application/json" };
       const outcome = await client.send({ method, path, headers, body }, signal);

@@ -8,21 +8,17 @@ export type SigningJob = {
   readonly key: { readonly key: KeyObject; readonly dsaEncoding?: "ieee-p1363" };
 };
 
-export type SigningThread = {
-  /** The signatures, in the same order. */
-  readonly sign: (jobs: readonly SigningJob[]) => Promise<readonly Uint8Array[]>;
-  readonly end: () => Promise<void>;
-};
-
 /** As a nice value. */
 const usualPriority = 10;
+
+export type SigningThread = ReturnType<typeof startSigningThread>;
 
 /**
  * Signs in another thread. On Linux it has a low priority: requests must not wait because a large zone is being signed.
  * (Other systems can lower the priority of the whole process only.) If the system does not allow that, it signs all the
  * same.
  */
-export function startSigningThread(priority = usualPriority): SigningThread {
+export function startSigningThread(priority = usualPriority) {
   const worker = new Worker(program, { eval: true, workerData: { priority } });
   const waiting: PromiseWithResolvers<readonly Uint8Array[]>[] = [];
   let trouble: Error | undefined;
@@ -34,14 +30,15 @@ export function startSigningThread(priority = usualPriority): SigningThread {
   worker.on("error", (cause) => fail(new Error("the thread that signs has failed", { cause })));
   worker.on("exit", () => fail(new Error("the thread that signs has ended")));
   return {
-    sign: async (jobs) => {
+    /** The signatures, in the same order. */
+    sign: async (jobs: readonly SigningJob[]): Promise<readonly Uint8Array[]> => {
       if (trouble !== undefined) throw trouble;
       const signatures = Promise.withResolvers<readonly Uint8Array[]>();
       waiting.push(signatures);
       worker.postMessage(jobs);
       return await signatures.promise;
     },
-    end: async () => {
+    end: async (): Promise<void> => {
       await worker.terminate();
     },
   };

@@ -51,19 +51,12 @@ function setOf(zone: string, owner: string, type: RecordType, ttl: number, value
   return { owner, type, ttl, records };
 }
 
-export type Registry = {
-  /** Reads the CDS records of the child, and acts on them after the delay. */
-  readonly visit: (now: Instant) => Promise<void>;
-  /** The key tags of the DS records at the parent. */
-  readonly tags: () => readonly number[];
-};
-
 /**
  * Acts on the CDS records of the child after a delay, as a registry does (RFC 7344, RFC 8078). `mistake`: how long it
  * first has a wrong digest of a new key, in milliseconds. Meanwhile it keeps the DS record of the old key, so that the
  * zone is not rejected.
  */
-export function createRegistry(store: RecordStore, parent: Zone, child: string, ask: Ask, mistake = 0): Registry {
+export function createRegistry(store: RecordStore, parent: Zone, child: string, ask: Ask, mistake = 0) {
   const owner = ownerOf(child, parent.name) ?? "";
   let has: readonly string[] = [];
   let request:
@@ -81,8 +74,10 @@ export function createRegistry(store: RecordStore, parent: Zone, child: string, 
     has = values;
   };
   return {
-    tags: () => has.map((text) => Number(text.split(" ")[0])),
-    visit: async (now) => {
+    /** The key tags of the DS records at the parent. */
+    tags: (): readonly number[] => has.map((text) => Number(text.split(" ")[0])),
+    /** Reads the CDS records of the child, and acts on them after the delay. */
+    visit: async (now: Instant): Promise<void> => {
       const { answers } = await ask({ name: child, type: dnssecTypes.cds });
       const cds = answers.filter(({ type }) => type === dnssecTypes.cds);
       const isRemoval = cds.some(({ data }) => Buffer.from(data).equals(removeDs.cds));

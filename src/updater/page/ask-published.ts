@@ -17,14 +17,8 @@ const patience = 10_000;
 /** Milliseconds: with any number of names, a page left open uses only a small part of the token's quota. */
 const freshFor = (names: number): number => Math.max(10_000, names * 2_000);
 
-export type AskPublished = {
-  readonly ask: () => Promise<Published>;
-  /** The next call reads every record again. */
-  readonly forget: () => void;
-};
-
 /** What the records hold, as far as known: one request per name, a few in parallel, shared by all viewers. */
-export function createAskPublished({ records, published, stored, now }: AskTools): AskPublished {
+export function createAskPublished({ records, published, stored, now }: AskTools) {
   let forgotten = 0;
   type Lookup = { readonly at: Instant; readonly forgotten: number; readonly stored: string | null | undefined };
   type CachedValues = Lookup & { readonly values: Published[string] };
@@ -62,7 +56,8 @@ export function createAskPublished({ records, published, stored, now }: AskTools
   };
   return {
     ask,
-    forget() {
+    /** The next call reads every record again. */
+    forget: (): void => {
       forgotten += 1;
     },
   };

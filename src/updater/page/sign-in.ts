@@ -12,19 +12,6 @@ import { type PlainAnswer, type PlainRequest, problem } from "../../lib/http/pla
 import { sqliteSql } from "../../lib/sqlite/run-sql.ts";
 import type { Logger } from "../../process/log.ts";
 
-/** Signing in to the updater's page. There is one user, identified by the password alone. */
-export type PageSignIn = {
-  /** Undefined if the request is not about signing in. */
-  readonly answer: (request: PlainRequest) => Promise<PlainAnswer | undefined>;
-  /** Whether the sender of a request has signed in. */
-  readonly admit: (request: PlainRequest) => Promise<SessionOutcome["kind"] | "reader">;
-  /**
-   * A changed password ends all sessions. Without a password, people can sign in only at a service that shares the
-   * sign-in.
-   */
-  readonly setPassword: (password: string | undefined) => Promise<void>;
-};
-
 /** The only user. */
 const pageUser = "updater";
 
@@ -40,8 +27,13 @@ export type SignInTools = {
   readonly passkeys?: PasskeyStore | undefined;
 };
 
-/** Sessions are kept in memory: a restart ends them, a reload of the config does not. */
-export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: SignInTools): PageSignIn {
+export type PageSignIn = ReturnType<typeof openPageSignIn>;
+
+/**
+ * Signing in to the updater's page. There is one user, identified by the password alone. Sessions are kept in memory: a
+ * restart ends them, a reload of the config does not.
+ */
+export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: SignInTools) {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   const database = new DatabaseSync(":memory:");
   database.exec(sessionTables);
@@ -65,12 +57,19 @@ export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: S
   const byPassword = () => cachedPeople !== undefined;
   const signIn = createSignIn({ entrance, people, provider, services, byPassword, now, note });
   return {
-    answer: async (request) => (request.path === "/console/password" ? elsewhere : await signIn(request)),
-    admit: async (request) => {
+    /** Undefined if the request is not about signing in. */
+    answer: async (request: PlainRequest): Promise<PlainAnswer | undefined> =>
+      request.path === "/console/password" ? elsewhere : await signIn(request),
+    /** Whether the sender of a request has signed in. */
+    admit: async (request: PlainRequest): Promise<SessionOutcome["kind"] | "reader"> => {
       const found = await sessionOf(entrance, request);
       return found.kind === "session" && found.session.role === "read" ? "reader" : found.kind;
     },
-    async setPassword(password) {
+    /**
+     * A changed password ends all sessions. Without a password, people can sign in only at a service that shares the
+     * sign-in.
+     */
+    async setPassword(password: string | undefined): Promise<void> {
       const next = password === undefined ? undefined : hashSecret(password);
       if (next !== cachedPeople) await sessions.endAll(pageUser);
       cachedPeople = next;

@@ -2,13 +2,6 @@ import { appendFile } from "node:fs/promises";
 import { linkTarget, readFileIfThere, swapFile } from "../../process/data-folder.ts";
 import type { Notice } from "./reporter.ts";
 
-/** The last decisions that changed something or failed, on disk, one JSON line per decision. */
-export type History = {
-  add(notice: Notice, at: Date): void;
-  /** Waits for pending writes. */
-  settled(): Promise<void>;
-};
-
 export type HistoryEntry = {
   readonly at: string;
   readonly kind: Notice["kind"];
@@ -23,8 +16,11 @@ export type HistoryEntry = {
 
 export const longestHistory = 1000;
 
-/** Truncated to `longestHistory` only when it is twice as long, so that most entries cost one short write. */
-export function openHistory(path: string, warn: (because: string) => void): History {
+/**
+ * The last decisions that changed something or failed, on disk, one JSON line per decision. Truncated to
+ * `longestHistory` only when it is twice as long, so that most entries cost one short write.
+ */
+export function openHistory(path: string, warn: (because: string) => void) {
   let lines: number | undefined;
   let writing: Promise<void> = Promise.resolve();
   const append = async (entry: HistoryEntry) => {
@@ -37,7 +33,7 @@ export function openHistory(path: string, warn: (because: string) => void): Hist
     lines = kept.length;
   };
   return {
-    add(notice, at) {
+    add(notice: Notice, at: Date): void {
       // Without a history, records are still updated.
       writing = writing
         .then(() => append(entryOf(notice, at)))
@@ -45,7 +41,8 @@ export function openHistory(path: string, warn: (because: string) => void): Hist
           warn(`${error.message}; fix that, or choose another file with \`history:\` in the config`),
         );
     },
-    settled: () => writing,
+    /** Waits for pending writes. */
+    settled: (): Promise<void> => writing,
   };
 }
 

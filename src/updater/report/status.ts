@@ -14,15 +14,7 @@ export type Status = UpdaterState & { readonly changes: number; readonly failure
 type SourceStatus = Status["sources"][number];
 type NameStatus = Status["names"][number];
 
-export type StatusKeeper = {
-  /** `next`: when the next round begins at the latest. */
-  note(round: Round, state: StateFile, next: Instant): void;
-  now(): Status;
-  /** Milliseconds since the last round, or since the start. Clock changes and sleep of the machine do not count. */
-  silence(): number;
-};
-
-export function createStatusKeeper(clock: () => Instant): StatusKeeper {
+export function createStatusKeeper(clock: () => Instant) {
   let lastRoundAt = performance.now();
   let status: Status = {
     started: iso(clock()),
@@ -36,7 +28,8 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
     names: [],
   };
   return {
-    note(round, state, next) {
+    /** `next`: when the next round begins at the latest. */
+    note(round: Round, state: StateFile, next: Instant): void {
       lastRoundAt = performance.now();
       const services = servicesIn(round, status.services);
       const names = namesIn(round, state, { names: status.names, services });
@@ -55,8 +48,9 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
         names,
       };
     },
-    now: () => status,
-    silence: () => performance.now() - lastRoundAt,
+    now: (): Status => status,
+    /** Milliseconds since the last round, or since the start. Clock changes and sleep of the machine do not count. */
+    silence: (): number => performance.now() - lastRoundAt,
   };
 }
 

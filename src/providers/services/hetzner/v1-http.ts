@@ -13,22 +13,14 @@ import {
 import { readWriteAnswer, readWritten, type WriteAnswer, type WriteShape } from "../../answers/write-answer.ts";
 import type { ProviderAccount } from "../../provider-calls.ts";
 
-/** The v1 API over HTTP. */
-export type V1Http = {
-  zones(name: string | undefined, signal: AbortSignal): Promise<ServiceAnswer<readonly ReadableZone[]>>;
-  records(zoneId: string, signal: AbortSignal): Promise<ServiceAnswer<readonly ReadableRecord[]>>;
-  record(id: string, signal: AbortSignal): Promise<ServiceAnswer<ReadableRecord>>;
-  replace(id: string, replacement: RecordReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableRecord>>;
-  create(record: RecordReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableRecord>>;
-  /** To remove a record that is gone is no fault. */
-  remove(id: string, signal: AbortSignal): Promise<WriteAnswer<undefined>>;
-};
+export type V1Http = ReturnType<typeof v1Http>;
 
+/** The v1 API over HTTP. */
 export function v1Http(
   account: ProviderAccount,
   client: HttpClient,
   { service, now }: { readonly service: string; readonly now: () => number },
-): V1Http {
+) {
   const dialect = dialectOf(service);
   const base = /\/api\/v1\/?$/.test(account.url.pathname) ? "" : "/api/v1";
   const send = (request: Omit<HttpRequest, "headers">, signal: AbortSignal) => {
@@ -57,13 +49,21 @@ export function v1Http(
 
   return {
     // With a name there is no second page, and the original service rejects a name together with a page.
-    zones: (name, signal) =>
+    zones: (name: string | undefined, signal: AbortSignal): Promise<ServiceAnswer<readonly ReadableZone[]>> =>
       list(name === undefined ? "/zones" : `/zones?name=${encodeURIComponent(name)}`, "zones", isZone, signal),
-    records: (zoneId, signal) => list(`/records?zone_id=${encodeURIComponent(zoneId)}`, "records", isRecord, signal),
-    record: async (id, signal) => itemIn(await get(pathOf(id), signal), "record", isRecord),
-    replace: async (id, replacement, signal) => write("PUT", pathOf(id), replacement, signal),
-    create: async (record, signal) => write("POST", "/records", record, signal),
-    async remove(id, signal) {
+    records: (zoneId: string, signal: AbortSignal): Promise<ServiceAnswer<readonly ReadableRecord[]>> =>
+      list(`/records?zone_id=${encodeURIComponent(zoneId)}`, "records", isRecord, signal),
+    record: async (id: string, signal: AbortSignal): Promise<ServiceAnswer<ReadableRecord>> =>
+      itemIn(await get(pathOf(id), signal), "record", isRecord),
+    replace: async (
+      id: string,
+      replacement: RecordReplacement,
+      signal: AbortSignal,
+    ): Promise<WriteAnswer<ReadableRecord>> => write("PUT", pathOf(id), replacement, signal),
+    create: async (record: RecordReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableRecord>> =>
+      write("POST", "/records", record, signal),
+    /** To remove a record that is gone is no fault. */
+    async remove(id: string, signal: AbortSignal): Promise<WriteAnswer<undefined>> {
       const removed = readWritten(await send({ method: "DELETE", path: pathOf(id) }, signal), [200], now(), dialect);
       const isDone = removed.kind === "accepted" || (removed.kind === "refused" && removed.because.kind === "absent");
       return isDone ? { kind: "accepted", value: undefined } : removed;

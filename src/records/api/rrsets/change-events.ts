@@ -9,16 +9,6 @@ import { changeToWire } from "./wire.ts";
 /** Writes events to a reader; resolves false if the reader does not accept them and should be disconnected. */
 export type EventSink = (text: string) => Promise<boolean>;
 
-export type EventStreams = {
-  /**
-   * Sends the changes after `position` that the follower may see, and then new ones, until the signal aborts, the sink
-   * fails or the follower loses its access. If the store loses changes meanwhile, it sends `cut`, and continues from
-   * the end of the log.
-   */
-  readonly follow: (follower: Follower, position: number, sink: EventSink, signal: AbortSignal) => Promise<void>;
-  readonly close: () => void;
-};
-
 export type Follower = {
   readonly account: number;
   /** Its identity and current permissions; undefined once its token or session is no longer valid. */
@@ -42,7 +32,7 @@ type Schedule = Pick<FairSchedule, "next">;
  * queue in memory. Readers of one account at the same position share one read. Other accounts' rows are never read, and
  * reading a long log takes turns with other work.
  */
-export function createEventStreams(store: RecordStore, maySee: MaySee, schedule: Schedule): EventStreams {
+export function createEventStreams(store: RecordStore, maySee: MaySee, schedule: Schedule) {
   const batches = new BoundedMap<string, Promise<Batch>>(batchesKept);
   const losses = new LossWatch(store);
   let version = 0;
@@ -64,7 +54,17 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
   };
 
   return {
-    follow: async ({ account, actorNow, shownIds: ids }, from, sink, signal) => {
+    /**
+     * Sends the changes after `from` that the follower may see, and then new ones, until the signal aborts, the sink
+     * fails or the follower loses its access. If the store loses changes meanwhile, it sends `cut`, and continues from
+     * the end of the log.
+     */
+    follow: async (
+      { account, actorNow, shownIds: ids }: Follower,
+      from: number,
+      sink: EventSink,
+      signal: AbortSignal,
+    ): Promise<void> => {
       using _ = log.follow();
       let position = from;
       let { count } = await losses.now();
@@ -87,7 +87,7 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, schedule:
         if (events.length === 0 && version === seen && !signal.aborted) await log.next(signal);
       }
     },
-    close: () => log.close(),
+    close: (): void => log.close(),
   };
 }
 

@@ -331,19 +331,15 @@ export class WriteQueue {
   }
 }
 
-/** Syncs everything that was committed before the call. */
-export type DiskSync = {
-  readonly sync: () => Promise<void>;
-  readonly syncNow: () => void;
-  readonly close: () => void;
-};
+export type DiskSync = ReturnType<typeof openWalSync>;
 
 /**
- * In the main thread, nothing may wait for the disk. With `synchronous=FULL`, SQLite ends a commit with a sync of the
- * write-ahead log; with NORMAL it skips only that sync (https://sqlite.org/pragma.html#pragma_synchronous), and this
- * does it instead. The log stays the same file while a connection is open.
+ * Syncs everything that was committed before the call. In the main thread, nothing may wait for the disk. With
+ * `synchronous=FULL`, SQLite ends a commit with a sync of the write-ahead log; with NORMAL it skips only that sync
+ * (https://sqlite.org/pragma.html#pragma_synchronous), and this does it instead. The log stays the same file while a
+ * connection is open.
  */
-export function openWalSync(database: DatabaseSync, path: string): DiskSync {
+export function openWalSync(database: DatabaseSync, path: string) {
   if (path === ":memory:") return { sync: async () => undefined, syncNow: () => undefined, close: () => undefined };
   database.exec("PRAGMA synchronous = NORMAL");
   // The log is created by the first write, so it may not exist yet.
@@ -353,12 +349,12 @@ export function openWalSync(database: DatabaseSync, path: string): DiskSync {
     return file;
   };
   return {
-    sync: () =>
+    sync: (): Promise<void> =>
       new Promise((resolve, reject) => {
         fdatasync(log(), (error) => (error ? reject(error) : resolve()));
       }),
-    syncNow: () => fdatasyncSync(log()),
-    close: () => {
+    syncNow: (): void => fdatasyncSync(log()),
+    close: (): void => {
       if (file !== undefined) closeSync(file);
       file = undefined;
     },

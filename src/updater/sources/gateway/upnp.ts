@@ -3,19 +3,6 @@ import type { Endpoint } from "../../../lib/http-client/endpoint.ts";
 import { type Gateway, readDescription, type WanConnection } from "./description.ts";
 import { callAction, type SoapAnswer } from "./soap.ts";
 
-/**
- * A UPnP gateway. Its description is read once, and again after a failure: it may have restarted with other ports and
- * paths.
- */
-export type UpnpDevice = {
-  find(signal: AbortSignal): Promise<GatewaySearch>;
-  /** Forgets the description if there is no answer. */
-  call(connection: WanConnection, action: string, signal: AbortSignal): Promise<SoapAnswer>;
-  /** Where it accepts subscriptions, if it was found. */
-  events(): { readonly client: HttpClient; readonly events: URL } | undefined;
-  close(): void;
-};
-
 export type GatewaySearch = ({ readonly kind: "found" } & Gateway) | Failed | { readonly kind: "not-found" };
 
 export type Failed = { readonly kind: "failed"; readonly because: string };
@@ -28,7 +15,13 @@ export type UpnpOptions = {
   readonly connect: (endpoint: Endpoint) => Promise<HttpClient>;
 };
 
-export function createUpnpDevice(locate: Locate, { timeout, connect }: UpnpOptions): UpnpDevice {
+export type UpnpDevice = ReturnType<typeof createUpnpDevice>;
+
+/**
+ * A UPnP gateway. Its description is read once, and again after a failure: it may have restarted with other ports and
+ * paths.
+ */
+export function createUpnpDevice(locate: Locate, { timeout, connect }: UpnpOptions) {
   const clients = new Map<string, HttpClient>();
   let cachedGateway: Gateway | undefined;
 
@@ -52,24 +45,26 @@ export function createUpnpDevice(locate: Locate, { timeout, connect }: UpnpOptio
   };
 
   return {
-    async find(signal) {
+    async find(signal: AbortSignal): Promise<GatewaySearch> {
       if (cachedGateway) return { kind: "found", ...cachedGateway };
       const found = await find(signal);
       if (found.kind === "found") cachedGateway = found;
       return found;
     },
-    async call({ control, service }, action, signal) {
+    /** Forgets the description if there is no answer. */
+    async call({ control, service }: WanConnection, action: string, signal: AbortSignal): Promise<SoapAnswer> {
       const client = await clientFor(control);
       const answer = await callAction(client, { control, service, action }, signal);
       if (answer.kind === "failed") cachedGateway = undefined;
       return answer;
     },
-    events() {
+    /** Where it accepts subscriptions, if it was found. */
+    events(): { readonly client: HttpClient; readonly events: URL } | undefined {
       const events = cachedGateway?.connections.find((each) => each.events)?.events;
       const client = events && clients.get(events.origin);
       return client && { client, events };
     },
-    close() {
+    close(): void {
       for (const client of clients.values()) client.close();
       clients.clear();
     },
