@@ -33,7 +33,7 @@ export function App() {
 function SignedIn() {
   const { session } = useSession();
   const may = (privilege: string): boolean =>
-    session.privileges?.some((held) => held === "all" || held === privilege) ?? false;
+    session.privileges?.some((each) => each === "all" || each === privilege) ?? false;
   const [sees, manages] = [may("interface-status"), may("all")];
   const [report, setReport] = useState<WireReport>();
   const live = useLive({

@@ -37,7 +37,7 @@ export function atFields<T extends { readonly error: Error | null }>(write: T, f
   const field = fields.find((each) => code === `field:${each}`);
   return {
     sending: { ...write, error: field === undefined ? write.error : null },
-    faultOf: (asked: UserField) => (asked === field ? write.error?.message : undefined),
+    faultOf: (userField: UserField) => (userField === field ? write.error?.message : undefined),
   };
 }
 

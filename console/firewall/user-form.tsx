@@ -20,7 +20,7 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
   const start = useNewUser(people);
   const [name, setName] = useState(edited?.name);
   const [fullName, setFullName] = useState(edited?.fullName ?? "");
-  const [given, setGiven] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
+  const [boxes, setBoxes] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
   const [networks, setNetworks] = useState(edited?.networks.join(", ") ?? "");
   const [last, setLast] = useState(lastDayOf(edited));
   const [disabled, setDisabled] = useState(edited?.disabled ?? false);
@@ -34,7 +34,7 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
   const shownName = name ?? start.name;
   const path = `users/${encodeURIComponent(shownName)}`;
   const expires = edited && last === lastDayOf(edited) ? edited.expires : endOf(last);
-  const privileges = preset?.privileges ?? given;
+  const privileges = preset?.privileges ?? boxes;
   const expiryFault = expires === undefined ? "use a year with four digits" : faultOf("expires");
   const input = { name: shownName.trim(), fullName, privileges, networks: listIn(networks), disabled, expires };
   const saving = edited
@@ -57,7 +57,7 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
         <TextField label="Full name" value={fullName} onChange={setFullName} fault={faultOf("fullName")} />
       </Group>
       {preset === undefined && (
-        <PrivilegeBoxes privileges={people.privileges} held={given} onChange={setGiven} fault={faultOf("privileges")} />
+        <PrivilegeBoxes privileges={people.privileges} held={boxes} onChange={setBoxes} fault={faultOf("privileges")} />
       )}
       <NetworksField value={networks} onChange={setNetworks} fault={faultOf("networks")} />
       <Group align="flex-end">

@@ -28,16 +28,16 @@ type Props = {
  */
 export function FormDialog(props: Props) {
   const { isPending, error } = props.sending;
-  const held = JSON.stringify(props.holds);
-  const [first] = useState(held);
+  const content = JSON.stringify(props.holds);
+  const [first] = useState(content);
   const [askedFor, setAskedFor] = useState(first);
-  const asks = held !== first && held !== askedFor;
-  const ask = useCallback(() => setAskedFor(held), [held]);
+  const asks = content !== first && content !== askedFor;
+  const ask = useCallback(() => setAskedFor(content), [content]);
   const form = useRef<HTMLFormElement>(null);
   const [tries, setTries] = useState(0);
   useFocusOnFault(form, isPending ? 0 : tries);
   useWayBack(asks, ask);
-  useStay(held !== first);
+  useStay(content !== first);
   return (
     <Dialog title={props.title} onClose={asks ? ask : props.onClose} {...(props.size && { size: props.size })}>
       <form
@@ -53,7 +53,7 @@ export function FormDialog(props: Props) {
       >
         <Stack gap="sm">
           {props.children}
-          {held !== first && held === askedFor && (
+          {content !== first && content === askedFor && (
             <p className="note" role="alert" style={{ margin: 0 }}>
               You have unsaved changes. Close again to discard them.
             </p>

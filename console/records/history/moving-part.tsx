@@ -71,10 +71,10 @@ function OneName({ moving, zone }: { readonly moving: MovingName; readonly zone:
 
 /** The median of the times: one long quiet year must not hide a busy month. */
 function usualTime({ spans }: MovingName): string {
-  const held = spans
+  const times = spans
     .flatMap(({ from, until }) => (until === undefined ? [] : [until - from]))
     .toSorted((a, b) => a - b);
-  const middle = held[Math.floor(held.length / 2)];
+  const middle = times[Math.floor(times.length / 2)];
   return middle === undefined ? "" : `usually ${durationInWords(middle)} apart`;
 }
 

@@ -16,8 +16,8 @@ export function PublishForm({ zone }: { readonly zone: string }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [adds, setAdds] = useState(false);
   const providers = useProviders();
-  const known = providers.data ?? [];
-  const provider = chosen ?? known[0]?.name ?? null;
+  const accounts = providers.data ?? [];
+  const provider = chosen ?? accounts[0]?.name ?? null;
   const compare = usePassingError(
     useMutation({
       mutationFn: async (name: string) => {
@@ -38,7 +38,7 @@ export function PublishForm({ zone }: { readonly zone: string }) {
         {provider !== null && (
           <Chosen
             provider={provider}
-            known={known}
+            known={accounts}
             busy={compare.isPending}
             onCompare={() => compare.mutate(provider)}
             onChoose={(name) => {
@@ -48,7 +48,7 @@ export function PublishForm({ zone }: { readonly zone: string }) {
           />
         )}
         {providers.data && (
-          <Button variant={known.length > 0 ? "default" : "filled"} onClick={() => setAdds(true)}>
+          <Button variant={accounts.length > 0 ? "default" : "filled"} onClick={() => setAdds(true)}>
             Add a provider…
           </Button>
         )}
@@ -57,7 +57,7 @@ export function PublishForm({ zone }: { readonly zone: string }) {
       {compare.data && <Decision zone={zone} provider={compare.data.name} preview={compare.data.preview} />}
       {adds && (
         <NewProvider
-          taken={known.map(({ name }) => name)}
+          taken={accounts.map(({ name }) => name)}
           onClose={() => setAdds(false)}
           onMade={(name) => {
             setAdds(false);

@@ -60,10 +60,10 @@ async function catchUp(request: Request, zone: string, before: ZoneSets): Promis
   let next: number | null = null;
   for (let page = 0; page < mostPages; page++) {
     const { history, meta }: Awaited<ReturnType<typeof readHistory>> = await readHistory(request, zone, next);
-    const known = history.findIndex(({ serial }) => serial <= before.asOf);
-    changes.push(...(known < 0 ? history : history.slice(0, known)));
-    if (known >= 0) {
-      const asOf = changes[0]?.serial ?? history[known]?.serial;
+    const firstRead = history.findIndex(({ serial }) => serial <= before.asOf);
+    changes.push(...(firstRead < 0 ? history : history.slice(0, firstRead)));
+    if (firstRead >= 0) {
+      const asOf = changes[0]?.serial ?? history[firstRead]?.serial;
       return isSameZone(history, before) && asOf !== undefined && asOf >= before.asOf
         ? { ...withChanges(before, changes.toReversed()), asOf }
         : undefined;

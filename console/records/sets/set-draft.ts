@@ -133,18 +133,18 @@ export function checkDraft(
   const owner = readOwner(draft.name, zone, faults);
   const ttl = readTtl(draft.ttl, faults);
   const records = draft.values.map((value, i) => readValue(draft.type, value, i, zone, faults));
-  const known = records.filter((record) => record !== undefined);
-  if (known.length > mostRecords) faults.set("set", `a set has at most ${mostRecords} records`);
+  const readRecords = records.filter((record) => record !== undefined);
+  if (readRecords.length > mostRecords) faults.set("set", `a set has at most ${mostRecords} records`);
   if (owner === undefined || faults.size > 0) return { faults, change: undefined };
   const labels = readLabels(draft.labels);
-  const wanted = coreSet(owner, draft.type, ttl, known);
+  const wanted = coreSet(owner, draft.type, ttl, readRecords);
   const beside = others
     .filter((set) => set.name === owner && set.type !== draft.type)
     .flatMap((set) => fromWire(set, zone));
   const together = shownFaults(checkOwners([...beside, wanted]));
   if (together.length > 0) faults.set("set", together.map(faultInWords).join(". "));
   if (faults.size > 0) return { faults, change: undefined };
-  const values = known.map(({ value, comment }) => ({ value, comment }));
+  const values = readRecords.map(({ value, comment }) => ({ value, comment }));
   return { faults, change: { name: owner, type: draft.type, ttl, labels, records: values } };
 }
 
@@ -217,8 +217,8 @@ export const lacksDot = (type: RecordType, texts: readonly string[], zone: strin
 
 /** The target to ask about, unless the user has answered already. */
 export function openQuestion(type: RecordType, { texts, keeps }: ValueDraft, zone: string): string | undefined {
-  const asked = lacksDot(type, texts, zone);
-  return asked === keeps ? undefined : asked;
+  const target = lacksDot(type, texts, zone);
+  return target === keeps ? undefined : target;
 }
 
 /** Whether the field is the name of a host; the zone's name is appended to one without a final dot. */

@@ -59,8 +59,8 @@ function rank(type: RecordType): number {
 /** The known types, followed by any others that are given. */
 export function typesByUse(types: readonly string[] = recordTypes): readonly RecordType[] {
   const present = new Set(types);
-  const known = Object.keys(purposes).filter((type) => present.has(type));
-  return [...known, ...[...present].filter((type) => !Object.hasOwn(purposes, type))] as RecordType[];
+  const ordered = Object.keys(purposes).filter((type) => present.has(type));
+  return [...ordered, ...[...present].filter((type) => !Object.hasOwn(purposes, type))] as RecordType[];
 }
 
 /**

@@ -22,10 +22,10 @@ export function ZoneChoice(props: {
   const { request } = useSession();
   const [typed, setTyped] = useState("");
   const text = searchedZone(typed);
-  const [asked] = useDebouncedValue(text, 200);
+  const [searchText] = useDebouncedValue(text, 200);
   const zones = useQuery({
-    queryKey: ["zones", "choice", asked],
-    queryFn: () => findZones(request, asked, 1),
+    queryKey: ["zones", "choice", searchText],
+    queryFn: () => findZones(request, searchText, 1),
     placeholderData: keepPreviousData,
   });
   const fit = zones.data?.zones.filter(props.mayChoose ?? (() => true)) ?? [];
@@ -41,7 +41,7 @@ export function ZoneChoice(props: {
       chosen={props.chosen}
       onChange={props.onChange}
       onTyped={setTyped}
-      isLooking={asked !== text || zones.isPlaceholderData || zones.isPending}
+      isLooking={searchText !== text || zones.isPlaceholderData || zones.isPending}
       error={zones.error ? `The zones could not be loaded. ${zones.error.message}` : props.error}
     />
   );

@@ -35,19 +35,19 @@ export const useKeyHelp = (): (() => void) => useContext(KeysContext).showHelp;
 
 /** Handles shortcut keys for the whole page; `?` lists them. For a button or field, `withKey` is enough. */
 export function Keys({ children }: { readonly children: ReactNode }) {
-  const [known] = useState(() => new Set<Uses>());
+  const [registered] = useState(() => new Set<Uses>());
   const [listed, setListed] = useState<readonly KeyUse[]>();
   const [keys] = useState<KeysOfPage>(() => ({
     add: (uses) => {
-      known.add(uses);
-      return () => void known.delete(uses);
+      registered.add(uses);
+      return () => void registered.delete(uses);
     },
-    showHelp: () => setListed(usesOf(known)),
+    showHelp: () => setListed(usesOf(registered)),
   }));
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (isTaken(event)) return;
-      const uses = usesOf(known);
+      const uses = usesOf(registered);
       const use = uses.find(({ key, run }) => run !== undefined && key === event.key);
       if (event.key === "?") setListed(uses);
       else use?.run?.();
@@ -55,7 +55,7 @@ export function Keys({ children }: { readonly children: ReactNode }) {
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
-  }, [known]);
+  }, [registered]);
   return (
     <KeysContext value={keys}>
       {children}
@@ -68,9 +68,9 @@ export function Keys({ children }: { readonly children: ReactNode }) {
   );
 }
 
-const usesOf = (known: ReadonlySet<Uses>): readonly KeyUse[] => [
+const usesOf = (registered: ReadonlySet<Uses>): readonly KeyUse[] => [
   ...markedUses(),
-  ...[...known].flatMap(({ current }) => current),
+  ...[...registered].flatMap(({ current }) => current),
 ];
 
 /** The buttons and fields on the page that name their key. */

@@ -210,7 +210,7 @@ function SessionTable(props: {
 function browserOf(agent: string): string {
   const name = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(agent);
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux|CrOS)/.exec(agent)?.[1];
-  const known = { Edg: "Edge", OPR: "Opera" } as Readonly<Record<string, string>>;
+  const browserNames = { Edg: "Edge", OPR: "Opera" } as Readonly<Record<string, string>>;
   if (name === null) return agent.slice(0, 40) || "unknown";
-  return `${known[name[1] ?? ""] ?? name[1]} ${name[2]}${system ? ` on ${system}` : ""}`;
+  return `${browserNames[name[1] ?? ""] ?? name[1]} ${name[2]}${system ? ` on ${system}` : ""}`;
 }

@@ -13,22 +13,22 @@ export const WayBackContext = createContext<WayBack>({ hold: () => () => undefin
  * before anything else listens to the URL.
  */
 export function watchWayBack(): WayBack {
-  let held: { readonly href: string; readonly onBack: () => void } | undefined;
+  let heldPage: { readonly href: string; readonly onBack: () => void } | undefined;
   window.addEventListener("popstate", (event) => {
-    if (held === undefined) return;
+    if (heldPage === undefined) return;
     event.stopImmediatePropagation();
-    history.pushState(null, "", held.href);
-    held.onBack();
+    history.pushState(null, "", heldPage.href);
+    heldPage.onBack();
   });
   return {
     hold: (onBack) => {
       const own = { href: location.href, onBack };
-      held = own;
+      heldPage = own;
       return () => {
-        if (held === own) held = undefined;
+        if (heldPage === own) heldPage = undefined;
       };
     },
-    isHeld: () => held !== undefined,
+    isHeld: () => heldPage !== undefined,
   };
 }
 

@@ -122,19 +122,19 @@ function Meaning(props: {
 }) {
   const { type, value, zone, onChange } = props;
   const meaning = meaningOf(type, value.texts, zone);
-  const asked = openQuestion(type, value, zone);
-  if (asked === undefined)
+  const target = openQuestion(type, value, zone);
+  if (target === undefined)
     return meaning === undefined ? null : (
       // For a target, only for screen readers: its field already shows this in grey.
       <Text size="xs" w="100%" role="status" className={value.texts.some((_, i) => isTarget(type, i)) ? "unseen" : ""}>
         Published as <span className="mono">{meaning}</span>
       </Text>
     );
-  const whole = `${asked}.`;
-  const asWhole = value.texts.map((text, i) => (isTarget(type, i) && text.trim() === asked ? whole : text));
+  const whole = `${target}.`;
+  const asWhole = value.texts.map((text, i) => (isTarget(type, i) && text.trim() === target ? whole : text));
   return (
     <div className="note" role="status" style={{ width: "100%", margin: 0 }}>
-      <span className="mono">{asked}</span> has no final dot. Is it a full name, or inside this zone?
+      <span className="mono">{target}</span> has no final dot. Is it a full name, or inside this zone?
       <Group gap="xs" mt={6}>
         <Button
           size="compact-sm"
@@ -144,8 +144,8 @@ function Meaning(props: {
         >
           Full name: {whole}
         </Button>
-        <Button size="compact-sm" variant="default" onClick={() => onChange({ ...value, keeps: asked })}>
-          Inside the zone: {asked}.{nameToUnicode(zone)}.
+        <Button size="compact-sm" variant="default" onClick={() => onChange({ ...value, keeps: target })}>
+          Inside the zone: {target}.{nameToUnicode(zone)}.
         </Button>
       </Group>
     </div>

@@ -182,9 +182,9 @@ const without = (selected: ReadonlySet<string>, rows: readonly Rrset[]): Readonl
 
 /** A function that stays the same object, so that rows need not be rendered again. */
 function useSteady<T>(latest: (value: T) => void): (value: T) => void {
-  const held = useRef(latest);
-  held.current = latest;
-  const [steady] = useState(() => (value: T) => held.current(value));
+  const latestRef = useRef(latest);
+  latestRef.current = latest;
+  const [steady] = useState(() => (value: T) => latestRef.current(value));
   return steady;
 }
 

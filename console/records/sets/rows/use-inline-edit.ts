@@ -68,11 +68,11 @@ function readTyped(state: State, base: Rrset, zone: string, sets: readonly Rrset
   const draft = draftOf(base);
   const old = draft.values[at];
   const value = { key: at, comment: "", ...old, texts: splitTyped(type, state.text), keeps: state.keeps ?? old?.keeps };
-  const asked = openQuestion(type, value, zone);
-  if (asked !== undefined)
+  const target = openQuestion(type, value, zone);
+  if (target !== undefined)
     return {
-      fault: `${asked} has no final dot, so it means ${asked}.${zone}. Add the dot, or press Enter again to keep it.`,
-      keeps: asked,
+      fault: `${target} has no final dot, so it means ${target}.${zone}. Add the dot, or press Enter again to keep it.`,
+      keeps: target,
     };
   const { faults, change } = checkDraft({ ...draft, values: draft.values.with(at, value) }, zone, sets);
   return change === undefined ? { fault: [...new Set(faults.values())].join(". ") } : { change };
