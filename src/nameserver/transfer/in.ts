@@ -77,6 +77,8 @@ async function read(
   options.memory.hold(0);
   for await (const { message, covered } of askTcp(peer, asking, options)) {
     if (message.rcode !== rcodes.noError) throw new Error(`${nameOf(peer)}: response code ${message.rcode}`);
+    // Neither the limit of records nor that of bytes would end a stream of empty messages.
+    if (message.answers.length === 0) throw new Error(`${nameOf(peer)}: a message of the transfer has no records`);
     for (const record of message.answers) {
       assembly.add(record);
       // With compressed names, one message may expand to a hundred times its size.
