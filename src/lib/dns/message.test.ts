@@ -4,7 +4,15 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/rig/long-run.ts";
 import { printLabels } from "../../core/names/label.ts";
 import { labelsOf } from "../../core/names/name.ts";
-import { decodeMessage, emptyMessage, encodeMessage, type Message, type ResourceRecord } from "./message.ts";
+import {
+  createFrameReader,
+  decodeMessage,
+  emptyMessage,
+  encodeMessage,
+  framed,
+  type Message,
+  type ResourceRecord,
+} from "./message.ts";
 import { MessageWriter } from "./message-writer.ts";
 
 const plain: Message = {
@@ -305,3 +313,18 @@ describe("dns-packet as the oracle", () => {
 function readable(packetRead: dnsPacket.DecodedPacket): unknown {
   return JSON.parse(JSON.stringify(packetRead).toLowerCase());
 }
+
+it("a message that trickles in is read whole, and few of its chunks are kept", () => {
+  const message = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 200));
+  const frames = createFrameReader();
+  const chunks = Array.from(framed(message), (byte) => Buffer.of(byte));
+  for (const chunk of chunks) {
+    expect(frames.next()).toBeUndefined();
+    frames.add(chunk);
+  }
+  // What was copied does not change any more.
+  for (const chunk of chunks) chunk[0] = 255;
+  const read = frames.next() ?? Buffer.of();
+  expect(read.filter((byte) => byte === 255).length).toBeLessThan(64);
+  expect(read.map((byte, i) => (byte === 255 ? (message[i] ?? 0) : byte))).toEqual(message);
+});

@@ -208,9 +208,12 @@ export function framed(message: Uint8Array): Buffer {
   return bytes;
 }
 
+/** A chunk of one byte takes hundreds. */
+const mostChunks = 64;
+
 /**
- * The messages of a TCP stream. Chunks are joined only when a message is complete, so that bytes that trickle in are
- * copied once.
+ * The messages of a TCP stream. Chunks are joined when a message is complete, or when there are many of them, so that
+ * bytes that trickle in are copied rarely, and take no more memory than their number.
  */
 export function createFrameReader() {
   let unread: Buffer = Buffer.of();
@@ -220,6 +223,7 @@ export function createFrameReader() {
   return {
     add: (chunk: Buffer): void => {
       chunks.push(chunk);
+      if (chunks.length === mostChunks) chunks = [Buffer.concat(chunks)];
       missing -= chunk.length;
     },
     /**
