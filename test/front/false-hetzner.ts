@@ -59,14 +59,14 @@ export class FalseHetzner {
     const body = text === "" ? {} : (JSON.parse(text) as Json);
     const [, , , zone = ""] = path.split("/");
     const carried: { reply?: Reply } = {};
-    const carryOut = () => void (carried.reply ??= this.#carryOut(method, path, body));
+    const carryOut = () => void (carried.reply ??= this.carryOut(method, path, body));
     const tricked = await this.trick({ method, path, carryOut, sets: this.zones.get(zone) ?? new Map() });
     if (tricked !== undefined) return tricked;
     carryOut();
     return carried.reply ?? "cut";
   }
 
-  #carryOut(method: string, path: string, body: Json): Reply {
+  carryOut(method: string, path: string, body: Json): Reply {
     const [, , what, zone = "", , name = "", type = "", , verb] = path.split("/").map(decodeURIComponent);
     const page = { page: 1, per_page: 100, previous_page: null, next_page: null, last_page: 1, total_entries: 1 };
     const meta = { pagination: page };

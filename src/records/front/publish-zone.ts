@@ -2,7 +2,7 @@ import type { Instant } from "../../core/instant.ts";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import { isOfService, type ServiceFault } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
-import { neverRead, type Publication, type PublishedSet, type PublishedZone, type Zone } from "../model.ts";
+import { neverRead, type Publication, type PublishedZone, type Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
 import {
@@ -23,7 +23,7 @@ import type { OpenedAccount } from "./provider-accounts.ts";
 import { takeByRule, theirsByRule } from "./publish-rule.ts";
 import type { PublishingState } from "./publishing-metrics.ts";
 import { readWorks, type Work } from "./read-works.ts";
-import { contentOf, type DefaultTtls, isProviders, ttlsOf } from "./set-state.ts";
+import { contentOf, type DefaultTtls, isProviders, isSameContent, ttlsOf } from "./set-state.ts";
 import { allRows, confirmGone, keyOf, theirsIn, theirsOf, theirsOfSet } from "./theirs.ts";
 import { WaitingSerials } from "./waiting-serials.ts";
 import { type NoteOptions, ZoneNote } from "./zone-note.ts";
@@ -116,17 +116,11 @@ export class PublishedZoneWork {
       if (kind === "send" || kind === "read") this.#pending.add(place);
     }
     // A request of the last run may still be carried out, as after every outcome that is not known.
-    for (const row of rows.values()) if (row.sent !== undefined) this.#lost(row);
+    if ([...rows.values()].some(({ sent }) => sent !== undefined)) this.#readLate();
     const withDefault = sets.filter(({ ttl }) => ttl === null);
     const changed = await changedIn(store, zone, serials, withDefault);
     // A write that the history does not have waits for everything: what it changed is unknown.
     for (const serial of serials) this.add(serial, changed.get(serial) ?? this.#pending.places);
-  }
-
-  /** The request may still be carried out. */
-  #lost({ sent, ...place }: Pick<PublishedSet, "sent"> & SetPlace): void {
-    if (sent !== undefined) this.#late.add(keyOf(place), sent, this.#options.now());
-    this.#readLate();
   }
 
   #readLate(): void {
@@ -200,10 +194,14 @@ export class PublishedZoneWork {
   }
 
   #afterRead<T extends Work>({ account, ttls }: Round, work: T, theirs: Theirs, now = ttls) {
-    const late = this.#late.of(work.key, this.#options.now());
+    const { key, row } = work;
+    // The request may still be carried out.
+    if (row.sent !== undefined && !isSameContent(row.sent, row.held, ttls))
+      this.#late.add(key, row.sent, this.#options.now());
+    const late = this.#late.of(key, this.#options.now());
     return {
       ...work,
-      ...afterRead(work.row, theirs, work.ours, { before: ttls, now, rules: account.provider.rules, late }),
+      ...afterRead(row, theirs, work.ours, { before: ttls, now, rules: account.provider.rules, late }),
     };
   }
 
@@ -251,7 +249,7 @@ export class PublishedZoneWork {
       else if (outcome.kind === "drifted" || isOfSet(outcome)) this.#pending.add(work);
       else {
         unsent.push(work);
-        if (outcome.kind === "unknown") this.#lost(work.row);
+        if (outcome.kind === "unknown") this.#readLate();
         fault ??= outcome.fault;
         if (outcome.kind === "waiting") retry = Math.max(retry ?? 0, outcome.retryAfter);
       }
