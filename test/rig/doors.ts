@@ -149,6 +149,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   "src/providers": [
     "batches.ts",
     "budget.ts",
+    "create-provider.ts",
     "last-step.ts",
     "open-provider.ts",
     "provider.ts",

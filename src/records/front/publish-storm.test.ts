@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
-import type { HttpClient, HttpOutcome } from "../../src/lib/http-client/client.ts";
-import { createLog } from "../../src/process/log.ts";
-import { Budget } from "../../src/providers/budget.ts";
-import { createProvider } from "../../src/providers/create-provider.ts";
-import { rrsetsCalls } from "../../src/providers/services/hetzner/rrsets.ts";
-import { OpenedAccount } from "../../src/records/front/provider-accounts.ts";
-import { PublishedZoneWork } from "../../src/records/front/publish-zone.ts";
-import { shownState } from "../../src/records/front/set-state.ts";
-import { keyOf } from "../../src/records/front/theirs.ts";
-import { type PublishedSet, type PublishedZone, plainSettings } from "../../src/records/model.ts";
-import { isLongRun } from "../rig/long-run.ts";
-import { createRandom, pick } from "../rig/random.ts";
-import { seed } from "../rig/seed.ts";
-import { action, FalseHetzner, fault, type StoredSet } from "./false-hetzner.ts";
-import type { Json } from "./two-moors.ts";
+import { action, FalseHetzner, fault, type StoredSet } from "../../../test/front/false-hetzner.ts";
+import type { Json } from "../../../test/front/two-moors.ts";
+import { isLongRun } from "../../../test/rig/long-run.ts";
+import { createRandom, pick } from "../../../test/rig/random.ts";
+import { seed } from "../../../test/rig/seed.ts";
+import type { HttpClient, HttpOutcome } from "../../lib/http-client/client.ts";
+import { createLog } from "../../process/log.ts";
+import { Budget } from "../../providers/budget.ts";
+import { createProvider } from "../../providers/create-provider.ts";
+import { rrsetsCalls } from "../../providers/services/hetzner/rrsets.ts";
+import { type PublishedSet, type PublishedZone, plainSettings } from "../model.ts";
+import { OpenedAccount } from "./provider-accounts.ts";
+import { PublishedZoneWork } from "./publish-zone.ts";
+import { shownState } from "./set-state.ts";
+import { keyOf } from "./theirs.ts";
 
 /** What may happen besides lost answers, faults and limits of the provider. */
 type Trouble = {
