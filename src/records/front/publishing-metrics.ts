@@ -2,6 +2,7 @@ import type { Instant } from "../../core/instant.ts";
 import { family, type Sample } from "../../process/metrics.ts";
 import { within } from "../../process/within.ts";
 import type { ServiceFault } from "../../providers/answers/service-fault.ts";
+import { neverRead, type PublishedZone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 
 const faultKinds = ["missing", "ambiguous", "refused", "unauthorised", "unsupported", "later"] as const;
@@ -38,7 +39,7 @@ export class PublishingState {
 }
 
 export type PublishingMetrics = {
-  readonly store: Pick<RecordStore, "publishedZones" | "troubledSets">;
+  readonly store: Pick<RecordStore, "publishedZones" | "knownSets" | "troubledSets">;
   readonly state: PublishingState;
 };
 
@@ -68,9 +69,13 @@ export async function publishingFamilies(
 async function countsIn(store: PublishingMetrics["store"]): Promise<readonly Sample[]> {
   const zones = await store.publishedZones();
   const troubled = zones.length === 0 ? [] : await store.troubledSets(zones.map(([{ number }]) => number));
+  // Of a zone that was not read since its token was replaced, no set is published.
+  const isUnread = ({ readAt }: PublishedZone) => readAt === neverRead;
+  const unread = zones.flatMap(([{ number }, note]) => (isUnread(note) ? [number] : []));
+  const unreadSets = unread.length === 0 ? 0 : await store.knownSets(unread);
   const sum = (numbers: readonly number[]) => numbers.reduce((before, each) => before + each, 0);
   return [
-    [{ state: "waiting" }, sum(zones.map(([, { waiting }]) => waiting))],
+    [{ state: "waiting" }, unreadSets + sum(zones.map(([, note]) => (isUnread(note) ? 0 : note.waiting)))],
     [{ state: "refused" }, sum(troubled.map(({ refused }) => refused))],
     [{ state: "drifted" }, sum(troubled.map(({ drifted }) => drifted))],
   ];

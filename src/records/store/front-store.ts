@@ -44,6 +44,8 @@ export type FrontStore = {
     zone: number,
     changes: readonly PublishedSetChange[],
   ) => Promise<readonly Pick<PublishedSet, "owner" | "type">[]>;
+  /** How many sets of these zones there is a `PublishedSet` for. */
+  readonly knownSets: (zones: readonly number[]) => Promise<number>;
   /** How many sets of each zone are refused, or were changed at the provider. */
   readonly troubledSets: (zones: readonly number[]) => Promise<readonly TroubledSets[]>;
 

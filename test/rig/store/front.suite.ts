@@ -76,6 +76,7 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       expect(await store.publishedSetsAfter(zone.number, undefined, 10)).toEqual(rows);
       expect(await store.publishedSetsAfter(zone.number, rows[1], 2)).toEqual(rows.slice(2, 4));
       expect(await store.publishedSetsAt(zone.number, ["c", "a"])).toHaveLength(2);
+      expect([await store.knownSets([zone.number]), await store.knownSets([zone.number + 1])]).toEqual([5, 0]);
       expect(await store.troubledSets([zone.number])).toEqual([{ zone: zone.number, refused: 1, drifted: 2 }]);
       await store.putPublishedSets(zone.number, [row("a", { held: null }), row("b")]);
       expect((await store.publishedSetsAfter(zone.number, undefined, 2)).map(({ owner }) => owner)).toEqual(["b", "c"]);

@@ -111,7 +111,7 @@ const noteFromRow = ({ through, waiting, ttl, read_at, trouble, trouble_since }:
 
 type SetStore = Pick<
   FrontStore,
-  "publishedSetsAfter" | "publishedSetsAt" | "putPublishedSets" | "replacePublishedSets" | "troubledSets"
+  "publishedSetsAfter" | "publishedSetsAt" | "putPublishedSets" | "replacePublishedSets" | "knownSets" | "troubledSets"
 >;
 
 const setStore = (on: Sql): SetStore => ({ ...setReads(on), ...setWrites(on) });
@@ -128,6 +128,11 @@ const setReads = ({ dialect: { anyOf }, read }: Sql): Omit<SetStore, keyof SetWr
   publishedSetsAt: async (zone, owners) => {
     const rows = sql`SELECT * FROM published_sets WHERE zone = ${zone} AND ${anyOf(sql`owner`, owners)}`;
     return (await read<PublishedRow>(rows)).map(setFromRow);
+  },
+  knownSets: async (zones) => {
+    const counted = sql`SELECT count(*) AS known FROM published_sets WHERE ${anyOf(sql`zone`, zones)}`;
+    const [row] = await read<{ readonly known: number }>(counted);
+    return Number(row?.known ?? 0);
   },
   troubledSets: async (zones) => {
     const rows = await read<TroubledSets>(
