@@ -25,7 +25,13 @@ export type InitQuestion = {
   readonly fault?: (answer: string) => string | undefined;
 };
 
-export type AnswerOption = { readonly value: string; readonly label: string; readonly hint?: string };
+export type AnswerOption = {
+  readonly value: string;
+  readonly label: string;
+  readonly hint?: string;
+  /** Why it is probably wrong, in a word; shown even where there is no room for the hint. */
+  readonly caution?: string;
+};
 
 /** Thrown when an answer is missing, or the person gave up. */
 export class NoAnswer extends Error {}
@@ -189,4 +195,4 @@ export const notAmong = (choices: readonly AnswerOption[], flag: string, answer:
 const listed = (choices: readonly AnswerOption[]) =>
   choices.length === 0
     ? " There are no choices."
-    : ` Choose from: ${choices.map(({ value }) => visible(value)).join(", ")}.`;
+    : ` Choose from: ${choices.map(({ value, caution }) => visible(value) + (caution ? ` (${caution})` : "")).join(", ")}.`;

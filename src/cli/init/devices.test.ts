@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { wanWith } from "../../../test/rig/updater/services.ts";
 import { reportFromWire } from "../../contract/interfaces-client.ts";
+import { notAmong } from "./asker.ts";
 import { deviceChoices } from "./devices.ts";
 
 describe("the interfaces to pick from, the best first", () => {
@@ -29,7 +30,8 @@ describe("the interfaces to pick from, the best first", () => {
   });
 
   it("one that is down is called so", () => {
-    const choices = deviceChoices(reportFromWire({ down }), "ipv4");
-    expect(choices.find(({ value }) => value === "down")?.hint).toBe("down; 9.9.9.9");
+    const choices = deviceChoices(reportFromWire({ spare: down, inside }), "ipv4");
+    expect(choices.find(({ value }) => value === "spare")?.hint).toBe("down; 9.9.9.9");
+    expect(notAmong(choices, "--ipv4", "wan").message).toContain("Choose from: inside, spare (down), none.");
   });
 });

@@ -24,7 +24,8 @@ export function deviceChoices(report: InterfaceReport, family: Family): readonly
     const address = text === undefined ? "no usable address" : `${text}${isPublic ? "" : ", not public"}`;
     const down = isDown(report, device);
     const rank = down || text === undefined ? 3 : isPublic ? 0 : 1;
-    return { rank, choice: { value: device, label: device, hint: down ? `down; ${address}` : address } };
+    const option = { value: device, label: device, hint: address };
+    return { rank, choice: down ? { ...option, hint: `down; ${address}`, caution: "down" } : option };
   });
   const none = { rank: 2, choice: { value: "none", label: "none", hint: `no ${recordTypeOf(family)} record` } };
   const hasAny = ranked.some(({ rank }) => rank < 2);
