@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
-import { dialogHasFocus } from "./browser.ts";
+import { dialogHasFocus, phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { closeSecret } from "./secret.ts";
 import { walkTo } from "./walk-to.ts";
@@ -155,8 +155,21 @@ describe("a key", () => {
         .poll(() => page.locator(":focus").evaluateAll(partOf))
         .toEqual([part].filter((each) => each !== null));
     }
+    await page.setViewportSize(phone);
+    await page.getByRole("link", { name: "@ A", exact: true }).focus();
+    for (let i = 0; i < 7; i++) await page.keyboard.press("ArrowDown");
+    await page.locator("[data-row='7'] :focus").waitFor();
+    await expect.poll(() => page.evaluate(isRowInView)).toBe(true);
+    await page.setViewportSize(wide);
   });
 });
+
+/** The whole row that has the focus, to its last line. */
+const isRowInView = `(() => {
+  const row = document.activeElement.closest("[data-row]");
+  const { left, bottom } = row.getBoundingClientRect();
+  return row.contains(document.elementFromPoint(left + 60, bottom - 4));
+})()`;
 
 const partOf = (elements: readonly { getAttribute: (name: string) => string | null }[]) =>
   elements.flatMap((element) => element.getAttribute("data-part") ?? []);

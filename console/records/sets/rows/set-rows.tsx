@@ -93,7 +93,9 @@ function useRows({ rows, sets, zone, narrow, selected, onSelect }: Props, box: R
     getScrollElement: () => box.current,
     estimateSize: () => (narrow ? 58 : 34),
     overscan: 12,
-    scrollPaddingStart: headHeight,
+    // The head stays above the rows, and moves them down: both ends of a row are that much lower than it knows.
+    scrollPaddingStart: headHeight(narrow),
+    scrollPaddingEnd: headHeight(narrow),
   });
   // Otherwise the rows overlap after a phone is turned: the heights depend on it.
   useEffect(() => virtual.measure(), [virtual, narrow]);
@@ -164,7 +166,8 @@ function OpenRowMenu(props: {
   );
 }
 
-const headHeight = 33;
+/** It has two lines on a phone. */
+const headHeight = (narrow: boolean): number => (narrow ? 61 : 33);
 
 /** Rows that are picked together get the new state of the clicked one. */
 function withPicked(selected: ReadonlySet<string>, { id }: Rrset, range: readonly Rrset[]): ReadonlySet<string> {
