@@ -95,7 +95,7 @@ function useRows({ rows, sets, zone, narrow, selected, onSelect }: Props, box: R
     overscan: 12,
     // The head stays above the rows, and moves them down: both ends of a row are that much lower than it knows.
     scrollPaddingStart: headHeight(narrow),
-    scrollPaddingEnd: headHeight(narrow),
+    scrollPaddingEnd: headHeight(narrow) + (narrow && selected.size > 0 ? selectionHeight : 0),
   });
   // Otherwise the rows overlap after a phone is turned: the heights depend on it.
   useEffect(() => virtual.measure(), [virtual, narrow]);
@@ -165,6 +165,9 @@ function OpenRowMenu(props: {
     />
   );
 }
+
+/** Of its bar over the end of the list on a phone. */
+const selectionHeight = 72;
 
 /** It has two lines on a phone. */
 const headHeight = (narrow: boolean): number => (narrow ? 61 : 33);
