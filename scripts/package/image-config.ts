@@ -14,12 +14,12 @@ const metrics = ["--metrics", "127.0.0.1:9054"];
 
 /**
  * Of `moor records` with the options above, or of `moor update` with a config from `moor init`. With a password, the
- * updater speaks HTTPS, which busybox cannot; then it is enough that it listens.
+ * updater speaks HTTPS, which busybox cannot; then it is enough that it answers, with the 400 that says so.
  */
 const healthCheck =
   "wget -q -O /dev/null http://127.0.0.1:9054/health/live || " +
   "said=$(wget -q -O /dev/null http://127.0.0.1:9053/health/live 2>&1) || " +
-  "case $said in *HTTP/*) exit 1 ;; *) nc -w 5 127.0.0.1 9053 < /dev/null ;; esac";
+  "case $said in *' 400 '*) ;; *) exit 1 ;; esac";
 
 /** https://github.com/opencontainers/image-spec/blob/main/config.md; `Healthcheck` is Docker's addition to it. */
 export function imageConfig(architecture: Architecture, layers: readonly string[]): object {
