@@ -48,6 +48,10 @@ export class WrongAnswer extends NoAnswer {
   }
 }
 
+/** A fault that another answer can end. There is no config yet, so that no file is named in it. */
+export const wrongBecause = ({ because, todo }: { because: string; todo: string }, part?: WrongPart): WrongAnswer =>
+  new WrongAnswer(`${because}; ${todo.replace(/, and put .* named in the config$/, "")}`, part);
+
 /** Asks until the answers work. Without a terminal, the first one that does not work is thrown. */
 export async function untilRight<T>(asker: Asker, io: CommandIo, ask: () => Promise<T>): Promise<T> {
   for (asker.again(undefined); ; ) {

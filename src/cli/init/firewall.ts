@@ -52,7 +52,7 @@ async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: Comman
   const key = await asker.text({
     flag,
     cliValue: cliPair?.key,
-    message: "The API key of a user of the firewall?",
+    message: "The API key of a user of the firewall, or the path of its downloaded file?",
     fault,
   });
   const pair = typedPair(key);

@@ -112,11 +112,7 @@ describe("the unit that --unit writes", () => {
 
 describe("a file that an option names", () => {
   it.for([
-    [
-      "a key file that is not there",
-      { firewallKeyFile: "nowhere" },
-      "--firewall-key-file nowhere cannot be read (ENOENT)",
-    ],
+    ["a key file that is not there", { firewallKeyFile: "nowhere" }, "--firewall-key-file nowhere does not exist"],
     ["a key file without a key", { firewallKeyFile: "empty" }, "empty has no line key=…"],
     [
       "a key file in UTF-16",
@@ -124,7 +120,7 @@ describe("a file that an option names", () => {
       "--firewall-key-file utf-16 is not UTF-8; save it as UTF-8",
     ],
     ["a marked key file without a secret", { firewallKeyFile: "marked" }, "marked has no line secret=…"],
-    ["a token file that is not there", { tokenFile: "nowhere" }, "--token-file nowhere cannot be read (ENOENT)"],
+    ["a token file that is not there", { tokenFile: "nowhere" }, "--token-file nowhere does not exist"],
   ] as const)("is named if it cannot be used: %s", async ([, more, said]) => {
     writeFileSync(join(loop.folder, "empty"), "");
     writeFileSync(join(loop.folder, "marked"), "\uFEFFkey=k\r\n");

@@ -167,11 +167,7 @@ names:
       "the program /nowhere cannot be started (ENOENT); ",
     ],
     ["the secret instead of its file", { tokenFile: "S".repeat(40) }, "--token-file must be the path of a file"],
-    [
-      "a secret in a file that is not there",
-      { targetSet: ["token=nowhere"] },
-      "--token-file nowhere cannot be read (ENOENT)",
-    ],
+    ["a secret in a file that is not there", { targetSet: ["token=nowhere"] }, "--token-file nowhere does not exist"],
     ["a token that the service refuses", { tokenFile: "keys" }, "A secret has no spaces."],
   ])("reports %s, and writes nothing", async ([, more, said]) => {
     const { io, printed } = openTerminal(folder);

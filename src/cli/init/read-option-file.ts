@@ -42,6 +42,6 @@ export function readFileText(
     return isUtf16(text) ? { wrong: "is not UTF-8; save it as UTF-8" } : { text: withoutMark(text) };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    return { wrong: `cannot be read (${code ?? message})` };
+    return { wrong: code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? message})` };
   }
 }

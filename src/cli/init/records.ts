@@ -9,7 +9,7 @@ import type { ListedRecord, RecordTarget } from "../../updater/targets/target.ts
 import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type CliValues, type EntryAsking, missingSettings, readSettingOptions } from "./ask-entry.ts";
-import { type AnswerOption, type Asker, notAmong, untilRight, WrongAnswer } from "./asker.ts";
+import { type AnswerOption, type Asker, notAmong, untilRight, WrongAnswer, wrongBecause } from "./asker.ts";
 import type { SetupEntry } from "./files.ts";
 import { settingsOf } from "./kind-settings.ts";
 import { makeRecord } from "./make-record.ts";
@@ -110,8 +110,7 @@ async function askTargetEntry(
 async function zonesOf(target: RecordTarget, io: CommandIo): Promise<readonly ListedZone[] | undefined> {
   const zones = await target.zones(io.signal);
   if (zones.kind === "unsupported") return undefined;
-  if (zones.kind !== "found")
-    throw new WrongAnswer(`${zones.because}; ${zones.todo}`, zones.kind === "unauthorised" ? "secret" : undefined);
+  if (zones.kind !== "found") throw wrongBecause(zones, zones.kind === "unauthorised" ? "secret" : undefined);
   if (zones.value.length === 0) throw new WrongAnswer("There are no zones yet; create one in the console.");
   return zones.value;
 }
@@ -148,7 +147,7 @@ const another = "+";
 async function askName(asking: NameAsking): Promise<string> {
   const { options, zone, target, asker, io } = asking;
   const listed = await target.records(zone.name, io.signal);
-  if (listed.kind !== "found") throw new WrongAnswer(`${listed.because}; ${listed.todo}`);
+  if (listed.kind !== "found") throw wrongBecause(listed);
   const byName = Map.groupBy(listed.value.filter(isAddressRecord), (record) => record.name);
   const cliName = options.name && asAscii(options.name);
   const name = await pickName(byName, cliName, asking);

@@ -5,7 +5,7 @@ import { sourceName } from "../../updater/report/kind-names.ts";
 import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type CliValues, missingSettings, readSettingOptions } from "./ask-entry.ts";
-import { type AnswerOption, type Asker, NoAnswer, notAmong, untilRight, WrongAnswer } from "./asker.ts";
+import { type AnswerOption, type Asker, NoAnswer, notAmong, untilRight, WrongAnswer, wrongBecause } from "./asker.ts";
 import { askDevice, deviceChoices, publicAddress } from "./devices.ts";
 import { discover, type Proposal } from "./discover.ts";
 import type { SetupEntry, YamlValue } from "./files.ts";
@@ -152,7 +152,7 @@ async function readReport(config: SourceConfig, io: CommandIo): Promise<Interfac
   const source = await openSource(config);
   try {
     const reading = await source.read(io.signal);
-    if (reading.kind === "unavailable") throw new WrongAnswer(`${reading.because}; ${reading.todo}`);
+    if (reading.kind === "unavailable") throw wrongBecause(reading);
     return reading.report;
   } finally {
     source.close();

@@ -70,17 +70,19 @@ describe("at a terminal, an answer that does not work is asked for again, and th
     types(`thekey${enter}`);
     await reads(/The secret of that key\?/);
     types(`mistyped${enter}`);
-    await reads(/rejected the key and its secret \(401\)/);
+    await reads(/rejected the key and its secret \(401\); create a new key[^;]*`moor key add`\s/);
     await reads(/URL of the firewall\?/);
     await reads(new RegExp(loop.firewall.url));
     types(enter);
-    await reads(/API key of a user of the firewall\?\s[\s\S]*thekey/);
+    await reads(/API key of a user of the firewall,[^?]*\?\s[\s\S]*thekey/);
     types(enter);
     await reads(/The secret of that key\? Press Enter to keep/);
     types(`thesecret${enter}`);
     await acceptInterfaces(person);
     await reachRecords(person, "wrong");
-    await reads(/denied access[\s\S]*Its API token\?/);
+    await reads(
+      /denied access[^;]*; create a new token in its\s+console, or with `moor token add`\s[\s\S]*Its API token\?/,
+    );
     types(`t0ken${enter}`);
     await reads(/In which zone/);
     types(enter);
@@ -97,7 +99,7 @@ describe("at a terminal, an answer that does not work is asked for again, and th
     const { reads, types } = person;
     await reads(/API key of a user/);
     types(`~/nowhere.txt${enter}`);
-    await reads(/The file cannot be read \(ENOENT\)/);
+    await reads(/The file does not exist/);
     types(`${erase}~/fw_apikey.txt${enter}`);
     await acceptInterfaces(person);
     await reachRecords(person, "./t");

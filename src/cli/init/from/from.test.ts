@@ -97,7 +97,7 @@ describe("moor init --from", () => {
   it("says which file cannot be read", async () => {
     const { io, printed } = openTerminal(folder);
     expect(await init({ from: "nowhere" }, io)).toBe(2);
-    expect(printed.err).toBe("--from nowhere cannot be read (ENOENT).\n");
+    expect(printed.err).toBe("--from nowhere does not exist.\n");
   });
 
   it.for([
