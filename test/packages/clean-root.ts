@@ -20,6 +20,7 @@ export function makeCleanRoot(): string {
   const codename = run("sh", "-c", ". /etc/os-release && echo $VERSION_CODENAME").trim();
   const kept = join(repository, "node_modules/.cache/moor-clean-root", `${codename}.tar`);
   if (!existsSync(kept)) {
+    console.error(`unpacking a clean Debian ${codename}: this takes a minute, once`);
     mkdirSync(join(kept, ".."), { recursive: true });
     const sources = globSync(["/etc/apt/sources.list", "/etc/apt/sources.list.d/*.{list,sources}"]);
     run("mmdebstrap", "--variant=apt", "--include=systemd,dbus", codename, `${kept}.draft.tar`, ...sources);

@@ -2,11 +2,9 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { builtPackage } from "../rig/bundle.ts";
-import { node, repository } from "../rig/namespace.ts";
 import { aptInstall, makeCleanRoot, run } from "./clean-root.ts";
 import { bootMachine, type Machine } from "./machine.ts";
-import { type Architecture, architectures, here, sumOf } from "./release-files.ts";
+import { type Architecture, architectures, build, here, sumOf } from "./release-files.ts";
 
 let folder: string;
 let root: string;
@@ -14,9 +12,8 @@ let root: string;
 let built: readonly string[];
 let machine: Machine;
 
-const build = (output: string, ...words: string[]) => {
-  const script = join(repository, "scripts/build-deb.ts");
-  run(node, script, "--dist", builtPackage(), "--output", join(folder, output), "--level", "0", ...words);
+const buildDeb = (output: string, ...words: string[]) => {
+  build("deb", join(folder, output), "--level", "0", ...words);
   return readdirSync(join(folder, output)).map((name) => join(folder, output, name));
 };
 
@@ -24,7 +21,7 @@ const fileFor = (architecture: Architecture) => built.find((name) => name.endsWi
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "moor-deb-"));
-  built = build("first");
+  built = buildDeb("first");
 });
 afterAll(async () => {
   await machine?.stop();
@@ -37,7 +34,7 @@ describe("the Debian packages", () => {
   });
 
   it("are the same when built again", () => {
-    const [again = ""] = build("again", "--architecture", here);
+    const [again = ""] = buildDeb("again", "--architecture", here);
     expect(sumOf(again)).toBe(sumOf(fileFor(here)));
   });
 });
@@ -52,7 +49,7 @@ describe("on a clean Debian, the package", () => {
   beforeAll(async () => {
     root = makeCleanRoot();
     copyFileSync(fileFor(here), join(root, "root/moor.deb"));
-    const [newer = ""] = build("newer", "--architecture", here, "--debian-version", "99-1");
+    const [newer = ""] = buildDeb("newer", "--architecture", here, "--debian-version", "99-1");
     copyFileSync(newer, join(root, "root/newer.deb"));
     aptInstall(root, "/root/moor.deb");
     machine = await bootMachine(root);

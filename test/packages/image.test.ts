@@ -13,11 +13,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { builtPackage } from "../rig/bundle.ts";
-import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
+import { type Namespace, openNamespace, repository } from "../rig/namespace.ts";
 import { run } from "./clean-root.ts";
 import { keptZoneSuite } from "./kept-zone.suite.ts";
-import { type Architecture, architectures, here, other, sumOf, version } from "./release-files.ts";
+import { type Architecture, architectures, build, here, other, sumOf, version } from "./release-files.ts";
 
 /** The parts of a bundle's config.json that a container is started with. */
 type RuntimeConfig = {
@@ -30,16 +29,7 @@ type RuntimeConfig = {
 let folder: string;
 let inside: Namespace;
 
-const build = (output: string, ...words: string[]) =>
-  run(
-    node,
-    join(repository, "scripts/build-image.ts"),
-    "--dist",
-    builtPackage(),
-    "--output",
-    join(folder, output),
-    ...words,
-  );
+const buildImage = (output: string, ...words: string[]) => build("image", join(folder, output), ...words);
 const archive = (output: string, architecture: Architecture) =>
   join(folder, output, `moor-${version}-image-${architecture}.tar`);
 const treeOf = (architecture: Architecture) => join(folder, architecture, "rootfs");
@@ -48,7 +38,7 @@ const userId = 65532;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-image-"));
-  build("first");
+  buildImage("first");
   for (const architecture of architectures) {
     const layout = join(folder, `${architecture}-layout`);
     mkdirSync(layout);
@@ -74,7 +64,7 @@ describe("the image", () => {
   });
 
   it("is the same when built again", () => {
-    build("again", "--architecture", here);
+    buildImage("again", "--architecture", here);
     expect(sumOf(archive("again", here))).toBe(sumOf(archive("first", here)));
   });
 

@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { builtPackage } from "../rig/bundle.ts";
-import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { aptInstall, makeCleanRoot, run } from "./clean-root.ts";
 import { keptZoneSuite } from "./kept-zone.suite.ts";
+import { build } from "./release-files.ts";
 
 let root: string;
 let inside: Namespace;
@@ -13,8 +13,7 @@ beforeAll(async () => {
   root = makeCleanRoot();
   // The one library of Node's that a minimal Debian does not have.
   aptInstall(root, "libatomic1");
-  const script = join(repository, "scripts/build-single-file.ts");
-  run(node, script, "--dist", builtPackage(), "--output", join(root, "root/moor"));
+  build("single-file", join(root, "root/moor"));
   mkdirSync(join(root, "root/data"), { mode: 0o700 });
   inside = await openNamespace({ asRoot: true });
 });
