@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -14,8 +14,7 @@ import { debianComponent, nodeComponent, printSbom } from "./package/sbom.ts";
  * Builds all files of a release from the commit with the tag of this version: npm run release [-- --output FOLDER]
  * [--untagged]
  *
- * `--untagged` builds whatever is checked out, as a trial. `scripts/install-test-tools --packages` installs the
- * programs that it needs.
+ * `--untagged` builds whatever is checked out, as a trial.
  */
 const { values } = parseArgs({
   options: { output: { type: "string", default: join(repository, "release") }, untagged: { type: "boolean" } },
@@ -23,6 +22,7 @@ const { values } = parseArgs({
 const output = resolve(values.output);
 const tag = `v${version}`;
 if (!values.untagged) expectTag();
+expectPackages();
 
 process.umask(0o022);
 process.env.SOURCE_DATE_EPOCH = String(sourceDate());
@@ -72,6 +72,14 @@ function expectTag(): void {
     refuse(
       `the tag ${tag} does not point at this commit; check it out, or try without one: npm run release -- --untagged`,
     );
+}
+
+/** npm lists the components of a clone only if nothing is missing in it, and does not say so here. */
+function expectPackages(): void {
+  const { devDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+  const isMissing = (name: string) => !existsSync(join(repository, "node_modules", name));
+  if (Object.keys(devDependencies).some(isMissing))
+    refuse("packages are missing, which the list of components needs; run `npm ci` without --omit=dev first");
 }
 
 function refuse(why: string): never {
