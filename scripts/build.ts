@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { build } from "vite";
 import { type Built, bundle, modulesOf } from "./build/bundle.ts";
 import { licencesOf } from "./build/licences.ts";
+import pagesToRead from "./build/pages-to-read.json" with { type: "json" };
 
 /**
  * Builds the package that users install, in `dist` or the given folder: the program with its libraries, the pages, the
@@ -22,8 +23,7 @@ const pages = await build({
 });
 const all = [...program, pages as Built];
 writeFileSync(join(folder, "licences.txt"), licencesOf(all.flatMap(modulesOf)));
-const pagesToRead = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs"];
-for (const name of [...pagesToRead, "LICENSE", "moor.sample.yaml", "moor.schema.json", "packaging"])
+for (const name of [...pagesToRead, "LICENSE", "moor.schema.json", "packaging"])
   cpSync(join(repository, name), join(folder, name), { recursive: true });
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
 chmodSync(join(folder, "program/moor.js"), 0o755);

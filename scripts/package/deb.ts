@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import pagesToRead from "../build/pages-to-read.json" with { type: "json" };
 import type { Architecture } from "./architecture.ts";
 import { installNode, installProgram } from "./installed-program.ts";
 import { nodeBinary } from "./node-binary.ts";
@@ -61,11 +62,10 @@ function build(
   for (const [shell, path] of Object.entries(completions))
     put(path, run(process.execPath, join(dist, "program/moor.js"), "complete", shell));
   copy(join(source, "copyright"), "usr/share/doc/moor/copyright");
-  for (const name of ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs"])
+  for (const name of pagesToRead)
     cpSync(join(repository, name), join(root, "usr/share/doc/moor", name), { recursive: true });
   compressed("usr/share/doc/moor/NEWS.md", readFileSync(join(repository, "CHANGELOG.md")));
   compressed("usr/share/doc/moor/changelog.Debian", changelog(debianVersion));
-  copy(join(repository, "moor.sample.yaml"), "usr/share/doc/moor/examples/moor.sample.yaml");
   for (const name of ["grafana", "prometheus", "proxy"])
     cpSync(join(repository, "packaging", name), join(root, "usr/share/doc/moor/examples", name), { recursive: true });
   copy(join(source, "lintian-overrides"), "usr/share/lintian/overrides/moor");

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repository } from "../rig/namespace.ts";
@@ -19,7 +19,13 @@ function anchorsOf({ prose }: Page): ReadonlySet<string> {
 
 const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]));
 
-/** Relative links that lead nowhere. */
+/** What every package has for people to read, so that links work where moor is installed. */
+const pagesToRead: readonly string[] = JSON.parse(
+  readFileSync(join(repository, "scripts/build/pages-to-read.json"), "utf8"),
+);
+const isShipped = (path: string) => pagesToRead.some((one) => path === one || path.startsWith(`${one}/`));
+
+/** Relative links that lead nowhere, here or where moor is installed. */
 function deadLinks({ path, prose }: Page): readonly string[] {
   const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].filter(([, target = ""]) => !/^[a-z]+:/.test(target));
   return links.flatMap(({ 1: target = "", index }) => {
@@ -27,6 +33,7 @@ function deadLinks({ path, prose }: Page): readonly string[] {
     const to = file === "" ? path : normalize(join(dirname(path), file));
     const at = `${path}:${lineAt(prose, index)}: ${target}`;
     if (!existsSync(join(repository, to))) return [`${at}: no such file`];
+    if (isShipped(path) && !isShipped(to)) return [`${at}: not in the packages`];
     return anchor === undefined || anchors.get(to)?.has(anchor) ? [] : [`${at}: no such heading`];
   });
 }
