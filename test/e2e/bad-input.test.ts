@@ -60,7 +60,11 @@ const typedHere: Typed[] = [
   ["update --log-format xml", 2, /Allowed choices are text, json/],
   ["key add --privilege some --data data", 2, /There is no privilege some; choose from all, interface-status/],
   ["token add --zone a..b --data data", 2, /--zone a\.\.b: .*dots/],
-  ["update --config none.yaml", 2, /^none\.yaml: there is no such config file; create it with `moor init`/],
+  [
+    "update --config none.yaml",
+    2,
+    /^none\.yaml: there is no such config file; create it with `moor init --config none\.yaml`/,
+  ],
   ["list a..b", 2, /^ZONE: .*dots/],
   ["zones --target dnss", 2, /no target dnss; choose from dns; did you mean dns\?/],
   ["interfaces --source walls", 2, /no source walls; choose from wall; did you mean wall\?/],

@@ -49,7 +49,9 @@ describe("moor update", () => {
   it("says how to create a config", async () => {
     const { io, printed } = terminal();
     expect(await update({ config: "missing.yaml" }, io)).toBe(2);
-    expect(printed.err).toMatch(/^missing\.yaml: there is no such config file; create it with `moor init`/);
+    expect(printed.err).toMatch(
+      /^missing\.yaml: there is no such config file; create it with `moor init --config missing\.yaml`/,
+    );
   });
 
   it("does not start without names", async () => {

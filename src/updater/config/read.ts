@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isScalar } from "yaml";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
+import { shellWord } from "../../core/shell-word.ts";
 import { isUtf16 } from "../../core/utf8-text.ts";
 import type { Reading, ReadingContext } from "../../lib/settings/setting.ts";
 import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
@@ -114,7 +115,7 @@ function unreadable(file: string, code = "unreadable"): Fault {
         code: "missing-file",
         where: file,
         message: "there is no such config file",
-        todo: "create it with `moor init`, or choose another with --config FILE",
+        todo: `create it with \`moor init${file === "moor.yaml" ? "" : ` --config ${shellWord(file)}`}\`, or choose another with --config FILE`,
       }
     : { code: "unreadable-file", where: file, message: `it cannot be read (${code})`, todo: unreadableTodo(code) };
 }
