@@ -142,6 +142,7 @@ describe.each([
     ["record set a.ZONE NOPE 1", 2, /NOPE is not a record type/],
     ["record set a..b A 192.0.2.1", 2, /dots/],
     ["zone export missing.test", 1, /^Not done: .*not found/],
+    ["zone add co.uk", 1, /^Not done: co\.uk is a public suffix: .*; use another name, or ask the operator/],
   ])("says why not: %s", async (line, code, said) => {
     await run(`zone add ${zone}`);
     const refused = await run(line.replace("ZONE", zone));

@@ -37,9 +37,14 @@ export class Refused extends Error {
   constructor(status: number, body: JsonFields) {
     const error = isObject(body.error) ? body.error : {};
     const fields = isObject(error.details) && Array.isArray(error.details.fields) ? error.details.fields : [];
-    const details = fields.flatMap((field) => (isObject(field) && Array.isArray(field.messages) ? field.messages : []));
+    const details: readonly string[] = fields.flatMap((field) =>
+      isObject(field) && Array.isArray(field.messages) ? field.messages.map(String) : [],
+    );
     const message = typeof error.message === "string" ? error.message : `the service answered ${status}`;
-    super(details.length > 0 && !details.includes(message) ? `${message}: ${details.join("; ")}` : message);
+    // moor's own details repeat the message, and say what to do.
+    const rest = details.filter((detail) => !message.includes(detail));
+    const joint = rest.length < details.length ? "; " : ": ";
+    super(rest.length > 0 ? `${message}${joint}${rest.join("; ")}` : message);
     this.status = status;
   }
 }
