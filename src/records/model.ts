@@ -65,7 +65,11 @@ export type Publication = {
   readonly rules: PublicationRules;
   /** Changed to have the publisher compare the zone again. */
   readonly asked?: Instant;
+  /** The sets for which it was asked: the action of that write waits for them. */
+  readonly askedFor?: readonly { readonly owner: string; readonly type: RecordType }[];
 };
+
+export type PublicationPatch = Partial<Pick<Publication, "drift" | "readEvery" | "askedFor">>;
 
 /** What to do with a set that somebody changed at the provider. */
 export type DriftRule = "ask" | "ours" | "theirs";
@@ -225,6 +229,8 @@ export type Action = {
   readonly finished?: Instant | undefined;
   /** Why it failed. */
   readonly error?: string | undefined;
+  /** The write changed nothing in a zone that is published at a provider. Only in the answer to a write. */
+  readonly isRepeat?: true;
 };
 
 /**

@@ -42,6 +42,7 @@ import { checkKeyFile } from "./check-key-file.ts";
 import { createUnknownPage, serveConsole } from "./console/http.ts";
 import type { KnownUpdater } from "./console/overview.ts";
 import { createConsoleSessions } from "./console/sessions.ts";
+import { askingAgain } from "./front/ask-again.ts";
 import { confirming } from "./front/confirm.ts";
 import { TokenBudgets } from "./front/open-accounts.ts";
 import { publishZones } from "./front/publisher.ts";
@@ -224,7 +225,7 @@ async function openNode(options: RecordsOptions) {
     signing,
     budgets,
     publishing: { store, state },
-    confirmed: confirming(store, { onPublished: published.listen, longest: options.confirmWithin }),
+    confirmed: askingAgain(confirming(store, { onPublished: published.listen, longest: options.confirmWithin })),
     health,
     now,
     requests: new RequestCounters(),

@@ -141,8 +141,13 @@ export async function changedIn(
   return new Map([...found].map(([serial, places]) => [serial, [...places.values()]]));
 }
 
-/** The sets that a change is about. A new default TTL changes those that have no TTL of their own. */
-function changedBy(change: LoggedChange["change"], withDefault: readonly SetPlace[]): readonly SetPlace[] {
+/**
+ * The sets that a change is about. A new default TTL changes those that have no TTL of their own; the publisher may
+ * also be asked for sets that did not change.
+ */
+export function changedBy(change: LoggedChange["change"], withDefault: readonly SetPlace[]): readonly SetPlace[] {
   if (change.kind !== "settings") return [change];
-  return change.before.ttl === change.after.ttl ? [] : withDefault;
+  const { before, after } = change;
+  const asked = before.published?.asked === after.published?.asked ? [] : (after.published?.askedFor ?? []);
+  return [...(before.ttl === after.ttl ? [] : withDefault), ...asked];
 }

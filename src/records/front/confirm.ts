@@ -5,6 +5,7 @@ import { actorOfUpdate, type UpdateByDns } from "../commands/from-dns-update.ts"
 import type { LoggedRow, Zone } from "../model.ts";
 import { type Actor, permissionsAt, placeOf } from "../queries/permitted-view.ts";
 import type { Command, RecordStore, SetPlace } from "../store/port.ts";
+import { changedBy } from "./after-write.ts";
 import { isReadableContent, planSet } from "./plan-set.ts";
 import { byProvider, theirsByRule } from "./publish-rule.ts";
 import { contentOf, isProviders, shownState, ttlsOf } from "./set-state.ts";
@@ -141,12 +142,18 @@ async function writtenSince(
   before: number,
 ): Promise<ReadonlyMap<number, readonly SetPlace[] | undefined>> {
   const rows = await changesSince(store, account, before, (actor) => actor === label);
-  const places = rows.flatMap(({ zone, change }) =>
-    change.kind === "settings" || change.kind === "signatures"
-      ? []
-      : [{ zone, owner: change.owner, type: change.type }],
-  );
-  if (rows.length > 0) return Map.groupBy(places, ({ zone }) => zone);
+  if (rows.length > 0)
+    return new Map(
+      [...Map.groupBy(rows, ({ zone }) => zone)].map(([zone, its]) => {
+        const isOfAll = its.some(({ change }) => change.kind === "settings" && change.before.ttl !== change.after.ttl);
+        return [
+          zone,
+          isOfAll
+            ? undefined
+            : its.flatMap(({ change }) => (change.kind === "signatures" ? [] : changedBy(change, []))),
+        ];
+      }),
+    );
   const { allows } = permissionsAt(Date.now);
   const zones = (await store.publishedZones(account)).map(([zone]) => zone);
   return new Map(

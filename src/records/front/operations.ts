@@ -6,7 +6,7 @@ import { mapFound } from "../../providers/answers/list-in.ts";
 import type { ProviderContent } from "../../providers/provider.ts";
 import type { Done, SetTarget, Written } from "../commands/requests.ts";
 import { writeObstacle, writtenIn } from "../commands/write.ts";
-import type { DriftRule, Publication, PublishedSet, Zone, ZoneKey } from "../model.ts";
+import type { DriftRule, Publication, PublicationPatch, PublishedSet, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
 import { readZone } from "../queries/read-zone.ts";
@@ -14,7 +14,7 @@ import { isReadableContent } from "./plan-set.ts";
 import { ownSets, type Preview, previewOf } from "./preview.ts";
 import { OpenedAccount } from "./provider-accounts.ts";
 import { type ProviderOperations, providerOperations } from "./provider-operations.ts";
-import { isApexNs, type PublishZone, publishZoneRule, type TakenSet } from "./publish-rule.ts";
+import { isApexNs, notPublished, type PublishZone, publishZoneRule, type TakenSet } from "./publish-rule.ts";
 import { ttlsOf } from "./set-state.ts";
 import { stateOperations } from "./state-operations.ts";
 import { withoutMixedTtls } from "./theirs.ts";
@@ -163,18 +163,17 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
     const zone = await zoneFor(actor, key);
     if ("kind" in zone) return zone;
     const { published } = zone.settings;
-    return published ? { zone, published, at: { number: zone.number } } : refused([notPublished(zone.name)]);
+    return published ? { zone, at: { number: zone.number } } : refused([notPublished(zone.name)]);
   };
   return {
     changePublication: async (
       actor: Actor,
       key: ZoneKey,
-      patch: Partial<Pick<Publication, "drift" | "readEvery">>,
+      patch: Pick<PublicationPatch, "drift" | "readEvery">,
     ): Promise<Written> => {
       const found = await publishedFor(actor, key);
       if ("kind" in found) return found;
-      const published = { ...found.published, ...patch, asked: now() };
-      return await run({ actor, at: found.at, action: "change_publication", published, take: [], takesAll: false });
+      return await run({ actor, at: found.at, action: "change_publication", patch, take: [], takesAll: false });
     },
 
     /** The provider keeps what it has. */
@@ -204,7 +203,7 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
       };
       if (isTaken) {
         const take = [{ owner, type, content }];
-        const taken = await run({ actor, at, action: decision, published: undefined, take, takesAll: false });
+        const taken = await run({ actor, at, action: decision, take, takesAll: false });
         // The publisher also ends the drift of a set that is the same here and there, but the set may change before.
         if (taken.kind === "done") await settle();
         return taken;
@@ -212,8 +211,8 @@ function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
       // The row is written first: the publisher looks at it as soon as the settings have changed. It may have learnt
       // more about the set since.
       if (!(await settle())) return refused([nothingToDecide(setKey(owner, type))]);
-      const published = { ...found.published, asked: now() };
-      return await run({ actor, at, action: decision, published, take: [], takesAll: false });
+      const patch = { askedFor: [{ owner, type }] };
+      return await run({ actor, at, action: decision, patch, take: [], takesAll: false });
     },
   };
 }
@@ -271,12 +270,6 @@ const notEnded = (zone: string): Fault => ({
   where: "zone",
   message: `${zone} is still being published or unpublished`,
   todo: "try again in a minute",
-});
-
-const notPublished = (zone: string): Fault => ({
-  code: "not-published",
-  where: "zone",
-  message: `${zone} is not published at a provider`,
 });
 
 const nothingToDecide = (where: string): Fault => ({

@@ -9,7 +9,15 @@ import type { Steps } from "../../core/steps.ts";
 import { checkingWrite } from "../commands/edit/check-write.ts";
 import type { Done } from "../commands/requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../commands/write.ts";
-import type { Publication, PublishedContent, PublishedSet, Zone, ZoneKey, ZoneSettings } from "../model.ts";
+import type {
+  Publication,
+  PublicationPatch,
+  PublishedContent,
+  PublishedSet,
+  Zone,
+  ZoneKey,
+  ZoneSettings,
+} from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../queries/permitted-view.ts";
 import type { ActDecision, ActRule, RecordStore, WriteView } from "../store/port.ts";
@@ -25,8 +33,10 @@ export type PublishZone = {
   readonly at: ZoneKey;
   /** The name of the action. */
   readonly action: string;
-  /** Null: no longer. Undefined: as before. */
+  /** Null: no longer. Undefined: as before, but for `patch`. */
   readonly published?: Publication | null | undefined;
+  /** Refused if the zone is not published any more. */
+  readonly patch?: PublicationPatch;
   /** The default TTL of the zone. */
   readonly ttl?: number | undefined;
   readonly take: readonly TakenSet[];
@@ -79,6 +89,8 @@ export function publishZoneRule(command: PublishZone): ActRule<Done | NotDone> {
     const { settings: before } = view.zone;
     // Two requests at the same time: the other one was first.
     if (command.isFirst && before.published) return noChange(refused([publishedAlready(view.zone.name)]));
+    // Another request has ended the publication meanwhile.
+    if (command.patch && !before.published) return noChange(refused([notPublished(view.zone.name)]));
     const wanted = takenSets(view.sets, command, newId);
     const faults = yield* checkingWrite({ ...view, zone: unpublished(view.zone) }, wanted);
     if (faults.length > 0) return noChange(refused(faults));
@@ -96,6 +108,12 @@ const publishedAlready = (name: string): Fault => ({
   todo: "unpublish it first",
 });
 
+export const notPublished = (zone: string): Fault => ({
+  code: "not-published",
+  where: "zone",
+  message: `${zone} is not published at a provider`,
+});
+
 /** What comes from the provider need not follow its rules for writes. */
 const unpublished = (zone: Zone): Zone => ({ ...zone, settings: withoutPublication(zone.settings) });
 
@@ -103,7 +121,11 @@ function withoutPublication({ published: _, ...others }: ZoneSettings): ZoneSett
   return others;
 }
 
-function newSettings(before: ZoneSettings, { published, ttl }: PublishZone): ZoneSettings | undefined {
+function newSettings(before: ZoneSettings, { published, patch, ttl, now }: PublishZone): ZoneSettings | undefined {
+  if (patch && before.published) {
+    const { askedFor: _, ...others } = before.published;
+    return { ...before, published: { ...others, ...patch, asked: Math.max(now, (others.asked ?? 0) + 1) } };
+  }
   if (published === undefined) return undefined;
   return { ...withoutPublication(before), ttl: ttl ?? before.ttl, ...(published && { published }) };
 }

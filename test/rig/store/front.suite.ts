@@ -8,7 +8,7 @@ import {
   plainSettings,
   type Zone,
 } from "../../../src/records/model.ts";
-import type { RecordStore } from "../../../src/records/store/port.ts";
+import type { RecordStore, RunningAction } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
 import { actOn, createZoneIn } from "./write.ts";
 
@@ -158,10 +158,10 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
     });
 
     describe("an action", () => {
-      const put = (zone: Zone, value: string) => {
+      const put = (zone: Zone, value: string, running?: RunningAction) => {
         const request = { account, at: { number: zone.number }, owners: () => ["www"], actor: "a", now: 10 };
         const wanted = withIds(writtenSets("one.example", `www 60 A ${value}`), value);
-        return actOn(store, request, () => ({ wanted, command: "put", result: value }));
+        return actOn(store, request, () => ({ wanted, command: "put", result: value }), running && { running });
       };
       const statuses = async () => {
         const { items } = await store.actions(account, {
@@ -197,8 +197,12 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       it("that changed nothing, or of another zone, has ended", async () => {
         const zone = await zoneWith({ ...plainSettings(60), published });
         await put(zone, "192.0.2.1");
-        await put(zone, "192.0.2.1");
+        const repeated = await put(zone, "192.0.2.1");
         expect(await statuses()).toEqual(["running", "success"]);
+        const { id, isRepeat } = (typeof repeated === "string" ? undefined : repeated.action) ?? { id: 0 };
+        expect(isRepeat).toBe(true);
+        await put(zone, "192.0.2.2", { id });
+        expect(await statuses()).toEqual(["running", "running"]);
       });
     });
   });

@@ -8,7 +8,7 @@ import { finish, type Steps } from "../../../core/steps.ts";
 import { type Action, isLarge, type LoggedRow, type NewZone, type Zone, type ZoneKey } from "../../model.ts";
 import type { EncryptedKey, Signer } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
-import { keysKept, untilPublished } from "../kept-actions.ts";
+import { isRepeat, keysKept, untilPublished } from "../kept-actions.ts";
 import {
   type CurrentPresignedNames,
   concernsSigning,
@@ -303,7 +303,8 @@ export class PostgresBatch {
     const isPublishing = isChanged && of.settings.published !== undefined;
     const until = isPublishing ? { running_until: untilPublished, publishes: of.serial } : undefined;
     this.#actions.push({ ...action, account, actor, ...until });
-    return isPublishing ? { ...action, status: "running" } : action;
+    if (of.settings.published === undefined) return action;
+    return isPublishing ? { ...action, status: "running" } : { ...action, ...isRepeat };
   }
 
   keep(key: KeptKey): void {

@@ -1,7 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../../../core/instant.ts";
 import type { Action, Zone } from "../../model.ts";
-import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures, untilPublished } from "../kept-actions.ts";
+import {
+  actionsKept,
+  isRepeat,
+  keysKept,
+  purgedAtOnce,
+  purgeEvery,
+  signatures,
+  untilPublished,
+} from "../kept-actions.ts";
 import type { Acted, Once, RunningAction } from "../port.ts";
 
 type By = {
@@ -78,10 +86,11 @@ function prepareAdd(database: DatabaseSync, purge: (now: Instant) => void) {
       const { id } = row as { readonly id: number };
       return { id, zone: number, zoneName: name, command, at: now, status: "running" };
     }
+    const of = { zone: number, zoneName: name, command, at: now, ...(zone.settings.published && isRepeat) };
     const ended = running?.id && (end.get(running.id) as { readonly finished: number } | undefined);
-    if (running?.id && ended) return { id: running.id, zone: number, zoneName: name, command, at: now, ...ended };
+    if (running?.id && ended) return { id: running.id, ...of, ...ended };
     const { lastInsertRowid } = insert.run(account, number, name, command, now, actor);
-    return { id: Number(lastInsertRowid), zone: number, zoneName: name, command, at: now };
+    return { id: Number(lastInsertRowid), ...of };
   };
 }
 

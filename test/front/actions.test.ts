@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { FalseHetzner, fault, type StoredSet } from "./false-hetzner.ts";
+import { type Json, Moor } from "./two-moors.ts";
+
+/** When an action may say `success`. */
+let front: Moor;
+const hetzner = new FalseHetzner();
+let sets: Map<string, StoredSet>;
+let zone: string;
+let zones = 0;
+
+beforeAll(async () => {
+  front = await Moor.start();
+  const url = await hetzner.start();
+  await front.ok("POST", "/providers", { name: "h", kind: "hetzner", url, token: "secret" });
+});
+afterAll(async () => {
+  await front.service.close();
+  hetzner.close();
+});
+beforeEach(async () => {
+  hetzner.trick = () => undefined;
+  zones += 1;
+  zone = `actions${zones}.example`;
+  sets = new Map([["www A", { ttl: 300, values: ["192.0.2.1"] }]]);
+  hetzner.zones.set(zone, sets);
+  await front.ok("POST", "/zones", { name: zone, mode: "primary" });
+  const { preview } = await front.ok("GET", `/zones/${zone}/publication/preview?provider=h`);
+  await front.ok("POST", `/zones/${zone}/actions/publish`, { provider: "h", digest: preview.digest, fill: "theirs" });
+});
+
+const stateOf = async () => (await front.state(zone, "www"))?.state;
+const ended = async ({ action: { id } }: Json): Promise<string> => {
+  await expect.poll(async () => (await front.action(id)).status).not.toBe("running");
+  return (await front.action(id)).status;
+};
+const noWrites = () => {
+  hetzner.trick = ({ method }) => (method === "GET" ? undefined : { status: 422, body: fault("invalid_input") });
+};
+
+test("a write that is repeated while the provider refuses it", async () => {
+  noWrites();
+  expect(await ended(await front.put(zone, "www", "A", ["192.0.2.2"]))).toBe("error");
+  expect(await ended(await front.put(zone, "www", "A", ["192.0.2.2"]))).toBe("error");
+});
+
+test("a write that is repeated while the provider cannot be reached", async () => {
+  let go = () => {};
+  const held = new Promise<void>((resolve) => (go = resolve));
+  hetzner.trick = async ({ method }) => (method === "GET" ? undefined : (await held, undefined));
+  const first = await front.put(zone, "www", "A", ["192.0.2.2"]);
+  const second = await front.put(zone, "www", "A", ["192.0.2.2"]);
+  expect((await front.action(second.action.id)).status).toBe("running");
+  go();
+  expect([await ended(first), await ended(second)]).toEqual(["success", "success"]);
+});
+
+test("put ours back, and the provider refuses that", async () => {
+  sets.set("www A", { ttl: 300, values: ["192.0.2.99"] });
+  await front.put(zone, "www", "A", ["192.0.2.2"]);
+  await expect.poll(stateOf).toBe("drifted");
+  noWrites();
+  expect(await ended(await front.ok("POST", `/zones/${zone}/rrsets/www/A/actions/put_ours_back`, {}))).toBe("error");
+});
+
+test("publish again, and the provider refuses it again", async () => {
+  noWrites();
+  await front.put(zone, "www", "A", ["192.0.2.2"]);
+  await expect.poll(stateOf).toBe("refused");
+  expect(await ended(await front.ok("POST", `/zones/${zone}/rrsets/www/A/actions/publish_again`, {}))).toBe("error");
+});
+
+test("a change of the rule while publishing ends does not begin it again", async () => {
+  const path = `/zones/${zone}/actions`;
+  const change = () => front.call("POST", `${path}/change_publication`, { drift: "ours" });
+  const ends = await Promise.all([front.call("POST", `${path}/unpublish`, {}), ...Array.from({ length: 6 }, change)]);
+  expect(ends.map(({ status }) => status)).toEqual([201, ...Array.from({ length: 6 }, () => 422)]);
+  expect((await front.ok("GET", `/zones/${zone}/publication`)).publication).toBe(null);
+});
