@@ -93,10 +93,12 @@ class ZoneWrite<Raw> {
       if (found === undefined) return [{ change, sent }];
       if (found.kind !== "found") return this.#end(change, notStored(found));
       const current = found.value;
-      if (this.#holds(change, change.content, current)) return this.#end(change, done(this.#zone, change, current));
       const { expected } = change;
-      if (expected !== undefined && !this.#holds(change, expected === "missing" ? undefined : expected, current))
-        return this.#end(change, { kind: "drifted", set: current && listed(this.#zone, change, current) });
+      const isOther =
+        expected !== undefined && !this.#holds(change, expected === "missing" ? undefined : expected, current);
+      if (this.#holds(change, change.content, current))
+        return this.#end(change, { ...done(this.#zone, change, current), ...(isOther && { wasThere: true }) });
+      if (isOther) return this.#end(change, { kind: "drifted", set: current && listed(this.#zone, change, current) });
       return [{ change, sent: { ...sent, before: current ?? "missing" } }];
     });
   }
@@ -207,9 +209,9 @@ type Written = {
 const listed = (zone: string, { owner, type }: ProviderChange, current: CurrentContent) =>
   setFromProvider(zone, { name: owner, type, ...current });
 
-function done(zone: string, change: ProviderChange, current: CurrentContent | undefined): ChangeOutcome {
+function done(zone: string, change: ProviderChange, current: CurrentContent | undefined) {
   const set = current?.values.length ? listed(zone, change, current) : undefined;
-  return { kind: "done", set: set && isReadable(set) ? set : undefined };
+  return { kind: "done" as const, set: set && isReadable(set) ? set : undefined };
 }
 
 const notStored = (fault: ServiceFault): ChangeOutcome =>

@@ -69,9 +69,9 @@ export type ProviderChange = {
 export type ChangeOutcome =
   /**
    * The provider holds exactly what was ordered: its answer says so, or a read after it. `set` is undefined after a
-   * deletion.
+   * deletion. `wasThere`: nothing was sent, because a read showed what was ordered instead of what was expected.
    */
-  | { readonly kind: "done"; readonly set: ProviderSet | undefined }
+  | { readonly kind: "done"; readonly set: ProviderSet | undefined; readonly wasThere?: true }
   /** Nothing was stored: the provider does not hold what was expected, but this; undefined if there is no such set. */
   | { readonly kind: "drifted"; readonly set: ProviderSet | UnreadableSet | undefined }
   /** Nothing was stored, and the same change will be refused again. `because` has the provider's words. */

@@ -70,6 +70,16 @@ test("publish again, and the provider refuses it again", async () => {
   expect(await ended(await front.ok("POST", `/zones/${zone}/rrsets/www/A/actions/publish_again`, {}))).toBe("error");
 });
 
+test("a change and its undo, before the zone was read with the token of another account", async () => {
+  hetzner.trick = () => ({ status: 401, body: fault("unauthorized") });
+  const { serial, ...changed } = await front.put(zone, "www", "A", ["192.0.2.2"]);
+  const undone = await front.ok("POST", `/zones/${zone}/history/${serial}/undo`, {});
+  sets.set("www A", { ttl: 300, values: ["192.0.2.99"] });
+  hetzner.trick = () => undefined;
+  await front.ok("POST", `/providers/h/actions/replace_token`, { token: "other" });
+  expect([await ended(changed), await ended(undone)]).toEqual(["error", "error"]);
+});
+
 test("a change of the rule while publishing ends does not begin it again", async () => {
   const path = `/zones/${zone}/actions`;
   const change = () => front.call("POST", `${path}/change_publication`, { drift: "ours" });

@@ -21,6 +21,19 @@ export type SetWork = SetPlace & {
   readonly row: PublishedSet;
 };
 
+/** What makes the set at the provider that of `ours`. */
+export const changeOf = ({
+  owner,
+  type,
+  ours,
+  row: { held },
+}: SetWork & { readonly ours: PublishedContent | null }) => ({
+  owner,
+  type,
+  content: ours ?? undefined,
+  expected: held ?? ("missing" as const),
+});
+
 /** What was held may not be there any more: as after a request whose outcome is not known. */
 export const doubt = (rows: readonly PublishedSet[]): readonly SetWork[] =>
   rows
@@ -92,15 +105,23 @@ const latest = 3_600_000;
 
 type Late = { readonly content: PublishedContent | null; readonly until: Instant };
 
-/** What was sent without a known outcome. If the provider has it later, nobody else wrote it there. */
+/**
+ * What was sent without a known outcome: if the provider has it later, nobody else wrote it there. Or, with another
+ * time, what was replaced: a read that shows it may be stale.
+ */
 export class LateRequests {
+  readonly #time: number;
   readonly #bySet = new Map<string, readonly Late[]>();
+
+  constructor(time = latest) {
+    this.#time = time;
+  }
 
   add(key: string, content: PublishedContent | null, now: Instant): void {
     for (const [each, late] of this.#bySet) if (late.every(({ until }) => until < now)) this.#bySet.delete(each);
     const same = JSON.stringify(content);
     const others = this.#lateOf(key, now).filter((late) => JSON.stringify(late.content) !== same);
-    this.#bySet.set(key, [...others, { content, until: now + latest }]);
+    this.#bySet.set(key, [...others, { content, until: now + this.#time }]);
   }
 
   of(key: string, now: Instant): readonly (PublishedContent | null)[] {

@@ -396,16 +396,15 @@ test("a request that another leader did not wait for makes what it has stored do
 });
 
 test("with another token, the zone is read again: the account may be another one", async () => {
-  const { state, work, account, publish, readAll } = rig();
-  const due = () => work.readDue({ ...published, readEvery: 0 });
+  const { state, work, account, publish } = rig();
   await publish();
-  expect(due()).toBe(Number.POSITIVE_INFINITY);
-  state.now = 5_000;
+  expect(state.note.readAt).toBe(undefined);
+  [state.now, state.replaced] = [5_000, 1];
   account.renew({ id: 1, name: "hetzner", replaced: 1 } as never, { signer: { decryptText: () => "" } });
+  work.add(1, [place]);
   await publish();
-  expect(due()).toBe(5_000);
-  await readAll();
-  expect(due()).toBe(Number.POSITIVE_INFINITY);
+  expect(state.note.readAt).toBe(5_000);
+  expect(state.ended).toEqual([1]);
 });
 
 test("what was read with a token that is replaced meanwhile does not count: it may be the zone of another account", async () => {
@@ -444,8 +443,59 @@ test("a write that was replaced by the rule of the zone has failed", async () =>
 });
 
 test("a zone that was not read since its token was replaced is read at the start", async () => {
-  const { store, work } = rig();
+  const { state, store, work, publish } = rig();
   Object.assign(store, { publishedZone: async () => ({ through: 0, waiting: 0, ttl: 300, readAt: 0 }) });
   await work.compare(zone, []);
-  expect(work.readDue({ ...published, readEvery: 0 })).toBe(1_000);
+  await publish();
+  expect(state.note.readAt).toBe(1_000);
+});
+
+describe("a read that shows what was replaced a moment ago", () => {
+  const other = { kind: "found", value: { ...place, ttl: 300, values: ["192.0.2.1"] } };
+
+  test("is no drift: the set is sent when a read shows what it holds", async () => {
+    const { rows, state, work, publish } = rig();
+    rows.set("www A", { ...place, held, at: 0 });
+    for (const value of ["192.0.2.2", "192.0.2.3"]) {
+      if (value.endsWith("3")) state.answer = () => ({ kind: "drifted", set: other.value });
+      state.value = value;
+      work.add(Number(value.at(-1)), [place]);
+      await publish();
+    }
+    expect(stateOf({ ...held, values: ["192.0.2.3"] }, rows.get("www A"), ttls)).toBe("waiting");
+    state.answer = undefined;
+    await publish();
+    expect([state.there, state.ended, state.errors.filter(Boolean)]).toEqual(["192.0.2.3", [2, 3], []]);
+  });
+
+  test("does not count as published", async () => {
+    const { rows, state, work, publish } = rig();
+    rows.set("www A", { ...place, held, at: 0 });
+    state.value = "192.0.2.2";
+    work.add(2, [place]);
+    await publish();
+    state.value = "192.0.2.1";
+    state.answer = () => ({ kind: "done", set: other.value, wasThere: true });
+    work.add(3, [place]);
+    await publish();
+    expect([stateOf(held, rows.get("www A"), ttls), state.ended]).toEqual(["waiting", [2]]);
+    state.answer = undefined;
+    await publish();
+    expect([state.there, state.ended]).toEqual(["192.0.2.1", [2, 3]]);
+  });
+
+  test("is no drift when the zone is read, unless it goes on", async () => {
+    const { rows, state, work, publish, readAll } = rig();
+    rows.set("www A", { ...place, held, at: 0 });
+    state.value = "192.0.2.2";
+    work.add(2, [place]);
+    await publish();
+    state.there = "192.0.2.1";
+    await readAll();
+    expect(stateOf({ ...held, values: ["192.0.2.2"] }, rows.get("www A"), ttls)).toBe("published");
+    state.now = work.readDue({ ...published, readEvery: 0 });
+    expect(state.now).toBe(61_000);
+    await readAll();
+    expect(stateOf({ ...held, values: ["192.0.2.2"] }, rows.get("www A"), ttls)).toBe("drifted");
+  });
 });

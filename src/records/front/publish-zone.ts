@@ -8,6 +8,7 @@ import type { RecordStore, SetPlace } from "../store/port.ts";
 import {
   asTheirs,
   changedIn,
+  changeOf,
   deletionsFirst,
   doubt,
   isOfSet,
@@ -22,8 +23,9 @@ import { afterRead, drifted, isReadableContent, planSet, type Theirs } from "./p
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { takeByRule, theirsByRule } from "./publish-rule.ts";
 import type { PublishingState } from "./publishing-metrics.ts";
-import { readWorks, type Work } from "./read-works.ts";
-import { contentOf, type DefaultTtls, isProviders, isSameContent, ttlsOf } from "./set-state.ts";
+import { differingSets, readWorks, type Work } from "./read-works.ts";
+import { type DefaultTtls, isProviders, isSameContent, ttlsOf } from "./set-state.ts";
+import { ReplacedContent, staleRead } from "./stale-reads.ts";
 import { allRows, confirmGone, keyOf, theirsIn, theirsOf, theirsOfSet } from "./theirs.ts";
 import { WaitingSerials } from "./waiting-serials.ts";
 import { type NoteOptions, ZoneNote } from "./zone-note.ts";
@@ -61,6 +63,7 @@ export class PublishedZoneWork {
   readonly #pending = new PendingSets();
   readonly #serials = new WaitingSerials();
   readonly #late = new LateRequests();
+  readonly #replaced = new ReplacedContent();
   readonly #note: ZoneNote;
   #failures = 0;
   /** When the whole zone is to be read, whatever the interval of the zone is. */
@@ -71,6 +74,8 @@ export class PublishedZoneWork {
   #isReached = false;
   /** Which token was used last, by the time at which it was stored. */
   #token: Instant | undefined;
+  /** The zone was not read since the token was replaced: the new one may be that of another account. */
+  #isUnread = false;
 
   constructor({ number, account }: Zone, note: PublishedZone, options: ZoneOptions) {
     [this.number, this.account, this.#options] = [number, account, options];
@@ -103,18 +108,11 @@ export class PublishedZoneWork {
     const { store } = this.#options;
     const note = await store.publishedZone(this.number);
     if (note) this.#note.renew(note);
-    if (note?.readAt === neverRead) this.#readBy = this.#options.now();
+    if (note?.readAt === neverRead) this.#isUnread = true;
     const ttls = ttlsOf(zone, this.#note.ttl);
     const rows = await allRows(store, this.number);
     const sets = await readZone(store, zone);
-    const here = new Map(sets.map((set) => [keyOf(set), set]));
-    // Sets that are gone here come first, as in every batch.
-    for (const place of [...[...rows.values()].filter((row) => !here.has(keyOf(row))), ...here.values()]) {
-      const key = keyOf(place);
-      if (isProviders(place) || this.#pending.has(key)) continue;
-      const { kind } = planSet(contentOf(here.get(key), ttls), rows.get(key), ttls);
-      if (kind === "send" || kind === "read") this.#pending.add(place);
-    }
+    for (const place of differingSets(sets, rows, ttls)) this.#pending.add(place);
     // A request of the last run may still be carried out, as after every outcome that is not known.
     if ([...rows.values()].some(({ sent }) => sent !== undefined)) this.#readLate();
     const withDefault = sets.filter(({ ttl }) => ttl === null);
@@ -131,9 +129,13 @@ export class PublishedZoneWork {
   async publish(zone: Zone, published: Publication, account: OpenedAccount, signal: AbortSignal): Promise<RoundEnd> {
     const round = { zone, published, account, ttls: ttlsOf(zone, this.#note.ttl), signal };
     this.#noteWaiting();
-    // The token may be that of another account.
-    if (this.#token !== undefined && this.#token !== account.replaced) this.#readBy = this.#options.now();
+    if (this.#token !== undefined && this.#token !== account.replaced) this.#isUnread = true;
     this.#token = account.replaced;
+    if (this.#isUnread) {
+      this.#replaced.forget();
+      const read = await this.readAll(zone, published, account, signal);
+      if (read.retry !== undefined) return read;
+    }
     while (this.#pending.size > 0 && !signal.aborted) {
       const wait = account.wait(zone.name);
       const end = wait > 0 ? { retry: wait } : await this.#publishSome(round);
@@ -190,7 +192,8 @@ export class PublishedZoneWork {
     account.worked();
     const read = works.map((work, at) => this.#afterRead(round, work, found.theirs[at] ?? null));
     await this.#learnt(round, read);
-    return { retry: undefined };
+    const stale = read.filter(({ kind }) => kind === "stale");
+    return stale.length > 0 ? await this.#failed(round, stale, staleRead(account)) : { retry: undefined };
   }
 
   #afterRead<T extends Work>({ account, ttls }: Round, work: T, theirs: Theirs, now = ttls) {
@@ -199,15 +202,15 @@ export class PublishedZoneWork {
     if (row.sent !== undefined && !isSameContent(row.sent, row.held, ttls))
       this.#late.add(key, row.sent, this.#options.now());
     const late = this.#late.of(key, this.#options.now());
-    return {
-      ...work,
-      ...afterRead(row, theirs, work.ours, { before: ttls, now, rules: account.provider.rules, late }),
-    };
+    const after = afterRead(row, theirs, work.ours, { before: ttls, now, rules: account.provider.rules, late });
+    return this.#replaced.isShown(work, theirs, now, this.#options.now())
+      ? { ...work, kind: "stale" as const }
+      : { ...work, ...after };
   }
 
   /** Stores what a read has shown. */
-  async #learnt(round: Round, read: readonly (Work & Pick<ReturnType<typeof afterRead>, "kind">)[]): Promise<void> {
-    const saved = await this.#save(read);
+  async #learnt(round: Round, read: readonly (Work & { kind: "known" | "drifted" | "stale" })[]): Promise<void> {
+    const saved = await this.#save(read.filter(({ kind }) => kind !== "stale"));
     // Now it can be compared and sent.
     for (const work of saved) if (work.kind === "known") this.#pending.add(work);
     await this.#drifted(
@@ -223,13 +226,7 @@ export class PublishedZoneWork {
       all.map((work) => ({ ...work, row: { ...work.row, refused: undefined, sent: work.ours } })),
     );
     if (works.length === 0) return { retry: undefined };
-    const changes = works.map(({ owner, type, ours, row: { held } }) => ({
-      owner,
-      type,
-      content: ours ?? undefined,
-      expected: held ?? ("missing" as const),
-    }));
-    const outcomes = await account.provider.write(zone.name, changes, signal);
+    const outcomes = await account.provider.write(zone.name, works.map(changeOf), signal);
     const ended = works.flatMap((work, at) => {
       const outcome = outcomes[at];
       return outcome ? [this.#afterOutcome(round, work, outcome)] : [];
@@ -264,7 +261,11 @@ export class PublishedZoneWork {
     return await this.#failed(round, unsent, fault, retry);
   }
 
-  #afterOutcome(round: Round, work: Work, outcome: ChangeOutcome) {
+  #afterOutcome(round: Round, work: Work, answer: ChangeOutcome) {
+    const wasThere = answer.kind === "done" && answer.wasThere ? work.ours : undefined;
+    const shown = answer.kind === "drifted" ? theirsOfSet(answer.set) : wasThere;
+    const isStale = shown !== undefined && this.#replaced.isShown(work, shown, round.ttls, this.#options.now());
+    const outcome: ChangeOutcome = isStale ? { kind: "unknown", fault: staleRead(round.account) } : answer;
     if (outcome.kind !== "drifted") return { ...work, row: rowAfter(work, outcome), outcome, isDrift: false };
     const row = { ...work.row, sent: undefined, refused: undefined };
     const { kind, ...after } = this.#afterRead(round, { ...work, row }, theirsOfSet(outcome.set));
@@ -336,9 +337,8 @@ export class PublishedZoneWork {
   /** Reads the whole zone at the provider, to find what somebody else changed there. */
   async readAll(zone: Zone, published: Publication, account: OpenedAccount, signal: AbortSignal): Promise<RoundEnd> {
     const { store, now } = this.#options;
-    const [begun, token] = [now(), account.replaced];
+    const [begun, token, wait] = [now(), account.replaced, account.wait(zone.name)];
     const round = { zone, published, account, ttls: ttlsOf(zone, this.#note.ttl), signal };
-    const wait = account.wait(zone.name);
     if (wait > 0) return { retry: wait };
     const there = await account.defaultTtl(zone.name, signal);
     if (there.kind !== "found") return await this.#failed(round, [], there);
@@ -347,30 +347,33 @@ export class PublishedZoneWork {
     account.worked();
     const ttls = ttlsOf(zone, there.value);
     const theirs = theirsIn(content.value);
-    const rows = await allRows(store, this.number);
-    const places = [...rows.values(), ...theirs.places].filter((place) => !isProviders(place));
+    const rows = (await allRows(store, this.number)).values();
+    const places = [...rows, ...theirs.places].filter((place) => !isProviders(place));
     const unseen = new Map(places.map((place) => [keyOf(place), place]));
     const works = await readWorks(this.#options, round, [...unseen.values()], this.#serials);
     const gone = works.filter(({ key, row }) => !theirs.by.has(key) && row.held !== null);
     const fault = await confirmGone(account.provider, zone.name, gone, theirs.by, signal);
     if (fault) return await this.#failed(round, [], fault);
     // What is being changed here is left out: its next write finds out.
+    const isEqual = ({ ours, row }: Work) => planSet(ours, row, ttls).kind === "nothing";
     const read = works
-      .filter(({ key }) => !this.#pending.has(key))
+      .filter((work) => !this.#pending.has(work.key) || isEqual(work))
       .map((work) => this.#afterRead(round, work, theirs.by.get(work.key) ?? null, ttls))
-      .filter(({ row, stored }) => stored === undefined || !sameRow(row, stored));
+      .filter(({ kind, row, stored }) => kind === "stale" || stored === undefined || !sameRow(row, stored));
     // A read that is due later, because a request may still be carried out, stays due.
     if (this.#readBy <= begun) this.#readBy = Number.POSITIVE_INFINITY;
+    if (read.some(({ kind }) => kind === "stale")) this.#readLate();
     await this.#note.save({ ttl: there.value, readAt: now() });
     // What was read with a token that was replaced meanwhile may be the zone of another account.
     const isCurrent = (await store.providers(zone.account)).some(
       ({ id, replaced }) => id === account.id && replaced === token,
     );
+    this.#isUnread = !isCurrent;
     if (!isCurrent) await this.#note.save({ readAt: neverRead });
     if (this.isIdle) await this.#note.trouble(undefined);
     await this.#learnt({ ...round, ttls }, read);
     await this.#endActions();
-    return { retry: undefined };
+    return { retry: isCurrent ? undefined : afterLoss };
   }
 
   /** Returns the sets about which nobody has stored something newer; the others are looked at again. */
@@ -378,6 +381,7 @@ export class PublishedZoneWork {
     if (works.length === 0) return [];
     const { saved, lost } = await saveRows(this.#options.store, this.number, works, this.#options.now());
     this.#options.changed(this.number);
+    this.#replaced.note(works, saved, this.#options.now());
     for (const work of lost) this.#pending.add(work);
     if (lost.length > 0) {
       this.#hasLost = true;

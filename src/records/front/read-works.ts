@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import type { PublishedContent, Zone } from "../model.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import type { PublishedContent, PublishedSet, Zone } from "../model.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
 import type { SetWork } from "./after-write.ts";
-import { contentOf, type DefaultTtls } from "./set-state.ts";
+import { planSet } from "./plan-set.ts";
+import { contentOf, type DefaultTtls, isProviders } from "./set-state.ts";
 import { keyOf } from "./theirs.ts";
 import type { WaitingSerials } from "./waiting-serials.ts";
 
@@ -56,3 +58,16 @@ async function readSome(
     return { owner, type, key, stored, row, ours: contentOf(sets.get(key), ttls), serials: serials[at] ?? [] };
   });
 }
+
+/** The sets that differ from what the provider is known to hold; those that are gone here come first, as in every batch. */
+export const differingSets = (
+  sets: readonly RRset[],
+  rows: ReadonlyMap<string, PublishedSet>,
+  ttls: DefaultTtls,
+): readonly SetPlace[] => {
+  const here = new Map(sets.map((set) => [keyOf(set), set]));
+  return [...[...rows.values()].filter((row) => !here.has(keyOf(row))), ...here.values()].filter((place) => {
+    const { kind } = planSet(contentOf(here.get(keyOf(place)), ttls), rows.get(keyOf(place)), ttls);
+    return !isProviders(place) && (kind === "send" || kind === "read");
+  });
+};

@@ -1,0 +1,38 @@
+import type { Instant } from "../../core/instant.ts";
+import { later } from "../../providers/answers/service-answer.ts";
+import type { ServiceFault } from "../../providers/answers/service-fault.ts";
+import { LateRequests, type SetWork } from "./after-write.ts";
+import { isReadableContent, type Theirs } from "./plan-set.ts";
+import type { OpenedAccount } from "./provider-accounts.ts";
+import { type DefaultTtls, isSameContent } from "./set-state.ts";
+
+/** Milliseconds in which a read may still show what the provider held before a write. */
+const staleFor = 15_000;
+const noDefaults: DefaultTtls = { here: 0, there: undefined };
+
+export const staleRead = ({ provider: { service } }: OpenedAccount): ServiceFault =>
+  later(`${service} still shows what it held before the last write`);
+
+/** What was replaced at the provider a moment ago: nothing is known from a read that shows it. */
+export class ReplacedContent {
+  #contents = new LateRequests(staleFor);
+
+  /** `works` were stored as `saved`. */
+  note(works: readonly SetWork[], saved: readonly SetWork[], now: Instant): void {
+    const before = new Map(works.map(({ key, stored }) => [key, stored?.held ?? null]));
+    for (const { key, row } of saved) {
+      const held = before.get(key) ?? null;
+      if (!isSameContent(held, row.held, noDefaults)) this.#contents.add(key, held, now);
+    }
+  }
+
+  isShown({ key, row: { held } }: SetWork, theirs: Theirs, ttls: DefaultTtls, now: Instant): boolean {
+    if (!isReadableContent(theirs) || isSameContent(held, theirs, ttls)) return false;
+    return this.#contents.of(key, now).some((content) => isSameContent(content, theirs, ttls));
+  }
+
+  /** For another account. */
+  forget(): void {
+    this.#contents = new LateRequests(staleFor);
+  }
+}
