@@ -484,6 +484,22 @@ describe("a read that shows what was replaced a moment ago", () => {
     expect([state.there, state.ended]).toEqual(["192.0.2.1", [2, 3]]);
   });
 
+  test("does not show that a request was not carried out", async () => {
+    const { rows, state, work, publish } = rig();
+    rows.set("www A", { ...place, held, at: 0 });
+    state.value = "192.0.2.2";
+    state.answer = () => ({ kind: "unknown", fault: { kind: "later", because: "cut", todo: "" } });
+    work.add(2, [place]);
+    await publish();
+    [state.value, state.there] = ["192.0.2.1", "192.0.2.1"];
+    work.add(3, [place]);
+    await publish();
+    expect([stateOf(held, rows.get("www A"), ttls), state.ended]).toEqual(["waiting", []]);
+    state.now += 15_000;
+    await publish();
+    expect([stateOf(held, rows.get("www A"), ttls), state.ended]).toEqual(["published", [2, 3]]);
+  });
+
   test("is no drift when the zone is read, unless it goes on", async () => {
     const { rows, state, work, publish, readAll } = rig();
     rows.set("www A", { ...place, held, at: 0 });

@@ -4,6 +4,7 @@ import type { ServiceFault } from "../../providers/answers/service-fault.ts";
 import { LateRequests, type SetWork } from "./after-write.ts";
 import { isReadableContent, type Theirs } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
+import type { Work } from "./read-works.ts";
 import { type DefaultTtls, isSameContent } from "./set-state.ts";
 
 /** Milliseconds in which a read may still show what the provider held before a write. */
@@ -26,8 +27,14 @@ export class ReplacedContent {
     }
   }
 
-  isShown({ key, row: { held } }: SetWork, theirs: Theirs, ttls: DefaultTtls, now: Instant): boolean {
-    if (!isReadableContent(theirs) || isSameContent(held, theirs, ttls)) return false;
+  isShown({ key, ours, row }: Work, theirs: Theirs, ttls: DefaultTtls, now: Instant): boolean {
+    const { held, sent, at } = row;
+    if (!isReadableContent(theirs)) return false;
+    if (isSameContent(held, theirs, ttls)) {
+      // What was sent may be there. If it is to be sent again, that finds out.
+      const isInDoubt = sent !== undefined && !isSameContent(sent, held, ttls) && isSameContent(ours, held, ttls);
+      return isInDoubt && at <= now && now < at + staleFor;
+    }
     return this.#contents.of(key, now).some((content) => isSameContent(content, theirs, ttls));
   }
 
