@@ -330,6 +330,16 @@ describe("a request that is carried out after its outcome was lost, and after a 
   });
 });
 
+test("after a refusal that may be the answer to a repetition, the zone is read again a minute later", async () => {
+  const { rows, state, work, publish } = rig();
+  rows.set("www A", { ...place, held, at: 0 });
+  [state.value, state.there] = ["192.0.2.2", "192.0.2.1"];
+  state.answer = () => ({ kind: "unknown", fault: refusal });
+  work.add(2, [place]);
+  await publish();
+  expect(work.readDue({ ...published, readEvery: 0 })).toBe(61_000);
+});
+
 test("a zone whose last run ended in the middle of a request is read again a minute later", async () => {
   const { rows, work } = rig();
   rows.set("www A", { ...place, held, sent: second, at: 0 });

@@ -240,13 +240,13 @@ export class PublishedZoneWork {
     if (saved.length < ended.length) await this.#doubt(ended.filter(({ key }) => !keys.has(key)));
     for (const work of saved) {
       const { outcome } = work;
+      if (outcome.kind === "unknown") this.#readLate();
       if (outcome.kind === "done") this.#serials.settle(work.key, work.serials);
       else if (work.isDrift) drifts.push(work);
       // What it holds after a refusal is read, and not assumed: it may have stored all of it, or a part.
       else if (outcome.kind === "drifted" || isOfSet(outcome)) this.#pending.add(work);
       else {
         unsent.push(work);
-        if (outcome.kind === "unknown") this.#readLate();
         fault ??= outcome.fault;
         if (outcome.kind === "waiting") retry = Math.max(retry ?? 0, outcome.retryAfter);
       }
