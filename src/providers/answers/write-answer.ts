@@ -4,6 +4,7 @@ import {
   type Absent,
   type ApiDialect,
   type JsonBody,
+  later,
   openStatuses,
   parsed,
   readAnswer,
@@ -52,8 +53,17 @@ export function readWriteAnswer<T>(
     return isItem(item) ? { kind: "accepted", value: item } : unknown(unexpected(`no ${key}`, dialect?.service), true);
   }
   if (isPlainRefusal(outcome, shape)) return { kind: "refused", because: answer };
-  const fault = answer.kind === "absent" ? unknownCall(answer, dialect?.service) : answer;
-  return unknown(fault, outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300);
+  return unknown(
+    faultAfter(outcome, answer, dialect?.service),
+    outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300,
+  );
+}
+
+/** What is refused after a resend may only be the repetition of what was carried out. */
+function faultAfter(outcome: HttpOutcome, answer: ServiceFault | Absent, service?: string): ServiceFault {
+  const fault = answer.kind === "absent" ? unknownCall(answer, service) : answer;
+  const isRepeated = outcome.kind === "answer" && outcome.resent && fault.kind === "refused";
+  return isRepeated ? later(`the request was sent twice, and ${fault.because}`) : fault;
 }
 
 /** For a service whose answer does not contain the record: it has to be read. */
@@ -70,8 +80,10 @@ export function readWritten(
   const answer = readAnswer(outcome, statuses, now, dialect);
   if (answer.kind === "ok") return { kind: "accepted", value: answer.value };
   if (isOwnError(outcome, dialect)) return { kind: "refused", because: answer };
-  const fault = answer.kind === "absent" ? unknownCall(answer, dialect.service) : answer;
-  return unknown(fault, outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300);
+  return unknown(
+    faultAfter(outcome, answer, dialect.service),
+    outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300,
+  );
 }
 
 /** Whether it is an error in the service's own format: then nothing was stored. */
