@@ -6,7 +6,6 @@ import { openProvider, type ProviderConfig } from "../../providers/open-provider
 import type { Provider } from "../../providers/provider.ts";
 import type { StoredProvider } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
-import { forwardClock } from "./forward-clock.ts";
 
 export type ProviderKind = ProviderConfig["kind"];
 
@@ -81,3 +80,15 @@ export async function openAccount(
 
 export const tokenOf = (account: StoredProvider, signer: Pick<Signer, "decryptText">): string =>
   signer.decryptText(sealedFor(account), account.sealed);
+
+/** For what waits until a time: if the clock is set back, nothing waits for longer. */
+export function forwardClock(now: () => Instant): () => Instant {
+  let last = now();
+  let offset = 0;
+  return () => {
+    const time = now();
+    offset = Math.max(offset, last - time);
+    last = time + offset;
+    return last;
+  };
+}

@@ -18,7 +18,6 @@ import {
   sameRow,
   saveRows,
 } from "./after-write.ts";
-import { PendingSets } from "./pending-sets.ts";
 import { afterRead, drifted, isReadableContent, planSet, type Theirs } from "./plan-set.ts";
 import type { OpenedAccount } from "./provider-accounts.ts";
 import { takeByRule, theirsByRule } from "./publish-rule.ts";
@@ -27,7 +26,7 @@ import { differingSets, readWorks, type Work } from "./read-works.ts";
 import { type DefaultTtls, isProviders, isSameContent, ttlsOf } from "./set-state.ts";
 import { ReplacedContent, staleRead } from "./stale-reads.ts";
 import { allRows, confirmGone, keyOf, theirsIn, theirsOf, theirsOfSet } from "./theirs.ts";
-import { WaitingSerials } from "./waiting-serials.ts";
+import { PendingSets, WaitingSerials } from "./waiting-serials.ts";
 import { type NoteOptions, ZoneNote } from "./zone-note.ts";
 
 /**

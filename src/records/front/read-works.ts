@@ -59,7 +59,9 @@ async function readSome(
   });
 }
 
-/** The sets that differ from what the provider is known to hold; those that are gone here come first, as in every batch. */
+/**
+ * The sets that differ from what the provider is known to hold; those that are gone here come first, as in every batch.
+ */
 export const differingSets = (
   sets: readonly RRset[],
   rows: ReadonlyMap<string, PublishedSet>,

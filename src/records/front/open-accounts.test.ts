@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { forwardClock } from "./forward-clock.ts";
+import { forwardClock } from "./open-accounts.ts";
 
 test("goes on from where it was when the clock is set back", () => {
   let time = 1_000;
