@@ -18,11 +18,11 @@ export const dropCookie = (service: string): string => `${cookieName(service)}=;
 
 export function cookieOf(service: string, headers: Headers): string | undefined {
   const name = `${cookieName(service)}=`;
-  const found = one(headers.cookie)
+  const cookie = one(headers.cookie)
     ?.split(";")
     .map((pair) => pair.trim())
     .find((pair) => pair.startsWith(name));
-  return found?.slice(name.length) || undefined;
+  return cookie?.slice(name.length) || undefined;
 }
 
 /**

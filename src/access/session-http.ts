@@ -56,9 +56,9 @@ class SignIn {
       return isFromOwnPage(request) ? await this.#enterBy(request) : forged;
     if (request.method === "GET" && request.path === "/console/services") return json(200, this.#services());
     if (!ownPaths.test(request.path)) return undefined;
-    const found = await sessionOf(entrance, request);
-    if (found.kind === "session") return await this.#inside(request, found.session);
-    return found.kind === "forged" ? forged : problem(401, "Sign in first.");
+    const outcome = await sessionOf(entrance, request);
+    if (outcome.kind === "session") return await this.#inside(request, outcome.session);
+    return outcome.kind === "forged" ? forged : problem(401, "Sign in first.");
   }
 
   #services(): Services {
@@ -125,8 +125,8 @@ class SignIn {
     const [, its = "", id] = /^DELETE \/console\/sessions\/([a-z]+)-(\d{1,15})$/.exec(route) ?? [];
     if (id === undefined) return undefined;
     if (session.role === "read" && !isOwn(session, { service: its, id: Number(id) })) return readOnly;
-    const found = await entrance.end(who, request.from, { service: its, id: Number(id) });
-    return found ? { status: 204, headers: {}, body: "" } : problem(404, "Session not found.");
+    const isEnded = await entrance.end(who, request.from, { service: its, id: Number(id) });
+    return isEnded ? { status: 204, headers: {}, body: "" } : problem(404, "Session not found.");
   }
 
   async #describe(request: PlainRequest, { who, role, ticket, csrf }: FoundSession): Promise<PlainAnswer> {

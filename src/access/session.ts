@@ -10,7 +10,7 @@ export type SessionStore = {
   readonly of: (who: string) => Promise<readonly StoredSession[]>;
   readonly noteSeen: (id: number, now: Instant) => Promise<void>;
   /** Notes that the provider is asked about a session now. False if another request did that first. */
-  readonly claimCheck: (id: number, asked: { readonly before: Instant; readonly now: Instant }) => Promise<boolean>;
+  readonly claimCheck: (id: number, times: { readonly before: Instant; readonly now: Instant }) => Promise<boolean>;
   readonly noteConfirmed: (id: number, ticket: Pick<SessionTicket, "sealed" | "confirmed">) => Promise<void>;
   /** False if the user has no such session. */
   readonly remove: (who: string, id: number) => Promise<boolean>;
@@ -98,13 +98,16 @@ export function createSessions(store: SessionStore, now: () => Instant, confirm?
     },
 
     find: async (secret: string): Promise<Session | undefined> => {
-      const found = await store.byHash(hashSecret(secret));
+      const session = await store.byHash(hashSecret(secret));
       const at = now();
-      if (found === undefined || !isInForce(found, at)) return undefined;
-      if (found.ticket && !(await isConfirmed(store, confirm, { ...found, ticket: found.ticket }, { secret, now })))
+      if (session === undefined || !isInForce(session, at)) return undefined;
+      if (
+        session.ticket &&
+        !(await isConfirmed(store, confirm, { ...session, ticket: session.ticket }, { secret, now }))
+      )
         return undefined;
-      if (at - found.seen > minute) await store.noteSeen(found.id, at);
-      return { ...found, csrf: csrfOf(secret) };
+      if (at - session.seen > minute) await store.noteSeen(session.id, at);
+      return { ...session, csrf: csrfOf(secret) };
     },
 
     list: async (who: string): Promise<readonly StoredSession[]> => {

@@ -79,10 +79,10 @@ export class Entrance {
     const session = await sessionAt(own, headers);
     if (session !== undefined) return { ...session, at: { member: own, who: session.who } };
     for (const member of this.#others()) {
-      const found = await sessionAt(member, headers);
-      if (found === undefined || found.who !== (await member.owner(from))) continue;
+      const otherSession = await sessionAt(member, headers);
+      if (otherSession === undefined || otherSession.who !== (await member.owner(from))) continue;
       const who = await own.owner(from);
-      if (who !== undefined) return { ...found, who, at: { member, who: found.who } };
+      if (who !== undefined) return { ...otherSession, who, at: { member, who: otherSession.who } };
     }
     return undefined;
   }
@@ -161,8 +161,8 @@ export class Entrance {
     const here = { member: this.#own, who };
     if (who !== (await this.#own.owner(from))) return [here];
     const elsewhere = this.#others().map(async (member) => ({ member, who: await member.owner(from) }));
-    const found = await Promise.all(elsewhere);
-    return [here, ...found.flatMap((place) => (place.who === undefined ? [] : [{ ...place, who: place.who }]))];
+    const otherPlaces = await Promise.all(elsewhere);
+    return [here, ...otherPlaces.flatMap((place) => (place.who === undefined ? [] : [{ ...place, who: place.who }]))];
   }
 }
 

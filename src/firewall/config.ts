@@ -26,9 +26,9 @@ function fits(pattern: string, device: string): boolean {
   if (!device.startsWith(first)) return false;
   let at = first.length;
   for (const part of rest) {
-    const found = device.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
+    const partAt = device.indexOf(part, at);
+    if (partAt < 0) return false;
+    at = partAt + part.length;
   }
   return device.length - last.length >= at && device.endsWith(last);
 }

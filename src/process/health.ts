@@ -30,10 +30,10 @@ export function createHealth(now = () => performance.now()): Health {
 
   const checkAll = async (): Promise<Readiness["parts"]> => {
     const names = [...checks.keys()];
-    const found = await Promise.all([...checks.values()].map(troubleOf));
+    const troubles = await Promise.all([...checks.values()].map(troubleOf));
     return Object.fromEntries(
       names.map((name, i) => {
-        const because = found[i];
+        const because = troubles[i];
         return [name, because === undefined ? { ok: true } : { ok: false, because }];
       }),
     );

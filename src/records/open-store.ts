@@ -119,6 +119,6 @@ async function openServer(
     recordLimits,
     ...(connections && { limits: { connections } }),
   });
-  const { console, checkHealth: look, connect, connections: count, outgrown, close } = store;
-  return { store, signer, console, checkHealth: look, connect, connections: count, outgrown, close };
+  const { console, checkHealth, connect, connections: count, outgrown, close } = store;
+  return { store, signer, console, checkHealth, connect, connections: count, outgrown, close };
 }

@@ -19,8 +19,8 @@ export const awaitSecondaries =
     const end = performance.now() + limits.inAll;
     const serves = async (target: ListenAddress): Promise<void> => {
       while (performance.now() < end) {
-        const found = await readTxt(target, name, limits.perQuestion);
-        if (found === "no answer" || values.every((value) => found.includes(value))) return;
+        const texts = await readTxt(target, name, limits.perQuestion);
+        if (texts === "no answer" || values.every((value) => texts.includes(value))) return;
         await sleep(limits.interval);
       }
     };

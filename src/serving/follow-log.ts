@@ -130,10 +130,10 @@ export class LogFollower {
     for (let isWhole = false; !isWhole || this.#mustReadAgain; ) {
       this.#mustReadAgain = false;
       const [covered, begun] = [this.#written, performance.now()];
-      const found = await this.#store.logFrom(this.#place, mostAtOnce);
+      const rowsOrHistory = await this.#store.logFrom(this.#place, mostAtOnce);
       if (this.#isOutageLogged) this.#log.info("the change log can be read again");
       this.#isOutageLogged = false;
-      isWhole = "shared" in found ? await this.#startAnew(found) : this.#pass(found);
+      isWhole = "shared" in rowsOrHistory ? await this.#startAnew(rowsOrHistory) : this.#pass(rowsOrHistory);
       if (!isWhole) continue;
       this.#checked = begun;
       this.#lateSince = undefined;
@@ -145,12 +145,12 @@ export class LogFollower {
   }
 
   /** Whether these rows are the end of the log. */
-  #pass(found: readonly LinkedRow[]): boolean {
-    const rows = [...this.#incompleteWrite, ...found];
+  #pass(newRows: readonly LinkedRow[]): boolean {
+    const rows = [...this.#incompleteWrite, ...newRows];
     const last = rows.at(-1);
     if (last) this.#place = { position: last.position, link: last.link };
-    for (const row of found) this.#remember([row], row.link);
-    const isWhole = found.length < mostAtOnce;
+    for (const row of newRows) this.#remember([row], row.link);
+    const isWhole = newRows.length < mostAtOnce;
     const whole = isWhole ? rows : withoutLastWrite(rows);
     this.#incompleteWrite = rows.slice(whole.length);
     if (whole.length > 0) this.#listener.rows(whole);

@@ -25,10 +25,10 @@ export function watchExpiry({ until, expired }: ZoneExpiryPorts) {
       setTimeout(() => void checkZone(zone, end), wait),
     );
   };
-  const checkZone = async (zone: Zone, known: Instant) => {
+  const checkZone = async (zone: Zone, lastKnownEnd: Instant) => {
     timers.delete(zone.number);
     // If the store cannot be read, the known time stays.
-    const end = await until(zone).catch(() => known);
+    const end = await until(zone).catch(() => lastKnownEnd);
     if (end !== undefined && end >= Date.now()) watch(zone, end);
     else if (!closed) expired(zone.name);
   };

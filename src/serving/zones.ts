@@ -97,9 +97,9 @@ export class StoreZones implements ZoneSource {
   readonly closest = async (names: readonly string[]): Promise<string | undefined> => {
     const [name] = names;
     const catalog = this.#catalog?.name;
-    const found = name === undefined ? undefined : (await this.#reads.zoneHolding(name))?.name;
+    const zoneName = name === undefined ? undefined : (await this.#reads.zoneHolding(name))?.name;
     const listed = catalog !== undefined && names.includes(catalog) ? catalog : undefined;
-    return (listed?.length ?? 0) > (found?.length ?? 0) ? listed : found;
+    return (listed?.length ?? 0) > (zoneName?.length ?? 0) ? listed : zoneName;
   };
 
   readonly load: ZoneSource["load"] = async (name, begin) => {

@@ -28,8 +28,8 @@ const statusOf = (error: unknown): number => {
 
 /** The error and its causes, a few levels deep. */
 function causesOf(error: unknown): readonly unknown[] {
-  const found: unknown[] = [];
-  for (let each = error; each !== undefined && each !== null && found.length < 5; )
-    each = (found.push(each), (each as { readonly cause?: unknown }).cause);
-  return found;
+  const causes: unknown[] = [];
+  for (let each = error; each !== undefined && each !== null && causes.length < 5; )
+    each = (causes.push(each), (each as { readonly cause?: unknown }).cause);
+  return causes;
 }

@@ -22,8 +22,10 @@ const isTrusted = (claim: string, { email_verified: verified }: Claims): boolean
 
 /** `groups`, or a path such as `realm_access.roles`; a claim whose own name has a dot comes first. */
 function valuesOf(claims: Claims, claim: string): readonly unknown[] {
-  const found = Object.hasOwn(claims, claim) ? claims[claim] : claim.split(".").reduce(memberOf, claims as unknown);
-  return Array.isArray(found) ? found : [found];
+  const claimValue = Object.hasOwn(claims, claim)
+    ? claims[claim]
+    : claim.split(".").reduce(memberOf, claims as unknown);
+  return Array.isArray(claimValue) ? claimValue : [claimValue];
 }
 
 const memberOf = (value: unknown, key: string): unknown =>

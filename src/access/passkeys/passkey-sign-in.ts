@@ -51,16 +51,17 @@ export class PasskeySignIn {
     const visit = visitOf(entrance.service, request, now());
     const page = pageOf(request);
     if (visit === undefined || page === undefined || !isObject(credential)) return tooLate;
-    const found = await entrance.passkey(String(credential.id), request.from);
-    const counter = found && (await readAssertion(credential, page, visit, found.passkey));
+    const passkeyMatch = await entrance.passkey(String(credential.id), request.from);
+    const counter = passkeyMatch && (await readAssertion(credential, page, visit, passkeyMatch.passkey));
     const isNew =
-      counter !== undefined && (await found?.store.noteUsed(found.passkey.id, { counter, used: visit.since }));
-    if (!found || !isNew || (await people.describe(found.who, request.from)) === undefined) {
+      counter !== undefined &&
+      (await passkeyMatch?.store.noteUsed(passkeyMatch.passkey.id, { counter, used: visit.since }));
+    if (!passkeyMatch || !isNew || (await people.describe(passkeyMatch.who, request.from)) === undefined) {
       note("sign-in with a passkey refused", { ...desk.failed("", request.from), ...whence(request) });
       return problem(401, "This passkey is not known here, or was removed. Sign in another way.");
     }
-    note("signed in with a passkey", { who: found.who, passkey: found.passkey.name, ...whence(request) });
-    return await desk.enter(found.who, request);
+    note("signed in with a passkey", { who: passkeyMatch.who, passkey: passkeyMatch.passkey.name, ...whence(request) });
+    return await desk.enter(passkeyMatch.who, request);
   }
 
   /** For those who are signed in. */

@@ -154,13 +154,13 @@ async function askSecret(
     question.cliValue === undefined ? undefined : readOptionFile(flagOf(question, flag), question.cliValue, io).trim();
   const read = (typed: string) => (typed === cliSecret ? { text: typed } : readTyped(typed, io));
   const fault = (typed: string) => {
-    const found = read(typed);
-    if ("wrong" in found) return `${found.wrong} Type the secret, or the path of a file that contains it.`;
-    return /\s/.test(found.text.trim()) ? "A secret has no spaces." : undefined;
+    const typedSecret = read(typed);
+    if ("wrong" in typedSecret) return `${typedSecret.wrong} Type the secret, or the path of a file that contains it.`;
+    return /\s/.test(typedSecret.text.trim()) ? "A secret has no spaces." : undefined;
   };
   const typed = await asker.secret({ ...question, cliValue: cliSecret, fault });
-  const found = read(typed);
-  const file = secretFile(name, key, "text" in found ? found.text.trim() : typed);
+  const typedSecret = read(typed);
+  const file = secretFile(name, key, "text" in typedSecret ? typedSecret.text.trim() : typed);
   return { key, value: { file: file.path }, file };
 }
 

@@ -100,13 +100,13 @@ async function ownAddress(gateway: string | undefined, signal: AbortSignal): Pro
   try {
     const reading = await source.read(signal);
     if (reading.kind === "unavailable") return undefined;
-    const found = families.flatMap((family) =>
+    const addresses = families.flatMap((family) =>
       [...reading.report.keys()].flatMap((device) => {
         const address = isDown(reading.report, device) ? undefined : publicAddress(reading.report, device, family);
         return address === undefined || (family === "ipv6" && gateway !== undefined) ? [] : [{ device, address }];
       }),
     );
-    return found[0];
+    return addresses[0];
   } finally {
     source.close();
   }

@@ -11,14 +11,14 @@ import { askUrl, type TrustAsker } from "./trust.ts";
  */
 export async function askFirewall(
   options: InitOptions,
-  found: string | undefined,
+  proposedUrl: string | undefined,
   askTrust: TrustAsker,
   asker: Asker,
   io: CommandIo,
 ): Promise<SetupEntry> {
   const name = "firewall";
   const question = { flag: "--firewall", cliValue: options.firewall, message: "What is the URL of the firewall?" };
-  const proposed = found === undefined ? {} : { proposed: found };
+  const proposed = proposedUrl === undefined ? {} : { proposed: proposedUrl };
   const url = await askUrl({ ...question, ...proposed, example: "https://192.168.1.1" }, asker);
   const trust = trustSettings(name, await askTrust(url));
   const { key, secret } = await askKey(options, asker, io);
@@ -46,8 +46,8 @@ async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: Comman
     return "wrong" in read ? read.wrong : pairIn(typed, read.text);
   };
   const fault = (typed: string) => {
-    const found = typedPair(typed);
-    return typeof found === "string" ? `${found} Type the key, or the path of the downloaded file.` : undefined;
+    const pair = typedPair(typed);
+    return typeof pair === "string" ? `${pair} Type the key, or the path of the downloaded file.` : undefined;
   };
   const key = await asker.text({
     flag,

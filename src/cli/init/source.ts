@@ -92,8 +92,8 @@ export function kindChoices(proposals: readonly Proposal[]): readonly AnswerOpti
   const rank = (kind: string) => (first.includes(kind) ? first.indexOf(kind) : first.length);
   return kinds
     .map(([value, { schema }]) => {
-      const found = proposals.find(({ kind }) => kind === value);
-      const hint = `${value}: ${found ? `found: ${found.because}` : String(schema.description)}`;
+      const proposal = proposals.find(({ kind }) => kind === value);
+      const hint = `${value}: ${proposal ? `found: ${proposal.because}` : String(schema.description)}`;
       return { value, label: sourceName(value), hint };
     })
     .toSorted((a, b) => rank(a.value) - rank(b.value));

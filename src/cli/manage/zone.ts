@@ -151,15 +151,15 @@ export type ZoneDelete = ManageOptions & { readonly yes?: boolean };
 /** `moor zone delete`: nothing happens if there is no such zone. */
 export function zoneDelete(typed: string, options: ZoneDelete, io: CommandIo): Promise<number> {
   return withZone(typed, options, io, async (api, zone) => {
-    const found = await call(api, "GET", `/zones/${zone}`, { expected: [404] });
+    const answer = await call(api, "GET", `/zones/${zone}`, { expected: [404] });
     const shown = nameToUnicode(zone);
-    if (found.status !== 404 && options.yes !== true) {
-      const { record_count: records } = isObject(found.body.zone) ? found.body.zone : {};
+    if (answer.status !== 404 && options.yes !== true) {
+      const { record_count: records } = isObject(answer.body.zone) ? answer.body.zone : {};
       const what = typeof records === "number" ? `${records} records` : "all its records";
       return refuse(2, `This deletes ${shown} with ${what}; to confirm, add --yes`, io);
     }
-    if (found.status !== 404) await write(api, "DELETE", `/zones/${zone}`, { expected: [404], signal: io.signal });
-    const changed = found.status !== 404;
+    if (answer.status !== 404) await write(api, "DELETE", `/zones/${zone}`, { expected: [404], signal: io.signal });
+    const changed = answer.status !== 404;
     printOutcome({ zone: shown, changed }, changed ? "Deleted" : "There is no zone", options, io);
     return 0;
   });

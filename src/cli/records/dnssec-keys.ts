@@ -44,8 +44,8 @@ const noFile = (path: string): Fault => ({
   todo: "check the path",
 });
 
-export async function dnssecPublish(typed: string, given: string, options: DatabaseOptions, io: CommandIo) {
-  const keys = await readPublicKeys([given], io);
+export async function dnssecPublish(typed: string, keysOrFile: string, options: DatabaseOptions, io: CommandIo) {
+  const keys = await readPublicKeys([keysOrFile], io);
   if (!keys.ok) return failed(keys, io);
   return await changeAndSay(
     { typed, options, io },
@@ -88,11 +88,11 @@ export const dnssecExport = (typed: string, options: DatabaseOptions & { readonl
     if (dnssec === undefined) return refuse(1, `${zone.name} is not signed.`, io);
     const encrypted = await store.encryptedKeys(zone);
     const files = dnssec.keys.map((key) => {
-      const found = encrypted.find(({ id }) => id === key.id);
-      if (found === undefined) throw new Error(`the private key ${key.tag} of ${zone.name} is missing`);
+      const encryptedKey = encrypted.find(({ id }) => id === key.id);
+      if (encryptedKey === undefined) throw new Error(`the private key ${key.tag} of ${zone.name} is missing`);
       return {
         name: `K${zone.name}.+${pad(key.algorithm, 3)}+${pad(key.tag, 5)}`,
-        secret: printPrivateKey(signer.decryptKey(found), key),
+        secret: printPrivateKey(signer.decryptKey(encryptedKey), key),
         state: printKeyState(key, dnssec),
         record: `${zone.name}. IN DNSKEY ${dnskeyText(key)}\n`,
       };

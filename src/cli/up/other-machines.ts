@@ -5,10 +5,10 @@ import type { ListenAddress } from "../../lib/http/listen.ts";
 /** An address of the device that other machines can reach. */
 export function addressOn(device: string, interfaces = networkInterfaces()): string {
   const usable = (interfaces[device] ?? []).filter(({ family, scopeid }) => family === "IPv4" || scopeid === 0);
-  const found = usable.find(({ family }) => family === "IPv4") ?? usable[0];
-  if (found === undefined)
+  const address = usable.find(({ family }) => family === "IPv4") ?? usable[0];
+  if (address === undefined)
     throw new Error(`${device} has no address that other machines can reach; give one with --host ADDRESS`);
-  return found.address;
+  return address.address;
 }
 
 /**

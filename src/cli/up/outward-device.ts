@@ -22,8 +22,9 @@ export async function outwardDevice(devices: readonly Device[]): Promise<string 
  */
 export function pickOutward(devices: readonly Device[], route: string | undefined): string | undefined {
   const usable = devices.filter(({ loopback, addressed }) => addressed && !loopback);
-  const found = usable.find(({ name }) => name === route) ?? usable.find(({ publishable }) => publishable) ?? usable[0];
-  return found?.name;
+  const device =
+    usable.find(({ name }) => name === route) ?? usable.find(({ publishable }) => publishable) ?? usable[0];
+  return device?.name;
 }
 
 /** Columns: device, destination, gateway, flags, ...; the destination of the default route is 0. */

@@ -84,7 +84,7 @@ async function pickDevice(
     );
     return undefined;
   }
-  const found = await outwardDevice(
+  const device = await outwardDevice(
     rows.map(({ ifname, flags, addr_info }) => ({
       name: ifname,
       loopback: flags.includes("LOOPBACK"),
@@ -92,10 +92,10 @@ async function pickDevice(
       publishable: addr_info.some(({ local }) => !isLinkLocal(local)),
     })),
   );
-  if (found === undefined) {
+  if (device === undefined) {
     io.err(`Only loopback has an address. Choose an interface with --interface: ${names.join(", ")}\n`);
   }
-  return found;
+  return device;
 }
 
 function isLinkLocal(text: string): boolean {
@@ -151,8 +151,8 @@ const placeholders = { A: "192.0.2.1", AAAA: "2001:db8::1" } as const;
 
 async function prepareZone(store: RecordStore, actor: Actor, name: string, made: string[]): Promise<void> {
   const service = createRecordService({ store, now: Date.now, nameservers: unsetNameservers });
-  const found = await service.zones(actor, { name: zoneName, page: 1, perPage: 1 });
-  const zone = found.items[0] ?? (await newZone(service, actor, made));
+  const page = await service.zones(actor, { name: zoneName, page: 1, perPage: 1 });
+  const zone = page.items[0] ?? (await newZone(service, actor, made));
   for (const [type, value] of Object.entries(placeholders) as ["A" | "AAAA", string][]) {
     const existing = await service.records(actor, { zone: zone.id, name, type });
     if (existing.kind === "done" && existing.records.length > 0) continue;

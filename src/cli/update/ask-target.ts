@@ -21,12 +21,12 @@ export async function zones(options: TargetOptions, io: CommandIo): Promise<numb
     options,
     io,
     (target, signal) => target.zones(signal),
-    (found) =>
-      found.length === 0
+    (zones) =>
+      zones.length === 0
         ? "there are no zones yet; create one in the console\n"
         : printTable(
             ["ZONE", "TTL", "ID"],
-            found.map(({ name, ttl, id }) => [name, String(ttl ?? ""), id]),
+            zones.map(({ name, ttl, id }) => [name, String(ttl ?? ""), id]),
           ),
   );
 }
@@ -42,10 +42,10 @@ export async function list(options: TargetOptions & { readonly zone: string }, i
     options,
     io,
     (target, signal) => target.records(zone.value, signal),
-    (found) =>
+    (records) =>
       printTable(
         ["NAME", "TYPE", "TTL", "VALUE", "ID"],
-        found.map(({ name, type, ttl, value, id }) => [name, type, String(ttl ?? ""), shortened(value), id]),
+        records.map(({ name, type, ttl, value, id }) => [name, type, String(ttl ?? ""), shortened(value), id]),
       ),
   );
 }

@@ -125,12 +125,12 @@ function considered(
   const first = ofFamily.find(({ record }) => record.policy.devices.includes(device))?.record;
   const alike = ofFamily.map(({ record }) => record).filter(({ policyKey }) => policyKey === first?.policyKey);
   const policy = { ...first?.policy, device, family, published: storedAddressesOf(alike, state) };
-  const found = chooseAddress(report, policy).considered;
+  const considered = chooseAddress(report, policy).considered;
   const isTaken =
     planned.length === 0 || ofFamily.some((update) => update.device === device && "address" in update.plan);
-  if (isTaken) return found;
+  if (isTaken) return considered;
   const unused = first ? "spare" : "not-asked-for";
-  return found.map(({ text, verdict }) => ({ text, verdict: verdict === "taken" ? unused : verdict }));
+  return considered.map(({ text, verdict }) => ({ text, verdict: verdict === "taken" ? unused : verdict }));
 }
 
 function printRows(rows: readonly Row[], called: string): string {

@@ -62,8 +62,8 @@ export function pickOne<T>(
 ): T | undefined {
   const names = [...entries.keys()];
   const only = names.length === 1 ? names[0] : undefined;
-  const found = entries.get(wanted ?? only ?? "");
-  if (found !== undefined) return found;
+  const entry = entries.get(wanted ?? only ?? "");
+  if (entry !== undefined) return entry;
   const shown = resolve(io.cwd, file);
   if (names.length === 0) io.err(`${shown} has no ${kind}s; add one below \`${kind}s:\`\n`);
   else if (wanted === undefined) io.err(`there are several ${kind}s; choose one with --${kind}: ${names.join(", ")}\n`);

@@ -57,12 +57,12 @@ async function rowsOf(
   const rows: Row[] = [];
   for (const update of planned) {
     const { record, choice, plan } = update;
-    const found = await updater.published(record, signal);
+    const publishedContent = await updater.published(record, signal);
     const waits = plan.kind === "replace" || plan.kind === "compare" ? postponed.get(record.displayName) : undefined;
     const { because, todo } = waits
       ? { because: `${waits.what}: ${waits.because}`, todo: "" }
       : summarise(update, false);
-    const published = found.kind === "found" ? found.value.values : null;
+    const published = publishedContent.kind === "found" ? publishedContent.value.values : null;
     const wanted = choice.kind === "address" ? choice.address.text : null;
     const differs = published !== null && wanted !== null && published.join() !== wanted;
     const drifted = differs && plan.kind === "nothing" && plan.because === "same-as-stored";
@@ -77,9 +77,9 @@ async function rowsOf(
       when: state.get(record.key)?.storedAt ?? null,
       // A missing record does not matter while nothing would be written.
       why:
-        record.paused || found.kind === "found" || (found.kind === "missing" && wanted === null)
+        record.paused || publishedContent.kind === "found" || (publishedContent.kind === "missing" && wanted === null)
           ? why
-          : `${found.because}; ${found.todo}`,
+          : `${publishedContent.because}; ${publishedContent.todo}`,
       next: record.paused
         ? "paused"
         : plan.kind === "wait"

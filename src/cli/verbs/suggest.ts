@@ -44,8 +44,9 @@ export function namesIn(typed: string, zone: string): readonly string[] {
 }
 
 function suggestKinds(root: RootCommand, option: string, names: Readonly<Record<string, string>>): void {
-  const found = root.commands.get("init")?.options.get(option);
-  if (found) found.handler = (complete) => Object.entries(names).forEach(([code, name]) => complete(code, name));
+  const initOption = root.commands.get("init")?.options.get(option);
+  if (initOption)
+    initOption.handler = (complete) => Object.entries(names).forEach(([code, name]) => complete(code, name));
 }
 
 /**

@@ -130,22 +130,22 @@ class ChainUpdate {
   #storedMember(way: "before" | "after", chainKey: string): ChainMember | undefined {
     const step = this.#input.chain[way];
     const start = step(chainKey);
-    let found = start;
-    while (found?.chainKey != null && this.#leftKeys.has(found.chainKey)) {
-      found = step(found.chainKey);
-      if (found?.chainKey === start?.chainKey) return undefined;
+    let member = start;
+    while (member?.chainKey != null && this.#leftKeys.has(member.chainKey)) {
+      member = step(member.chainKey);
+      if (member?.chainKey === start?.chainKey) return undefined;
     }
-    return found;
+    return member;
   }
 
   #nearest(
-    found: ChainMember | undefined,
+    storedMember: ChainMember | undefined,
     mine: string | undefined,
     isNearer: (a: string, b: string) => boolean,
   ): ChainMember | undefined {
     const own = mine === undefined ? undefined : this.#joined.get(mine);
-    if (found?.chainKey == null || own?.chainKey == null) return own ?? found;
-    return isNearer(own.chainKey, found.chainKey) ? own : found;
+    if (storedMember?.chainKey == null || own?.chainKey == null) return own ?? storedMember;
+    return isNearer(own.chainKey, storedMember.chainKey) ? own : storedMember;
   }
 }
 

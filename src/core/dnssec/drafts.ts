@@ -100,18 +100,18 @@ export function generatedIn(stored: SignedName | undefined): Generated {
 export function signaturesIn(name: SignedName): ReadonlyMap<string, readonly string[]> {
   const ownSignatures = signaturesOf.get(name);
   if (ownSignatures !== undefined) return ownSignatures;
-  const found = new Map<string, string[]>();
+  const signatures = new Map<string, string[]>();
   for (const set of name.generated) {
     if (set.type !== rrsig) continue;
     for (const text of set.values) {
       const key = generatedKey(set.owner, coveredBy(text));
-      const others = found.get(key);
-      if (others === undefined) found.set(key, [text]);
+      const others = signatures.get(key);
+      if (others === undefined) signatures.set(key, [text]);
       else others.push(text);
     }
   }
-  signaturesOf.set(name, found);
-  return found;
+  signaturesOf.set(name, signatures);
+  return signatures;
 }
 
 const signaturesOf = new WeakMap<SignedName, ReadonlyMap<string, readonly string[]>>();

@@ -115,7 +115,7 @@ export function parentFault(
   };
   const own = keys.flat();
   const isMatched = (ds: readonly Ds[]) => keys.some((each) => leadsTo(ds, each));
-  const found = {
+  const faultsByKind = {
     "wrong-ds": having(
       (ds) => ds.some(isKnown) && !isMatched(ds),
       "DS records, but none that matches a key of the zone",
@@ -133,8 +133,8 @@ export function parentFault(
         ? having((ds) => !dsMatches(ds), "not made the change yet")
         : undefined,
   } satisfies Record<ParentFault["kind"], string | undefined>;
-  const kind = parentFaultKinds.find((each) => found[each] !== undefined);
-  return kind && { kind, text: found[kind] ?? "" };
+  const kind = parentFaultKinds.find((each) => faultsByKind[each] !== undefined);
+  return kind && { kind, text: faultsByKind[kind] ?? "" };
 }
 
 function unverifiedIn(parent: ParentView): string | undefined {

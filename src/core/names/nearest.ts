@@ -1,6 +1,6 @@
 /** The known word that was probably meant, or undefined when none is close. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  const ranked = known
+export function nearest(word: string, knownWords: readonly string[]): string | undefined {
+  const ranked = knownWords
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
     .sort((a, b) => a.distance - b.distance);

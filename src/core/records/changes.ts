@@ -39,10 +39,10 @@ const isAtPlace = (set: RRset, { owner, type }: RRset): boolean =>
   set.type === type && set.owner === owner && set.records.length > 0;
 
 const lazily = (find: () => ReadonlySet<string>): ((record: ZoneRecord) => boolean) => {
-  let found: ReadonlySet<string> | undefined;
+  let movedIdSet: ReadonlySet<string> | undefined;
   return ({ id }) => {
-    found ??= find();
-    return found.has(id);
+    movedIdSet ??= find();
+    return movedIdSet.has(id);
   };
 };
 

@@ -43,8 +43,8 @@ export function* checkingNewSets(
   };
   const faults: Fault[] = [];
   for (const set of wanted) {
-    const found = sizeFault(set, had) ?? wildcardFault(set, had) ?? dnameFault(set, had) ?? apexDsFault(set, had);
-    faults.push(...(found ? [found] : recordFaults(set, had)));
+    const setFault = sizeFault(set, had) ?? wildcardFault(set, had) ?? dnameFault(set, had) ?? apexDsFault(set, had);
+    faults.push(...(setFault ? [setFault] : recordFaults(set, had)));
     if (faults.length >= mostFaults) return faults;
     yield;
   }

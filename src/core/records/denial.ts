@@ -40,8 +40,8 @@ export function proofOf(view: ZoneView, denial: Denial, denied: Denied, work: An
     : view.order?.has(view.apex)
       ? proofByName(view, denial, denied, work)
       : [];
-  const found = links.filter((link) => link !== undefined);
-  return found.filter((link, i) => found.findIndex((each) => each.node === link.node) === i);
+  const proofLinks = links.filter((link) => link !== undefined);
+  return proofLinks.filter((link, i) => proofLinks.findIndex((each) => each.node === link.node) === i);
 }
 
 /**
@@ -149,8 +149,8 @@ function lastBelow(
     if (node === undefined || work.steps > answerLimits.steps) return undefined;
     const below = lastBelow(view, node, undefined, work);
     below?.labels.unshift(label);
-    const found = below ?? (answeringAt(node, nsec) && { node, labels: [label] });
-    if (found) return found;
+    const closestName = below ?? (answeringAt(node, nsec) && { node, labels: [label] });
+    if (closestName) return closestName;
   }
   return undefined;
 }

@@ -63,16 +63,16 @@ function unmetAlone(
   own: ReadonlyMap<RecordType, RRset> | undefined,
   each: Exclude<Prerequisite, { kind: "set-is" }>,
 ): Unmet | undefined {
-  const found = "type" in each && own?.has(each.type) === true;
+  const hasType = "type" in each && own?.has(each.type) === true;
   switch (each.kind) {
     case "name-in-use":
       return own === undefined ? "name-missing" : undefined;
     case "name-not-in-use":
       return own === undefined ? undefined : "name-exists";
     case "set-exists":
-      return found ? undefined : "set-missing";
+      return hasType ? undefined : "set-missing";
     case "set-absent":
-      return found ? "set-exists" : undefined;
+      return hasType ? "set-exists" : undefined;
   }
 }
 

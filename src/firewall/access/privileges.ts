@@ -127,11 +127,11 @@ export const rightsOf = (
 
 /** The same, wherever a call comes from. */
 export function privilegesOf(
-  { privileges: held }: Pick<PrivilegeHolder, "privileges">,
+  { privileges: ownPrivileges }: Pick<PrivilegeHolder, "privileges">,
   limit: readonly Privilege[] = ["all"],
 ): readonly Privilege[] {
   const covers = (list: readonly Privilege[], each: Privilege) => list.includes("all") || list.includes(each);
-  const both = privileges.filter((each) => covers(held, each) && covers(limit, each));
+  const both = privileges.filter((each) => covers(ownPrivileges, each) && covers(limit, each));
   return both.includes("all") ? ["all"] : both;
 }
 

@@ -30,8 +30,8 @@ export function openUsers(database: DatabaseSync, passwordCost?: PasswordCost) {
   const statement = prepare(database);
   const row = (name: string) => statement.byName.get(name) as UserRow | undefined;
   const find = (name: string): User | undefined => {
-    const found = row(name);
-    return found && fromRow(found);
+    const userRow = row(name);
+    return userRow && fromRow(userRow);
   };
   return {
     /** False if the name is taken. */

@@ -26,10 +26,10 @@ export function accessEndpoints(access: AccessStore, now: () => Date) {
     "auth/user/del_api_key": async (call) => {
       if (call.request.method !== "POST") return result("failed");
       const key = Buffer.from(call.parameters[0] ?? "", "base64").toString("latin1");
-      const found = keys.list().find((each) => each.key === key && each.revoked === undefined);
-      if (found === undefined) return result("not found");
+      const storedKey = keys.list().find((each) => each.key === key && each.revoked === undefined);
+      if (storedKey === undefined) return result("not found");
       keys.revoke(key, now());
-      audit.note(actorOf(call), "key deleted", `${shortKey(key)} of ${found.name}`, now());
+      audit.note(actorOf(call), "key deleted", `${shortKey(key)} of ${storedKey.name}`, now());
       return result("deleted");
     },
     "auth/priv/search": async ({ request }) => {
@@ -37,7 +37,9 @@ export function accessEndpoints(access: AccessStore, now: () => Date) {
         id,
         name: displayNames[id],
         match: pathsOf(id).join("\n"),
-        users: users.list().flatMap(({ name, privileges: held }) => (held.includes(id) ? [name] : [])),
+        users: users
+          .list()
+          .flatMap(({ name, privileges: userPrivileges }) => (userPrivileges.includes(id) ? [name] : [])),
         groups: [],
       }));
       return answers.json(await pageOfRequest(request, rows));

@@ -88,10 +88,10 @@ export class PeopleAdmin {
 
   revokeKey(id: string, by: AuditActor): PeopleOutcome {
     const { keys } = this.#access;
-    const found = this.#keysInForce().find(({ key }) => hashSecret(key) === id);
-    if (found === undefined) return "missing";
-    keys.revoke(found.key, this.#now());
-    return this.#note(by, "key deleted", `${shortKey(found.key)} of ${found.name}`);
+    const storedKey = this.#keysInForce().find(({ key }) => hashSecret(key) === id);
+    if (storedKey === undefined) return "missing";
+    keys.revoke(storedKey.key, this.#now());
+    return this.#note(by, "key deleted", `${shortKey(storedKey.key)} of ${storedKey.name}`);
   }
 
   /** The latest first. Sign-ins have their own limit, so that many of them never displace changes. */
@@ -127,14 +127,14 @@ const toConsoleKey = ({ key, created, lastUsed }: ApiKey) => ({
 
 const wrongIn = (field: UserField, wrong: string): Wrong => ({ wrong, field });
 
-function userFault({ fullName, expires, privileges: held, networks }: UserInput): Wrong | undefined {
+function userFault({ fullName, expires, privileges: privilegeNames, networks }: UserInput): Wrong | undefined {
   if (typeof fullName !== "string" || fullName.length > 200)
     return wrongIn("fullName", "The full name can have at most 200 characters.");
   if (expires !== null && !isDate(expires)) return wrongIn("expires", "The expiry is not a valid date.");
   if (!isTexts(networks)) return wrongIn("networks", "Networks must be a list.");
   const badNetwork = networks.find((text) => parseNetwork(text) === undefined);
   return badNetwork === undefined
-    ? privilegeFault(held)
+    ? privilegeFault(privilegeNames)
     : wrongIn("networks", `${badNetwork} is not a network such as 192.0.2.0/24.`);
 }
 
@@ -147,34 +147,34 @@ function isDate(text: unknown): boolean {
 
 /** Administrators must not lock themselves out: perhaps nobody else could undo it. */
 function shutOut(input: UserInput, { source }: AuditActor, now: Date): Wrong | undefined {
-  const { disabled, expires, privileges: held, networks } = input;
+  const { disabled, expires, privileges: privilegeNames, networks } = input;
   if (disabled) return { wrong: "You cannot disable yourself." };
   if (expires !== null && Date.parse(expires) <= now.getTime())
     return wrongIn("expires", "You cannot set your own expiry to the past.");
-  if (!held.includes("all"))
+  if (!privilegeNames.includes("all"))
     return wrongIn("privileges", `You cannot remove “${displayNames.all}” from yourself; another administrator can.`);
   return isFrom(source, networks)
     ? undefined
     : wrongIn("networks", `You are signed in from ${source}, outside of these networks.`);
 }
 
-function privilegeFault(held: readonly string[]): Wrong | undefined {
-  if (!isTexts(held)) return wrongIn("privileges", "Privileges must be a list.");
-  const unknown = held.find((text) => !isPrivilege(text));
+function privilegeFault(privilegeNames: readonly string[]): Wrong | undefined {
+  if (!isTexts(privilegeNames)) return wrongIn("privileges", "Privileges must be a list.");
+  const unknown = privilegeNames.find((text) => !isPrivilege(text));
   return unknown === undefined ? undefined : wrongIn("privileges", `There is no privilege ${unknown}.`);
 }
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length <= 100 && value.every((item) => typeof item === "string");
 
-const toChange = ({ fullName, disabled, expires, privileges: held, networks }: UserInput) => ({
+const toChange = ({ fullName, disabled, expires, privileges: privilegeNames, networks }: UserInput) => ({
   fullName,
   disabled: disabled === true,
   expires: expires === null ? ("never" as const) : new Date(expires),
-  privileges: held.filter(isPrivilege),
+  privileges: privilegeNames.filter(isPrivilege),
   networks,
 });
 
-const described = ({ name, disabled, privileges: held, networks }: UserInput): string =>
-  `${name}${disabled ? ", disabled" : ""}, privileges: ${held.join(", ") || "none"}` +
+const described = ({ name, disabled, privileges: privilegeNames, networks }: UserInput): string =>
+  `${name}${disabled ? ", disabled" : ""}, privileges: ${privilegeNames.join(", ") || "none"}` +
   (networks.length === 0 ? "" : `, from ${networks.join(", ")}`);

@@ -143,10 +143,10 @@ class ConsoleApi {
   }
 
   async #signedIn(request: PlainRequest): Promise<SignedIn | "forged" | undefined> {
-    const found = await sessionOf(this.#entrance, request);
-    if (found.kind !== "session") return found.kind === "forged" ? "forged" : undefined;
-    const user = this.#userInForce(found.session.who);
-    const { id: session, role } = found.session;
+    const outcome = await sessionOf(this.#entrance, request);
+    if (outcome.kind !== "session") return outcome.kind === "forged" ? "forged" : undefined;
+    const user = this.#userInForce(outcome.session.who);
+    const { id: session, role } = outcome.session;
     return user && { user, session, role };
   }
 
@@ -164,8 +164,8 @@ class ConsoleApi {
     const { access, now } = this.#options;
     return {
       check: async (name, password) => {
-        const found = await access.users.checkPassword(name, password, now());
-        return typeof found === "string" ? { shutOut: found } : found?.name;
+        const userOrRefusal = await access.users.checkPassword(name, password, now());
+        return typeof userOrRefusal === "string" ? { shutOut: userOrRefusal } : userOrRefusal?.name;
       },
       hasName: async (name) => access.users.find(name) !== undefined,
       describe: async (who, from, role) => {

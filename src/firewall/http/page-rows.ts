@@ -26,16 +26,16 @@ export function pageRows<Row extends Cells>(rows: readonly Row[], fields: Cells)
   const rowCount = wholeNumber(fields.rowCount) ?? -1;
   const { searchPhrase, sort } = fields;
   const words = typeof searchPhrase === "string" ? searchPhrase.toLowerCase().split(/\s+/).filter(Boolean) : [];
-  const found = rows.filter((row) => words.every((word) => cellTexts(row).some((text) => text.includes(word))));
+  const matchingRows = rows.filter((row) => words.every((word) => cellTexts(row).some((text) => text.includes(word))));
   const columns = Object.entries(typeof sort === "object" && sort !== null ? sort : {});
   const sorted = columns
     .toReversed()
     .reduce<readonly Row[]>(
       (list, [field, way]) => list.toSorted((a, b) => compareCells(a[field], b[field]) * (way === "desc" ? -1 : 1)),
-      found,
+      matchingRows,
     );
   const shown = rowCount < 1 ? sorted : sorted.slice((current - 1) * rowCount, current * rowCount);
-  return { total: found.length, rowCount: shown.length, current, rows: shown };
+  return { total: matchingRows.length, rowCount: shown.length, current, rows: shown };
 }
 
 function wholeNumber(value: unknown): number | undefined {

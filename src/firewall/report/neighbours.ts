@@ -13,9 +13,9 @@ export type NeighbourEntry = {
 
 /** The ARP table: IPv4 neighbours that have answered. */
 export async function readArp(options: RunIpOptions = {}): Promise<readonly NeighbourEntry[]> {
-  const found = await runIp(["-json", "-family", "inet", "neigh", "show"], options);
-  if (found === undefined) throw new Error("the ARP table cannot be read without `ip` (iproute2)");
-  return parseNeighbours(found.printed);
+  const ipOutput = await runIp(["-json", "-family", "inet", "neigh", "show"], options);
+  if (ipOutput === undefined) throw new Error("the ARP table cannot be read without `ip` (iproute2)");
+  return parseNeighbours(ipOutput.printed);
 }
 
 export function parseNeighbours(printed: string): readonly NeighbourEntry[] {

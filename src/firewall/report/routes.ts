@@ -24,8 +24,8 @@ export async function readRoutes(which: "default" | "all", options: RunIpOptions
   const table = which === "default" ? ["default"] : ["table", "main"];
   const both = await Promise.all(
     (["inet", "inet6"] as const).map(async (family) => {
-      const found = await runIp(["-json", "-family", family, "route", "show", ...table], options);
-      return found === undefined ? undefined : parseRoutes(found.printed, family);
+      const ipOutput = await runIp(["-json", "-family", family, "route", "show", ...table], options);
+      return ipOutput === undefined ? undefined : parseRoutes(ipOutput.printed, family);
     }),
   );
   const allRoutes = both.filter((routes) => routes !== undefined).flat();

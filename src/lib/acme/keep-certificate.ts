@@ -42,14 +42,14 @@ export async function openAcmeCertificate(options: KeepOptions): Promise<AcmeCer
     shown = { cert, leaf: new X509Certificate(cert), context };
     log.info({ names, until: shown.leaf.validToDate.toISOString() }, "the ACME certificate is in use");
   };
-  const look = async () => {
+  const showSaved = async () => {
     const saved = parseSaved(await text.read(), text.where);
     show(saved);
     return saved;
   };
-  await look();
+  await showSaved();
 
-  const endLooking = repeatLogged(() => look().then(() => undefined), every, log);
+  const endLooking = repeatLogged(() => showSaved().then(() => undefined), every, log);
   return {
     names: options.names,
     SNICallback: (name, use) => use(null, shown?.leaf.checkHost(name) ? shown.context : undefined),
@@ -59,7 +59,7 @@ export async function openAcmeCertificate(options: KeepOptions): Promise<AcmeCer
     lead: () => {
       let step: (() => Promise<number>) | undefined;
       const orderOnce = (signal: AbortSignal) => {
-        step ??= createOrdering(options, look, progress, signal);
+        step ??= createOrdering(options, showSaved, progress, signal);
         return step();
       };
       return repeatLogged(orderOnce, every, log);

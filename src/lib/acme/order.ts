@@ -165,12 +165,12 @@ const ofKind = (tasks: readonly Task[], wanted: Task["kind"]) => tasks.filter(({
 
 async function untilDecided(url: string, client: AcmeClient, signal: AbortSignal): Promise<void> {
   for (let looks = 0; looks <= mostLooks; looks++) {
-    const found = await client.post(url);
-    const { status, identifier, challenges } = found.fields;
+    const resource = await client.post(url);
+    const { status, identifier, challenges } = resource.fields;
     if (status === "valid") return;
     const name = isObject(identifier) ? String(identifier.value) : "a name";
     if (status !== "pending") throw refused(`the authority could not verify ${name}`, errorIn(challenges));
-    await pause(found, looks, signal);
+    await pause(resource, looks, signal);
   }
   throw tooSlow("the verification");
 }
@@ -192,5 +192,5 @@ const mostLooks = 70;
 const longestPause = 60_000;
 
 /** Quick checks first: most authorities need about a second. */
-const pause = (found: Resource, looks: number, signal: AbortSignal): Promise<void> =>
-  sleep(Math.min(found.retryAfter ?? Math.min(250 * 2 ** looks, 5_000), longestPause), undefined, { signal });
+const pause = (resource: Resource, looks: number, signal: AbortSignal): Promise<void> =>
+  sleep(Math.min(resource.retryAfter ?? Math.min(250 * 2 ** looks, 5_000), longestPause), undefined, { signal });

@@ -84,16 +84,16 @@ const nameIn = ({ data }: ResourceRecord): readonly string[] => {
 /** The system's resolver, and questions to port 53 of public addresses only: account holders choose the zones. */
 export function systemDns(): DnsTools {
   const resolver = new Resolver({ timeout: limit, tries: 1, maxTimeout: limit });
-  const emptyIfNone = (found: Promise<readonly string[]>): Promise<readonly string[]> =>
-    found.catch((error: NodeJS.ErrnoException) => {
+  const emptyIfNone = (lookup: Promise<readonly string[]>): Promise<readonly string[]> =>
+    lookup.catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENODATA" || error.code === "ENOTFOUND") return [];
       throw new Error(`the resolver of this machine does not answer (${error.code})`, { cause: error });
     });
   return {
     serversOf: (name) => emptyIfNone(resolver.resolveNs(name)),
     addressesOf: async (server) => {
-      const found = await Promise.allSettled([resolver.resolve4(server), resolver.resolve6(server)]);
-      return found.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+      const lookups = await Promise.allSettled([resolver.resolve4(server), resolver.resolve6(server)]);
+      return lookups.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
     },
     mayAsk: (text) => {
       const address = parseAddress(text);
@@ -191,13 +191,13 @@ function viewIn({ rcode, authoritative, answers, authorities }: Message, zone: s
   if (rcode !== rcodes.noError && rcode !== rcodes.nxDomain)
     return `answers with the error ${rcodeNames.get(rcode) ?? rcode}`;
   if (!authoritative) return "is not authoritative for the parent zone";
-  const found = answers.filter(({ name, type }) => name === zone && type === types.ds);
-  const ds = found.flatMap(({ data }) => readDs(data) ?? []);
-  if (ds.length < found.length) return "has a malformed DS record";
+  const dsRecords = answers.filter(({ name, type }) => name === zone && type === types.ds);
+  const ds = dsRecords.flatMap(({ data }) => readDs(data) ?? []);
+  if (ds.length < dsRecords.length) return "has a malformed DS record";
   const above = new Set([...enclosing(zone).slice(1), ""]);
   if (ds.length === 0 && !authorities.some(({ name, type }) => type === types.soa && above.has(name)))
     return "answers for another zone than the parent";
-  return { ds, ttl: found.reduce((most, { ttl }) => Math.max(most, ttl), 0) };
+  return { ds, ttl: dsRecords.reduce((most, { ttl }) => Math.max(most, ttl), 0) };
 }
 
 const rcodeNames: ReadonlyMap<number, string> = new Map([

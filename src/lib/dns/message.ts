@@ -167,8 +167,8 @@ type Opt = { readonly record: ResourceRecord; readonly ttl: number; readonly edn
 
 /** RFC 6891 section 6.1.1: at most one, among the additionals, at the root. */
 function findOpt(...sections: readonly (readonly ResourceRecord[])[]): Opt | undefined | Malformed {
-  const found = sections.flatMap((section) => section.filter((record) => record.type === types.opt));
-  const [record, second] = found;
+  const optRecords = sections.flatMap((section) => section.filter((record) => record.type === types.opt));
+  const [record, second] = optRecords;
   if (record === undefined) return undefined;
   if (second !== undefined) return "two-opts";
   if (record.name !== "" || !sections.at(-1)?.includes(record)) return "bad-opt";

@@ -88,8 +88,8 @@ function readNode(text: string): Address | undefined {
 function keep<T>(answer: (text: string) => T): (text: string) => T {
   const cachedAnswers = new BoundedMap<string, T>(answersKept);
   return (text) => {
-    const found = cachedAnswers.get(text);
-    if (found !== undefined) return found;
+    const cachedAnswer = cachedAnswers.get(text);
+    if (cachedAnswer !== undefined) return cachedAnswer;
     const freshAnswer = answer(text);
     cachedAnswers.set(text, freshAnswer);
     return freshAnswer;

@@ -150,8 +150,8 @@ export async function listen(
 /** The name localhost has two addresses on most machines, and a client may try either. */
 async function addressesOfHost(host: string): Promise<readonly string[]> {
   if (host !== "localhost") return [host];
-  const found = await lookup(host, { all: true }).catch(() => []);
-  return found.length === 0 ? [host] : [...new Set(found.map(({ address }) => address))];
+  const addresses = await lookup(host, { all: true }).catch(() => []);
+  return addresses.length === 0 ? [host] : [...new Set(addresses.map(({ address }) => address))];
 }
 
 /**

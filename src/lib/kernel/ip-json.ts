@@ -6,7 +6,7 @@ export function parseIpJson(printed: string): unknown {
   return JSON.parse(printed.replaceAll(/\\["\\/bfnrtu]|\\|[^\P{Cc}\t\n\r]/gu, corrected));
 }
 
-function corrected(found: string): string {
-  if (found.length === 2) return found;
-  return found === "\\" ? "" : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
+function corrected(escape: string): string {
+  if (escape.length === 2) return escape;
+  return escape === "\\" ? "" : `\\u${escape.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -7,12 +7,14 @@ import { type RunIpOptions, runIp } from "./run-ip.ts";
  * that are up and have an address. A failed read throws; it is never an empty list.
  */
 export async function readKernel(options: RunIpOptions = {}): Promise<readonly KernelRow[]> {
-  const found = await runIp(["-json", "-details", "-statistics", "addr"], options);
-  if (found === undefined) return rowsOrThrow(rowsFromNode(networkInterfaces()));
+  const ipOutput = await runIp(["-json", "-details", "-statistics", "addr"], options);
+  if (ipOutput === undefined) return rowsOrThrow(rowsFromNode(networkInterfaces()));
   try {
-    return parseKernelRows(found.printed);
+    return parseKernelRows(ipOutput.printed);
   } catch (error) {
-    throw new Error(`cannot parse the output of \`${found.command}\`: ${(error as Error).message}`, { cause: error });
+    throw new Error(`cannot parse the output of \`${ipOutput.command}\`: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 

@@ -149,9 +149,9 @@ function fits(value: unknown, fields: Readonly<Record<string, Kind>>): boolean {
   return (
     isObject(value) &&
     Object.entries(fields).every(([key, kind]) => {
-      const found = value[key];
-      if (found === undefined) return kind.endsWith("?");
-      return kind.startsWith("object") ? isObject(found) : kind.startsWith(typeof found);
+      const fieldValue = value[key];
+      if (fieldValue === undefined) return kind.endsWith("?");
+      return kind.startsWith("object") ? isObject(fieldValue) : kind.startsWith(typeof fieldValue);
     })
   );
 }

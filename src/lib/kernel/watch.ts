@@ -73,9 +73,9 @@ async function listen(
   onChange: () => void,
   onState: (monitored: boolean) => void,
 ): Promise<string> {
-  const found = await runIp(["-V"], { commands, signal }).catch(() => undefined);
-  if (found === undefined) return "there is no `ip` on this machine";
-  const shell = spawn("/bin/sh", ["-c", untilPipeEnds, found.command], { stdio: ["pipe", "pipe", "ignore"] });
+  const ipOutput = await runIp(["-V"], { commands, signal }).catch(() => undefined);
+  if (ipOutput === undefined) return "there is no `ip` on this machine";
+  const shell = spawn("/bin/sh", ["-c", untilPipeEnds, ipOutput.command], { stdio: ["pipe", "pipe", "ignore"] });
   const stop = () => shell.stdin.destroy();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();

@@ -106,11 +106,11 @@ async function hasCommitted({ xid, mark }: Doubt, { withClient, limit }: Connect
   let cause: unknown;
   while (performance.now() < deadline) {
     try {
-      const found = await withClient(async (client) => {
+      const isCommitted = await withClient(async (client) => {
         if (await isUnderWay(client, xid)) return undefined;
         return (await client.query(toQuery(mark.find))).rowCount === 1;
       });
-      if (found !== undefined) return found;
+      if (isCommitted !== undefined) return isCommitted;
     } catch (error) {
       // Whatever it is: its caller would take another error for a transaction that was not committed, and repeat it.
       cause = error;

@@ -31,16 +31,16 @@ export function readHosts({ url, listed, host, env }: HostSources): Result<reado
   const [ports, where] = inUrl === "" ? [(env.PGPORT ?? "").split(","), "PGPORT"] : [inUrl.split(","), "--database"];
   if (ports.length > 1 && ports.length !== hosts.length)
     return fault(`has ${ports.length} ports for ${hosts.length} hosts; give one port for all, or one for each`, where);
-  const found: HostAndPort[] = [];
+  const hostsWithPorts: HostAndPort[] = [];
   for (const [i, each] of hosts.entries()) {
     const port = Number((ports.length > 1 ? ports[i] : ports[0]) || "5432");
     if (!Number.isInteger(port) || port < 1 || port > 65_535)
       return where === "PGPORT"
         ? fault("must be a port from 1 to 65535", where)
         : fault("has an invalid port; a port is from 1 to 65535");
-    found.push({ host: each || "localhost", port });
+    hostsWithPorts.push({ host: each || "localhost", port });
   }
-  return ok(found);
+  return ok(hostsWithPorts);
 }
 
 const portOf = (entry: string): string => /(?<=:)[^:\]]*$/.exec(entry)?.[0] ?? "";

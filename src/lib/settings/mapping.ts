@@ -130,24 +130,24 @@ export function mapping<F extends Fields, T = ValueOf<F>>(fields: F, options: Op
 function readKeys(
   at: Spot,
   what: string,
-  known: readonly string[],
+  knownKeys: readonly string[],
   reading: Reading,
 ): ReadonlyMap<string, Spot> | undefined {
   const pairs = reading.pairs(at);
   if (!pairs) return reading.fault(at, notAMapping(at, what));
   for (const { name, key } of pairs) {
-    if (!known.includes(name)) reading.fault(key, unknownKey(name, what, known));
+    if (!knownKeys.includes(name)) reading.fault(key, unknownKey(name, what, knownKeys));
   }
   const pairsWithValue = pairs.filter(({ value }) => value.node !== null && value.node !== undefined);
   return new Map(pairsWithValue.map(({ name, value }) => [name, value]));
 }
 
-function unknownKey(name: string, what: string, known: readonly string[]): FaultDetail {
-  const meant = nearest(name, known);
+function unknownKey(name: string, what: string, knownKeys: readonly string[]): FaultDetail {
+  const meant = nearest(name, knownKeys);
   return {
     code: "unknown-key",
     message: `${what} has no setting "${quoted(name)}"`,
-    todo: meant ? `did you mean "${meant}"?` : `the settings are ${known.join(", ")}`,
+    todo: meant ? `did you mean "${meant}"?` : `the settings are ${knownKeys.join(", ")}`,
   };
 }
 

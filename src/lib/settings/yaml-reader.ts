@@ -80,8 +80,8 @@ export function createYamlReader(text: string, file: string): YamlReader {
   };
 }
 
-function spotOf(document: Document, found: unknown, fallback: number): Spot {
-  const node = found as Node | null | undefined;
+function spotOf(document: Document, parsedNode: unknown, fallback: number): Spot {
+  const node = parsedNode as Node | null | undefined;
   const offset = node?.range?.[0] ?? fallback;
   if (isAlias(node)) return { node: node.resolve(document) ?? null, offset };
   return { node: isScalar(node) && node.value === null ? null : node, offset };

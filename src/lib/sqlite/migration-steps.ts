@@ -12,24 +12,28 @@ export type SchemaState = { readonly taken: number; readonly oldest: number };
 
 /** The steps still to run: none for a newer database that this program can use, `too-new` for one that it cannot. */
 export function stepsFor(
-  known: readonly MigrationStep[],
+  knownSteps: readonly MigrationStep[],
   { taken, oldest }: SchemaState,
 ): readonly string[] | "too-new" {
-  if (taken > known.length) return oldest <= known.length ? [] : "too-new";
-  return known.slice(taken).map((step) => (typeof step === "string" ? step : step.sql));
+  if (taken > knownSteps.length) return oldest <= knownSteps.length ? [] : "too-new";
+  return knownSteps.slice(taken).map((step) => (typeof step === "string" ? step : step.sql));
 }
 
 /** The schema version after all steps have run. */
-export function stateAfter(known: readonly MigrationStep[], { oldest }: SchemaState): SchemaState {
-  const oldests = known.map((step, i) => (typeof step === "string" ? i + 1 : step.oldest));
-  return { taken: known.length, oldest: Math.max(oldest, ...oldests) };
+export function stateAfter(knownSteps: readonly MigrationStep[], { oldest }: SchemaState): SchemaState {
+  const oldests = knownSteps.map((step, i) => (typeof step === "string" ? i + 1 : step.oldest));
+  return { taken: knownSteps.length, oldest: Math.max(oldest, ...oldests) };
 }
 
 /** A database that cannot be used; the message says what to do. */
 export class DatabaseTrouble extends Error {}
 
-export const tooNew = (database: string, known: readonly MigrationStep[], { taken }: SchemaState): DatabaseTrouble =>
+export const tooNew = (
+  database: string,
+  knownSteps: readonly MigrationStep[],
+  { taken }: SchemaState,
+): DatabaseTrouble =>
   new DatabaseTrouble(
-    `the database ${database} was written by a newer moor (schema ${taken}; this one supports up to ${known.length}); ` +
+    `the database ${database} was written by a newer moor (schema ${taken}; this one supports up to ${knownSteps.length}); ` +
       "start the newer version instead.",
   );

@@ -84,12 +84,12 @@ function createWatch(load: () => Promise<Loaded>, first: Loaded, options: TlsOpt
   };
   warnIfUnfit();
 
-  const look = async (use: (pair: Pair) => void) => {
+  const reload = async (use: (pair: Pair) => void) => {
     try {
-      const found = await load();
-      if (found.cert !== shown.cert || found.key !== shown.key) {
-        use({ cert: found.cert, key: found.key });
-        shown = found;
+      const loadedPair = await load();
+      if (loadedPair.cert !== shown.cert || loadedPair.key !== shown.key) {
+        use({ cert: loadedPair.cert, key: loadedPair.key });
+        shown = loadedPair;
         log.info("a new certificate is in use");
       }
       failure = "";
@@ -110,7 +110,7 @@ function createWatch(load: () => Promise<Loaded>, first: Loaded, options: TlsOpt
       timer = setTimeout(() => void readAndRepeat(), every).unref();
     };
     const readAndRepeat = async () => {
-      await look(use);
+      await reload(use);
       if (timer !== undefined) readLater();
     };
     stop();

@@ -26,8 +26,10 @@ const privateNames = [
  * and the domains of the `given` names. Undefined (any name) if no domain is given: later ones are not known yet, and
  * their certificates must come from this authority too. Addresses are never limited.
  */
-export function permittedNames(given: readonly string[], hostname: string): readonly string[] | undefined {
-  const domains = given.filter((name) => name.includes(".") && parseAddress(name) === undefined).map(domainOf);
+export function permittedNames(certificateNames: readonly string[], hostname: string): readonly string[] | undefined {
+  const domains = certificateNames
+    .filter((name) => name.includes(".") && parseAddress(name) === undefined)
+    .map(domainOf);
   return domains.length === 0
     ? undefined
     : [...new Set(["localhost", hostname.toLowerCase(), ...domains, ...privateNames])];

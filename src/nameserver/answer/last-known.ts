@@ -64,16 +64,16 @@ export class LastKnownZones<Zone extends Sized> {
   }
 
   /** The zone that is being looked up; the last known one if that fails or takes too long. */
-  instead(last: Zone, found: Promise<Zone | undefined>): Zone | Promise<Zone | undefined> {
+  instead(last: Zone, lookup: Promise<Zone | undefined>): Zone | Promise<Zone | undefined> {
     const { wait, onTrouble } = this.#options;
     if (this.#late.has(last)) {
-      found.catch(onTrouble);
+      lookup.catch(onTrouble);
       return last;
     }
     return new Promise((resolve) => {
       const end = () => resolve(last);
       this.#waiting.add(end);
-      within(wait, found)
+      within(wait, lookup)
         .then(resolve, (error: unknown) => {
           this.#late.add(last);
           onTrouble(error);

@@ -103,10 +103,10 @@ export class LoadedZones {
 
   /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
   readonly find = (name: NameKey): MaybeLater<LoadedZone | undefined> => {
-    const found = this.#find(name);
-    if (!(found instanceof Promise)) return found;
+    const zone = this.#find(name);
+    if (!(zone instanceof Promise)) return zone;
     const last = this.#lastKnown.find(name, this.#zones, (other) => !this.#hadAllNames || this.#names.mayHold(other));
-    return last === undefined ? found : this.#lastKnown.instead(last, found);
+    return last === undefined ? zone : this.#lastKnown.instead(last, zone);
   };
 
   /** Whether `find` gives the zone of a name without asking the source. */
@@ -165,16 +165,16 @@ export class LoadedZones {
     const startGeneration = this.#generation;
     const settle = (closest: string | undefined): MaybeLater<LoadedZone | undefined> => {
       if (this.#generation !== startGeneration || nearest?.current === false) return this.#find(name, left - 1);
-      const found = closest === undefined ? undefined : keyOfName(closest);
+      const closestKey = closest === undefined ? undefined : keyOfName(closest);
       for (const each of unknown) {
-        if (each === found) break;
+        if (each === closestKey) break;
         this.#absent.set(each, true);
         this.#lastKnown.forget(each);
       }
-      if (closest === undefined || found === undefined) return nearest;
+      if (closest === undefined || closestKey === undefined) return nearest;
       // Another query may have loaded it meanwhile; a second copy would replace that one, which would then miss
       // changes.
-      return this.#zones.get(found) ?? this.#load(closest);
+      return this.#zones.get(closestKey) ?? this.#load(closest);
     };
     const closest = this.#source.closest(unknown.map(nameOfKey));
     return closest instanceof Promise ? within(this.#limits.find, closest).then(settle) : settle(closest);

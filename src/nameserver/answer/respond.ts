@@ -87,7 +87,7 @@ export function createResponder(options: ResponderOptions): Respond {
     try {
       const zone = zoneFor(zones, name, query.type);
       if (!(zone instanceof Promise)) return answerFrom(zone, query, transport);
-      return zone.then((found) => answerFrom(found, query, transport)).catch((error) => failed(error, query));
+      return zone.then((loadedZone) => answerFrom(loadedZone, query, transport)).catch((error) => failed(error, query));
     } catch (error) {
       return failed(error, query);
     }
@@ -128,6 +128,6 @@ function refusalOf(query: Query): number | undefined {
 function zoneFor(zones: LoadedZones, name: NameKey, type: number): ReturnType<LoadedZones["find"]> {
   if (type !== types.ds || isRootKey(name)) return zones.find(name);
   const parent = zones.find(keyAbove(name));
-  if (parent instanceof Promise) return parent.then((found) => found ?? zones.find(name));
+  if (parent instanceof Promise) return parent.then((parentZone) => parentZone ?? zones.find(name));
   return parent ?? zones.find(name);
 }

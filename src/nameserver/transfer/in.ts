@@ -59,9 +59,9 @@ export async function transferIn(
 }
 
 /** Several servers may share an address: the one that reported the serial may not be the one that sends the zone. */
-function newerThan(current: Current, given: Received): Transferred {
-  if (given.kind !== "whole" || compareSerials(given.serial, current.serial) === 1) return given;
-  return given.serial === current.serial ? { kind: "same" } : { kind: "older", serial: given.serial };
+function newerThan(current: Current, received: Received): Transferred {
+  if (received.kind !== "whole" || compareSerials(received.serial, current.serial) === 1) return received;
+  return received.serial === current.serial ? { kind: "same" } : { kind: "older", serial: received.serial };
 }
 
 async function read(

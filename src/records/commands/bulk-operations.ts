@@ -43,16 +43,16 @@ export function bulkOperations(
         ({ id }) => permittedView.record(actor, id),
         () => schedule.next(actor.account),
       );
-      const found = numbered.flatMap((entry, i) => {
+      const placedEntries = numbered.flatMap((entry, i) => {
         const zone = places[i]?.zone.id;
         return zone === undefined ? [] : [{ ...entry, zone }];
       });
-      const strays = found.filter((entry) => entry.zone !== entry.zoneId);
+      const strays = placedEntries.filter((entry) => entry.zone !== entry.zoneId);
       if (strays.length > 0) {
         const refusals: Outcomes = new Map(strays.map(({ place }) => [place, refused([zoneStays])]));
         return outcomesOf(entries, refusals, unprocessed);
       }
-      const written = await mapInParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) =>
+      const written = await mapInParts([...Map.groupBy(placedEntries, (entry) => entry.zone)], ([zone, mine]) =>
         store.run({ kind: "replace-records", ...by, parts: mine.length, zone, entries: mine }, replaceRecordsRule),
       );
       return outcomesOf(entries, new Map([...repeated, ...written.flat()]), missing("record"));

@@ -36,15 +36,15 @@ export function createRecordsRule(command: CreateRecords): WriteAllRule<readonly
     kind: "write-all",
     requests: zones.map(([zone, mine]) => requestFor(command, zone, mine)),
     *decide(views) {
-      const found: Outcomes = new Map();
+      const outcomeByPlace: Outcomes = new Map();
       const decisions: Decision[] = [];
       for (const [i, [, mine]] of zones.entries()) {
         const view = views[i];
         const rule: Rule = ({ draft }) => (view ? rules.newContent(actor, view.zone, draft) : missing("zone"));
-        decisions.push(view ? yield* deciding(view, mine, found, now, rule) : nothing);
+        decisions.push(view ? yield* deciding(view, mine, outcomeByPlace, now, rule) : nothing);
       }
       yield;
-      const outcomes = outcomesOf(entries, found, missing("zone"));
+      const outcomes = outcomesOf(entries, outcomeByPlace, missing("zone"));
       if (outcomes.every((outcome) => outcome.kind === "done")) return { decisions, result: outcomes };
       const result = outcomes.map((each) => (each.kind === "done" ? unprocessed : each));
       return { decisions: decisions.map(() => nothing), result };

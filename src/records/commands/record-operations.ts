@@ -31,8 +31,12 @@ export function recordOperations(
       const zones = await zonesOf(store, permittedView, actor, query.zone);
       if (zones === undefined) return missing("zone");
       const pause = () => schedule.next(actor.account);
-      const found = await mapInParts(zones, (zone) => recordsOf(permittedView, actor, zone, query, pause), pause);
-      return { kind: "done" as const, records: found.flat() };
+      const recordsByZone = await mapInParts(
+        zones,
+        (zone) => recordsOf(permittedView, actor, zone, query, pause),
+        pause,
+      );
+      return { kind: "done" as const, records: recordsByZone.flat() };
     },
 
     createRecord: async (actor: Actor, zone: string, draft: RecordDraft): Promise<RecordOutcome> => {

@@ -12,7 +12,7 @@ const most = { all: 8, ofAccount: 2 };
 /** Milliseconds for all questions about one zone. */
 const patience = 8_000;
 
-type CachedDelegation = { readonly at: Instant; readonly found: Promise<Delegation> };
+type CachedDelegation = { readonly at: Instant; readonly delegation: Promise<Delegation> };
 
 /**
  * Whether zones are delegated to our nameservers. Answers are kept for a while, and only a few zones are checked at a
@@ -25,8 +25,8 @@ export function createDelegationChecks(find: FindDelegation, nameservers: readon
   const ask = (zone: string, account: number): CachedDelegation | undefined => {
     const permit = permits.tryAcquire([{ name: `account ${account}`, most: most.ofAccount }]);
     if (permit.kind === "full") return undefined;
-    const found = find(zone, AbortSignal.timeout(patience)).finally(permit.release);
-    const entry = { at: now(), found };
+    const delegation = find(zone, AbortSignal.timeout(patience)).finally(permit.release);
+    const entry = { at: now(), delegation };
     cachedDelegations.set(zone, entry);
     return entry;
   };
@@ -34,13 +34,19 @@ export function createDelegationChecks(find: FindDelegation, nameservers: readon
   return async (zone: string, account: number): Promise<DelegationState> => {
     const before = cachedDelegations.get(zone);
     const entry = before && now() - before.at < keep ? before : ask(zone, account);
-    const found = await entry?.found;
+    const delegation = await entry?.delegation;
     const checkedAt = new Date(entry?.at ?? now()).toISOString();
     const unknown = { status: "unknown", servers: [], asked: checkedAt } as const;
-    if (found === undefined) return { ...unknown, because: "other zones are being checked; try again in a moment" };
-    if (found.kind === "unknown") return { ...unknown, because: found.because };
-    if (found.kind === "none") return { status: "none", servers: [], asked: checkedAt, because: null };
-    return { status: statusOf(found.servers, nameservers), servers: found.servers, asked: checkedAt, because: null };
+    if (delegation === undefined)
+      return { ...unknown, because: "other zones are being checked; try again in a moment" };
+    if (delegation.kind === "unknown") return { ...unknown, because: delegation.because };
+    if (delegation.kind === "none") return { status: "none", servers: [], asked: checkedAt, because: null };
+    return {
+      status: statusOf(delegation.servers, nameservers),
+      servers: delegation.servers,
+      asked: checkedAt,
+      because: null,
+    };
   };
 }
 

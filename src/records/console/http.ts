@@ -55,13 +55,13 @@ export function serveConsole(options: ConsoleOptions) {
     const { service, store, now, sessions } = options;
     const checkDelegation = createDelegationChecks(options.findDelegation, service.nameservers, now);
     const ofZone = {
-      writes: (actor, asked) => answerHistory(service, actor, asked),
-      rrsets: (actor, asked) => answerSets(service, actor, asked),
+      writes: (actor, request) => answerHistory(service, actor, request),
+      rrsets: (actor, request) => answerSets(service, actor, request),
       delegation: async ({ account }, { zone: name }) => {
         const zone = await store.zoneBy(account, { name });
         return zone ? json(200, await checkDelegation(zone.name, account)) : problem(404, "There is no such zone.");
       },
-    } satisfies Record<string, (actor: Actor, asked: HistoryRequest) => Promise<PlainAnswer>>;
+    } satisfies Record<string, (actor: Actor, request: HistoryRequest) => Promise<PlainAnswer>>;
     for (const [what, answer] of Object.entries(ofZone)) {
       server.get<{ Params: { zone: string } }>(
         `/console/zones/:zone/${what}`,

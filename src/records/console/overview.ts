@@ -158,7 +158,7 @@ async function keptNames(
   moving: readonly MovingName[],
 ): Promise<{ readonly names: readonly MovingName[]; readonly attention: readonly Attention[] }> {
   const checked = lastRound === null ? 0 : Date.parse(lastRound);
-  const found = await Promise.all(
+  const nameParts = await Promise.all(
     names.slice(0, most.names).map(async (each) => {
       const [name, type] = each.name.split(" ") as [string, "A" | "AAAA"];
       const zone = each.writesHere ? await store.zoneHolding(name) : undefined;
@@ -194,10 +194,10 @@ async function keptNames(
   );
   const down = sources.filter(({ up }) => !up);
   return {
-    names: found.map(({ entry }) => entry),
+    names: nameParts.map(({ entry }) => entry),
     attention: [
       ...down.map(({ source, called, because = "" }) => ({ kind: "source-down" as const, source, called, because })),
-      ...found.flatMap(({ attention }) => attention),
+      ...nameParts.flatMap(({ attention }) => attention),
     ],
   };
 }

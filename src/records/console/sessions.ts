@@ -62,11 +62,11 @@ export function createConsoleSessions(
   const actorOf = async (request: CookieRequest): Promise<Actor | "none" | "forged"> => {
     const { method, headers, ip: from } = request;
     const isPlain = "socket" in request ? isPlainHttp(request) : request.isPlainHttp === true;
-    const found = await sessionOf(entrance, { method, headers, from, isPlainHttp: isPlain });
-    if (found.kind !== "session") return found.kind;
-    const account = await console.account(Number(found.session.who));
+    const outcome = await sessionOf(entrance, { method, headers, from, isPlainHttp: isPlain });
+    if (outcome.kind !== "session") return outcome.kind;
+    const account = await console.account(Number(outcome.session.who));
     if (account === undefined) return "none";
-    const { id: session, role } = found.session;
+    const { id: session, role } = outcome.session;
     const scope: Scope = role === "read" ? { access: "read" } : wholeAccount;
     return { account: account.id, session, label: labelOf(account.name), scope, from };
   };

@@ -30,8 +30,8 @@ export async function pageOfSets(
   const from = (query.page - 1) * query.perPage;
   if (query.owners !== undefined || !isLarge(zone)) {
     const whole = { ...query, page: 1, perPage: Number.MAX_SAFE_INTEGER };
-    const found = (await store.setPage(zone, whole)).items;
-    const kept = found.filter((set) => wanted.place(set) && (wanted.set?.(set) ?? true));
+    const allSets = (await store.setPage(zone, whole)).items;
+    const kept = allSets.filter((set) => wanted.place(set) && (wanted.set?.(set) ?? true));
     return { items: kept.slice(from, from + query.perPage), total: kept.length };
   }
   const { types } = query;
@@ -61,11 +61,11 @@ export async function eachSetOfTypes(
     await pause();
     const places = await store.placesAfter(zone, last, size);
     const owners = [...new Set(places.filter(isOfThem).map(({ owner }) => owner))];
-    const found =
+    const readSets =
       owners.length > size / 5 ? await store.setsAfter(zone, last, places.length) : await store.sets(zone, { owners });
     // A name whose types are in two parts would be counted twice otherwise.
     const read = new Set(places.map(({ owner, type }) => setKey(owner, type)));
-    found.filter((set) => isOfThem(set) && read.has(setKey(set.owner, set.type))).forEach(take);
+    readSets.filter((set) => isOfThem(set) && read.has(setKey(set.owner, set.type))).forEach(take);
     last = places.at(-1);
     if (places.length < size) return;
   }
@@ -77,18 +77,18 @@ async function wantedPlaces(
   wanted: WantedSets,
   pause: Pause,
 ): Promise<readonly SetPlace[]> {
-  const found: SetPlace[] = [];
+  const places: SetPlace[] = [];
   const { set: isKept } = wanted;
   if (isKept === undefined) {
     const next = (after: SetPlace | undefined) => store.placesAfter(zone, after, partSize.places);
-    await readParts(partSize.places, next, (part) => found.push(...part.filter(wanted.place)), pause);
+    await readParts(partSize.places, next, (part) => places.push(...part.filter(wanted.place)), pause);
   } else {
     const kept = (part: readonly RRset[]) => part.filter((set) => wanted.place(set) && isKept(set));
     const placesOf = (part: readonly RRset[]) => kept(part).map(({ owner, type }) => ({ owner, type }));
     const next = (after: SetPlace | undefined) => store.setsAfter(zone, after, partSize.sets);
-    await readParts(partSize.sets, next, (part) => found.push(...placesOf(part)), pause);
+    await readParts(partSize.sets, next, (part) => places.push(...placesOf(part)), pause);
   }
-  return found;
+  return places;
 }
 
 async function readParts<T extends SetPlace>(

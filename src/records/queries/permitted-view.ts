@@ -115,13 +115,13 @@ function visibleRecords(store: RecordStore, schedule: Pick<FairSchedule, "next">
    */
   const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {
     const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;
-    const found =
+    const storedSets =
       owners === undefined && query.owner === undefined
         ? await readZone(store, zone, () => schedule.next(actor.account))
         : await store.sets(zone, owners === undefined ? query : { ...query, owners });
     const isSeen = (set: RRset) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) });
     return await flatMapInParts(
-      ofType(query.type, found),
+      ofType(query.type, storedSets),
       (set) => (isSeen(set) ? [set] : []),
       () => schedule.next(actor.account),
     );

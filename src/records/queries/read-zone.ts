@@ -138,12 +138,12 @@ async function changesSince(
   start: number,
   pause: () => Promise<void>,
 ): Promise<readonly LoggedRow[]> {
-  const found: LoggedRow[] = [];
+  const newRows: LoggedRow[] = [];
   for (let before: number | undefined; ; ) {
     const rows = await store.logOf(zone, { limit: pageSize, before });
-    found.push(...rows.filter((row) => row.position > start));
+    newRows.push(...rows.filter((row) => row.position > start));
     before = rows.at(-1)?.position;
-    if (before === undefined || before <= start || rows.length < pageSize) return found.reverse();
+    if (before === undefined || before <= start || rows.length < pageSize) return newRows.reverse();
     await pause();
   }
 }

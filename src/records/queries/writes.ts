@@ -42,9 +42,9 @@ export function writesOperations(
         await schedule.next(actor.account);
         return await store.writesOf(zone, { before: position, window, match });
       };
-      const { found, next, reached } = await findWrites(readWrites, start);
+      const { matching, next, reached } = await findWrites(readWrites, start);
       const writes: ShownWrite[] = [];
-      for (const write of found) {
+      for (const write of matching) {
         await schedule.next(actor.account);
         const { serial, hit, oldest } = write;
         const from = Math.max(oldest, hit - window);
@@ -61,7 +61,7 @@ export function writesOperations(
 type ReadWrites = (before: number | undefined) => Promise<readonly LoggedWrite[]>;
 
 async function findWrites(readWindow: ReadWrites, start: number | undefined) {
-  const found: LoggedWrite[] = [];
+  const matching: LoggedWrite[] = [];
   /** The oldest write so far; the next part may have more of its changes. */
   let open: LoggedWrite | undefined;
   let isFirst = true;
@@ -75,13 +75,13 @@ async function findWrites(readWindow: ReadWrites, start: number | undefined) {
     const isEnd = groups.reduce((sum, write) => sum + sizeOf(write), 0) < window;
     open = isEnd ? undefined : writes.pop();
     isFirst &&= writes.length === 0;
-    found.push(...writes.filter(({ hit }) => hit > 0));
-    const last = found[perPage - 1];
-    if (last && (found.length > perPage || !isEnd))
-      return { found: found.slice(0, perPage), next: last.oldest, reached: last.at };
-    if (isEnd) return { found, next: undefined, reached: undefined };
+    matching.push(...writes.filter(({ hit }) => hit > 0));
+    const last = matching[perPage - 1];
+    if (last && (matching.length > perPage || !isEnd))
+      return { matching: matching.slice(0, perPage), next: last.oldest, reached: last.at };
+    if (isEnd) return { matching, next: undefined, reached: undefined };
   }
-  return { found, next: open && open.newest + 1, reached: open?.at };
+  return { matching, next: open && open.newest + 1, reached: open?.at };
 }
 
 const optional = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);

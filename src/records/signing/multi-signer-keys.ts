@@ -23,10 +23,10 @@ export function readDnskeys(text: string): Result<readonly PublicKey[]> {
     .replaceAll(/;.*$/gm, "")
     .replaceAll(/\([^)]*\)/g, (inside) => inside.replaceAll(/[()\s]+/g, " "))
     .split("\n");
-  const found = lines.flatMap((line) => (/\sRRSIG\s/i.test(line) ? [] : (dnskey.exec(line) ?? [])).slice(0, 1));
+  const dnskeyLines = lines.flatMap((line) => (/\sRRSIG\s/i.test(line) ? [] : (dnskey.exec(line) ?? [])).slice(0, 1));
   const keys: PublicKey[] = [];
   const faults: Fault[] = [];
-  for (const line of found) {
+  for (const line of dnskeyLines) {
     const { before = "", ...data } = dnskey.exec(line)?.groups ?? {};
     const [flags, algorithm] = [Number(data.flags), Number(data.algorithm)];
     const bytes = Buffer.from(data.key ?? "", "base64");
@@ -42,7 +42,7 @@ export function readDnskeys(text: string): Result<readonly PublicKey[]> {
       keys.push({ tag, flags, algorithm, publicKey: bytes.toString("base64"), ...ownerIn(before) });
     }
   }
-  if (found.length === 0)
+  if (dnskeyLines.length === 0)
     faults.push(
       badKey(
         "there is no DNSKEY record",

@@ -54,9 +54,9 @@ export const isDsWanted = (key: SigningKey, stage: ZoneSigning["stage"]): boolea
 /** What the settings of a zone mean for signing it now. */
 export function signingOf(settings: ZoneSigning, zone: string, now: Instant): Signing {
   const cachedSigning = cached.get(settings);
-  const found = cachedSigning?.zone === zone ? cachedSigning : { zone, ...keysAndSets(settings, zone) };
-  cached.set(settings, found);
-  return { ...found, renewBefore: Math.floor(now / 1000) + renewal, now: Math.floor(now / 1000) };
+  const signing = cachedSigning?.zone === zone ? cachedSigning : { zone, ...keysAndSets(settings, zone) };
+  cached.set(settings, signing);
+  return { ...signing, renewBefore: Math.floor(now / 1000) + renewal, now: Math.floor(now / 1000) };
 }
 
 /** A cache, because every write needs this. */

@@ -100,9 +100,9 @@ export const placedColumns = "zones.*, rrsets.owner, rrsets.type, ttl, records";
 export function placedFromRow(row: PlacedRow, record: string): PlacedRecord {
   const { owner, type, ttl } = row;
   const zone = zoneFromRow(row);
-  const found = recordsFromText(row.records, type, zone).find((each) => each.id === record);
-  if (found === undefined) throw new Error(`the index lists a record that its set does not contain: ${record}`);
-  return { zone, owner, type: type as RecordType, ttl, record: found };
+  const zoneRecord = recordsFromText(row.records, type, zone).find((each) => each.id === record);
+  if (zoneRecord === undefined) throw new Error(`the index lists a record that its set does not contain: ${record}`);
+  return { zone, owner, type: type as RecordType, ttl, record: zoneRecord };
 }
 
 export type TokenRow = {

@@ -100,9 +100,9 @@ class CachedAnswers {
 
   #historiesOf({ name, type }: SetQuestion): Map<Ask, Seen[]> {
     const key = `${name} ${type}`;
-    const found = this.#histories.get(key) ?? new Map<Ask, Seen[]>();
-    this.#histories.set(key, found);
-    return found;
+    const history = this.#histories.get(key) ?? new Map<Ask, Seen[]>();
+    this.#histories.set(key, history);
+    return history;
   }
 
   #alive(question: SetQuestion, now: Instant): readonly Seen[] {

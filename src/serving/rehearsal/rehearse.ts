@@ -290,9 +290,9 @@ class Audience {
     const { cached, resolver, questions } = this.#scene;
     const { now } = this.#clock;
     if (isNew) await cached.update(now);
-    const found = cached.check(now);
-    this.counts.checked += found.checked;
-    for (const each of found.bogus) this.#note(`a resolver with older answers rejects ${each}`);
+    const checkResult = cached.check(now);
+    this.counts.checked += checkResult.checked;
+    for (const each of checkResult.bogus) this.#note(`a resolver with older answers rejects ${each}`);
     if (!resolver || !isNew) return;
     await resolver.forget();
     for (const question of questions) await this.#ask(resolver, question);

@@ -41,15 +41,15 @@ const todo = "choose another file, or remove the setting to use the default next
  * file.
  */
 function oddKind(path: string): string | undefined {
-  let found: Stats | undefined;
+  let stats: Stats | undefined;
   try {
-    found = statSync(path, { throwIfNoEntry: false });
+    stats = statSync(path, { throwIfNoEntry: false });
   } catch {
     // Opening the file will report the reason.
     return undefined;
   }
-  if (!found || found.isFile()) return undefined;
-  if (found.isDirectory()) return "a folder";
-  if (found.isFIFO()) return "a pipe";
-  return found.isSocket() ? "a socket" : "a device";
+  if (!stats || stats.isFile()) return undefined;
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a pipe";
+  return stats.isSocket() ? "a socket" : "a device";
 }

@@ -46,8 +46,8 @@ export function watchFiles(files: ReadonlyMap<string, string>, changed: () => vo
  */
 export function fingerprintOf(path: string): string {
   try {
-    const found = statSync(path);
-    return found.isFile() ? `${found.ino} ${found.size} ${found.mtimeMs}` : "no file";
+    const stats = statSync(path);
+    return stats.isFile() ? `${stats.ino} ${stats.size} ${stats.mtimeMs}` : "no file";
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? "none";
   }

@@ -34,8 +34,11 @@ export function createAskPublished({ records, published, stored, now }: AskTools
   const askFor = async (record: ManagedRecord, signal: AbortSignal): Promise<void> => {
     const { displayName } = record;
     const lookup: Lookup = { at: now(), forgotten, stored: stored().get(displayName) };
-    const found = await published(record, signal).catch(() => undefined);
-    cachedValues.set(displayName, { ...lookup, values: found?.kind === "found" ? found.value.values : null });
+    const publishedContent = await published(record, signal).catch(() => undefined);
+    cachedValues.set(displayName, {
+      ...lookup,
+      values: publishedContent?.kind === "found" ? publishedContent.value.values : null,
+    });
   };
   const askDue = async (): Promise<void> => {
     const due = records.filter(isDue);

@@ -33,10 +33,11 @@ export function createControl(control: Pick<ControlConfig, "token">, tools: Cont
       return refusal(403, "use the host name localhost or 127.0.0.1");
     const signingIn = await signIn?.answer(request);
     if (signingIn !== undefined) return signingIn;
-    const found = (await signIn?.admit(request)) ?? "nobody-asked";
-    const answer = isForPrograms(request.path) ? undefined : await page?.(request, found);
+    const admission = (await signIn?.admit(request)) ?? "nobody-asked";
+    const answer = isForPrograms(request.path) ? undefined : await page?.(request, admission);
     if (answer !== undefined) return answer;
-    const isKnown = found === "session" || found === "reader" || found === "nobody-asked" || hasToken(request, control);
+    const isKnown =
+      admission === "session" || admission === "reader" || admission === "nobody-asked" || hasToken(request, control);
     return answerTo(request, control, isKnown, tools);
   };
 }

@@ -24,7 +24,7 @@ export async function reviewName(
   {
     name,
     zone,
-    oldDevices: known,
+    oldDevices,
   }: { readonly name: string; readonly zone: string; readonly oldDevices: ReadonlySet<string> },
   { devices, published }: ReviewTools,
 ): Promise<readonly FieldFault[]> {
@@ -32,13 +32,16 @@ export async function reviewName(
   const signal = AbortSignal.timeout(patience);
   const ofTargets = await Promise.all(
     records.map(async (record) => {
-      const found = await published(record, signal).catch(() => undefined);
-      if (found?.kind !== "missing") return [];
-      if (isNoZone(found, zone)) return [{ field: "zone", message: found.because, todo: found.todo }];
-      return record.spec.create ? [] : [{ field: "name", message: found.because, todo: found.todo }];
+      const publishedContent = await published(record, signal).catch(() => undefined);
+      if (publishedContent?.kind !== "missing") return [];
+      if (isNoZone(publishedContent, zone))
+        return [{ field: "zone", message: publishedContent.because, todo: publishedContent.todo }];
+      return record.spec.create
+        ? []
+        : [{ field: "name", message: publishedContent.because, todo: publishedContent.todo }];
     }),
   );
-  const faults = [...records.flatMap((record) => deviceFaults(record, devices(), known)), ...ofTargets.flat()];
+  const faults = [...records.flatMap((record) => deviceFaults(record, devices(), oldDevices)), ...ofTargets.flat()];
   return [...new Map(faults.map((fault) => [`${fault.field} ${fault.message}`, fault])).values()];
 }
 

@@ -62,8 +62,8 @@ export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: S
       request.path === "/console/password" ? elsewhere : await signIn(request),
     /** Whether the sender of a request has signed in. */
     admit: async (request: PlainRequest): Promise<SessionOutcome["kind"] | "reader"> => {
-      const found = await sessionOf(entrance, request);
-      return found.kind === "session" && found.session.role === "read" ? "reader" : found.kind;
+      const outcome = await sessionOf(entrance, request);
+      return outcome.kind === "session" && outcome.session.role === "read" ? "reader" : outcome.kind;
     },
     /**
      * A changed password ends all sessions. Without a password, people can sign in only at a service that shares the

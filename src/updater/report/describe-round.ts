@@ -111,8 +111,8 @@ const unsaved = (what: string, code: string): Summary => ({
 
 const addressIn = (plan: UpdatePlan) => ("address" in plan ? plan.address.text : "");
 
-function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
-  const { plan, stored, found, passedOver, record } = result;
+function change(result: PlannedUpdate & Pick<UpdateResult, "contentBefore">): string {
+  const { plan, stored, contentBefore: found, passedOver, record } = result;
   const before = stored === undefined ? "no address was stored yet" : `the stored address was ${stored}`;
   const contentText = found === undefined ? before : `the record held ${contentWords(found, record.spec.ttl)}`;
   const warning =

@@ -44,7 +44,7 @@ export async function previewRecord(
   }
   if (currentContent.kind !== "found") return refusedUnsent(update, currentContent);
   if (plan.kind === "replace") return update;
-  const found = currentContent.value;
-  if (isRight(found, update, state)) return { ...update, outcome: { kind: "same" }, found };
-  return { ...update, plan: { ...plan, kind: "replace" }, found };
+  const contentBefore = currentContent.value;
+  if (isRight(contentBefore, update, state)) return { ...update, outcome: { kind: "same" }, contentBefore };
+  return { ...update, plan: { ...plan, kind: "replace" }, contentBefore };
 }

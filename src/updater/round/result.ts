@@ -11,7 +11,7 @@ export type UpdateResult = PlannedUpdate & {
   /** It is being written, or waits in the queue of its service. */
   readonly underWay?: true;
   /** What the record held, if it was read before the write. */
-  readonly found?: CurrentContent;
+  readonly contentBefore?: CurrentContent;
   /** The record is correct, but the state file could not be written: the error code. */
   readonly unsaved?: string | undefined;
   /** With `confirm:`, whether DNS returns the new address. Nothing waits for it. */

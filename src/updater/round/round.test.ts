@@ -215,7 +215,7 @@ describe("a record service that rejects a write: nothing is stored, and the next
   it("reports what the record held, whatever the service sends for it", async () => {
     const { results } = await loop.updater.round(new AbortController().signal);
     const reasons = results.map(
-      (result) => summarise({ ...result, found: { values: ["\u001b[2J"], ttl: null } }, true).because,
+      (result) => summarise({ ...result, contentBefore: { values: ["\u001b[2J"], ttl: null } }, true).because,
     );
     expect(reasons[0]).toContain("the record held \\u{1b}[2J");
   });

@@ -37,17 +37,17 @@ export async function writeRecord(update: PendingWrite, tools: WriteTools, signa
   if (before && before.kind !== "found" && !(before.kind === "missing" && record.spec.create)) {
     return refusedUnsent(update, before);
   }
-  const found = before?.kind === "found" ? before.value : undefined;
-  if (found && isRight(found, update, state) && (!target.isServedLater || isStored(update, state))) {
+  const contentBefore = before?.kind === "found" ? before.value : undefined;
+  if (contentBefore && isRight(contentBefore, update, state) && (!target.isServedLater || isStored(update, state))) {
     memory.verified(record.key, now());
-    return storeAddress({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
+    return storeAddress({ ...update, outcome: { kind: "same" }, contentBefore }, value, contentBefore, tools);
   }
   const doubt = await markInDoubt(record.key, state, next);
   const otherAddress = record.otherFamilyKey === undefined ? undefined : state.get(record.otherFamilyKey)?.address;
   const request = { ...record.spec, value, otherAddress };
   const outcome = await target.replace(request, signal);
   if (outcome.kind === "refused") await doubt.remove();
-  return storeOutcome({ ...update, ...(found ? { found } : {}) }, outcome, doubt, tools);
+  return storeOutcome({ ...update, ...(contentBefore ? { found: contentBefore } : {}) }, outcome, doubt, tools);
 }
 
 /**

@@ -62,11 +62,13 @@ export function createQuorumReader({
   return async (signal) => {
     const first = reads;
     reads += 1;
-    const found = await Promise.all(
+    const answers = await Promise.all(
       wanted.map(async (family) => [family, await askFamily(family, first, signal)] as const),
     );
-    const agreed = found.flatMap(([family, result]) => (typeof result === "string" ? [[family, result] as const] : []));
-    const unknown = found.flatMap(([family, result]) =>
+    const agreed = answers.flatMap(([family, result]) =>
+      typeof result === "string" ? [[family, result] as const] : [],
+    );
+    const unknown = answers.flatMap(([family, result]) =>
       typeof result === "string" ? [] : [[family, result] as const],
     );
     if (agreed.length === 0) return unavailable(unknown.map(([, { because }]) => because).join("; "), todo);

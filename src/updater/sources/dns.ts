@@ -122,8 +122,10 @@ function serviceOf({ server, name, type, class: kind }: Question, family: Family
           return ask();
         });
         if (rcode !== 0) return { kind: "failed", because: `answered with the error ${rcodeWords[rcode] ?? rcode}` };
-        const found = answers.filter((record) => record.type === wanted).map(({ data }) => data);
-        return testimonyIn(found.map((data) => (type === "TXT" ? textIn(data) : (addressFromBytes(data)?.text ?? ""))));
+        const recordData = answers.filter((record) => record.type === wanted).map(({ data }) => data);
+        return testimonyIn(
+          recordData.map((data) => (type === "TXT" ? textIn(data) : (addressFromBytes(data)?.text ?? ""))),
+        );
       } catch (error) {
         return { kind: "failed", because: `does not answer (${(error as Error).message})` };
       }
@@ -134,8 +136,8 @@ function serviceOf({ server, name, type, class: kind }: Question, family: Family
 const rcodeWords: Readonly<Record<number, string>> = { 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP", 5: "REFUSED" };
 
 /** Google adds a record about the network of the client. */
-function testimonyIn(found: readonly string[]): EchoAnswer {
-  const texts = found.filter((each) => !each.startsWith("edns0-client-subnet"));
+function testimonyIn(recordTexts: readonly string[]): EchoAnswer {
+  const texts = recordTexts.filter((each) => !each.startsWith("edns0-client-subnet"));
   const [only] = texts;
   if (only === undefined) return { kind: "failed", because: "has no such record" };
   return texts.length === 1

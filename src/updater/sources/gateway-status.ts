@@ -89,9 +89,9 @@ export function withGateways(
 ): InterfaceReport {
   const usableGateways = gateways.flatMap(({ address = "", isDown }) => {
     const [text = "", scope] = address.split("%");
-    const found = parseAddress(text);
-    const device = scope ?? (found && lineOf(found, lines)?.device);
-    return found && device !== undefined ? [{ family: found.family, device, isDown }] : [];
+    const parsed = parseAddress(text);
+    const device = scope ?? (parsed && lineOf(parsed, lines)?.device);
+    return parsed && device !== undefined ? [{ family: parsed.family, device, isDown }] : [];
   });
   return new Map(
     [...report].map(([device, each]) => {

@@ -24,7 +24,7 @@ export function readInterfaceReport(body: string): Read {
   if (Array.isArray(wire) && wire.length === 0) return { kind: "report", report: new Map() };
   if (!isObject(wire)) return { kind: "unreadable", because: "the firewall's answer is not a list of interfaces" };
   const entries = Object.entries(wire).map(([key, value]) => [showable(key), value] as const);
-  const fault = entries.map(([device, value]) => faultIn(device, value)).find((found) => found !== undefined);
+  const fault = entries.map(([device, value]) => faultIn(device, value)).find((text) => text !== undefined);
   if (fault) return { kind: "unreadable", because: `the firewall's answer is malformed: ${fault}` };
   const shown = Object.fromEntries(entries) as Readonly<Record<string, ReadableInterface>>;
   return { kind: "report", report: reportFromWire(shown) };

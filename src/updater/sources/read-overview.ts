@@ -29,7 +29,7 @@ export function readOverview(body: string): Read {
   if (twice !== undefined) return unreadable(`the firewall's answer has "${showable(twice)}" twice in one object`);
   if (!Array.isArray(wire)) return unreadable("the firewall's answer is not an overview of interfaces");
   const rows: readonly unknown[] = wire;
-  const fault = rows.map(faultIn).find((found) => found !== undefined);
+  const fault = rows.map(faultIn).find((text) => text !== undefined);
   if (fault !== undefined) return unreadable(`the firewall's answer is malformed: ${fault}`);
   // An interface that is not assigned may have no device.
   const namedRows = (rows as readonly Row[]).filter(({ device }) => typeof device === "string" && device !== "");

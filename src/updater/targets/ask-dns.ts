@@ -77,8 +77,8 @@ async function firstAnswer(
   for (const address of addresses) {
     try {
       const resolver = open(address);
-      const found = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
-      return found.map((text) => parseAddress(text)?.text ?? text).toSorted();
+      const texts = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
+      return texts.map((text) => parseAddress(text)?.text ?? text).toSorted();
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       if (code === "ENODATA" || code === "ENOTFOUND") return [];

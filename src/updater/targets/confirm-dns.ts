@@ -81,8 +81,8 @@ async function askServer(
   resolver: Resolver,
 ): Promise<ServerAnswer> {
   try {
-    const found = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
-    const addresses = found.map((text) => parseAddress(text)?.text ?? text);
+    const texts = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
+    const addresses = texts.map((text) => parseAddress(text)?.text ?? text);
     if (addresses.length === 1 && addresses[0] === value) return { kind: "right" };
     return { kind: "wrong", doubt: `${address} still returns ${firstFew(addresses, " and ")}` };
   } catch (error) {

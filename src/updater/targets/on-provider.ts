@@ -19,9 +19,9 @@ export function setCallsOf<Raw>(calls: ProviderCalls<Raw>): SetCalls<Raw> & Requ
     remove: (set, current, signal) => calls.write(set.zone, [{ set, content: undefined, before: current }], signal),
     zones: (signal) => calls.zones(signal),
     async records(zone, signal) {
-      const found = await calls.sets(zone, signal);
-      if (found.kind !== "found") return found;
-      const value = found.value.flatMap(({ name, type, values, ttl, disabled = [] }) =>
+      const setsLookup = await calls.sets(zone, signal);
+      if (setsLookup.kind !== "found") return setsLookup;
+      const value = setsLookup.value.flatMap(({ name, type, values, ttl, disabled = [] }) =>
         [...values, ...disabled].map((value) => ({ name, type, value, ...(ttl === null ? {} : { ttl }) })),
       );
       return { kind: "found", value };

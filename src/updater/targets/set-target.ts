@@ -71,9 +71,9 @@ export type SetCalls<Raw> = {
  */
 export function createSetTarget<Raw>(calls: SetCalls<Raw>): RecordTarget {
   const records: RecordTarget["records"] = async (zone, signal) => {
-    const found = await calls.records(zone, signal);
-    if (found.kind !== "found") return found;
-    const value = found.value.map((each) => ({ id: idOf({ zone, ...each }), zoneId: zone, ...each }));
+    const recordsLookup = await calls.records(zone, signal);
+    if (recordsLookup.kind !== "found") return recordsLookup;
+    const value = recordsLookup.value.map((each) => ({ id: idOf({ zone, ...each }), zoneId: zone, ...each }));
     return { kind: "found", value };
   };
   return {
@@ -84,9 +84,9 @@ export function createSetTarget<Raw>(calls: SetCalls<Raw>): RecordTarget {
       // What is stored says nothing about what is served until the last step of our own write is confirmed.
       const open = calls.lastStep?.isOpen(spec.zone) && (await calls.lastStep.confirm(spec.zone, signal));
       if (open) return open;
-      const found = await calls.read(setOf(spec), signal);
-      if (found.kind !== "found") return found;
-      const { values = [], ttl = null } = found.value ?? {};
+      const setLookup = await calls.read(setOf(spec), signal);
+      if (setLookup.kind !== "found") return setLookup;
+      const { values = [], ttl = null } = setLookup.value ?? {};
       if (values.length === 0) return noRecord(spec);
       return { kind: "found", value: { values, ttl } };
     },
@@ -165,11 +165,11 @@ async function removeIfUnchanged<H extends CurrentContent>(
   reading: Promise<Lookup<H | undefined>>,
   remove: (current: H) => Promise<WriteAnswer<unknown>>,
 ): Promise<RemoveOutcome> {
-  const found = await reading;
-  if (found.kind === "missing") return { kind: "left", values: [] };
-  if (found.kind !== "found") return { kind: "refused", fault: found };
-  if (!found.value || !hasAddress(found.value, request)) return { kind: "left", values: found.value?.values ?? [] };
-  const removed = await remove(found.value);
+  const lookup = await reading;
+  if (lookup.kind === "missing") return { kind: "left", values: [] };
+  if (lookup.kind !== "found") return { kind: "refused", fault: lookup };
+  if (!lookup.value || !hasAddress(lookup.value, request)) return { kind: "left", values: lookup.value?.values ?? [] };
+  const removed = await remove(lookup.value);
   if (removed.kind === "accepted") return { kind: "removed" };
   if (removed.kind === "unknown") return { kind: "unknown", fault: removed.fault };
   return { kind: "refused", fault: faultOf(request, removed.because) };

@@ -43,10 +43,10 @@ export function createV1Target(config: TokenTarget, client: HttpClient, now: () 
       return isTaken ? written : unknown(notTaken(calls.service, current?.raw[0]?.id ?? ""), true);
     },
     async records(zone, signal) {
-      const found = await calls.sets(zone, signal);
-      return found.kind === "found"
-        ? { kind: "found", value: found.value.flatMap(({ raw }) => raw.map(fromWire)) }
-        : found;
+      const setsLookup = await calls.sets(zone, signal);
+      return setsLookup.kind === "found"
+        ? { kind: "found", value: setsLookup.value.flatMap(({ raw }) => raw.map(fromWire)) }
+        : setsLookup;
     },
     async record(id, signal) {
       const answer = await calls.http.record(id, signal);
@@ -85,16 +85,17 @@ class RecordFinder {
   }
 
   async #search(set: SetName, signal: AbortSignal): Promise<SetLookup> {
-    const found = await this.#calls.sets(set.zone, signal);
-    if (found.kind !== "found") return found;
+    const setsLookup = await this.#calls.sets(set.zone, signal);
+    if (setsLookup.kind !== "found") return setsLookup;
     // So that a thousand names in one zone do not read its list a thousand times.
-    for (const { name, type, raw } of found.value) {
+    for (const { name, type, raw } of setsLookup.value) {
       const [only, another] = raw;
       if (!only || another) continue;
       this.#recordIds.set(keyOf({ zone: set.zone, name, type }), only.id);
       this.#zoneIds.set(set.zone, only.zone_id);
     }
-    const [first, ...others] = found.value.find(({ name, type }) => name === set.name && type === set.type)?.raw ?? [];
+    const [first, ...others] =
+      setsLookup.value.find(({ name, type }) => name === set.name && type === set.type)?.raw ?? [];
     if (!first) return { kind: "found", value: undefined };
     return others.length === 0 ? { kind: "found", value: currentSetOf(first) } : ambiguous(set, [first, ...others]);
   }
@@ -132,10 +133,10 @@ function mismatchOf(
   if (isRecordOf(set, zoneId, record) && record.id === id) return undefined;
   const { zone, name, type } = set;
   const isNamed = record.type === type && ownerIn(record, zone) === name;
-  const found = isNamed ? "in another zone" : printable(`${record.name} ${record.type}`);
+  const actualText = isNamed ? "in another zone" : printable(`${record.name} ${record.type}`);
   return {
     kind: "refused",
-    because: `the record ${id} is ${found}, but the config uses it for ${absoluteName(name, zone)} ${type}`,
+    because: `the record ${id} is ${actualText}, but the config uses it for ${absoluteName(name, zone)} ${type}`,
     todo: `correct \`record:\` in the config; \`moor list ${zone}\` shows the ids`,
   };
 }

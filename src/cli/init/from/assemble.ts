@@ -27,7 +27,7 @@ export async function assemble(imported: Imported, notes: Notes, io: CommandIo):
     if (place === undefined || origins.length === 0) continue;
     try {
       const target = await targets.add(name.target);
-      const found = names.get(`${name.host} ${target}`) ?? {
+      const entry = names.get(`${name.host} ${target}`) ?? {
         ...place,
         target,
         ttl: ttlOf(name, notes),
@@ -35,11 +35,11 @@ export async function assemble(imported: Imported, notes: Notes, io: CommandIo):
         origins: new Map(),
       };
       for (const [family, origin] of origins) {
-        if (found.origins.has(family))
+        if (entry.origins.has(family))
           notes.lost(name.line, `${name.host}: it is in the file twice; the first entry is used`);
-        else found.origins.set(family, { ...origin, from: await sources.add(paced(origin.source)) });
+        else entry.origins.set(family, { ...origin, from: await sources.add(paced(origin.source)) });
       }
-      names.set(`${name.host} ${target}`, found);
+      names.set(`${name.host} ${target}`, entry);
     } catch (error) {
       if (!(error instanceof WrongAnswer)) throw error;
       notes.lost(name.line, `${name.host}: ${error.message}`);

@@ -44,13 +44,13 @@ function tokensIn(text: string): readonly Token[] | InadynFault {
   lexemes.lastIndex = 0;
   for (let at = 0; at < text.length; at = lexemes.lastIndex) {
     lexemes.lastIndex = at;
-    const found = lexemes.exec(text);
-    if (found === null) return { line, message: "a quote or a comment is never closed" };
-    const { double, single, sign, word } = found.groups ?? {};
+    const lexeme = lexemes.exec(text);
+    if (lexeme === null) return { line, message: "a quote or a comment is never closed" };
+    const { double, single, sign, word } = lexeme.groups ?? {};
     const value = double ?? single ?? word;
     if (value !== undefined) tokens.push({ text: value.replaceAll(/\\([\s\S])/g, "$1"), isText: true, line });
     if (sign !== undefined) tokens.push({ text: sign, isText: false, line });
-    line += found[0].split("\n").length - 1;
+    line += lexeme[0].split("\n").length - 1;
   }
   return tokens;
 }

@@ -140,8 +140,8 @@ function customOf(own: Settings, login: Login): ImportedTarget {
   const filled = Object.entries(signs).reduce((text, [sign, value]) => text.replaceAll(sign, value), path);
   const end = path.includes("%") ? "" : appended === "myip" ? "{address}" : "{name}";
   const responses = own.get("ddns-response")?.values ?? ["good", "OK", "true", "updated"];
-  const found = httpAt(`https://${server}${filled}${end}`, responses, login);
-  return isPlain && typeof found === "string" ? dyndns2At(server, pathname, login) : found;
+  const httpTarget = httpAt(`https://${server}${filled}${end}`, responses, login);
+  return isPlain && typeof httpTarget === "string" ? dyndns2At(server, pathname, login) : httpTarget;
 }
 
 function originOf(own: Settings, forAll: Settings, notes: Notes): ImportedSource {

@@ -196,8 +196,8 @@ export const longAddress: LayoutPart = {
 /** RFC 1035 section 3.4.2: the ports of a protocol, as numbers. */
 export const ports: LayoutPart = words("a list of ports", {
   end: restEnd(0),
-  read(given) {
-    const bits = given.map((each) => wholeNumber(each, 65_535));
+  read(texts) {
+    const bits = texts.map((each) => wholeNumber(each, 65_535));
     return bits.includes(undefined) ? undefined : textOfCodes(bytesOfBits(bits.filter((bit) => bit !== undefined)));
   },
   print: (part) => bitsOf(part).join(" "),

@@ -20,11 +20,11 @@ const middle = 2 ** 31;
 /** Altitudes count from 100,000 m below the reference spheroid, in centimetres. */
 const lowest = 10_000_000;
 
-function read(given: readonly string[]): string | undefined {
-  const north = readAngle(given, 0, /^[ns]$/i, 90);
-  const east = north && readAngle(given, north.next, /^[ew]$/i, 180);
+function read(texts: readonly string[]): string | undefined {
+  const north = readAngle(texts, 0, /^[ns]$/i, 90);
+  const east = north && readAngle(texts, north.next, /^[ew]$/i, 180);
   if (north === undefined || east === undefined) return undefined;
-  const [height, ...sizes] = given.slice(east.next).map(readMetres);
+  const [height, ...sizes] = texts.slice(east.next).map(readMetres);
   const altitude = height === undefined ? Number.NaN : height + lowest;
   if (!(altitude >= 0 && altitude < 2 ** 32) || sizes.length > 3) return undefined;
   // The defaults of section 3: 1 m, 10,000 m and 10 m.
@@ -35,13 +35,13 @@ function read(given: readonly string[]): string | undefined {
 }
 
 /** Degrees, and optionally minutes and seconds, before the letter of the hemisphere. */
-function readAngle(given: readonly string[], start: number, letter: RegExp, most: number) {
-  const length = given.slice(start, start + 4).findIndex((each) => letter.test(each));
-  const [degrees = "", minutes = "0", seconds = "0"] = given.slice(start, start + length);
+function readAngle(texts: readonly string[], start: number, letter: RegExp, most: number) {
+  const length = texts.slice(start, start + 4).findIndex((each) => letter.test(each));
+  const [degrees = "", minutes = "0", seconds = "0"] = texts.slice(start, start + length);
   const isWritten = /^\d{1,3}$/.test(degrees) && /^\d{1,2}$/.test(minutes) && /^\d{1,2}(?:\.\d{1,3})?$/.test(seconds);
   if (length < 1 || !isWritten || Number(minutes) > 59 || Number(seconds) >= 60) return undefined;
   const angle = (Number(degrees) * 60 + Number(minutes)) * 60_000 + Math.round(Number(seconds) * 1000);
-  const isNegative = /^[sw]$/i.test(given[start + length] ?? "");
+  const isNegative = /^[sw]$/i.test(texts[start + length] ?? "");
   if (angle > most * 3_600_000) return undefined;
   return { value: middle + (isNegative ? -angle : angle), next: start + length + 1 };
 }

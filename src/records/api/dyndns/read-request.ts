@@ -40,7 +40,7 @@ function readWanted(texts: readonly string[]): {
   readonly wanted: WantedAddresses;
   readonly faults: readonly string[];
 } {
-  const found = {
+  const uniqueAddresses = {
     ipv4: new Map<string, Address>(),
     ipv6: new Map<string, Address>(),
     prefix: new Map<string, Network>(),
@@ -52,11 +52,15 @@ function readWanted(texts: readonly string[]): {
     const start = address ?? (prefix?.family === "ipv6" ? addressFromBytes(prefix.bytes) : undefined);
     if (start === undefined) unusable.push(`${JSON.stringify(text.slice(0, 60))} is not an address`);
     else if (isUnreachable(scopeOf(start))) unusable.push(`${text} cannot be published`);
-    else if (address !== undefined) found[address.family].set(address.text, address);
-    else if (prefix !== undefined) found.prefix.set(`${start.text}/${prefix.length}`, prefix);
+    else if (address !== undefined) uniqueAddresses[address.family].set(address.text, address);
+    else if (prefix !== undefined) uniqueAddresses.prefix.set(`${start.text}/${prefix.length}`, prefix);
   }
-  const several = Object.values(found).filter((each) => each.size > 1);
-  const [ipv4, ipv6, prefix] = [first(found.ipv4), first(found.ipv6), first(found.prefix)];
+  const several = Object.values(uniqueAddresses).filter((each) => each.size > 1);
+  const [ipv4, ipv6, prefix] = [
+    first(uniqueAddresses.ipv4),
+    first(uniqueAddresses.ipv6),
+    first(uniqueAddresses.prefix),
+  ];
   const six = ipv6 ?? (prefix && { prefix });
   const faults = several.map((each) => `${[...each.keys()].join(" and ")} are of one family: send one of them`);
   if (ipv4 === undefined && six === undefined) faults.push(...unusable);

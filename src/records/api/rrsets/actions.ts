@@ -24,7 +24,7 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
 
   const sendOne = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
     const { id } = request.params as { id: string };
-    const wanted = /^\d{1,16}$/.test(id) ? await found(request, { ids: [Number(id)], ...(zone && { zone }) }) : [];
+    const wanted = /^\d{1,16}$/.test(id) ? await actionsIn(request, { ids: [Number(id)], ...(zone && { zone }) }) : [];
     const [action] = wanted;
     return action === undefined
       ? sendError(reply, errorAnswer(404, "not_found", "action not found"))
@@ -36,7 +36,7 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
     const page = await service.actions(actor, { ...query, ...(ids && { ids: ids.map(shownIds.read) }) });
     return { ...page, items: page.items.map((action) => actionToWire(action, shownIds)) };
   };
-  const found = async (request: FastifyRequest, query: Pick<Wanted, "ids" | "zone">) =>
+  const actionsIn = async (request: FastifyRequest, query: Pick<Wanted, "ids" | "zone">) =>
     (await pageOf(request, { ...query, page: 1, perPage: mostIds })).items;
 
   const sendList = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
@@ -60,7 +60,7 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
     const ids = idsAt(request.query as QueryFields, faults);
     if (ids.length === 0 && faults.length === 0) faults.push(badInput("id", "is missing"));
     if (faults.length > 0) return sendFaults(reply, faults);
-    return reply.send({ actions: await found(request, { ids }) });
+    return reply.send({ actions: await actionsIn(request, { ids }) });
   });
 
   api.get("/zones/:z/actions", { schema: { ...list, summary: "List actions of a zone" } }, async (request, reply) => {

@@ -179,8 +179,9 @@ class LossWatch {
     const place = this.#place;
     // In this order: a loss between the two reads is noticed now, and once more at the next check.
     const end = await this.#store.logEnd();
-    const found = place && (await this.#store.logFrom(place, 0));
-    if (found !== undefined && "shared" in found) this.#losses = { count: this.#losses.count + 1, end: end.position };
+    const rowsOrHistory = place && (await this.#store.logFrom(place, 0));
+    if (rowsOrHistory !== undefined && "shared" in rowsOrHistory)
+      this.#losses = { count: this.#losses.count + 1, end: end.position };
     // Otherwise it is newer already.
     if (this.#place === place) this.#place = end;
     return this.#losses;

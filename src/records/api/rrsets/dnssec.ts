@@ -107,9 +107,9 @@ const denials = { nsec: "nsec", nsec3: "nsec3" } as const;
 function choiceAt<T>(keys: Keys, key: string, choices: Readonly<Record<string, T>>, faults: Fault[]): T | undefined {
   const value = keys[key];
   if (!isGiven(value)) return undefined;
-  const found = typeof value === "string" && Object.hasOwn(choices, value) ? choices[value] : undefined;
-  if (found === undefined) faults.push(badInput(key, `must be one of ${Object.keys(choices).join(", ")}`));
-  return found;
+  const validChoice = typeof value === "string" && Object.hasOwn(choices, value) ? choices[value] : undefined;
+  if (validChoice === undefined) faults.push(badInput(key, `must be one of ${Object.keys(choices).join(", ")}`));
+  return validChoice;
 }
 
 /** DNSKEY records as text; a text may contain several. */

@@ -218,9 +218,9 @@ const driftAt = (keys: Keys, faults: Fault[]): DriftRule | undefined =>
 function choiceAt<T extends string>(keys: Keys, key: string, choices: readonly T[], faults: Fault[]): T | undefined {
   const value = keys[key];
   if (!isGiven(value)) return undefined;
-  const found = choices.find((choice) => choice === value);
-  if (found === undefined) faults.push(badInput(key, `must be one of ${choices.join(", ")}`));
-  return found;
+  const validChoice = choices.find((choice) => choice === value);
+  if (validChoice === undefined) faults.push(badInput(key, `must be one of ${choices.join(", ")}`));
+  return validChoice;
 }
 
 /** A shorter interval would be a burden for the provider. */

@@ -177,8 +177,8 @@ async function remove(
 const targetOf = ({ zone, owner }: ChallengePlace) => ({ zone: { name: zone }, name: owner, type: "TXT" });
 
 async function valuesAt({ service }: AcmeChallengeOptions, { actor, place }: ChallengeCaller) {
-  const found = await service.set(actor, targetOf(place));
-  return found.kind === "done" ? (found.set?.records ?? []) : [];
+  const setAtPlace = await service.set(actor, targetOf(place));
+  return setAtPlace.kind === "done" ? (setAtPlace.set?.records ?? []) : [];
 }
 
 /** What went wrong, in words. */

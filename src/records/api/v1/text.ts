@@ -26,7 +26,7 @@ export function readV1Text(value: string): string {
  */
 export function shownV1Text({ value, rdata }: Pick<ZoneRecord, "value" | "rdata">): string {
   if (quotedStrings.test(value) || (bareText.test(value) && oneString.test(rdata))) return value;
-  return rdata.replaceAll(escapes, (found) => (/^\\\d/.test(found) ? characters(found) : found));
+  return rdata.replaceAll(escapes, (escape) => (/^\\\d/.test(escape) ? characters(escape) : escape));
 }
 
 const quotedStrings = /^"(?:[^"\\]|\\["\\])*"(?: "(?:[^"\\]|\\["\\])*")*$/;

@@ -97,12 +97,12 @@ type At = { readonly serial: number; readonly now: Instant };
 
 /** Adds the SOA set of a new zone, and the NS set if it is served from here, unless they are given. */
 export function firstSets(
-  given: readonly RRset[],
+  givenSets: readonly RRset[],
   publisher: Publisher,
   isServed: boolean,
   { serial, now }: At,
 ): readonly RRset[] {
-  const has = (type: string) => given.some((set) => set.owner === apex && set.type === type);
+  const has = (type: string) => givenSets.some((set) => set.owner === apex && set.type === type);
   const soa = has("SOA") ? [] : [firstSoa(publisher, serial, now)];
   if (!isServed || has("NS")) return soa;
   return [...soa, nameserverSet(publisher, now)];

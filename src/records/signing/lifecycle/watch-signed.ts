@@ -87,10 +87,10 @@ async function everySigned(store: SignedWatchOptions["store"]): Promise<readonly
 }
 
 async function overdueIn(store: SignedWatchOptions["store"], now: Instant): Promise<ReadonlyMap<string, Instant>> {
-  const found = new Map<number, readonly [string, Instant]>();
+  const expiryByZone = new Map<number, readonly [string, Instant]>();
   for (;;) {
-    const due = await store.expiringNames(now + renewal * 1000 - renewalTime, mostExpiring, [...found.keys()]);
-    for (const { zone, first } of due) found.set(zone.number, [zone.name, first]);
-    if (due.length === 0 || found.size >= mostExpiring) return new Map(found.values());
+    const due = await store.expiringNames(now + renewal * 1000 - renewalTime, mostExpiring, [...expiryByZone.keys()]);
+    for (const { zone, first } of due) expiryByZone.set(zone.number, [zone.name, first]);
+    if (due.length === 0 || expiryByZone.size >= mostExpiring) return new Map(expiryByZone.values());
   }
 }

@@ -211,8 +211,8 @@ async function readSets(run: Run, owners: Owners, removed: readonly number[]): P
     removed.length > 0 ? run(lockedSets(removed)) : undefined,
     wanted.length > 0 ? run(dnamesAt(namesAbove(wanted))) : undefined,
   ]);
-  const found = [byOwner, byZone, locked, redirecting].flatMap((each) => each?.rows ?? []);
-  return found as StoredSet[];
+  const setRows = [byOwner, byZone, locked, redirecting].flatMap((each) => each?.rows ?? []);
+  return setRows as StoredSet[];
 }
 
 const keptKeys = (once: readonly (Once & { readonly actor: string })[]): Statement => ({

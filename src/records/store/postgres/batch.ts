@@ -219,8 +219,8 @@ export class PostgresBatch {
   /** Plans a write; nothing changes until `apply` is called. */
   *replace({ zone, sets: existing }: WriteView, { keys, ...wanted }: Wanted, by: WrittenBy) {
     const changes = wanted.sets ? yield* diffingSets(existing, wanted.sets) : [];
-    const found = effectWith(zone, changes, wanted, by);
-    const effect = found && keys ? { ...found, keys } : found;
+    const effectWithoutKeys = effectWith(zone, changes, wanted, by);
+    const effect = effectWithoutKeys && keys ? { ...effectWithoutKeys, keys } : effectWithoutKeys;
     const signatures = effect && (yield* this.#signaturesFor(zone, effect, by, wanted.renew));
     return {
       zone: effect?.zone ?? zone,

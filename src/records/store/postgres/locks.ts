@@ -89,12 +89,13 @@ const tryNames =
  */
 export async function lockZones(run: Run, needs: readonly Need[], way: LockWay): Promise<readonly Zone[]> {
   if (needs.length === 0) return [];
-  const found = zonesOf(needs);
-  const text = `${found.text("*")} ORDER BY number FOR UPDATE`;
-  if (way.kind === "wait") return zonesIn(await run({ ...found, name: `lock zones by ${found.ways}`, text }));
+  const lockedZones = zonesOf(needs);
+  const text = `${lockedZones.text("*")} ORDER BY number FOR UPDATE`;
+  if (way.kind === "wait")
+    return zonesIn(await run({ ...lockedZones, name: `lock zones by ${lockedZones.ways}`, text }));
   const [, rows] = await Promise.all([
-    way.ours.zones.size > 0 ? run(lockOurs(found, way.ours.zones)) : undefined,
-    run({ ...found, name: `try to lock zones by ${found.ways}`, text: `${text} SKIP LOCKED` }),
+    way.ours.zones.size > 0 ? run(lockOurs(lockedZones, way.ours.zones)) : undefined,
+    run({ ...lockedZones, name: `try to lock zones by ${lockedZones.ways}`, text: `${text} SKIP LOCKED` }),
   ]);
   return zonesIn(rows);
 }
@@ -136,15 +137,15 @@ export const limitLocks = (milliseconds: number): Statement => ({
 
 function zonesOf(needs: readonly Need[]) {
   const named = needs.map(({ at }) => at as Readonly<Record<string, string | number>>);
-  const found = Object.entries(numbersBy).flatMap(([way, text]) => {
+  const selects = Object.entries(numbersBy).flatMap(([way, text]) => {
     const keys = new Set(named.flatMap((at) => at[way] ?? []));
     return keys.size === 0 ? [] : [{ way, text, keys: [...keys] }];
   });
-  const numbers = found.map(({ text }, i) => text(`$${i + 1}`)).join(" UNION ALL ");
+  const numbers = selects.map(({ text }, i) => text(`$${i + 1}`)).join(" UNION ALL ");
   return {
-    ways: found.map(({ way }) => way).join(" "),
+    ways: selects.map(({ way }) => way).join(" "),
     text: (columns: string) => `SELECT ${columns} FROM zones WHERE number = ANY(ARRAY(${numbers}))`,
-    values: found.map(({ keys }): readonly unknown[] => keys),
+    values: selects.map(({ keys }): readonly unknown[] => keys),
   };
 }
 

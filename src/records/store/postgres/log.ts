@@ -30,9 +30,9 @@ export function createLogReads({
     shared: async (places) => {
       const text = `SELECT ${linkColumns} FROM changes WHERE position = ANY($1)`;
       const { rows } = await read({ name: "log places", text, values: [places.map(({ position }) => position)] });
-      const found = new Map((rows as LinkRow[]).map((row) => [row.position, placeOf(row).link]));
+      const linkAt = new Map((rows as LinkRow[]).map((row) => [row.position, placeOf(row).link]));
       return new Set(
-        places.filter(({ position, link }) => found.get(position) === link).map((place) => place.position),
+        places.filter(({ position, link }) => linkAt.get(position) === link).map((place) => place.position),
       );
     },
     skipTo: async (position) => {
@@ -43,11 +43,11 @@ export function createLogReads({
   const logFrom: RecordStore["logFrom"] = async (place, limit) => {
     const text = "SELECT * FROM changes WHERE position >= $1 ORDER BY position LIMIT $2";
     const { rows } = await read({ name: "log from", text, values: [place.position, limit + 1] });
-    const found = (rows as (ChangeRow & LinkRow)[]).map(
+    const linkedRows = (rows as (ChangeRow & LinkRow)[]).map(
       (row): LinkedRow => ({ ...changeFromRow(row), ...placeOf(row) }),
     );
-    if (place.position === 0) return found.slice(0, limit);
-    const [first, ...later] = found;
+    if (place.position === 0) return linkedRows.slice(0, limit);
+    const [first, ...later] = linkedRows;
     return first !== undefined && samePlace(first, place) ? later : otherHistory;
   };
   const timeline = async () => {

@@ -54,20 +54,20 @@ async function foreignBelow(
   newZone: NewZoneName,
   { first, consents }: { readonly first: string | undefined; readonly consents: readonly Consent[] },
 ): Promise<readonly Neighbour[]> {
-  const found: Neighbour[] = [];
+  const neighbours: Neighbour[] = [];
   const { before } = reversedBelow(newZone.name);
-  for (let next = first; next !== undefined && found.length <= mostBelow; ) {
+  for (let next = first; next !== undefined && neighbours.length <= mostBelow; ) {
     const between = (await run(zonesNamed(namesBetween(next, newZone.name)))).rows as Neighbour[];
     const top = between.toSorted((a, b) => a.name.length - b.name.length)[0];
     const isForeign = top !== undefined && top.account !== newZone.account;
-    if (isForeign) found.push(top);
+    if (isForeign) neighbours.push(top);
     if (isForeign && !isConsented(newZone, top, consents)) break;
     // Zones below that one are its owner's concern. If it is missing, it was deleted meanwhile, and others may follow.
     const after = top === undefined ? reversedName(next) : reversedBelow(top.name).before;
     const [more] = (await run(firstForeign([{ account: newZone.account, after, before }]))).rows as NeighbourRow[];
     next = more?.name;
   }
-  return found;
+  return neighbours;
 }
 
 const zonesNamed = (names: readonly string[]): Statement => ({

@@ -85,8 +85,8 @@ const zoneReader = <Key extends string | number>(read: Read, column: "id" | "nam
     load: async (keys, since) => {
       const text = `SELECT * FROM zones WHERE ${column} = ANY($1)`;
       const { rows } = await read({ name: `zones by ${column}`, text, values: [[...new Set(keys)]] }, since);
-      const found = new Map((rows as ZoneRow[]).map((row) => [row[column], row]));
-      return keys.map((key) => found.get(key));
+      const rowByKey = new Map((rows as ZoneRow[]).map((row) => [row[column], row]));
+      return keys.map((key) => rowByKey.get(key));
     },
   });
 
@@ -100,8 +100,10 @@ const recordReader = (read: Read) =>
         "CROSS JOIN LATERAL (SELECT * FROM rrsets WHERE (zone, owner, type) = (z, o, t) LIMIT 1) AS rrsets " +
         "CROSS JOIN LATERAL (SELECT * FROM zones WHERE number = z LIMIT 1) AS zones";
       const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]] }, since);
-      const found = new Map((rows as (PlacedRow & { readonly record: string })[]).map((row) => [row.record, row]));
-      return ids.map((id) => found.get(id));
+      const rowByRecord = new Map(
+        (rows as (PlacedRow & { readonly record: string })[]).map((row) => [row.record, row]),
+      );
+      return ids.map((id) => rowByRecord.get(id));
     },
   });
 
@@ -109,9 +111,9 @@ const recordReader = (read: Read) =>
 async function setsAt(read: Read, wanted: readonly At[], since?: number): Promise<readonly (readonly StoredSet[])[]> {
   const distinct = new Map(wanted.map((each) => [`${each.zone} ${each.owner}`, each]));
   const { rows } = await read(setsOfOwners([...distinct.values()]), since);
-  const found = Map.groupBy(rows as StoredSet[], ({ zone, owner }) => `${zone} ${owner}`);
-  for (const sets of found.values()) sets.sort((a, b) => (a.type < b.type ? -1 : 1));
-  return wanted.map(({ zone, owner }) => found.get(`${zone} ${owner}`) ?? []);
+  const setsByOwner = Map.groupBy(rows as StoredSet[], ({ zone, owner }) => `${zone} ${owner}`);
+  for (const sets of setsByOwner.values()) sets.sort((a, b) => (a.type < b.type ? -1 : 1));
+  return wanted.map(({ zone, owner }) => setsByOwner.get(`${zone} ${owner}`) ?? []);
 }
 
 const ofAccount = (account: number, row: ZoneRow | undefined): Zone | undefined =>

@@ -69,11 +69,12 @@ export class PostgresTokens {
       "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
       "WHERE tokens.hash = ANY($1)";
     const { rows } = await this.#postgres.read({ name: "tokens", text, values: [[...new Set(hashes)]] }, since);
-    const found = new Map((rows as TokenRow[]).map((row) => [row.hash, tokenFromRow(row)]));
+    const tokensByHash = new Map((rows as TokenRow[]).map((row) => [row.hash, tokenFromRow(row)]));
     if (this.#cached.size >= mostKept) this.#cached.clear();
     // Wrong tokens are not cached: a client could fill the memory with made-up ones.
-    if (before === this.#generation && this.#isUp()) for (const [hash, token] of found) this.#cached.set(hash, token);
-    return hashes.map((hash) => found.get(hash));
+    if (before === this.#generation && this.#isUp())
+      for (const [hash, token] of tokensByHash) this.#cached.set(hash, token);
+    return hashes.map((hash) => tokensByHash.get(hash));
   }
 
   #writeUses(counted: Counted): Promise<unknown> {

@@ -3,7 +3,7 @@ import { type GrantRow, grantFromRow } from "../rows.ts";
 import type { GrantStore } from "../zone-grants.ts";
 
 export function createSqlGrants({ read, write }: Sql): GrantStore {
-  const found = sql`SELECT zone_grants.*, accounts.name AS account_name, zones.name AS zone_name FROM zone_grants
+  const selectGrants = sql`SELECT zone_grants.*, accounts.name AS account_name, zones.name AS zone_name FROM zone_grants
     JOIN accounts ON accounts.id = zone_grants.account LEFT JOIN zones ON zones.number = zone_grants.zone`;
   const oldestFirst = sql`ORDER BY zone_grants.id`;
 
@@ -19,13 +19,13 @@ export function createSqlGrants({ read, write }: Sql): GrantStore {
             SELECT ${columns}, ${by} WHERE ${isThere} ON CONFLICT DO NOTHING`,
       );
       const [row] = await read<GrantRow>(
-        sql`${found} WHERE zone_grants.account = ${account} AND zone_grants.name = ${name}
+        sql`${selectGrants} WHERE zone_grants.account = ${account} AND zone_grants.name = ${name}
             AND coalesce(zone_grants.zone, 0) = ${zone ?? 0}`,
       );
       return row === undefined ? "no-zone" : grantFromRow(row);
     },
     grants: async ({ zone }) => {
-      const wanted = zone === undefined ? found : sql`${found} WHERE zone_grants.zone = ${zone}`;
+      const wanted = zone === undefined ? selectGrants : sql`${selectGrants} WHERE zone_grants.zone = ${zone}`;
       return (await read<GrantRow>(sql`${wanted} ${oldestFirst}`)).map(grantFromRow);
     },
     revokeGrant: async (id, zone) => {

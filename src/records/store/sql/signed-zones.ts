@@ -21,7 +21,7 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
       return (await read<ZoneRow>(rows)).map(zoneFromRow);
     },
     expiringNames: async (before, limit, except = []) => {
-      const found = new Map<number, { readonly zone: Zone; readonly names: ExpiringRow[] }>();
+      const expiringByZone = new Map<number, { readonly zone: Zone; readonly names: ExpiringRow[] }>();
       const end = Math.floor(before / 1000);
       let left = limit;
       for (let last: ExpiringRow | undefined; left > 0; ) {
@@ -39,16 +39,16 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
           const its = byNames.get(Number(row.zone));
           if (its === undefined || left === 0) continue;
           left -= 1;
-          const namesOfZone = found.get(its.number) ?? { zone: its, names: [] };
+          const namesOfZone = expiringByZone.get(its.number) ?? { zone: its, names: [] };
           namesOfZone.names.push(row);
-          found.set(its.number, namesOfZone);
+          expiringByZone.set(its.number, namesOfZone);
         }
         last = rows.at(-1);
         if (rows.length < perPage) break;
         // Many names may be left over, which nobody uses: the loop must not stand still for all of them.
         await nextTurn();
       }
-      return [...found.values()].map(({ zone, names }) => ({
+      return [...expiringByZone.values()].map(({ zone, names }) => ({
         zone,
         owners: names.map(({ owner }) => owner),
         first: Number(names[0]?.expires ?? 0) * 1000,

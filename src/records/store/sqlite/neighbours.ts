@@ -28,18 +28,18 @@ export function prepareNeighbours(database: DatabaseSync): (newZone: NewZoneName
 
   const foreignBelow = (newZone: NewZoneName, consents: readonly Consent[]): readonly Neighbour[] => {
     const { name, account } = newZone;
-    const found: Neighbour[] = [];
+    const neighbours: Neighbour[] = [];
     const { before } = reversedBelow(name);
-    for (let { after } = reversedBelow(name); found.length <= mostBelow; ) {
+    for (let { after } = reversedBelow(name); neighbours.length <= mostBelow; ) {
       const next = selectForeign.get(after, before, account) as Pick<Neighbour, "name"> | undefined;
       const [top] = next ? named(namesBetween(next.name, name)) : [];
       if (top === undefined) break;
-      if (top.account !== account) found.push(top);
+      if (top.account !== account) neighbours.push(top);
       if (top.account !== account && !isConsented(newZone, top, consents)) break;
       // Zones below that one are its owner's concern.
       after = reversedBelow(top.name).before;
     }
-    return found;
+    return neighbours;
   };
 
   return (newZone) => {

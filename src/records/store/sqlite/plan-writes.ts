@@ -172,8 +172,8 @@ function* planningWrite(
   isRemoved = false,
 ): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
   connection.commitSigner.sign(zone);
-  const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
-  const effect = effectWith(zone, found, { settings, serial, renew }, by);
+  const changes = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
+  const effect = effectWith(zone, changes, { settings, serial, renew }, by);
   if (effect === undefined) return [];
   options.room?.expect(effect.zone, zone.recordCount);
   const { signed, ...signing } = isRemoved

@@ -32,28 +32,28 @@ export class RowCache {
   zone(id: string): Zone | undefined {
     const cached = this.#zones.get(id);
     if (cached !== undefined) return cached;
-    const found = this.#read.zone(id);
-    if (found !== undefined) this.wroteZone(found);
-    return found;
+    const storedZone = this.#read.zone(id);
+    if (storedZone !== undefined) this.wroteZone(storedZone);
+    return storedZone;
   }
 
   zoneBy(key: ZoneKey): Zone | undefined {
     const id = this.#zoneIds.get("name" in key ? key.name : key.number);
     if (id !== undefined) return this.zone(id);
-    const found = this.#read.zoneBy(key);
-    if (found !== undefined) this.wroteZone(found);
-    return found;
+    const storedZone = this.#read.zoneBy(key);
+    if (storedZone !== undefined) this.wroteZone(storedZone);
+    return storedZone;
   }
 
   record(id: string): PlacedRecord | undefined {
     const cached = this.#records.get(id);
     const home = cached && this.zone(cached.zone);
     if (cached !== undefined && home !== undefined) return { ...cached, zone: home };
-    const found = this.#read.record(id);
-    if (found === undefined) return undefined;
-    this.wroteZone(found.zone);
-    this.#keepRecord(found);
-    return found;
+    const storedRecord = this.#read.record(id);
+    if (storedRecord === undefined) return undefined;
+    this.wroteZone(storedRecord.zone);
+    this.#keepRecord(storedRecord);
+    return storedRecord;
   }
 
   /** The set that contains a record. */
@@ -65,17 +65,17 @@ export class RowCache {
     const key = ownerKey(at, owner);
     const cached = this.#owners.get(key);
     if (cached !== undefined) return cached.map((set) => atZoneSerial(set, at));
-    const found = this.#read.sets(at, { owner });
-    keep(this.#owners, key, found);
-    return found;
+    const storedSets = this.#read.sets(at, { owner });
+    keep(this.#owners, key, storedSets);
+    return storedSets;
   }
 
   /** Every write to a signed zone needs its apex. */
   signedName(at: Zone, owner: string): SignedName | undefined {
     const key = nameKey(at, owner);
-    const found = this.#names.get(key) ?? this.#readSignedName(at, owner);
-    if (found !== undefined) keep(this.#names, key, found);
-    return found;
+    const signedName = this.#names.get(key) ?? this.#readSignedName(at, owner);
+    if (signedName !== undefined) keep(this.#names, key, signedName);
+    return signedName;
   }
 
   wroteZone(zone: Zone): void {

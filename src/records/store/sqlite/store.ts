@@ -143,8 +143,8 @@ class CachedReads {
     const { owner, owners, type } = query;
     this.#foreign.check();
     const at = (each: string) => this.#rowCache.setsAt(zone, each);
-    const found = owners?.flatMap(at) ?? (owner === undefined ? undefined : at(owner));
-    return found ? ofType(type, found) : this.#read.sets(zone, query);
+    const cachedSets = owners?.flatMap(at) ?? (owner === undefined ? undefined : at(owner));
+    return cachedSets ? ofType(type, cachedSets) : this.#read.sets(zone, query);
   };
 }
 

@@ -114,10 +114,10 @@ const withoutKey = ({ address, port, tsig }: PrimaryServer): ZoneEntry["primarie
 function beyondFile({ text, sets, path }: File, zone: string): readonly (readonly [string, SetBeyond])[] {
   const read = parseZoneFile(Buffer.from(text).toString(), zone);
   if (!read.ok) throw new Error(`${path} cannot be read back: ${read.faults[0]?.message}`);
-  const found = new Map(read.value.sets.map((set) => [setKey(set.owner, set.type), set]));
+  const setByKey = new Map(read.value.sets.map((set) => [setKey(set.owner, set.type), set]));
   return sets.flatMap((set) => {
     const key = setKey(set.owner, set.type);
-    const file = found.get(key);
+    const file = setByKey.get(key);
     if (file?.ttl !== set.ttl || file.records.length !== set.records.length)
       throw new Error(`${key} differs when ${path} is read back`);
     const records = set.records.flatMap((record, i) => beyondRecord(set, record, file.records[i]));

@@ -166,9 +166,9 @@ async function readZone(entry: ZoneEntry, read: ReadFile, edited: boolean): Prom
   const faults: Fault[] = [];
   const sets: FileSet[] = [];
   for (const file of entry.files) {
-    const found = await readFile(file, entry, read, edited);
-    if (found.ok) for (const set of found.value) sets.push(set);
-    else for (const fault of found.faults) faults.push(fault);
+    const fileResult = await readFile(file, entry, read, edited);
+    if (fileResult.ok) for (const set of fileResult.value) sets.push(set);
+    else for (const fault of fileResult.faults) faults.push(fault);
   }
   if (faults.length > 0) return failAll(faults);
   const whole = withBeyond(sets, entry.sets, entry.name, faults);

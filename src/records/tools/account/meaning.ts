@@ -20,9 +20,10 @@ export function faultsOfZones(zones: readonly ZoneEntry[], allowedPrimaries: rea
 /** The tokens with canonical names. */
 export function readTokens(tokens: Manifest["tokens"], faults: Fault[]): readonly NamedScope[] {
   return tokens.map(({ name, scope }, i) => {
-    const found: Fault[] = [];
-    const read = readScope(scope, found, Number.POSITIVE_INFINITY);
-    for (const fault of found) faults.push(manifestFault(`tokens/${i}/scope/${fault.where}`, faultInWords(fault)));
+    const scopeFaults: Fault[] = [];
+    const read = readScope(scope, scopeFaults, Number.POSITIVE_INFINITY);
+    for (const fault of scopeFaults)
+      faults.push(manifestFault(`tokens/${i}/scope/${fault.where}`, faultInWords(fault)));
     return { name, scope: read };
   });
 }

@@ -15,14 +15,14 @@ export function createIndexCheck(tables: Tables, step: Step) {
     const rows = await tables.find(storeTables.ids, keys);
     const index = new Map(rows.map((row) => [row[0], named<IdRow>(storeTables.ids, row)]));
     for (const place of waiting) {
-      const found = index.get(place.id);
+      const indexRow = index.get(place.id);
       // A second record with this id is then reported as missing from the index.
       index.delete(place.id);
-      if (found !== undefined && placeText(found) === placeText(place)) continue;
+      if (indexRow !== undefined && placeText(indexRow) === placeText(place)) continue;
       step.fault(
         "index-wrong",
         placeText(place),
-        `its record ${place.id} ${found === undefined ? "is missing from the index, or another record has the same id" : `is in the index under ${placeText(found)}`}`,
+        `its record ${place.id} ${indexRow === undefined ? "is missing from the index, or another record has the same id" : `is in the index under ${placeText(indexRow)}`}`,
         "write the set again through an API, or restore a backup",
       );
     }
@@ -30,9 +30,9 @@ export function createIndexCheck(tables: Tables, step: Step) {
   };
 
   return {
-    add: async (zone: number, { owner, type, records: held }: RRset): Promise<void> => {
-      records += held.length;
-      for (const { id } of held) {
+    add: async (zone: number, { owner, type, records: recordsOfSet }: RRset): Promise<void> => {
+      records += recordsOfSet.length;
+      for (const { id } of recordsOfSet) {
         waiting.push({ id, zone, owner, type });
         if (waiting.length >= batchSize) await compare();
       }

@@ -74,9 +74,9 @@ export async function checkReferences(tables: Tables, step: Step): Promise<void>
 /** Zones that are published at a provider have an account there, and a note of how far they are. */
 export async function checkPublications(tables: Tables, step: Step): Promise<void> {
   const ids = async (table: Table, column: string): Promise<ReadonlySet<CellValue | undefined>> => {
-    const found = new Set<CellValue | undefined>();
-    for await (const row of eachNamed(tables, table, step)) found.add(row[column]);
-    return found;
+    const values = new Set<CellValue | undefined>();
+    for await (const row of eachNamed(tables, table, step)) values.add(row[column]);
+    return values;
   };
   const accounts = await ids(providers, "id");
   const noted = await ids(publishedZones, "zone");

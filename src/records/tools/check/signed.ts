@@ -86,9 +86,9 @@ function checkSignatures(name: SignedName, { name: zone }: ZoneRow, step: Step):
   const own = isCut ? types.filter((type) => type === dnssecTypes.ds) : types;
   const there = generated.map(({ owner: at, type }) => [at, typeCode(type)] as const);
   const needed = [...own.map((type) => [owner, type] as const), ...there.filter(([, type]) => type !== rrsig)];
-  const found = signaturesIn(name);
+  const signatures = signaturesIn(name);
   const lacking = needed
-    .filter(([at, type]) => !found.get(generatedKey(at, type))?.length)
+    .filter(([at, type]) => !signatures.get(generatedKey(at, type))?.length)
     .map(([, type]) => typeNamed(type));
   if (lacking.length > 0)
     step.fault("signature-missing", `zone ${zone}, ${owner}`, `${lacking.join(", ")} is not signed`, signAgain);

@@ -83,11 +83,11 @@ export function fileState(path: string): FileState {
   let database: DatabaseSync | undefined;
   try {
     database = openQuietly(path);
-    const found = database
+    const tables = database
       .prepare("SELECT name FROM sqlite_master WHERE name IN ('accounts', 'zones', 'changes')")
       .all();
     const steps = Number(database.prepare("PRAGMA user_version").get()?.user_version);
-    if (found.length < 3 || steps < migrations.length) return { kind: "not-ours" };
+    if (tables.length < 3 || steps < migrations.length) return { kind: "not-ours" };
     return steps === migrations.length ? { kind: "good" } : { kind: "newer", steps };
   } catch (error) {
     const { errcode, message } = error as Error & { readonly errcode?: number };

@@ -9,10 +9,10 @@ export type ExternalAddress =
   | { readonly kind: "not-found" };
 
 export async function readExternalAddress(device: UpnpDevice, signal: AbortSignal): Promise<ExternalAddress> {
-  const found = await device.find(signal);
-  if (found.kind !== "found") return found;
+  const search = await device.find(signal);
+  if (search.kind !== "found") return search;
   const answers: ExternalAddress[] = [];
-  for (const connection of found.connections) {
+  for (const connection of search.connections) {
     const answer = await device.call(connection, "GetExternalIPAddress", signal);
     if (answer.kind === "answer") answers.push(addressIn(answer.value("NewExternalIPAddress")));
     else if (answer.kind === "failed") answers.push(answer);

@@ -42,12 +42,12 @@ export async function findRouters(finding: Finding, signal: AbortSignal): Promis
   const described = await Promise.all(
     [...byAddress.values()].map((answer) => describe(answer, gateway, finding, signal)),
   );
-  const found = described.filter((router) => router !== undefined);
-  if (gateway !== undefined && !found.some(({ isOwn }) => isOwn)) {
+  const routers = described.filter((router) => router !== undefined);
+  if (gateway !== undefined && !routers.some(({ isOwn }) => isOwn)) {
     const natPmp = await askNatPmp(gateway, signal);
-    if (natPmp.kind === "address") found.push({ ...byNatPmp, address: gateway, ...externalOf(natPmp.text) });
+    if (natPmp.kind === "address") routers.push({ ...byNatPmp, address: gateway, ...externalOf(natPmp.text) });
   }
-  return found.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn));
+  return routers.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn));
 }
 
 const byNatPmp = { kind: "igd", name: "a router with NAT-PMP", isOwn: true } as const;
@@ -62,12 +62,12 @@ async function describe(
 ): Promise<FoundRouter | undefined> {
   const device = createUpnpDevice(async () => location, { timeout: 3_000, connect });
   try {
-    const found = await device.find(signal);
-    if (found.kind !== "found") return undefined;
-    const kind = /^AVM\b|FRITZ!/i.test(`${found.manufacturer} ${found.name}`) ? "fritzbox" : "igd";
+    const search = await device.find(signal);
+    if (search.kind !== "found") return undefined;
+    const kind = /^AVM\b|FRITZ!/i.test(`${search.manufacturer} ${search.name}`) ? "fritzbox" : "igd";
     const external = await readExternalAddress(device, signal);
     const externalAddress = external.kind === "address" ? externalOf(external.text) : {};
-    return { kind, name: found.name, address, ...externalAddress, isOwn: address === gateway };
+    return { kind, name: search.name, address, ...externalAddress, isOwn: address === gateway };
   } finally {
     device.close();
   }

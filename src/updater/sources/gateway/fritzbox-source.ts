@@ -27,10 +27,10 @@ export function createFritzboxSource(
   const box = createUpnpDevice(() => locate(url, resolve, timeout), { timeout, connect });
 
   const read = async (signal: AbortSignal): Promise<SourceReading> => {
-    const found = await box.find(signal);
-    if (found.kind === "not-found") return unavailable(`${url.host} does not answer`, turnOn);
-    if (found.kind === "failed") return unavailable(found.because, turnOn);
-    const [connection] = found.connections;
+    const search = await box.find(signal);
+    if (search.kind === "not-found") return unavailable(`${url.host} does not answer`, turnOn);
+    if (search.kind === "failed") return unavailable(search.because, turnOn);
+    const [connection] = search.connections;
     if (!connection) return unavailable(`${url.host} has no connection to the internet`, turnOn);
     const answers: Exclude<SoapAnswer, Failed>[] = [];
     for (const action of ["GetExternalIPAddress", "X_AVM_DE_GetExternalIPv6Address", "X_AVM_DE_GetIPv6Prefix"]) {
@@ -46,14 +46,14 @@ export function createFritzboxSource(
     read,
     async follow(hear, signal) {
       const first = await read(signal);
-      const found = box.events();
-      if (first.kind === "unavailable" || !found) return { kind: found ? "ended" : "not-offered" };
+      const eventService = box.events();
+      if (first.kind === "unavailable" || !eventService) return { kind: eventService ? "ended" : "not-offered" };
       const onChange = async () => {
         const reading = await read(signal);
         if (!signal.aborted) hear(reading);
-        return box.events()?.events.href === found.events.href;
+        return box.events()?.events.href === eventService.events.href;
       };
-      return followEvents({ ...found, onChange, times: checkWithin(interval) }, signal);
+      return followEvents({ ...eventService, onChange, times: checkWithin(interval) }, signal);
     },
     close: () => box.close(),
   };

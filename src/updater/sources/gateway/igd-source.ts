@@ -72,15 +72,15 @@ export function createIgdSource(config: IgdSource, connect: Connect, interval?: 
       // Only UPnP has events: it may work again.
       if (isUpnpBroken) last = undefined;
       const first = await read(signal);
-      const found = last === "upnp" ? upnp.events() : undefined;
+      const eventService = last === "upnp" ? upnp.events() : undefined;
       if (first.kind === "unavailable" || isUpnpBroken) return { kind: "ended" };
-      if (!found) return { kind: "not-offered" };
+      if (!eventService) return { kind: "not-offered" };
       const onChange = async () => {
         const reading = await read(signal);
         if (!signal.aborted) hear(reading);
-        return upnp.events()?.events.href === found.events.href;
+        return upnp.events()?.events.href === eventService.events.href;
       };
-      return followEvents({ ...found, port: config.eventPort, onChange, times: checkWithin(interval) }, signal);
+      return followEvents({ ...eventService, port: config.eventPort, onChange, times: checkWithin(interval) }, signal);
     },
     close: () => upnp.close(),
   };

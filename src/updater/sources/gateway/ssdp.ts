@@ -29,17 +29,17 @@ const wanted = [1, 2].map((version) => `urn:schemas-upnp-org:device:InternetGate
 
 /** All gateways that answer, without duplicate locations. Never throws: without a network there are no answers. */
 export async function searchGateways(search: Search, signal: AbortSignal): Promise<readonly SsdpAnswer[]> {
-  const found = new Map<string, SsdpAnswer>();
+  const answers = new Map<string, SsdpAnswer>();
   const enough = new AbortController();
   const over = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(search.wait)]);
   const hear = (message: Buffer, address: string) => {
     const answer = readAnswer(message, address);
-    if (!answer || found.size >= mostAnswers) return;
-    found.set(answer.location.href, answer);
+    if (!answer || answers.size >= mostAnswers) return;
+    answers.set(answer.location.href, answer);
     if (search.isEnough?.(answer)) enough.abort();
   };
   await Promise.all((search.places ?? placesOf(search)).map((place) => searchAt(place, search.wait, hear, over)));
-  return [...found.values()];
+  return [...answers.values()];
 }
 
 /** A multicast is sent on one network only, so each network gets its own. */

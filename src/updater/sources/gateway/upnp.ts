@@ -47,9 +47,9 @@ export function createUpnpDevice(locate: Locate, { timeout, connect }: UpnpOptio
   return {
     async find(signal: AbortSignal): Promise<GatewaySearch> {
       if (cachedGateway) return { kind: "found", ...cachedGateway };
-      const found = await find(signal);
-      if (found.kind === "found") cachedGateway = found;
-      return found;
+      const search = await find(signal);
+      if (search.kind === "found") cachedGateway = search;
+      return search;
     },
     /** Forgets the description if there is no answer. */
     async call({ control, service }: WanConnection, action: string, signal: AbortSignal): Promise<SoapAnswer> {

@@ -26,8 +26,8 @@ export function matches(match: Match, { status, body }: SeenAnswer, values: Valu
   if (json === undefined) return true;
   const content = parsed(body);
   return [...json].every(([path, wanted]) => {
-    const found = at(content, fill(path, values));
-    return found !== undefined && found !== null && (wanted === "*" || asText(found) === fill(wanted, values));
+    const member = at(content, fill(path, values));
+    return member !== undefined && member !== null && (wanted === "*" || asText(member) === fill(wanted, values));
   });
 }
 
@@ -55,12 +55,12 @@ const asText = (value: unknown): string =>
       : `${value as number | boolean}`;
 
 function at(content: unknown, path: string): unknown {
-  let found: unknown = content;
+  let member: unknown = content;
   for (const key of path.split(".")) {
-    if (Array.isArray(found)) found = found[Number(key)];
-    else found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+    if (Array.isArray(member)) member = member[Number(key)];
+    else member = isObject(member) && Object.hasOwn(member, key) ? member[key] : undefined;
   }
-  return found;
+  return member;
 }
 
 function parsed(body: string): unknown {

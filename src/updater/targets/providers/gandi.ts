@@ -69,13 +69,13 @@ function gandiCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined
     },
     async zones(signal) {
       const answer = await api.list("/domains", "?per_page=1000", signal);
-      const found = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
-      return mapFound(found, (domains) => domains.map(({ fqdn }) => ({ id: fqdn, name: fqdn })));
+      const lookup = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
+      return mapFound(lookup, (domains) => domains.map(({ fqdn }) => ({ id: fqdn, name: fqdn })));
     },
     async records(zone, signal) {
       const answer = await api.list(`${zonePath(zone)}/records`, "?per_page=1000", signal);
-      const found = listIn(answer, { service, key: "list", what: "record sets", isItem: isSet, zone });
-      return mapFound(found, (sets) =>
+      const lookup = listIn(answer, { service, key: "list", what: "record sets", isItem: isSet, zone });
+      return mapFound(lookup, (sets) =>
         sets.flatMap(({ rrset_name: name, rrset_type: type, rrset_ttl: ttl, rrset_values: values }) =>
           values.map((value) => ({ name, type, value, ttl })),
         ),

@@ -49,8 +49,8 @@ function godaddyCalls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
   return {
     service,
     async read(set, signal) {
-      const found = await recordsAt(pathOf(set), set.zone, signal);
-      return mapFound(found, (records) => {
+      const lookup = await recordsAt(pathOf(set), set.zone, signal);
+      return mapFound(lookup, (records) => {
         const own = records.filter(({ name, type }) => name === set.name && type === set.type);
         const [first] = own;
         return first && { values: own.map(({ data }) => data), ttl: first.ttl, raw: undefined };
@@ -63,12 +63,12 @@ function godaddyCalls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
     },
     async zones(signal) {
       const answer = await api.get("/v1/domains?limit=1000", signal);
-      const found = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
-      return mapFound(found, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
+      const lookup = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
+      return mapFound(lookup, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
     },
     async records(zone, signal) {
-      const found = await recordsAt(zonePath(zone), zone, signal);
-      return mapFound(found, (all) => all.map(({ name, type, data, ttl }) => ({ name, type, value: data, ttl })));
+      const lookup = await recordsAt(zonePath(zone), zone, signal);
+      return mapFound(lookup, (all) => all.map(({ name, type, data, ttl }) => ({ name, type, value: data, ttl })));
     },
     close: () => client.close(),
   };

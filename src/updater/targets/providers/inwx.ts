@@ -78,8 +78,8 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
       const answer = await ask("nameserver.info", { domain: zone, ...filter }, signal);
       // Without such records, there is no list.
       const listed = answer.kind === "ok" ? { ...answer, value: { record: [], ...answer.value } } : answer;
-      const found = listIn(listed, { service, key: "record", what: "records", isItem: isRecord, zone });
-      return mapFound(found, (records) =>
+      const lookup = listIn(listed, { service, key: "record", what: "records", isItem: isRecord, zone });
+      return mapFound(lookup, (records) =>
         records.map(({ id, name, type, content, ttl }) => ({
           name: listedName(name, zone),
           type,
@@ -99,7 +99,7 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
       return withoutContent(written);
     },
     async zones(signal) {
-      const found = await followPages(service, "1", async (page): Promise<ListedPage<Domain> | TargetFault> => {
+      const lookup = await followPages(service, "1", async (page): Promise<ListedPage<Domain> | TargetFault> => {
         const answer = await ask("nameserver.list", { page: Number(page), pagelimit }, signal);
         const listed = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
         if (listed.kind !== "found") return listed;
@@ -109,7 +109,7 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId
           next: listed.value.length < pagelimit ? "" : `${Number(page) + 1}`,
         };
       });
-      return mapFound(found, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
+      return mapFound(lookup, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
     },
     close: () => client.close(),
   };

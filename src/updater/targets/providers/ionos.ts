@@ -46,8 +46,8 @@ function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Raw> {
 
   const zones = async (signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>> => {
     const answer = await api.get("/zones", signal);
-    const found = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
-    return mapFound(found, (list) => {
+    const lookup = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
+    return mapFound(lookup, (list) => {
       for (const { id, name } of list) zoneIds.set(zoneNameOf(name), id);
       return list.map(({ id, name }) => ({ id, name: zoneNameOf(name) }));
     });
@@ -57,15 +57,15 @@ function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Raw> {
     service,
     async recordsIn(zone, set, signal) {
       if (!zoneIds.has(zone)) {
-        const found = await zones(signal);
-        if (found.kind !== "found") return found;
+        const zonesLookup = await zones(signal);
+        if (zonesLookup.kind !== "found") return zonesLookup;
         if (!zoneIds.has(zone)) return noZone(zone, service);
       }
       const query = set ? `?recordName=${encodeURIComponent(absoluteName(set.name, zone))}&recordType=${set.type}` : "";
       const answer = await api.get(`/zones/${zoneIds.get(zone)}${query}`, signal);
       if (answer.kind === "absent") zoneIds.delete(zone);
-      const found = listIn(answer, { service, key: "records", what: "records", isItem: isRecord, zone });
-      return mapFound(found, (records) =>
+      const lookup = listIn(answer, { service, key: "records", what: "records", isItem: isRecord, zone });
+      return mapFound(lookup, (records) =>
         records.map(({ id, name, type, content, ttl, disabled }) => ({
           name: listedName(name, zone),
           type,

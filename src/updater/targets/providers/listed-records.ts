@@ -33,17 +33,17 @@ export type RecordCalls<Raw> = Omit<SetCalls<Raw>, "read" | "records"> & {
 const setsOfRecords = <Raw>({ recordsIn, ...calls }: RecordCalls<Raw>): SetCalls<Raw> => ({
   ...calls,
   async read(set, signal) {
-    const found = await recordsIn(set.zone, set, signal);
-    if (found.kind !== "found") return found;
-    const records = found.value.filter(({ name, type }) => name === set.name && type === set.type);
+    const recordsLookup = await recordsIn(set.zone, set, signal);
+    if (recordsLookup.kind !== "found") return recordsLookup;
+    const records = recordsLookup.value.filter(({ name, type }) => name === set.name && type === set.type);
     const [first] = records;
     const value = first && { values: records.map((each) => each.value), ttl: first.ttl, raw: first.raw };
     return { kind: "found", value };
   },
   async records(zone, signal) {
-    const found = await recordsIn(zone, undefined, signal);
-    if (found.kind !== "found") return found;
-    const all = found.value.map(({ name, type, value, ttl }) => ({
+    const recordsLookup = await recordsIn(zone, undefined, signal);
+    if (recordsLookup.kind !== "found") return recordsLookup;
+    const all = recordsLookup.value.map(({ name, type, value, ttl }) => ({
       name,
       type,
       value,

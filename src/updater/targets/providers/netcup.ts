@@ -96,8 +96,8 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
     service,
     async recordsIn(zone, _set, signal) {
       const answer = await ask("infoDnsRecords", { domainname: zone }, signal);
-      const found = listIn(answer, { service, key: "dnsrecords", what: "records", isItem: isRecord, zone });
-      return mapFound(found, (records) =>
+      const lookup = listIn(answer, { service, key: "dnsrecords", what: "records", isItem: isRecord, zone });
+      return mapFound(lookup, (records) =>
         records.map(({ id, hostname: name, type, destination: value }) => ({ name, type, value, ttl: null, raw: id })),
       );
     },

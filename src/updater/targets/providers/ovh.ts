@@ -127,8 +127,8 @@ function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
     lastStep: new LastStep(service, (zone, signal) => api.send("POST", `${pathOf(zone)}/refresh`, {}, success, signal)),
     async zones(signal) {
       const answer = await api.get("/domain/zone", signal);
-      const found = listIn(answer, { service, key: "list", what: "zones", isItem: isText });
-      return mapFound(found, (names) => names.map((name) => ({ id: name, name })));
+      const lookup = listIn(answer, { service, key: "list", what: "zones", isItem: isText });
+      return mapFound(lookup, (names) => names.map((name) => ({ id: name, name })));
     },
     close: () => client.close(),
   };

@@ -77,12 +77,12 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
     service,
     async read(set, signal) {
       const owner = absoluteName(set.name, set.zone);
-      const found = await zones.sets(
+      const setsLookup = await zones.sets(
         set.zone,
         `maxitems=2&name=${encodeURIComponent(owner).replaceAll("*", "%2A")}&type=${set.type}`,
         signal,
       );
-      return found.kind === "found" ? currentSetOf(found.value, set) : found;
+      return setsLookup.kind === "found" ? currentSetOf(setsLookup.value, set) : setsLookup;
     },
     write: (set, content, current, signal) => zones.change([{ set, content, current }], signal),
     remove: (set, current, signal) => zones.change([{ set, current }], signal),
@@ -96,9 +96,9 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
     room: { of: charactersOf, most: 32_000 },
     zones: (signal) => zones.from("maxitems=100", nextZones, signal),
     async records(zone, signal) {
-      const found = await zones.allSets(zone, signal);
-      if (found.kind !== "found") return found;
-      const listed = found.value.flatMap((set) => {
+      const setsLookup = await zones.allSets(zone, signal);
+      if (setsLookup.kind !== "found") return setsLookup;
+      const listed = setsLookup.value.flatMap((set) => {
         const [type = "", ttl] = [textIn(set, "Type"), Number(textIn(set, "TTL"))];
         const more = { name: listedName(nameIn(set), zone), type, ...(ttl ? { ttl } : {}) };
         return findElements(set, "ResourceRecord").map((record) => ({ ...more, value: textIn(record, "Value") ?? "" }));
@@ -176,9 +176,9 @@ class Route53Zones {
     if (cachedId !== undefined) return { kind: "found", value: cachedId };
     // Private zones may have the same name.
     const next: ZoneLookup = (xml, zones) => (zones.every(({ name }) => name === zone) ? nextZones(xml) : "");
-    const found = await this.from(`dnsname=${zone}&maxitems=10`, next, signal);
-    if (found.kind !== "found") return found;
-    const id = found.value.find(({ name }) => name === zone)?.id;
+    const zonesLookup = await this.from(`dnsname=${zone}&maxitems=10`, next, signal);
+    if (zonesLookup.kind !== "found") return zonesLookup;
+    const id = zonesLookup.value.find(({ name }) => name === zone)?.id;
     if (!id) return noZone(zone, service);
     this.#ids.set(zone, id);
     return { kind: "found", value: id };

@@ -51,9 +51,9 @@ function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone
   return {
     service,
     async recordsIn(zone, _, signal) {
-      const found = await zones.named(zone, signal);
-      if (found.kind !== "found") return found;
-      const { Id, Records } = found.value;
+      const zoneLookup = await zones.named(zone, signal);
+      if (zoneLookup.kind !== "found") return zoneLookup;
+      const { Id, Records } = zoneLookup.value;
       const records = Records.map((record) => ({
         name: record.Name === "" ? "@" : record.Name,
         type: types[record.Type] ?? `TYPE${record.Type}`,
@@ -76,10 +76,10 @@ function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone
         );
         return withoutContent(written);
       }
-      const found = await zones.named(zone, signal);
-      if (found.kind !== "found") return { kind: "refused", because: found };
+      const zoneLookup = await zones.named(zone, signal);
+      if (zoneLookup.kind !== "found") return { kind: "refused", because: zoneLookup };
       const content = { Type: types.indexOf(type), Name: name === "@" ? "" : name, Value: value, Ttl: ttl ?? usualTtl };
-      const written = await api.send("PUT", `/dnszone/${found.value.Id}/records`, content, [201], signal);
+      const written = await api.send("PUT", `/dnszone/${zoneLookup.value.Id}/records`, content, [201], signal);
       return withoutContent(written);
     },
     async zones(signal) {

@@ -66,8 +66,8 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<st
       const below = set === undefined || set.name === "@" ? "" : `/${encodeURIComponent(set.name)}`;
       const path = set ? `/dns/retrieveByNameType/${zone}/${set.type}${below}` : `/dns/retrieve/${zone}`;
       const answer = await ask(path, signal);
-      const found = listIn(answer, { service, key: "records", what: "records", isItem: isRecord, zone });
-      return mapFound(found, (records) =>
+      const lookup = listIn(answer, { service, key: "records", what: "records", isItem: isRecord, zone });
+      return mapFound(lookup, (records) =>
         records.map(({ id, name, type, content, ttl }) => ({
           name: listedName(name, zone),
           type,
@@ -91,10 +91,10 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<st
     async zones(signal) {
       const all = await followPages(service, "0", async (start): Promise<ListedPage<string> | TargetFault> => {
         const answer = await ask("/domain/listAll", signal, { start });
-        const found = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
-        if (found.kind !== "found") return found;
-        const next = found.value.length < perPage ? "" : String(Number(start) + perPage);
-        return { kind: "page", items: found.value.map(({ domain }) => domain), next };
+        const lookup = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
+        if (lookup.kind !== "found") return lookup;
+        const next = lookup.value.length < perPage ? "" : String(Number(start) + perPage);
+        return { kind: "page", items: lookup.value.map(({ domain }) => domain), next };
       });
       return mapFound(all, (domains) => domains.map((domain) => ({ id: domain, name: domain })));
     },

@@ -57,12 +57,12 @@ function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<
     service,
     /** The old address is removed when the list shows the new one beside it: the name always has an address. */
     async recordsIn(zone, set, signal) {
-      const found = await lists.records(zone, signal);
+      const recordsLookup = await lists.records(zone, signal);
       const old = set && replaced.get(keyOf(set));
-      if (found.kind !== "found" || !set || !old) return found;
-      const values = found.value.filter(({ name, type }) => name === set.name && type === set.type);
+      if (recordsLookup.kind !== "found" || !set || !old) return recordsLookup;
+      const values = recordsLookup.value.filter(({ name, type }) => name === set.name && type === set.type);
       const isBeside = values.length === 2 && values.some(({ value }) => value === old.address);
-      if (!isBeside) return found;
+      if (!isBeside) return recordsLookup;
       const { type, name, address } = old;
       const removed = await api.send("DELETE", pathOf(zone), [{ type, name, address }], [204], signal);
       if (removed.kind === "refused")

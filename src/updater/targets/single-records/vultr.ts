@@ -57,10 +57,10 @@ function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string
   return {
     service,
     async recordsIn(zone, _, signal) {
-      const found = await listed(pathOf(zone), "records", isRecord, signal);
-      if (found.kind === "absent") return noZone(zone, service);
-      if (found.kind !== "found") return found as Exclude<typeof found, { kind: "ok" }>;
-      const records = found.value.map(({ id, name, type, data, ttl }) => ({
+      const recordsLookup = await listed(pathOf(zone), "records", isRecord, signal);
+      if (recordsLookup.kind === "absent") return noZone(zone, service);
+      if (recordsLookup.kind !== "found") return recordsLookup as Exclude<typeof recordsLookup, { kind: "ok" }>;
+      const records = recordsLookup.value.map(({ id, name, type, data, ttl }) => ({
         name: name === "" ? "@" : name,
         type,
         value: data,
@@ -88,10 +88,10 @@ function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string
       return withoutContent(written);
     },
     async zones(signal) {
-      const found = await listed("/v2/domains", "domains", isDomain, signal);
-      if (found.kind === "absent") return unknownCall(found, service);
-      if (found.kind !== "found") return found as Exclude<typeof found, { kind: "ok" }>;
-      return { kind: "found", value: found.value.map(({ domain }) => ({ id: domain, name: domain })) };
+      const domainsLookup = await listed("/v2/domains", "domains", isDomain, signal);
+      if (domainsLookup.kind === "absent") return unknownCall(domainsLookup, service);
+      if (domainsLookup.kind !== "found") return domainsLookup as Exclude<typeof domainsLookup, { kind: "ok" }>;
+      return { kind: "found", value: domainsLookup.value.map(({ domain }) => ({ id: domain, name: domain })) };
     },
     close: () => client.close(),
   };
