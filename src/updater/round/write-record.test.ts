@@ -171,7 +171,7 @@ describe("an update that is previewed", () => {
       "the record holds another address",
       { held: found("9.9.9.8") },
       update("compare"),
-      { plan: { kind: "replace" }, found: { values: ["9.9.9.8"] } },
+      { plan: { kind: "replace" }, contentBefore: { values: ["9.9.9.8"] } },
     ],
     ["the record is missing", { held: missing }, update("replace"), { outcome: { kind: "refused", fault: missing } }],
     [
