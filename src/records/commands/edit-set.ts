@@ -15,10 +15,10 @@ import type { ActRule, DecideAct } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { editedSet, placed, setAt } from "./edit/set.ts";
 import { readPlace, type SetKey } from "./edit/values.ts";
-import type { OnceOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
+import type { IdempotencyOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
 import { noChange, writtenBy } from "./write.ts";
 
-export type EditSet = OnceOption & {
+export type EditSet = IdempotencyOption & {
   readonly kind: "edit-set";
   readonly actor: Actor;
   readonly target: SetTarget;
@@ -28,7 +28,7 @@ export type EditSet = OnceOption & {
 
 /** The only write of one set. */
 export function editSetRule(command: EditSet): ActRule<SetDone | NotDone> {
-  const { actor, target, edit, now, once } = command;
+  const { actor, target, edit, now, idempotencyKey } = command;
   const permittedView = permissionsAt(() => now);
   const stamp = { now, newId: newRecordIds() };
   const decide: DecideAct<SetDone | NotDone> = (view) => {
@@ -53,7 +53,7 @@ export function editSetRule(command: EditSet): ActRule<SetDone | NotDone> {
     const place = readPlace(target.name, target.type, name);
     return place.ok ? [place.value.owner] : [];
   };
-  const request = { ...writtenBy(actor, now), at: target.zone, owners, ...(once && { once }) };
+  const request = { ...writtenBy(actor, now), at: target.zone, owners, ...(idempotencyKey && { idempotencyKey }) };
   return { kind: "act", request, decide };
 }
 

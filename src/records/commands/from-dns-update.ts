@@ -95,8 +95,8 @@ export const actorOfUpdate = ({ account, update: { key, from } }: UpdateByDns): 
 export function dnsUpdateRule(command: UpdateByDns): ActRule<DnsUpdated> {
   const { account, number, update, ids } = command;
   const owners = [...new Set([...update.prerequisites, ...update.updates].map((each) => each.owner))];
-  const once = { key: update.signature, fingerprint: signatures.fingerprint };
-  const by = { actor: labelOf(update.key), now: update.now, once };
+  const idempotencyKey = { key: update.signature, fingerprint: signatures.fingerprint };
+  const by = { actor: labelOf(update.key), now: update.now, idempotencyKey };
   return {
     kind: "act",
     request: { account, at: { number }, owners: () => owners, ...by },

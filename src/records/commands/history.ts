@@ -5,7 +5,7 @@ import type { LoggedChange, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type PermittedView } from "../queries/permitted-view.ts";
 import type { RecordStore } from "../store/port.ts";
-import type { Done, OnceOption, Written } from "./requests.ts";
+import type { Done, IdempotencyOption, Written } from "./requests.ts";
 import { undoChangesRule, undoing } from "./undo.ts";
 import { writtenBefore, writtenIn } from "./write.ts";
 
@@ -60,12 +60,17 @@ class HistoryOperations {
   };
 
   /** Undoes one write with a new write; refused if what it changed has changed again since. */
-  readonly undo = async (actor: Actor, key: ZoneKey, serial: number, onceOption: OnceOption = {}): Promise<Written> => {
+  readonly undo = async (
+    actor: Actor,
+    key: ZoneKey,
+    serial: number,
+    idempotency: IdempotencyOption = {},
+  ): Promise<Written> => {
     const [store, schedule] = [this.#store, this.#schedule];
     const zone = await this.#permittedView.openZone(actor, key);
     const rows = zone ? await this.#changesOf(actor, zone, serial) : [];
     if (zone === undefined || rows.length === 0) {
-      const before = await writtenBefore(store, actor, key, onceOption, this.#now());
+      const before = await writtenBefore(store, actor, key, idempotency, this.#now());
       return zone && before.kind === "missing" ? missing("record") : before;
     }
     const seen = await schedule.run(
@@ -74,7 +79,7 @@ class HistoryOperations {
     );
     if (seen.includes(false)) return missing("record");
     const { changes, settings } = await schedule.run(actor.account, undoing(rows));
-    const by = { actor, at: key, now: this.#now(), parts: changes.length, ...onceOption };
+    const by = { actor, at: key, now: this.#now(), parts: changes.length, ...idempotency };
     return writtenIn<Done>(await store.run({ kind: "undo-changes", ...by, changes, settings }, undoChangesRule));
   };
 

@@ -5,7 +5,7 @@ import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Action, PlacedRecord, PrimaryServer, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import type { NotDone } from "../queries/permitted-view.ts";
-import type { Once } from "../store/port.ts";
+import type { IdempotencyKey } from "../store/port.ts";
 
 /** What a caller asks for and what it gets, as the APIs and the operations of the service agree on it. */
 
@@ -79,7 +79,7 @@ export type NewZoneDraft = {
 export type PlacedServer = { readonly zone: Zone; readonly server: PrimaryServer };
 
 /** Options of a write by an API that stores its writes as actions. */
-export type OnceOption = { readonly once?: Once };
+export type IdempotencyOption = { readonly idempotencyKey?: IdempotencyKey };
 
 export type Done = { readonly kind: "done" };
 

@@ -17,7 +17,7 @@ import type { ActRule, DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { withDraft } from "./edit/set.ts";
 import { readPlace, type SetKey } from "./edit/values.ts";
-import type { Done, OnceOption, SetChange, Written } from "./requests.ts";
+import type { Done, IdempotencyOption, SetChange, Written } from "./requests.ts";
 import { noChange, writtenBy, writtenIn } from "./write.ts";
 
 type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?: number | undefined };
@@ -28,14 +28,19 @@ type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?
  */
 export function changesOperations({ store, now }: RecordServiceOptions) {
   return {
-    changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, onceOption: OnceOption = {}): Promise<Written> => {
-      const by = { actor, now: now(), parts: wanted.changes.length, ...onceOption };
+    changeSets: async (
+      actor: Actor,
+      key: ZoneKey,
+      wanted: Wanted,
+      idempotency: IdempotencyOption = {},
+    ): Promise<Written> => {
+      const by = { actor, now: now(), parts: wanted.changes.length, ...idempotency };
       return writtenIn<Done>(await store.run({ kind: "change-sets", ...by, zone: key, ...wanted }, changeSetsRule));
     },
   };
 }
 
-export type ChangeSets = OnceOption &
+export type ChangeSets = IdempotencyOption &
   Wanted & {
     readonly kind: "change-sets";
     readonly actor: Actor;
@@ -45,7 +50,7 @@ export type ChangeSets = OnceOption &
   };
 
 export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
-  const { actor, zone: key, changes, expectedSerial, now, once } = command;
+  const { actor, zone: key, changes, expectedSerial, now, idempotencyKey } = command;
   const permittedView = permissionsAt(() => now);
   const newIds = changes.map(newRecordIds);
   const owners = (zone: Zone) =>
@@ -63,7 +68,7 @@ export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
     if ("kind" in after) return noChange(after);
     return { wanted: after, command: "change_rrsets", result: { kind: "done" } };
   };
-  const request = { ...writtenBy(actor, now), at: key, owners, ...(once && { once }) };
+  const request = { ...writtenBy(actor, now), at: key, owners, ...(idempotencyKey && { idempotencyKey }) };
   return { kind: "act", request, decide };
 }
 

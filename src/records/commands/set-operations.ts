@@ -10,7 +10,7 @@ import type { Page, SetPageQuery, SetPlace } from "../store/port.ts";
 import { zoneFaults } from "./edit/check-write.ts";
 import { readPlace } from "./edit/values.ts";
 import { editSetRule } from "./edit-set.ts";
-import type { OnceOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
+import type { IdempotencyOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
 import { writtenIn } from "./write.ts";
 
 /** Operations on single record sets. */
@@ -67,8 +67,8 @@ export function setOperations(
       }
     },
 
-    editSet: async (actor: Actor, target: SetTarget, edit: SetEdit, onceOption?: OnceOption) => {
-      const command = { kind: "edit-set", actor, target, edit, now: now(), ...onceOption } as const;
+    editSet: async (actor: Actor, target: SetTarget, edit: SetEdit, idempotency?: IdempotencyOption) => {
+      const command = { kind: "edit-set", actor, target, edit, now: now(), ...idempotency } as const;
       return writtenIn<SetDone>(await store.run(command, editSetRule));
     },
   };

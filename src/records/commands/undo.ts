@@ -16,11 +16,11 @@ import {
 } from "../queries/permitted-view.ts";
 import type { ActDecision, ActRule, WriteView } from "../store/port.ts";
 import { checkingWrite, signedStaysPrimary, soaStays, zoneFaults } from "./edit/check-write.ts";
-import type { Done, OnceOption } from "./requests.ts";
+import type { Done, IdempotencyOption } from "./requests.ts";
 import { noChange, writtenBy } from "./write.ts";
 
 /** Undoes one write with a new write. */
-export type UndoChanges = OnceOption & {
+export type UndoChanges = IdempotencyOption & {
   readonly kind: "undo-changes";
   readonly actor: Actor;
   readonly at: ZoneKey;
@@ -37,7 +37,7 @@ const perStep = 10;
 
 /** Refused if what the write changed has changed again since. */
 export function undoChangesRule(command: UndoChanges): ActRule<Done | NotDone> {
-  const { actor, at, changes, settings, now, once } = command;
+  const { actor, at, changes, settings, now, idempotencyKey } = command;
   const permissions = permissionsAt(() => now);
   const newId = newRecordIds();
   function* deciding(view: WriteView): Steps<ActDecision<Done | NotDone>> {
@@ -53,7 +53,7 @@ export function undoChangesRule(command: UndoChanges): ActRule<Done | NotDone> {
   const records = changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
   return {
     kind: "act",
-    request: { ...writtenBy(actor, now), at, owners, records, ...(once && { once }) },
+    request: { ...writtenBy(actor, now), at, owners, records, ...(idempotencyKey && { idempotencyKey }) },
     decide: (view) => inLongerSteps(deciding(view), perStep),
   };
 }

@@ -12,8 +12,8 @@ import {
   type PermittedView,
   refused,
 } from "../queries/permitted-view.ts";
-import type { Acted, ActRule, Command, Once, RecordStore, RunningAction } from "../store/port.ts";
-import type { Done, OnceOption, Written } from "./requests.ts";
+import type { Acted, ActRule, Command, IdempotencyKey, RecordStore, RunningAction } from "../store/port.ts";
+import type { Done, IdempotencyOption, Written } from "./requests.ts";
 
 /** The actor and time of a write, as the store needs them. */
 export const writtenBy = ({ account, label }: Pick<Actor, "account" | "label">, now: Instant) => ({
@@ -38,11 +38,11 @@ export async function writtenBefore(
   store: RecordStore,
   actor: Actor,
   at: ZoneKey,
-  { once }: OnceOption,
+  { idempotencyKey }: IdempotencyOption,
   now: Instant,
 ): Promise<Written> {
-  if (once === undefined) return missing("zone");
-  return writtenIn<Done>(await store.run({ kind: "repeat", actor, at, now, once }, repeatRule));
+  if (idempotencyKey === undefined) return missing("zone");
+  return writtenIn<Done>(await store.run({ kind: "repeat", actor, at, now, idempotencyKey }, repeatRule));
 }
 
 /** Asks for the answer to an earlier request. */
@@ -51,12 +51,12 @@ export type Repeat = {
   readonly actor: Actor;
   readonly at: ZoneKey;
   readonly now: Instant;
-  readonly once: Once;
+  readonly idempotencyKey: IdempotencyKey;
 };
 
-export const repeatRule = ({ actor, at, now, once }: Repeat): ActRule<Done | NotDone> => ({
+export const repeatRule = ({ actor, at, now, idempotencyKey }: Repeat): ActRule<Done | NotDone> => ({
   kind: "act",
-  request: { ...writtenBy(actor, now), at, owners: () => [], once },
+  request: { ...writtenBy(actor, now), at, owners: () => [], idempotencyKey },
   decide: () => noChange(missing("zone")),
 });
 

@@ -207,7 +207,8 @@ export type WriteAllRule<T> = {
 
 /**
  * A write that is recorded as an action, in the same transaction. The result is `"no-zone"` if the account has no such
- * zone. With `once`, it is the earlier result for that key, or `"key-taken"` if the key was used for another request.
+ * zone. With an idempotency key, it is the earlier result for that key, or `"key-taken"` if the key was used for
+ * another request.
  */
 export type ActRule<T> = { readonly kind: "act"; readonly request: ActRequest; readonly decide: DecideAct<T> };
 
@@ -269,11 +270,11 @@ export type ActRequest = NewAct & Pick<WriteRequest, "account" | "owners" | "rec
 export type RunningAction = { id?: number };
 
 type WrittenBy = { readonly actor: string; readonly now: Instant };
-type NewAct = WrittenBy & { readonly once?: Once };
+type NewAct = WrittenBy & { readonly idempotencyKey?: IdempotencyKey };
 export type NewAction = NewAct & { readonly command: string };
 
 /** The same key with the same fingerprint is the same request, repeated within a day. Keys are separate per actor. */
-export type Once = { readonly key: string; readonly fingerprint: string };
+export type IdempotencyKey = { readonly key: string; readonly fingerprint: string };
 
 /** Like `Decide`; a rule that takes long for a large zone returns its decision in steps. */
 export type DecideAct<T> = (view: WriteView) => ActDecision<T> | Steps<ActDecision<T>>;

@@ -21,12 +21,12 @@ export async function fillStore(store: RecordStore, name = "example.org"): Promi
   const actor = { account: account.id, label: "a token", scope: wholeAccount };
   const draft = { mode: "primary", ttl: 3_600, labels: { team: "web" }, primaries: [], locked: false } as const;
   const content = (of: string) => ({ kind: "file", text: zoneText(of) }) as const;
-  must(await service.createZone(actor, { ...draft, name, content: content(name) }, once(`${name} 1`)));
+  must(await service.createZone(actor, { ...draft, name, content: content(name) }, keyed(`${name} 1`)));
   must(
     await service.createZone(
       actor,
       { ...draft, name: `gone.${name}`, content: content(`gone.${name}`) },
-      once(`${name} 2`),
+      keyed(`${name} 2`),
     ),
   );
   must(await service.deleteZone(actor, { name: `gone.${name}` }, {}));
@@ -48,7 +48,7 @@ const one = (name: string, value: string) => ({
   expectedSerial: undefined,
 });
 
-const once = (key: string) => ({ once: { key, fingerprint: "f" } });
+const keyed = (key: string) => ({ idempotencyKey: { key, fingerprint: "f" } });
 
 const zoneText = (name: string): string => `$ORIGIN ${name}.
 $TTL 3600

@@ -4,7 +4,7 @@ import type { RecordType } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { type NewZone, plainSettings, type Zone } from "../../../src/records/model.ts";
 import { signatures } from "../../../src/records/store/kept-actions.ts";
-import type { ActRequest, Once, RecordStore } from "../../../src/records/store/port.ts";
+import type { ActRequest, IdempotencyKey, RecordStore } from "../../../src/records/store/port.ts";
 import { AccessEnded } from "../../../src/records/store/port.ts";
 import { actCreateZoneIn, actOn, createZoneIn } from "./write.ts";
 
@@ -175,11 +175,11 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
     });
 
     describe("an idempotency key", () => {
-      const once: Once = { key: "k", fingerprint: "f" };
+      const idempotencyKey: IdempotencyKey = { key: "k", fingerprint: "f" };
 
       it("makes the same request count once, even if simultaneous", async () => {
         const add = () =>
-          actOn(store, request({ once }), ({ sets }) => ({
+          actOn(store, request({ idempotencyKey }), ({ sets }) => ({
             wanted: [aSet("www", "A", "192.0.2.1"), ...sets.map((set) => ({ ...set, type: "TXT" as const }))],
             command: "add",
             result: { sets: sets.length },
@@ -192,25 +192,35 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       });
 
       it("is refused for another request, is separate per actor, and expires after a day", async () => {
-        await put("192.0.2.1", { once });
-        expect(await put("192.0.2.2", { once: { ...once, fingerprint: "other" } })).toBe("key-taken");
-        expect(await put("192.0.2.2", { once: { ...once, fingerprint: "other" }, actor: "another" })).toMatchObject({
+        await put("192.0.2.1", { idempotencyKey });
+        expect(await put("192.0.2.2", { idempotencyKey: { ...idempotencyKey, fingerprint: "other" } })).toBe(
+          "key-taken",
+        );
+        expect(
+          await put("192.0.2.2", { idempotencyKey: { ...idempotencyKey, fingerprint: "other" }, actor: "another" }),
+        ).toMatchObject({
           result: "192.0.2.2",
         });
-        expect(await put("192.0.2.3", { once, now: at + 86_400_000 - 1 })).toMatchObject({ result: "192.0.2.1" });
-        expect(await put("192.0.2.3", { once, now: at + 86_400_000 })).toMatchObject({ result: "192.0.2.3" });
+        expect(await put("192.0.2.3", { idempotencyKey, now: at + 86_400_000 - 1 })).toMatchObject({
+          result: "192.0.2.1",
+        });
+        expect(await put("192.0.2.3", { idempotencyKey, now: at + 86_400_000 })).toMatchObject({ result: "192.0.2.3" });
       });
 
       it("is not used up by a write that was refused", async () => {
-        await actOn(store, request({ once }), () => ({ wanted: undefined, result: "refused" }));
-        expect(await put("192.0.2.1", { once: { ...once, fingerprint: "other" } })).toMatchObject({
+        await actOn(store, request({ idempotencyKey }), () => ({ wanted: undefined, result: "refused" }));
+        expect(await put("192.0.2.1", { idempotencyKey: { ...idempotencyKey, fingerprint: "other" } })).toMatchObject({
           result: "192.0.2.1",
         });
       });
 
       it("is stored without an action if requested", async () => {
         const put = (rdata: string) =>
-          actOn(store, request({ once }), () => ({ wanted: [aSet("www", "A", rdata)], remember: true, result: rdata }));
+          actOn(store, request({ idempotencyKey }), () => ({
+            wanted: [aSet("www", "A", rdata)],
+            remember: true,
+            result: rdata,
+          }));
         const first = await put("192.0.2.1");
         expect(first).toMatchObject({ result: "192.0.2.1" });
         expect(await put("192.0.2.2")).toEqual(first);
@@ -220,21 +230,25 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
 
       it("for a signature expires after a quarter of an hour; others stay", async () => {
         const signed = { key: "s", fingerprint: signatures.fingerprint };
-        const put = (one: Once, now = at) =>
-          actOn(store, request({ once: one, now }), () => ({ wanted: undefined, remember: true, result: now }));
+        const put = (one: IdempotencyKey, now = at) =>
+          actOn(store, request({ idempotencyKey: one, now }), () => ({
+            wanted: undefined,
+            remember: true,
+            result: now,
+          }));
         await put(signed);
-        await put(once);
+        await put(idempotencyKey);
         const late = at + signatures.kept + 1;
         // Every thousandth key triggers a purge.
         for (let i = 0; i < 1_000; i += 1) void put({ key: `${i}`, fingerprint: "f" }, late);
         await put({ key: "last", fingerprint: "f" }, late);
         expect(await put(signed, late)).toMatchObject({ result: late });
-        expect(await put(once, late)).toMatchObject({ result: at });
+        expect(await put(idempotencyKey, late)).toMatchObject({ result: at });
       });
 
       it("creates a zone once", async () => {
         const make = () =>
-          actCreateZoneIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at, once });
+          actCreateZoneIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at, idempotencyKey });
         const first = await make();
         expect(await make()).toEqual(first);
       });

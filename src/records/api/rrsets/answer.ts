@@ -4,7 +4,7 @@ import { longestKey } from "../../../contract/rrsets-limits.ts";
 import type { MaybeLater } from "../../../core/maybe-later.ts";
 import { zoneNameOf } from "../../../core/names/name.ts";
 import { badInput, type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { OnceOption, SetTarget } from "../../commands/requests.ts";
+import type { IdempotencyOption, SetTarget } from "../../commands/requests.ts";
 import type { Action, ZoneKey } from "../../model.ts";
 import type { ObfuscatedIds } from "../../queries/obfuscated-ids.ts";
 import { type Actor, type NotDone, refused } from "../../queries/permitted-view.ts";
@@ -37,7 +37,7 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   reply: FastifyReply,
   call: {
     readonly read: ReadKeys<Draft>;
-    readonly run: (draft: Draft, onceOption: OnceOption) => Promise<Outcome>;
+    readonly run: (draft: Draft, idempotency: IdempotencyOption) => Promise<Outcome>;
     readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => MaybeLater<Readonly<Record<string, unknown>>>;
     readonly status?: (done: DoneOf<NoInfer<Outcome>>) => number;
     /** For a refusal that the usual messages do not fit. */
@@ -47,9 +47,9 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   const { refusal = answerTo, status = () => 201, answerOf } = call;
   const draft = readBody(request.body, call.read);
   if (!draft.ok) return sendFaults(reply, draft.faults);
-  const onceOption = onceAt(request);
-  if (!onceOption.ok) return sendFaults(reply, onceOption.faults);
-  const outcome = await call.run(draft.value, onceOption.value);
+  const idempotency = idempotencyAt(request);
+  if (!idempotency.ok) return sendFaults(reply, idempotency.faults);
+  const outcome = await call.run(draft.value, idempotency.value);
   if (!isDone(outcome)) return sendError(reply, refusal(outcome as NotDone));
   const shownIds = await request.server.shownIdsFor(request.actor);
   const answer = answerOf && (await answerOf(outcome));
@@ -84,14 +84,14 @@ export function sendPage(
 }
 
 /** Only POSTs take an idempotency key; the other methods are idempotent anyway. */
-function onceAt(request: FastifyRequest): Result<OnceOption> {
+function idempotencyAt(request: FastifyRequest): Result<IdempotencyOption> {
   const key = request.method === "POST" ? request.headers["idempotency-key"] : undefined;
   if (key === undefined) return ok({});
   if (typeof key !== "string" || key === "" || key.length > longestKey) {
     return fail(badInput("Idempotency-Key", `must have 1 to ${longestKey} characters`));
   }
   const sent = `${request.method} ${request.url}\n${JSON.stringify(request.body) ?? ""}`;
-  return ok({ once: { key, fingerprint: hash("sha256", sent, "base64url") } });
+  return ok({ idempotencyKey: { key, fingerprint: hash("sha256", sent, "base64url") } });
 }
 
 type Params = { readonly z: string; readonly n?: string; readonly t?: string };

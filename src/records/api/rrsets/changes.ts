@@ -26,7 +26,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
     (request, reply) =>
       act(request, reply, {
         read: changesFromKeys,
-        run: (wanted, onceOption) => service.changeSets(request.actor, zoneAt(request), wanted, onceOption),
+        run: (wanted, idempotency) => service.changeSets(request.actor, zoneAt(request), wanted, idempotency),
         answerOf,
       }),
   );
@@ -60,7 +60,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
       if (!/^\d{1,10}$/.test(serial)) return sendError(reply, noSuchChange);
       return await act(request, reply, {
         read: readNothing,
-        run: (_, onceOption) => service.undo(request.actor, zoneAt(request), Number(serial), onceOption),
+        run: (_, idempotency) => service.undo(request.actor, zoneAt(request), Number(serial), idempotency),
         answerOf,
         refusal: (notDone) =>
           notDone.kind === "missing" && notDone.what !== "zone" ? noSuchChange : answerTo(notDone),

@@ -4,7 +4,7 @@ import { algorithmChoices, algorithmName, algorithms, dnssecTypes } from "../../
 import { apex } from "../../../core/names/name.ts";
 import type { Fault } from "../../../core/result.ts";
 import { badInput } from "../../../core/result.ts";
-import type { OnceOption } from "../../commands/requests.ts";
+import type { IdempotencyOption } from "../../commands/requests.ts";
 import type { MultiSignerKey, SigningKey, Zone, ZoneKey, ZoneSigning } from "../../model.ts";
 import { type Actor, missing } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
@@ -89,7 +89,7 @@ const addActions =
         act(request, reply, {
           read,
           answerOf,
-          run: (draft, onceOption) => run(request.actor, zoneAt(request), draft, onceOption),
+          run: (draft, idempotency) => run(request.actor, zoneAt(request), draft, idempotency),
         }),
     );
 
@@ -99,7 +99,7 @@ type Run<Draft> = (
   actor: Actor,
   zone: ZoneKey,
   draft: Draft,
-  onceOption: OnceOption,
+  idempotency: IdempotencyOption,
 ) => ReturnType<RecordService["signZone"]>;
 
 const denials = { nsec: "nsec", nsec3: "nsec3" } as const;

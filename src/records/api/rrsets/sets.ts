@@ -64,8 +64,8 @@ function writingRoutes(api: FastifyInstance, service: RecordService): void {
     (request, reply) =>
       act(request, reply, {
         read: setFromKeys,
-        run: ({ name, type, ...draft }, onceOption) =>
-          service.editSet(request.actor, { zone: zoneAt(request), name, type }, { kind: "create", draft }, onceOption),
+        run: ({ name, type, ...draft }, idempotency) =>
+          service.editSet(request.actor, { zone: zoneAt(request), name, type }, { kind: "create", draft }, idempotency),
         answerOf: setAnswer(service, request),
       }),
   );
@@ -117,7 +117,7 @@ export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordServi
   const handler = (read: ReadKeys<SetEdit>, status: number) => (request: FastifyRequest, reply: FastifyReply) =>
     act(request, reply, {
       read,
-      run: (edit, onceOption) => service.editSet(request.actor, setAt(request), edit, onceOption),
+      run: (edit, idempotency) => service.editSet(request.actor, setAt(request), edit, idempotency),
       status: () => status,
     });
   const action = (name: string, summary: string, body: object, read: ReadKeys<SetEdit>, status = 201) => {

@@ -3,7 +3,7 @@ import { answers, bodies, queries } from "../../../contract/rrsets.ts";
 import { zoneNameOf } from "../../../core/names/name.ts";
 import { badInput, type Fault, ok } from "../../../core/result.ts";
 import { zoneFaults } from "../../commands/edit/check-write.ts";
-import type { OnceOption, Written } from "../../commands/requests.ts";
+import type { IdempotencyOption, Written } from "../../commands/requests.ts";
 import { isLarge, type Zone, type ZoneKey } from "../../model.ts";
 import { type Actor, missing } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
@@ -29,7 +29,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     (request, reply) =>
       act(request, reply, {
         read: zoneFromKeys,
-        run: (draft, onceOption) => service.createZone(request.actor, draft, onceOption),
+        run: (draft, idempotency) => service.createZone(request.actor, draft, idempotency),
         answerOf: zoneAnswer(service),
       }),
   );
@@ -122,17 +122,20 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   const handler =
     <Draft>(
       read: ReadKeys<Draft>,
-      run: (actor: Actor, zone: ZoneKey, draft: Draft, onceOption: OnceOption) => Promise<Written>,
+      run: (actor: Actor, zone: ZoneKey, draft: Draft, idempotency: IdempotencyOption) => Promise<Written>,
     ) =>
     (request: FastifyRequest, reply: FastifyReply) =>
-      act(request, reply, { read, run: (draft, onceOption) => run(request.actor, zoneAt(request), draft, onceOption) });
+      act(request, reply, {
+        read,
+        run: (draft, idempotency) => run(request.actor, zoneAt(request), draft, idempotency),
+      });
   const schema = (summary: string, body: object) => ({ tags, summary, body, response: { 201: answers.action } });
   const path = "/zones/:z/actions";
 
   api.delete(
     "/zones/:z",
     { schema: { tags, summary: "Delete a zone with all its record sets", response: { 201: answers.action } } },
-    handler(readNothing, (actor, zone, _, onceOption) => service.deleteZone(actor, zone, onceOption)),
+    handler(readNothing, (actor, zone, _, idempotency) => service.deleteZone(actor, zone, idempotency)),
   );
   api.post(
     `${path}/change_primary_nameservers`,

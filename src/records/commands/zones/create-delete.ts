@@ -20,7 +20,7 @@ import {
 import type { ActCreateRule, ActRule, CreateRule, NewAction, WriteView } from "../../store/port.ts";
 import { withValues } from "../edit/set.ts";
 import { readPlace, readValues } from "../edit/values.ts";
-import type { Done, OnceOption, SetDraft } from "../requests.ts";
+import type { Done, IdempotencyOption, SetDraft } from "../requests.ts";
 import { noChange, writtenBy } from "../write.ts";
 
 type New = {
@@ -48,7 +48,7 @@ export const createZoneRule = ({ actor, zone }: CreateZone): CreateRule => ({
 
 export const actCreateZoneRule = ({ zone, act }: ActCreateZone): ActCreateRule => ({ kind: "act-create", zone, act });
 
-export type DeleteZone = OnceOption & {
+export type DeleteZone = IdempotencyOption & {
   readonly kind: "delete-zone";
   readonly actor: Actor;
   readonly at: ZoneKey;
@@ -57,11 +57,11 @@ export type DeleteZone = OnceOption & {
 };
 
 export function deleteZoneRule(command: DeleteZone): ActRule<Done | NotDone> {
-  const { actor, at, isAction, now, once } = command;
+  const { actor, at, isAction, now, idempotencyKey } = command;
   const permittedView = permissionsAt(() => now);
   return {
     kind: "act",
-    request: { ...writtenBy(actor, now), at, owners: "to-remove", ...(once && { once }) },
+    request: { ...writtenBy(actor, now), at, owners: "to-remove", ...(idempotencyKey && { idempotencyKey }) },
     decide: (view) => {
       const obstacle = removalObstacle(permittedView, actor, view);
       if (obstacle) return noChange(obstacle);

@@ -19,7 +19,7 @@ import {
   refused,
 } from "../../queries/permitted-view.ts";
 import { zoneFaults } from "../edit/check-write.ts";
-import type { OnceOption, Written } from "../requests.ts";
+import type { IdempotencyOption, Written } from "../requests.ts";
 import { outcomeWithZone, runWatched, writeObstacle, writtenBefore } from "../write.ts";
 import { type ImportManner, importFileRule } from "./import-file.ts";
 
@@ -39,11 +39,11 @@ export function zoneFileOperations(
     actor: Actor,
     key: AnyZoneKey,
     text: string,
-    onceOption?: OnceOption,
+    idempotency?: IdempotencyOption,
   ) => {
     const zone = await permittedView.openZone(actor, key);
     if (zone === undefined)
-      return "zone" in key ? missing("zone") : await writtenBefore(store, actor, key, onceOption ?? {}, now());
+      return "zone" in key ? missing("zone") : await writtenBefore(store, actor, key, idempotency ?? {}, now());
     const obstacle = writeObstacle(permittedView, actor, zone);
     if (obstacle) return obstacle;
     const isV1 = manner.kind === "v1";
@@ -52,7 +52,7 @@ export function zoneFileOperations(
     if (!file.ok) return refused(isV1 ? file.faults : [...zoneFaults(zone), ...file.faults]);
     const clashes = await schedule.run(actor.account, findingClashes(file.value.sets));
     const at = "zone" in key ? { number: zone.number } : key;
-    const by = { actor, at, now: now(), parts: file.value.sets.length, ...onceOption };
+    const by = { actor, at, now: now(), parts: file.value.sets.length, ...idempotency };
     const action = isV1 ? undefined : "import_zonefile";
     const command = { kind: "import-file", ...by, manner, file: file.value, clashes, action } as const;
     return await runWatched(options, command, importFileRule);
@@ -70,10 +70,10 @@ export function zoneFileOperations(
       actor: Actor,
       key: ZoneKey,
       { text, otherServers }: FileToImport,
-      onceOption?: OnceOption,
+      idempotency?: IdempotencyOption,
     ): Promise<Written> => {
       const kept = otherServers ? undefined : nameservers.map((server) => `${server}.`);
-      return importBy({ kind: "rrsets", nameservers: kept }, actor, key, text, onceOption);
+      return importBy({ kind: "rrsets", nameservers: kept }, actor, key, text, idempotency);
     },
 
     exportZone: exportOperation(permittedView, schedule),

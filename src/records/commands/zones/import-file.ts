@@ -18,7 +18,7 @@ import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/
 import type { ActDecision, ActRule, WriteView } from "../../store/port.ts";
 import { publishedEditFaults } from "../edit/check-published.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
-import type { Done, OnceOption } from "../requests.ts";
+import type { Done, IdempotencyOption } from "../requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../write.ts";
 import { importedSets, setsLocked } from "./create-delete.ts";
 
@@ -31,7 +31,7 @@ export type ImportManner =
   | { readonly kind: "rrsets"; readonly nameservers: readonly string[] | undefined };
 
 /** Makes a zone equal to a file that has been read. */
-export type ImportFile = OnceOption & {
+export type ImportFile = IdempotencyOption & {
   readonly kind: "import-file";
   readonly actor: Actor;
   readonly at: ZoneKey;
@@ -48,14 +48,14 @@ export type ImportFile = OnceOption & {
 type ImportStamp = { readonly now: Instant; readonly newId: (i: number) => string };
 
 export function importFileRule(command: ImportFile): ActRule<Done | NotDone> {
-  const { actor, at, manner, file, action, now, once } = command;
+  const { actor, at, manner, file, action, now, idempotencyKey } = command;
   const permissions = permissionsAt(() => now);
   const stamp = { now, newId: newRecordIds() };
   const [setsOf, findingFaults] =
     manner.kind === "v1" ? [keptSets, findingV1Faults] : ([importedSets, findingRrsetsFaults] as const);
   return {
     kind: "act",
-    request: { ...writtenBy(actor, now), at, owners: "all", ...(once && { once }) },
+    request: { ...writtenBy(actor, now), at, owners: "all", ...(idempotencyKey && { idempotencyKey }) },
     *decide(view): Steps<ActDecision<Done | NotDone>> {
       const obstacle = writeObstacle(permissions, actor, view.zone);
       if (obstacle) return noChange(obstacle);

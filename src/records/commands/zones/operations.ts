@@ -38,7 +38,7 @@ import {
 } from "../../queries/permitted-view.ts";
 import { zoneStatuses } from "../../queries/status.ts";
 import type { Page, RecordStore, ZoneQuery } from "../../store/port.ts";
-import type { Done, NewZoneDraft, OnceOption, ServerDraft, Written } from "../requests.ts";
+import type { Done, IdempotencyOption, NewZoneDraft, ServerDraft, Written } from "../requests.ts";
 import { keyTaken, outcomeWithZone, writtenIn } from "../write.ts";
 import {
   actCreateZoneRule,
@@ -141,7 +141,11 @@ class ZoneWrites {
   }
 
   /** `onceOption`: set by an API that stores actions; without it none is stored. */
-  readonly createZone = async (actor: Actor, draft: NewZoneDraft, onceOption?: OnceOption): Promise<CreatedZone> => {
+  readonly createZone = async (
+    actor: Actor,
+    draft: NewZoneDraft,
+    idempotency?: IdempotencyOption,
+  ): Promise<CreatedZone> => {
     const { store, now } = this.#options;
     const name = parseZoneName(draft.name);
     if (!name.ok) return refused(name.faults);
@@ -153,7 +157,7 @@ class ZoneWrites {
     const reserved = await this.#reservedFor(actor.account, name.value);
     const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
     const zone = { ...identity, created, ...content };
-    const act = onceOption && { command: "create_zone", actor: actor.label, now: created, ...onceOption };
+    const act = idempotency && { command: "create_zone", actor: actor.label, now: created, ...idempotency };
     const command = { actor, zone, parts: zone.sets.length };
     const made = act
       ? await store.run({ kind: "act-create-zone", ...command, act }, actCreateZoneRule)
@@ -166,11 +170,11 @@ class ZoneWrites {
   };
 
   /** `onceOption` as in `createZone`. */
-  readonly deleteZone = async (actor: Actor, key: AnyZoneKey, onceOption?: OnceOption): Promise<Written> => {
+  readonly deleteZone = async (actor: Actor, key: AnyZoneKey, idempotency?: IdempotencyOption): Promise<Written> => {
     const { store, now } = this.#options;
     const at = await this.#permittedView.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
-    const by = { actor, at, isAction: onceOption !== undefined, now: now(), ...onceOption };
+    const by = { actor, at, isAction: idempotency !== undefined, now: now(), ...idempotency };
     return writtenIn<Done>(await store.run({ kind: "delete-zone", ...by }, deleteZoneRule));
   };
 
@@ -179,18 +183,23 @@ class ZoneWrites {
     return await outcomeWithZone(this.#permittedView, actor, key, await this.#changeSettings(actor, key, edit));
   };
 
-  readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, onceOption?: OnceOption) =>
-    this.#changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...onceOption });
+  readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, idempotency?: IdempotencyOption) =>
+    this.#changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...idempotency });
 
-  readonly lockZone = (actor: Actor, key: ZoneKey, locked: boolean | undefined, onceOption?: OnceOption) => {
+  readonly lockZone = (actor: Actor, key: ZoneKey, locked: boolean | undefined, idempotency?: IdempotencyOption) => {
     const edit = patch(locked === undefined ? {} : { locked });
-    return this.#changeSettings(actor, key, edit, { action: "change_protection", ...onceOption });
+    return this.#changeSettings(actor, key, edit, { action: "change_protection", ...idempotency });
   };
 
-  readonly changePrimaries = (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], onceOption?: OnceOption) => {
+  readonly changePrimaries = (
+    actor: Actor,
+    key: ZoneKey,
+    servers: readonly ServerDraft[],
+    idempotency?: IdempotencyOption,
+  ) => {
     const primaries = serversFrom(servers, this.#options.now());
     const edit = { kind: "servers", primaries, faults: this.#faultsOf(servers) } as const;
-    return this.#changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...onceOption });
+    return this.#changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...idempotency });
   };
 
   /** The name must be the current one, because zones cannot be renamed. Without a TTL the zone keeps its own. */

@@ -15,7 +15,7 @@ import {
 } from "../../queries/permitted-view.ts";
 import type { ActRule } from "../../store/port.ts";
 import { signedStaysPrimary } from "../edit/check-write.ts";
-import type { Done, OnceOption, Written } from "../requests.ts";
+import type { Done, IdempotencyOption, Written } from "../requests.ts";
 import { noChange, runWatched, writeObstacle, writtenBy } from "../write.ts";
 
 /** `faults`: what is wrong with new servers, whatever the zone is. */
@@ -41,7 +41,7 @@ export const patch = (settings: Partial<ZoneSettings>): SettingsEdit => ({ kind:
 export type ChangeSettings = ReturnType<typeof createChangeSettings>;
 
 /** `action`: the name of the action, if it is one. */
-type ActionOption = OnceOption & { readonly action?: string };
+type ActionOption = IdempotencyOption & { readonly action?: string };
 
 export function createChangeSettings(options: RecordServiceOptions, permittedView: PermittedView) {
   return async (
@@ -65,11 +65,18 @@ export type EditSettings = ActionOption & {
   readonly now: Instant;
 };
 
-export function editSettingsRule({ actor, at, edit, now, action, once }: EditSettings): ActRule<Done | NotDone> {
+export function editSettingsRule({
+  actor,
+  at,
+  edit,
+  now,
+  action,
+  idempotencyKey,
+}: EditSettings): ActRule<Done | NotDone> {
   const permissions = permissionsAt(() => now);
   return {
     kind: "act",
-    request: { ...writtenBy(actor, now), at, owners: () => [], ...(once && { once }) },
+    request: { ...writtenBy(actor, now), at, owners: () => [], ...(idempotencyKey && { idempotencyKey }) },
     decide: ({ zone }) => {
       const settings = writeObstacle(permissions, actor, zone) ?? publishable(zone, editedSettings(zone, edit, now));
       if ("kind" in settings) return noChange(settings);

@@ -7,7 +7,7 @@ import type { Instant } from "../../../core/instant.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { Done, OnceOption } from "../../commands/requests.ts";
+import type { Done, IdempotencyOption } from "../../commands/requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../../commands/write.ts";
 import type { MultiSignerKey, SigningKey, ZoneKey, ZoneSigning } from "../../model.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/permitted-view.ts";
@@ -60,7 +60,7 @@ type FirstSigning = {
 
 export type StageSince = Pick<ZoneSigning, "stage" | "since">;
 
-export type ChangeSigning = OnceOption & {
+export type ChangeSigning = IdempotencyOption & {
   readonly kind: "change-signing";
   readonly actor: Actor;
   readonly at: ZoneKey;
@@ -73,7 +73,7 @@ export type ChangeSigning = OnceOption & {
 };
 
 export function changeSigningRule(command: ChangeSigning): ActRule<Done | NotDone> {
-  const { actor, at, edit, owners, action, now, once } = command;
+  const { actor, at, edit, owners, action, now, idempotencyKey } = command;
   const permissions = permissionsAt(() => now);
   return {
     kind: "act",
@@ -81,7 +81,7 @@ export function changeSigningRule(command: ChangeSigning): ActRule<Done | NotDon
       ...writtenBy(actor, now),
       at,
       owners: owners === "all" ? owners : () => [apex],
-      ...(once && { once }),
+      ...(idempotencyKey && { idempotencyKey }),
     },
     decide: (view) => {
       const { dnssec: _, ...plain } = view.zone.settings;

@@ -6,7 +6,7 @@ import type { DenialKind } from "../../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import { checkKeyFile } from "../../check-key-file.ts";
-import type { OnceOption, Written } from "../../commands/requests.ts";
+import type { IdempotencyOption, Written } from "../../commands/requests.ts";
 import { outcomeWithZone, runWatched, writeObstacle, writtenBefore, type ZoneOutcome } from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/create-delete.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
@@ -48,15 +48,15 @@ class SigningOperations {
     this.#permitted = permitted;
   }
 
-  readonly publishKeys = (actor: Actor, at: ZoneKey, keys: readonly PublicKey[], onceOption: OnceOption = {}) =>
-    this.#plain(actor, at, "publish_keys", { kind: "publish-keys", keys }, onceOption);
+  readonly publishKeys = (actor: Actor, at: ZoneKey, keys: readonly PublicKey[], idempotency: IdempotencyOption = {}) =>
+    this.#plain(actor, at, "publish_keys", { kind: "publish-keys", keys }, idempotency);
 
   /** Without tags, withdraws all keys of other servers. */
-  readonly withdrawKeys = (actor: Actor, at: ZoneKey, tags: readonly number[], onceOption: OnceOption = {}) =>
-    this.#plain(actor, at, "withdraw_keys", { kind: "withdraw-keys", tags }, onceOption);
+  readonly withdrawKeys = (actor: Actor, at: ZoneKey, tags: readonly number[], idempotency: IdempotencyOption = {}) =>
+    this.#plain(actor, at, "withdraw_keys", { kind: "withdraw-keys", tags }, idempotency);
 
   /** A zone without NS records gets those of this service. */
-  readonly signZone = (actor: Actor, at: ZoneKey, choice: SigningChoice, onceOption: OnceOption = {}) => {
+  readonly signZone = (actor: Actor, at: ZoneKey, choice: SigningChoice, idempotency: IdempotencyOption = {}) => {
     const { store, now } = this.#options;
     const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
       const long = await longNameIn(store, zone, choice.denial);
@@ -68,11 +68,16 @@ class SigningOperations {
         owners: await ownersToSign(store, zone),
       }));
     };
-    return this.#change(actor, at, "sign_zone", editFor, onceOption);
+    return this.#change(actor, at, "sign_zone", editFor, idempotency);
   };
 
   /** Without `algorithm`, the new key uses that of the old one. */
-  readonly rollKey = (actor: Actor, at: ZoneKey, algorithm: Algorithm | undefined, onceOption: OnceOption = {}) => {
+  readonly rollKey = (
+    actor: Actor,
+    at: ZoneKey,
+    algorithm: Algorithm | undefined,
+    idempotency: IdempotencyOption = {},
+  ) => {
     const { store, now } = this.#options;
     const editFor = (zone: Zone) =>
       this.#withSigner(async (own) => {
@@ -81,53 +86,59 @@ class SigningOperations {
         const created = newKey(own, chosen, now(), [...keys, ...others]);
         return { kind: "roll", ...created, zoneTtl: await longestInCaches(store, zone, now()) };
       });
-    return this.#change(actor, at, "roll_key", editFor, onceOption);
+    return this.#change(actor, at, "roll_key", editFor, idempotency);
   };
 
   /** Changes between NSEC and NSEC3. */
-  readonly changeDenial = (actor: Actor, at: ZoneKey, denial: DenialKind, onceOption: OnceOption = {}) => {
+  readonly changeDenial = (actor: Actor, at: ZoneKey, denial: DenialKind, idempotency: IdempotencyOption = {}) => {
     const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
       const long = await longNameIn(this.#options.store, zone, denial);
       return long === undefined ? ok({ kind: "denial", denial }) : fail(long);
     };
-    return this.#change(actor, at, "change_denial", editFor, onceOption);
+    return this.#change(actor, at, "change_denial", editFor, idempotency);
   };
 
   /** `isImmediate`: does not wait for the parent, so resolvers reject the zone while the parent has a DS record. */
-  readonly unsignZone = (actor: Actor, at: ZoneKey, isImmediate: boolean, onceOption: OnceOption = {}) =>
-    this.#plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "go-insecure" }, onceOption);
+  readonly unsignZone = (actor: Actor, at: ZoneKey, isImmediate: boolean, idempotency: IdempotencyOption = {}) =>
+    this.#plain(actor, at, "unsign_zone", { kind: isImmediate ? "unsign" : "go-insecure" }, idempotency);
 
   /** Does not wait for servers of the parent that do not answer, until the zone is secure or unsigned. */
-  readonly ignoreSilentServers = (actor: Actor, at: ZoneKey, _: object = {}, onceOption: OnceOption = {}) =>
-    this.#plain(actor, at, "ignore_silent_servers", { kind: "ignore-silent" }, onceOption);
+  readonly ignoreSilentServers = (actor: Actor, at: ZoneKey, _: object = {}, idempotency: IdempotencyOption = {}) =>
+    this.#plain(actor, at, "ignore_silent_servers", { kind: "ignore-silent" }, idempotency);
 
   /** Cancels `unsignZone` while it waits for the parent. */
-  readonly keepSigned = (actor: Actor, at: ZoneKey, _: object = {}, onceOption: OnceOption = {}) =>
-    this.#plain(actor, at, "keep_signed", { kind: "keep-signed" }, onceOption);
+  readonly keepSigned = (actor: Actor, at: ZoneKey, _: object = {}, idempotency: IdempotencyOption = {}) =>
+    this.#plain(actor, at, "keep_signed", { kind: "keep-signed" }, idempotency);
 
   async #change(
     actor: Actor,
     at: ZoneKey,
     action: string,
     editFor: (zone: Zone) => Promise<Result<Wanted>>,
-    onceOption: OnceOption,
+    idempotency: IdempotencyOption,
   ): Promise<ZoneOutcome> {
     const permitted = this.#permitted;
     const { store, now } = this.#options;
     const zone = await permitted.openZone(actor, at);
-    if (zone === undefined) return missingOr(await writtenBefore(store, actor, at, onceOption, now()));
+    if (zone === undefined) return missingOr(await writtenBefore(store, actor, at, idempotency, now()));
     const obstacle = writeObstacle(permitted, actor, zone);
     if (obstacle) return obstacle;
     const wanted = await editFor(zone);
     if (!wanted.ok) return refused(wanted.faults);
     const { owners = "apex", ...edit } = wanted.value;
-    const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...onceOption } as const;
+    const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...idempotency } as const;
     return await outcomeWithZone(permitted, actor, at, await runWatched(this.#options, command, changeSigningRule));
   }
 
   /** For changes that need no new key. */
-  #plain(actor: Actor, at: ZoneKey, action: string, edit: SigningEdit, onceOption: OnceOption): Promise<ZoneOutcome> {
-    return this.#change(actor, at, action, async () => ok(edit), onceOption);
+  #plain(
+    actor: Actor,
+    at: ZoneKey,
+    action: string,
+    edit: SigningEdit,
+    idempotency: IdempotencyOption,
+  ): Promise<ZoneOutcome> {
+    return this.#change(actor, at, action, async () => ok(edit), idempotency);
   }
 
   async #withSigner(edit: (signer: Signer) => Promise<Wanted>): Promise<Result<Wanted>> {

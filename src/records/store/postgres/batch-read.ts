@@ -4,7 +4,7 @@ import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { PresignedByZone } from "../plan-signatures.ts";
-import type { Command, Once } from "../port.ts";
+import type { Command, IdempotencyKey } from "../port.ts";
 import { type KeptKey, type Loaded, mostOwners, type Need, newZoneKey, ownersOf } from "./batch.ts";
 import type { SetKeyInBatch, StoredSet } from "./batch-sets.ts";
 import {
@@ -25,7 +25,7 @@ import { readPresigned, withPresignedNames } from "./signed/presign-store.ts";
 export type WriteNeeds = {
   readonly needs: readonly Need[];
   readonly creates?: NewZone;
-  readonly once?: Once & { readonly actor: string };
+  readonly idempotencyKey?: IdempotencyKey & { readonly actor: string };
   /** It may be recorded as an action. */
   readonly acts: boolean;
   /** Who sent the command. */
@@ -55,7 +55,7 @@ export async function loadBatch(
   );
   const newZones = writes.flatMap((write) => write.creates ?? []);
   const created = newZones.map(({ name }) => name);
-  const once = writes.flatMap((write) => write.once ?? []);
+  const idempotencyKey = writes.flatMap((write) => write.idempotencyKey ?? []);
   const acts = writes.filter((write) => write.acts).length;
   // A zone that is signed for the first time needs a number for its names.
   const newNumbers = created.length + writes.filter(({ whole }) => whole).length;
@@ -67,7 +67,7 @@ export async function loadBatch(
     lockZones(run, needs, lock),
     waits ? run(limitLocks(lock.usual)) : undefined,
     records.length > 0 ? run(placesOf(records)) : undefined,
-    once.length > 0 ? run(keptKeys(once)) : undefined,
+    idempotencyKey.length > 0 ? run(keptKeys(idempotencyKey)) : undefined,
     created.length > 0 ? run(usedNames(created)) : undefined,
     acts + newNumbers > 0 ? run(freshNumbers(acts, newNumbers)) : undefined,
     created.length > 0 ? readNeighbours(run, newZones) : [],
@@ -215,12 +215,12 @@ async function readSets(run: Run, owners: Owners, removed: readonly number[]): P
   return setRows as StoredSet[];
 }
 
-const keptKeys = (once: readonly (Once & { readonly actor: string })[]): Statement => ({
+const keptKeys = (idempotencyKey: readonly (IdempotencyKey & { readonly actor: string })[]): Statement => ({
   name: "kept keys",
   text:
     "SELECT o.actor, o.key, o.fingerprint, o.at, o.outcome FROM once_keys AS o " +
     "JOIN unnest($1::text[], $2::text[]) AS n (actor, key) ON (o.actor, o.key) = (n.actor, n.key)",
-  values: [once.map(({ actor }) => actor), once.map(({ key }) => key)],
+  values: [idempotencyKey.map(({ actor }) => actor), idempotencyKey.map(({ key }) => key)],
 });
 
 const usedNames = (names: readonly string[]): Statement => ({

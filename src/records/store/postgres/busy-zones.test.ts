@@ -147,8 +147,8 @@ describe("other locks", () => {
 
   it("a request that is still running delays only its repetition", async () => {
     await hold("key tester k");
-    const once = { key: "k", fingerprint: "f" };
-    const act = actOn(store, { ...free.request, at: { number: free.zone.number }, once }, () => ({
+    const idempotencyKey = { key: "k", fingerprint: "f" };
+    const act = actOn(store, { ...free.request, at: { number: free.zone.number }, idempotencyKey }, () => ({
       wanted: undefined,
       result: 7,
       remember: true,

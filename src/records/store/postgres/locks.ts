@@ -1,12 +1,12 @@
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { Zone } from "../../model.ts";
-import type { Once } from "../port.ts";
+import type { IdempotencyKey } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 import type { Need } from "./batch.ts";
 import type { SetKeyInBatch } from "./batch-sets.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
-type Key = Once & { readonly actor: string };
+type Key = IdempotencyKey & { readonly actor: string };
 
 /**
  * How a transaction takes its locks. `skip`: what another transaction has locked is left out, except `ours`, the locks
@@ -33,7 +33,7 @@ export type LockBusy = {
   readonly because: string;
 };
 
-type Wanted = { readonly needs: readonly Need[]; readonly creates?: unknown; readonly once?: Key };
+type Wanted = { readonly needs: readonly Need[]; readonly creates?: unknown; readonly idempotencyKey?: Key };
 
 /** What this write has to wait for, before it can be run. */
 export function busyFor(wanted: Wanted, busy: Busy, places: ReadonlyMap<string, SetKeyInBatch>): LockBusy | undefined {
@@ -59,10 +59,12 @@ export function busyFor(wanted: Wanted, busy: Busy, places: ReadonlyMap<string, 
 const newZones = "new zones";
 
 /** Locks for rows that do not exist yet. */
-export const namesToLock = (writes: readonly Pick<Wanted, "creates" | "once">[]): ReadonlySet<string> =>
+export const namesToLock = (writes: readonly Pick<Wanted, "creates" | "idempotencyKey">[]): ReadonlySet<string> =>
   new Set([
     ...(writes.some(({ creates }) => creates !== undefined) ? [newZones] : []),
-    ...writes.flatMap(({ once }) => (once === undefined ? [] : [`key ${once.actor} ${once.key}`])),
+    ...writes.flatMap(({ idempotencyKey }) =>
+      idempotencyKey === undefined ? [] : [`key ${idempotencyKey.actor} ${idempotencyKey.key}`],
+    ),
   ]);
 
 /** Returns the names that others have locked. */

@@ -149,10 +149,14 @@ describe("two stores on one database", () => {
   it("create a zone once per name, and accept a key once, no matter which one is asked", async () => {
     const { account } = pool.zone;
     const draft = { ...pool.zone, id: "a", name: "twice.example", sets: [] };
-    const once = { key: "k", fingerprint: "f" };
+    const idempotencyKey = { key: "k", fingerprint: "f" };
     const made = await Promise.all(
       [one, two, one, two].map((store, i) =>
-        actCreateZoneIn(store, { ...draft, account, id: `id ${i}` }, { command: "make", actor: "a", now: 1, once }),
+        actCreateZoneIn(
+          store,
+          { ...draft, account, id: `id ${i}` },
+          { command: "make", actor: "a", now: 1, idempotencyKey },
+        ),
       ),
     );
     expect(new Set(made.map((each) => JSON.stringify(each))).size).toBe(1);

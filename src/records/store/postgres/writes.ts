@@ -4,9 +4,9 @@ import type {
   Acted,
   ActRule,
   Command,
+  IdempotencyKey,
   NewAction,
   NotCreated,
-  Once,
   RecordStore,
   ResultOf,
   Rule,
@@ -20,7 +20,7 @@ import type { Wanted, WrittenBy } from "../write-effect.ts";
 import type { PostgresBatch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 
-type By = Pick<NewAction, "actor" | "now" | "once">;
+type By = Pick<NewAction, "actor" | "now" | "idempotencyKey">;
 type Kept = By & {
   readonly command: string | undefined;
   readonly running?: RunningAction | undefined;
@@ -65,7 +65,7 @@ function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undef
       return {
         needs: [rule.request],
         acts: true,
-        ...onceOf(rule.request),
+        ...idempotencyKeyOf(rule.request),
         run: (batch) => runAct(batch, rule, options, running),
       };
     case "create": {
@@ -78,7 +78,7 @@ function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undef
         needs: [],
         creates: zone,
         acts: true,
-        ...onceOf(act),
+        ...idempotencyKeyOf(act),
         *run(batch) {
           const earlierAnswer = earlierAct<Zone>(batch, act);
           if (earlierAnswer !== undefined) return earlierAnswer;
@@ -165,25 +165,28 @@ function* create(batch: PostgresBatch, zone: NewZone, actor: string, { room }: R
   return yield* batch.create(zone, actor);
 }
 
-const onceOf = ({ actor, once }: By): { readonly once?: Once & { readonly actor: string } } =>
-  once === undefined ? {} : { once: { ...once, actor } };
+const idempotencyKeyOf = ({
+  actor,
+  idempotencyKey,
+}: By): { readonly idempotencyKey?: IdempotencyKey & { readonly actor: string } } =>
+  idempotencyKey === undefined ? {} : { idempotencyKey: { ...idempotencyKey, actor } };
 
 /** The earlier answer to the same request. */
-function earlierAct<T>(batch: PostgresBatch, { actor, now, once }: By): Acted<T> | "key-taken" | undefined {
-  const kept = once && batch.kept(actor, once, now);
+function earlierAct<T>(batch: PostgresBatch, { actor, now, idempotencyKey }: By): Acted<T> | "key-taken" | undefined {
+  const kept = idempotencyKey && batch.kept(actor, idempotencyKey, now);
   if (kept === undefined) return undefined;
-  return kept.fingerprint === once?.fingerprint ? (JSON.parse(kept.outcome) as Acted<T>) : "key-taken";
+  return kept.fingerprint === idempotencyKey?.fingerprint ? (JSON.parse(kept.outcome) as Acted<T>) : "key-taken";
 }
 
 /** Stores the action, if there is one, and the answer under its key. */
 function keepAct<T>(
   batch: PostgresBatch,
   zone: Zone,
-  { actor, now, once, command, running, isChanged }: Kept,
+  { actor, now, idempotencyKey, command, running, isChanged }: Kept,
   result: T,
 ): Acted<T> {
   const action = command === undefined ? undefined : batch.act(zone, command, { actor, now, isChanged }, running?.id);
   const acted = { result, action, serial: zone.serial };
-  if (once !== undefined) batch.keep({ actor, ...once, at: now, outcome: JSON.stringify(acted) });
+  if (idempotencyKey !== undefined) batch.keep({ actor, ...idempotencyKey, at: now, outcome: JSON.stringify(acted) });
   return acted;
 }

@@ -10,12 +10,12 @@ import {
   signatures,
   untilPublished,
 } from "../kept-actions.ts";
-import type { Acted, Once, RunningAction } from "../port.ts";
+import type { Acted, IdempotencyKey, RunningAction } from "../port.ts";
 
 type By = {
   readonly actor: string;
   readonly now: Instant;
-  readonly once?: Once;
+  readonly idempotencyKey?: IdempotencyKey;
   readonly running?: RunningAction;
 };
 
@@ -30,10 +30,10 @@ export function prepareActions(database: DatabaseSync) {
 
   return {
     /** The earlier answer to the same request. */
-    earlierAnswer: <T>({ actor, now, once }: By): Acted<T> | "key-taken" | undefined => {
-      const row = once && (selectKey.get(actor, once.key) as KeyRow | undefined);
+    earlierAnswer: <T>({ actor, now, idempotencyKey }: By): Acted<T> | "key-taken" | undefined => {
+      const row = idempotencyKey && (selectKey.get(actor, idempotencyKey.key) as KeyRow | undefined);
       if (row === undefined || row.at <= now - keysKept.time) return undefined;
-      return row.fingerprint === once?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";
+      return row.fingerprint === idempotencyKey?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";
     },
 
     /**
@@ -41,12 +41,12 @@ export function prepareActions(database: DatabaseSync) {
      * at a provider, the action is running until the provider has the change.
      */
     keep: <T>(zone: Zone, command: string | undefined, by: By, result: T, isChanged: boolean): Acted<T> => {
-      const { actor, now, once } = by;
+      const { actor, now, idempotencyKey } = by;
       const action = command === undefined ? undefined : add(zone, command, by, isChanged);
       const acted = { result, action, serial: zone.serial };
-      if (once !== undefined) {
+      if (idempotencyKey !== undefined) {
         purgeKeys(now);
-        insertKey.run(actor, once.key, once.fingerprint, now, JSON.stringify(acted));
+        insertKey.run(actor, idempotencyKey.key, idempotencyKey.fingerprint, now, JSON.stringify(acted));
       }
       return acted;
     },

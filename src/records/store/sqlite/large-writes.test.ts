@@ -138,9 +138,9 @@ it.each([
 });
 
 it("a large write is done once if it is requested twice with the same key, for different zones", async () => {
-  const once = { key: "k", fingerprint: "f" };
+  const idempotencyKey = { key: "k", fingerprint: "f" };
   const act = (number: number, value: string) =>
-    actOn(store, { account, at: { number }, owners: "all", actor: "tester", now: at, once }, () => ({
+    actOn(store, { account, at: { number }, owners: "all", actor: "tester", now: at, idempotencyKey }, () => ({
       wanted: many(value),
       command: "import",
       result: value,
