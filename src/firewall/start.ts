@@ -28,7 +28,7 @@ import { createFirewallConsole } from "./http/console.ts";
 import { administrator, ensureUser } from "./http/console-link.ts";
 import { InterfaceEventStreams } from "./http/events.ts";
 import { statusEndpoints } from "./http/status.ts";
-import { foldReads } from "./kernel/fold-reads.ts";
+import { coalesceReads } from "./kernel/coalesce-reads.ts";
 import { type Ping, probeGateways } from "./kernel/probe-gateways.ts";
 import { readActivity } from "./kernel/read-activity.ts";
 import { withDetails } from "./kernel/read-details.ts";
@@ -191,7 +191,16 @@ function openService(options: FirewallOptions, { access, machine, caFile, stoppi
   if (shared) ensureUser(access, administrator, now());
   const readTraffic = async () => consoleTraffic(await readSnapshot(), await read.readRoutes("default"));
   const console = createFirewallConsole({
-    ...{ access, log, now, services, shared, oidc, streams, readTraffic, caFile, pages },
+    access,
+    log,
+    now,
+    services,
+    shared,
+    oidc,
+    streams,
+    readTraffic,
+    caFile,
+    pages,
   });
   return { api, console, streams };
 }
@@ -262,7 +271,7 @@ function watchMachine({ config = noConfig, log, read }: FirewallOptions, stoppin
     return takeSnapshot(await readRows(stopping), config, takenAt);
   };
   // Both share their readings: a client that asks after it got a change never sees an older state.
-  const { recent, startNew } = foldReads(take, maxAge, now);
+  const { recent, startNew } = coalesceReads(take, maxAge, now);
   const watch = (onChange: () => void, signal: AbortSignal) =>
     watchKernel({ onChange, log, signal: AbortSignal.any([signal, stopping]) });
   const epoch = String(Date.now());
@@ -279,6 +288,6 @@ function readTables({ readRoutes: read = readRoutes }: FirewallOptions, signal: 
   return {
     readRoutes: (which: "default" | "all") => read(which, { signal }),
     readArp: () => readArp({ signal }),
-    readActivity: foldReads(measure, measuredGood, () => performance.now()).recent,
+    readActivity: coalesceReads(measure, measuredGood, () => performance.now()).recent,
   };
 }

@@ -61,7 +61,7 @@ export class LogFollower {
   #mustReadAgain = false;
   #written = 0;
   #retry: NodeJS.Timeout | undefined;
-  #endPatience: (() => void) | undefined;
+  #cancelDeadline: (() => void) | undefined;
   #lateSince: number | undefined;
   #checked = performance.now();
   #closed = false;
@@ -93,7 +93,7 @@ export class LogFollower {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
-    this.#endPatience?.();
+    this.#cancelDeadline?.();
     this.#unfollow();
   }
 
@@ -110,7 +110,7 @@ export class LogFollower {
       return;
     }
     this.#mustReadAgain = true;
-    if (this.#endPatience === undefined) this.#bePatient();
+    if (this.#cancelDeadline === undefined) this.#startDeadline();
     if (!this.#reading) this.#begin();
   }
 
@@ -138,9 +138,9 @@ export class LogFollower {
       this.#checked = begun;
       this.#lateSince = undefined;
       this.#listener.reported(covered);
-      this.#endPatience?.();
-      this.#endPatience = undefined;
-      if (this.#written !== covered) this.#bePatient();
+      this.#cancelDeadline?.();
+      this.#cancelDeadline = undefined;
+      if (this.#written !== covered) this.#startDeadline();
     }
   }
 
@@ -184,13 +184,13 @@ export class LogFollower {
   }
 
   /** Queries must not wait longer for a database that does not answer. */
-  #bePatient(): void {
+  #startDeadline(): void {
     const since = performance.now();
-    this.#endPatience = whenLate(() => this.#giveUp(since));
+    this.#cancelDeadline = whenLate(() => this.#giveUp(since));
   }
 
   #giveUp(since: number): void {
-    this.#endPatience = undefined;
+    this.#cancelDeadline = undefined;
     this.#lateSince ??= since;
     this.#listener.reported(this.#written);
   }
@@ -207,7 +207,7 @@ export class LogFollower {
       this.#log.error({ err: error }, "the change log could not be read; reloading all zones");
       this.#listener.lost();
     }
-    this.#endPatience?.();
+    this.#cancelDeadline?.();
     this.#giveUp(performance.now());
   }
 }

@@ -83,7 +83,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/lib/kernel": [
     "best-first.ts",
-    "fold-triggers.ts",
+    "coalesce-triggers.ts",
     "ip-json.ts",
     "read.ts",
     "row.ts",

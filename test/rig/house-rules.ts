@@ -147,11 +147,22 @@ function sizeFaults({ path, text }: SourceFile): readonly string[] {
 /** A comment on a line of its own, but not a directive to the linter, which has to stay on one line. */
 const isWrappable = (line: string): boolean => /^\s*(?:\/\/|\/?\*+)\s/.test(line) && !/oxlint-|biome-/.test(line);
 
-/** A value that may be undefined is written as it is; where its key must be absent, `...(value && { value })`. */
-const spreadFaults = ({ text }: SourceFile): readonly string[] =>
-  (stringsApart(text).code.match(/\.\.\.\([^()]+ === undefined \? \{\} :/g) ?? []).map(
-    (spread) => `spreads an empty object: ${spread}`,
-  );
+/**
+ * A value that may be undefined is written as it is; where its key must be absent, `...(value && { value })`. An object
+ * is not spread only to have its members on one line.
+ */
+function spreadFaults({ path, text }: SourceFile): readonly string[] {
+  const { code } = stringsApart(text);
+  const isProduct = /^src\/(?!.*\.test\.ts$)/.test(path);
+  return [
+    ...(code.match(/\.\.\.\([^()]+ === undefined \? \{\} :/g) ?? []).map(
+      (spread) => `spreads an empty object: ${spread}`,
+    ),
+    ...((isProduct ? code.match(/\.\.\.\{[^}]*/g) : null) ?? []).map(
+      (spread) => `spreads an object literal: ${spread}`,
+    ),
+  ];
+}
 
 /** A catch-all name says nothing about the content. */
 const shelf = /^(?:utils?|helpers?|common|misc|manager|base|index)$/;

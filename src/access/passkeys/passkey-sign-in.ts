@@ -81,7 +81,9 @@ export class PasskeySignIn {
     const all = await this.#options.entrance.passkeysOf(who, request.from);
     const passkeys = all.map(
       ({ id, name, site, created, used }): PasskeyEntry => ({
-        ...{ id, name, site },
+        id,
+        name,
+        site,
         created: new Date(created).toISOString(),
         used: used === created ? null : new Date(used).toISOString(),
       }),

@@ -243,11 +243,11 @@ function areGood(
 
 function changeOf(change: NameChange): NameChange | undefined {
   const { before, after } = change;
-  const isSame = before === undefined || after === undefined ? before === after : saySame(before, after);
+  const isSame = before === undefined || after === undefined ? before === after : areEqualNames(before, after);
   return isSame ? undefined : change;
 }
 
-const saySame = (a: SignedName, b: SignedName): boolean =>
+const areEqualNames = (a: SignedName, b: SignedName): boolean =>
   a.chainKey === b.chainKey &&
   a.children === b.children &&
   haveSame(a.types, b.types) &&

@@ -42,7 +42,7 @@ export type Answer = {
    * depends on sets that do not exist, so `shapeVersion` must not change either. (Negative answers contain the SOA,
    * which every change replaces.)
    */
-  readonly open: boolean;
+  readonly dependsOnAbsence: boolean;
   /** The answer comes from a wildcard, or the name does not exist: any number of names get this answer. */
   readonly forManyNames: boolean;
 };
@@ -66,19 +66,19 @@ export function answerQuestion(
   const proofs: AnswerSet[] = [];
   let next = name;
   let links = 0;
-  let open = false;
+  let dependsOnAbsence = false;
   let forManyNames = false;
   for (;;) {
     const relative = relativeTo(view, next);
     if (relative === undefined) return chain.length === 0 ? notOurs : alias("elsewhere");
     const place = findPlace(view, relative);
-    open ||= place.kind === "at" && place.byWildcard;
+    dependsOnAbsence ||= place.kind === "at" && place.byWildcard;
     forManyNames ||= place.kind !== "at" || place.byWildcard;
     const step = answerAt(query, { name: next, relative }, place);
     // Missing signatures may be added later.
-    open ||= query.signed && step.answer.filter(isSignature).length * 2 < step.answer.length;
+    dependsOnAbsence ||= query.signed && step.answer.filter(isSignature).length * 2 < step.answer.length;
     if (step.kind !== "alias") {
-      const whole = { ...step, open: open || step.open, forManyNames };
+      const whole = { ...step, dependsOnAbsence: dependsOnAbsence || step.dependsOnAbsence, forManyNames };
       if (chain.length === 0) return whole;
       const authority = [...proofs, ...newIn(proofs, step.authority)];
       return { ...whole, kind: "alias", end: endOf(step), answer: [...chain, ...newIn(chain, step.answer)], authority };
@@ -96,7 +96,7 @@ export function answerQuestion(
   }
 
   function alias(end: "elsewhere" | "loop"): Answer {
-    return { kind: "alias", end, answer: chain, authority: proofs, additional: [], open, forManyNames };
+    return { kind: "alias", end, answer: chain, authority: proofs, additional: [], dependsOnAbsence, forManyNames };
   }
 }
 
@@ -112,7 +112,7 @@ const notOurs: Answer = {
   answer: [],
   authority: [],
   additional: [],
-  open: false,
+  dependsOnAbsence: false,
   forManyNames: true,
 };
 
@@ -194,20 +194,27 @@ function dataAt(query: AnswerQuery, { name, relative }: InZone, { node, depth, b
   const signatures = type === rrsig ? listSignatures(node, answerLimits.signatures) : [];
   if (signatures.length > 0) {
     const answer = signatures.map((set) => ({ name, ttl: set.ttl, set: firstOf(set, answerLimits.signatures) }));
-    return { kind: "found", answer, authority: closest(), additional: [], open: true };
+    return { kind: "found", answer, authority: closest(), additional: [], dependsOnAbsence: true };
   }
   const set = type === "ANY" ? oneOf(node) : type && anySetAt(node, type);
   if (set !== undefined) {
     const additional = addressesFor(query, set);
     const answer = withSignatures(query, node, { name, ttl: set.ttl, set });
-    const open = type === "ANY" || additional.lookedUp;
-    return { kind: "found", answer, authority: closest(), additional: additional.sets, open };
+    const dependsOnAbsence = type === "ANY" || additional.lookedUp;
+    return { kind: "found", answer, authority: closest(), additional: additional.sets, dependsOnAbsence };
   }
   // RFC 4035 section 2.5: an alias has its own NSEC and RRSIG sets, so they are not looked for at its target.
   const cname = type === nsec || type === rrsig ? undefined : setAt(node, "CNAME");
   if (cname !== undefined) {
     const answer = withSignatures(query, node, { name, ttl: cname.ttl, set: cname });
-    return { kind: "alias", answer, authority: closest(), additional: [], open: false, target: targetsOf(cname)[0] };
+    return {
+      kind: "alias",
+      answer,
+      authority: closest(),
+      additional: [],
+      dependsOnAbsence: false,
+      target: targetsOf(cname)[0],
+    };
   }
   return negative(query, "no-data", proof(query, byWildcard ? "wildcard-no-data" : "no-data", denied));
 }
@@ -244,7 +251,7 @@ const signedLink = (query: AnswerQuery, { name, set, node }: DenialSet): readonl
 function redirection(query: AnswerQuery, name: readonly Label[], above: number, { node, set, target }: Redirect): Step {
   const { ttl } = set;
   const rule = withSignatures(query, node, { name: name.slice(above), ttl, set });
-  const rest = { authority: [], additional: [], open: false };
+  const rest = { authority: [], additional: [], dependsOnAbsence: false };
   const to = redirected(name.slice(0, above), target);
   if (to === undefined) return { kind: "too-long", answer: rule, ...rest };
   const answer = [...rule, { name, ttl, set: aliasTo(to, ttl) }];
@@ -292,7 +299,7 @@ function negative(query: AnswerQuery, kind: "no-data" | "no-name", proofs: reado
   // RFC 2308 section 3: the answer may be cached for the lesser of the SOA's TTL and its minimum.
   const minimum = Number(rdataOf(set)[0]?.fields.minimum ?? 0);
   const soa = withSignatures(query, apex, { name: labels, ttl: Math.min(set.ttl, minimum), set });
-  return { kind, answer: [], authority: [...soa, ...proofs], additional: [], open: false };
+  return { kind, answer: [], authority: [...soa, ...proofs], additional: [], dependsOnAbsence: false };
 }
 
 /** With the DS set, or the proof that there is none (RFC 4035 section 3.1.4). */
@@ -304,7 +311,7 @@ function referral(query: AnswerQuery, { name, relative }: InZone, node: ZoneNode
     ? withSignatures(query, node, { name, ttl: ds.ttl, set: ds })
     : proof(query, "no-data", { relative, existing: relative.length });
   const authority = [{ name, ttl: set.ttl, set }, ...security];
-  return { kind: "referral", answer: [], authority, additional: addressesFor(query, set).sets, open: true };
+  return { kind: "referral", answer: [], authority, additional: addressesFor(query, set).sets, dependsOnAbsence: true };
 }
 
 type Addresses = { readonly lookedUp: boolean; readonly sets: readonly AnswerSet[] };

@@ -49,7 +49,8 @@ const lazily = (find: () => ReadonlySet<string>): ((record: ZoneRecord) => boole
 function changeTo(set: RRset, old: RRset | undefined, hasMoved: (record: ZoneRecord) => boolean): Change | undefined {
   const { owner, type } = set;
   if (old === undefined) return { kind: "create", owner, type, before: null, after: set };
-  const isSame = saySame(old, set) && (haveSame(old, set) || ![...old.records, ...set.records].some(hasMoved));
+  const isSame =
+    haveEqualContent(old, set) && (haveSameIds(old, set) || ![...old.records, ...set.records].some(hasMoved));
   return isSame ? undefined : { kind: "replace", owner, type, before: old, after: set };
 }
 
@@ -93,7 +94,7 @@ export const sameSet = (a: RRset, b: RRset): boolean => diffSets([a], [b]).lengt
  * Sets of one owner and type are equal when TTL, lock, labels and records are, whatever the order and the ids of the
  * records.
  */
-function saySame(a: RRset, b: RRset): boolean {
+function haveEqualContent(a: RRset, b: RRset): boolean {
   if ((a.locked ?? false) !== (b.locked ?? false) || !sameLabels(a.labels, b.labels)) return false;
   if (a.ttl !== b.ttl || a.records.length !== b.records.length) return false;
   if (a.records.every((record, i) => sameRecord(record, b.records[i]))) return true;
@@ -106,7 +107,7 @@ function saySame(a: RRset, b: RRset): boolean {
 }
 
 /** The same records in the same order. */
-const haveSame = (a: RRset, b: RRset): boolean =>
+const haveSameIds = (a: RRset, b: RRset): boolean =>
   a.records.every((record, i) => record.id === b.records[i]?.id && sameRecord(record, b.records[i]));
 
 /** The ids of records that exist before and after, but in another set or with other content. */

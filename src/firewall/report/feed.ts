@@ -1,4 +1,4 @@
-import { foldTriggers } from "../../lib/kernel/fold-triggers.ts";
+import { coalesceTriggers } from "../../lib/kernel/coalesce-triggers.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Snapshot } from "./report.ts";
 import { sameReport } from "./same-report.ts";
@@ -58,7 +58,7 @@ export function createReportFeed(options: ReportFeedOptions) {
     watching = new AbortController();
     const { signal } = watching;
     watch(
-      foldTriggers(() => readKernel(signal), { spacing, signal, now }),
+      coalesceTriggers(() => readKernel(signal), { spacing, signal, now }),
       signal,
     ).catch((error: unknown) => log.error({ err: error }, "stopped watching the kernel"));
   };

@@ -33,7 +33,7 @@ export async function watchKernel(options: WatchKernel): Promise<void> {
   const { onChange, signal, log, every = { monitored: 30_000, alone: 1_000 } } = options;
   const { random = Math.random, backOff = { base: 250, cap: 30_000 }, commands = usualCommands } = options;
   let monitored = false;
-  const net = watchNet(() => (monitored ? every.monitored : every.alone), onChange, signal);
+  const safetyPolls = pollForSafety(() => (monitored ? every.monitored : every.alone), onChange, signal);
   for (let failures = 0; !signal.aborted; ) {
     const startedAt = performance.now();
     const ended = await listen(commands, signal, onChange, (state) => {
@@ -45,10 +45,10 @@ export async function watchKernel(options: WatchKernel): Promise<void> {
       log.warn({ because: ended }, "cannot watch the kernel for changes; reading it every second instead");
     await pause(backOffDelay(failures, random(), backOff), signal);
   }
-  await net;
+  await safetyPolls;
 }
 
-async function watchNet(every: () => number, onChange: () => void, signal: AbortSignal): Promise<void> {
+async function pollForSafety(every: () => number, onChange: () => void, signal: AbortSignal): Promise<void> {
   let waited = 0;
   while (!signal.aborted) {
     await pause(1_000, signal);
@@ -82,7 +82,7 @@ async function listen(
   shell.stdin.on("error", () => undefined);
   shell.on("error", () => undefined);
   shell.stdout.on("data", onChange);
-  const late = setTimeout(onChange, listeningBy);
+  const lateCheck = setTimeout(onChange, listeningBy);
   onState(true);
   try {
     // Only `ip` has the other end open, so this closes when `ip` ends.
@@ -90,7 +90,7 @@ async function listen(
     return "`ip monitor` ended";
   } finally {
     onState(false);
-    clearTimeout(late);
+    clearTimeout(lateCheck);
     signal.removeEventListener("abort", stop);
     stop();
     if (!signal.aborted) onChange();

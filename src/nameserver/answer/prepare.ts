@@ -41,7 +41,7 @@ export type NegativeAnswer = {
   readonly dependsOn: Dependencies | undefined;
 };
 
-/** What a cached answer depends on; see `Answer.open`. */
+/** What a cached answer depends on; see `Answer.dependsOnAbsence`. */
 type Dependencies = {
   readonly zone: LoadedZone;
   readonly belowVersion: number;
@@ -105,7 +105,7 @@ export function createPrepare(): Prepare {
             zone,
             belowVersion,
             delegationVersion,
-            shapeVersion: answer.open ? shapeVersion : undefined,
+            shapeVersion: answer.dependsOnAbsence ? shapeVersion : undefined,
             sets: setsIn(answer),
           };
     if (isNegative(answer)) {

@@ -119,8 +119,14 @@ function publishOperations({ options, zoneFor, run }: Tools, open: ProviderOpera
       const published: Publication = { provider: account.id, name: account.name, service, rules, drift, readEvery };
       const taken = [...content.sets.filter(isApexNs), ...(isTheirs ? own : [])];
       const written = await run({
-        ...{ actor, at: { number: zone.number }, action: "publish_zone", published, isFirst: true },
-        ...{ ttl: isTheirs ? there : undefined, take: taken.map(asTaken), takesAll: isTheirs },
+        actor,
+        at: { number: zone.number },
+        action: "publish_zone",
+        published,
+        isFirst: true,
+        ttl: isTheirs ? there : undefined,
+        take: taken.map(asTaken),
+        takesAll: isTheirs,
       });
       if (written.kind === "done") return written;
       // Unless another request has published it meanwhile.

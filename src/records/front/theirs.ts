@@ -75,7 +75,10 @@ export function withoutMixedTtls({ sets, unreadable }: ProviderContent): Provide
   const mixed = sets.filter((set) => set.hasMixedTtl);
   if (mixed.length === 0) return { sets, unreadable };
   const notes = mixed.map(({ owner, type, values }) => ({
-    ...{ name: owner, type: typeName(type), values, because: mixedTtls },
+    name: owner,
+    type: typeName(type),
+    values,
+    because: mixedTtls,
   }));
   return { sets: sets.filter((set) => !set.hasMixedTtl), unreadable: [...unreadable, ...notes] };
 }

@@ -115,26 +115,29 @@ export function* planningSignatures(
   by: WrittenBy,
   { renew = [], presigned }: PlanningOptions = {},
 ): Steps<PlannedSignatures> {
-  const [was, is] = [before.settings.dnssec, effect.zone.settings.dnssec];
-  if (is === undefined) return yield* planningUnsigned(before, effect, reads, by);
+  const [signingBefore, signingAfter] = [before.settings.dnssec, effect.zone.settings.dnssec];
+  if (signingAfter === undefined) return yield* planningUnsigned(before, effect, reads, by);
   if (presigned !== undefined && presigned !== "none")
     return yield* planningPresigned(before, effect, reads, by, presigned);
   const { zone, changes } = effect;
   const owners = new Set([apex, ...changes.map(({ owner }) => owner), ...renew]);
-  const isWhole = before.settings.ttl !== zone.settings.ttl || signsOtherwise(was, is) || owners.size > mostTouched;
+  const isWhole =
+    before.settings.ttl !== zone.settings.ttl ||
+    signsOtherwise(signingBefore, signingAfter) ||
+    owners.size > mostTouched;
   const mustPresign = (isLarge(before) || isLarge(zone)) && presigned !== "none";
   if (isWhole && mustPresign) throw new PresignNeeded(before, effect, by);
-  const stored = was ? reads.names : noNames;
+  const stored = signingBefore ? reads.names : noNames;
   const until = expiryAfter(soaExpiry(stored.at(apex)) ?? 0, by.now);
   const touchedAt = touching(effect, reads.setsAt);
-  const signingZone = zoneToSign(effect.zone, is, touchedAt(apex).sets, by);
+  const signingZone = zoneToSign(effect.zone, signingAfter, touchedAt(apex).sets, by);
   if (!isWhole) {
     const touched = new Map([...owners].map((owner) => [owner, touchedAt(owner)]));
     const part = yield* planningSigning(inputFor({ ...signingZone, names: stored }, touched));
     if (part !== "whole") return withPlan(effect, by, until, part);
     if (mustPresign) throw new PresignNeeded(before, effect, by);
   }
-  const names = was ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
+  const names = signingBefore ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
   const namesByOwner = new Map(names.map((name) => [name.owner, name]));
   const whole = yield* planningWhole({
     ...signingZone,
@@ -143,7 +146,7 @@ export function* planningSignatures(
     names: { ...stored, at: (owner) => namesByOwner.get(owner) },
     whole: names,
   });
-  return withPlan(was ? effect : { ...effect, namesMove: { to: "new" } }, by, until, whole);
+  return withPlan(signingBefore ? effect : { ...effect, namesMove: { to: "new" } }, by, until, whole);
 }
 
 /** The zone is no longer signed. The names of a large zone are deleted later. */
@@ -207,10 +210,15 @@ export const allChanged = ({ sets }: Touched): Touched => ({ sets, changed: new 
 type ZoneToSign = Pick<SigningInput, "zone" | "ttl" | "negativeTtl" | "signing">;
 
 /** `top`: the sets of the apex. */
-export const zoneToSign = (zone: Zone, signing: ZoneSigning, top: readonly RRset[], by: WrittenBy): ZoneToSign => ({
+export const zoneToSign = (
+  zone: Zone,
+  signing: ZoneSigning,
+  apexSets: readonly RRset[],
+  by: WrittenBy,
+): ZoneToSign => ({
   zone: zone.name,
   ttl: zone.settings.ttl,
-  negativeTtl: negativeTtlIn(top, zone.settings.ttl),
+  negativeTtl: negativeTtlIn(apexSets, zone.settings.ttl),
   signing: signingOf(signing, zone.name, by.now),
 });
 
@@ -290,8 +298,8 @@ function touchedBy(changes: readonly Change[], owner: string, stored: readonly R
 }
 
 /** Whether all names must be signed again, not only the sets of keys. */
-const signsOtherwise = (was: ZoneSigning | undefined, is: ZoneSigning): boolean =>
-  was === undefined || was.denial !== is.denial || signersIn(was) !== signersIn(is);
+const signsOtherwise = (before: ZoneSigning | undefined, after: ZoneSigning): boolean =>
+  before === undefined || before.denial !== after.denial || signersIn(before) !== signersIn(after);
 
 const signersIn = ({ keys }: ZoneSigning): string =>
   keys

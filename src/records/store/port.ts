@@ -275,6 +275,7 @@ export type NewAction = NewAct & { readonly command: string };
 
 /** The same key with the same fingerprint is the same request, repeated within a day. Keys are separate per actor. */
 export type IdempotencyKey = { readonly key: string; readonly fingerprint: string };
+export type ActorKey = IdempotencyKey & { readonly actor: string };
 
 /** Like `Decide`; a rule that takes long for a large zone returns its decision in steps. */
 export type DecideAct<T> = (view: WriteView) => ActDecision<T> | Steps<ActDecision<T>>;

@@ -19,7 +19,7 @@ const muchAdded = 0.01;
 type Total = { readonly records: number; readonly at: number; added: number };
 
 /** Refuses writes that add records beyond a limit. Writes that remove records are always accepted. */
-export class RoomForRecords {
+export class RecordQuota {
   readonly #limits: RecordLimits;
   readonly #read: Sql["read"];
   readonly #totals = new Map<number, Total>();

@@ -284,7 +284,11 @@ export const controlSettings = mapping(
       const certificate = cert !== undefined && key !== undefined && { cert, key };
       const others = linked && linked.length > 0 && { links: linked };
       return {
-        ...{ ...listen, token, ...(password && { password }), ...(certificate && { certificate }), ...others },
+        ...listen,
+        token,
+        ...(password && { password }),
+        ...(certificate && { certificate }),
+        ...others,
         ...(oidc && { oidc }),
       };
     },

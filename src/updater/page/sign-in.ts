@@ -46,7 +46,8 @@ export function openPageSignIn({ log, now, shared, services, oidc, passkeys }: S
       cachedPeople !== undefined && sameHash(hashSecret(password), cachedPeople) ? pageUser : undefined,
     hasName: async (name) => name === pageUser,
     describe: async (_who, _from, role) => ({
-      ...{ name: pageUser, hasPassword: cachedPeople !== undefined },
+      name: pageUser,
+      hasPassword: cachedPeople !== undefined,
       privileges: role === "read" ? [] : [mayChange],
     }),
     setPassword: async () => undefined,

@@ -112,9 +112,10 @@ const unsaved = (what: string, code: string): Summary => ({
 const addressIn = (plan: UpdatePlan) => ("address" in plan ? plan.address.text : "");
 
 function change(result: PlannedUpdate & Pick<UpdateResult, "contentBefore">): string {
-  const { plan, stored, contentBefore: found, passedOver, record } = result;
+  const { plan, stored, contentBefore, passedOver, record } = result;
   const before = stored === undefined ? "no address was stored yet" : `the stored address was ${stored}`;
-  const contentText = found === undefined ? before : `the record held ${contentWords(found, record.spec.ttl)}`;
+  const contentText =
+    contentBefore === undefined ? before : `the record held ${contentWords(contentBefore, record.spec.ttl)}`;
   const warning =
     "warning" in plan && plan.warning ? `; warning: ${addressIn(plan)} is ${scopeWords[plan.warning]}` : "";
   const whose = record.policy.host

@@ -182,9 +182,9 @@ function causeOf({ record: { source, target }, outcome }: UpdateResult, { becaus
 }
 
 /** What the record held counts, or else what moor wrote last. */
-function changeOf({ plan, contentBefore: found, stored }: UpdateResult): Pick<Notice, "change"> {
+function changeOf({ plan, contentBefore, stored }: UpdateResult): Pick<Notice, "change"> {
   if (!("address" in plan)) return {};
-  const [old = stored] = found?.values ?? [];
+  const [old = stored] = contentBefore?.values ?? [];
   return { change: { old, new: plan.address.text } };
 }
 

@@ -1,7 +1,7 @@
 import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../../core/addresses/interface-report.ts";
 import { printable } from "../../core/visible-text.ts";
 import { bestFirst, isLinkLocal, isUnproven } from "../../lib/kernel/best-first.ts";
-import { foldTriggers } from "../../lib/kernel/fold-triggers.ts";
+import { coalesceTriggers } from "../../lib/kernel/coalesce-triggers.ts";
 import { readKernel } from "../../lib/kernel/read.ts";
 import { isMarked, type KernelAddress, type KernelRow } from "../../lib/kernel/row.ts";
 import { watchKernel } from "../../lib/kernel/watch.ts";
@@ -28,7 +28,7 @@ export const ownInterfaces = {
         const reading = await readInterfaces(signal);
         if (!signal.aborted) onReading(reading);
       };
-      const onChange = foldTriggers(pushReading, { spacing, signal, now: () => performance.now() });
+      const onChange = coalesceTriggers(pushReading, { spacing, signal, now: () => performance.now() });
       onChange();
       await watchKernel({ onChange, signal, log: noLog });
       return { kind: "ended" };

@@ -221,7 +221,10 @@ function currentSetOf(records: readonly ReadableRecord[]): CurrentSet<readonly R
   const [first] = records;
   if (!first) return undefined;
   const raw = records.map(({ id, ttl, proxied = false, ...record }) => ({
-    ...{ id, ttl, proxied, value: valueIn(first.type, record) },
+    id,
+    ttl,
+    proxied,
+    value: valueIn(first.type, record),
   }));
   const hasMixedTtl = records.some(({ ttl }) => ttl !== first.ttl);
   return { values: raw.map(({ value }) => value), ttl: first.ttl === automatic ? null : first.ttl, hasMixedTtl, raw };

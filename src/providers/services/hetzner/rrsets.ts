@@ -146,7 +146,9 @@ const newSet = (
   { values, ttl }: SetContent,
   comment: () => string,
 ): NewRRset => ({
-  ...{ name, type, records: values.map((value) => ({ value, comment: comment() })) },
+  name,
+  type,
+  records: values.map((value) => ({ value, comment: comment() })),
   ttl,
 });
 

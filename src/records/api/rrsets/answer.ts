@@ -10,7 +10,7 @@ import type { ObfuscatedIds } from "../../queries/obfuscated-ids.ts";
 import { type Actor, type NotDone, refused } from "../../queries/permitted-view.ts";
 import { sendRefused } from "../shared/refused-requests.ts";
 import { answerTo, type ErrorAnswer } from "./errors.ts";
-import { type Keys, readBody } from "./input.ts";
+import { type BodyFields, readBody } from "./input.ts";
 import { linkHeader, type Paging, paginationToWire } from "./paging.ts";
 import { actionToWire } from "./wire.ts";
 
@@ -25,8 +25,8 @@ declare module "fastify" {
 type DoneOf<Outcome> = Extract<Outcome, { readonly kind: "done" }>;
 type Done = { readonly kind: "done"; readonly action: Action | undefined };
 
-export type ReadKeys<Draft> = (keys: Keys, faults: Fault[]) => Draft;
-export const readNothing: ReadKeys<undefined> = () => undefined;
+export type ReadBodyFields<Draft> = (fields: BodyFields, faults: Fault[]) => Draft;
+export const readNothing: ReadBodyFields<undefined> = () => undefined;
 
 /**
  * Reads the body, carries it out, and answers with the action and what `answerOf` adds. The object is returned for
@@ -36,7 +36,7 @@ export async function act<Draft, Outcome extends Done | NotDone>(
   request: FastifyRequest,
   reply: FastifyReply,
   call: {
-    readonly read: ReadKeys<Draft>;
+    readonly read: ReadBodyFields<Draft>;
     readonly run: (draft: Draft, idempotency: IdempotencyOption) => Promise<Outcome>;
     readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => MaybeLater<Readonly<Record<string, unknown>>>;
     readonly status?: (done: DoneOf<NoInfer<Outcome>>) => number;

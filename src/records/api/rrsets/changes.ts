@@ -4,7 +4,7 @@ import type { Fault } from "../../../core/result.ts";
 import type { RecordService } from "../../service.ts";
 import { act, readNothing, sendError, sendFaults, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
-import { changesFromKeys } from "./input.ts";
+import { changesFromBody } from "./input.ts";
 import { numberAt, pagingAt, type QueryFields } from "./paging.ts";
 import { changeToWire } from "./wire.ts";
 
@@ -25,7 +25,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
     },
     (request, reply) =>
       act(request, reply, {
-        read: changesFromKeys,
+        read: changesFromBody,
         run: (wanted, idempotency) => service.changeSets(request.actor, zoneAt(request), wanted, idempotency),
         answerOf,
       }),

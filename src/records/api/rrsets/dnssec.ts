@@ -11,9 +11,9 @@ import type { RecordService } from "../../service.ts";
 import { type PublicKey, readDnskeys } from "../../signing/multi-signer-keys.ts";
 import { isDsWanted, mayBeInParent, signingOf } from "../../signing/signing-of.ts";
 import { apexValue, dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../signing/signing-texts.ts";
-import { act, type ReadKeys, sendError, zoneAt } from "./answer.ts";
+import { act, type ReadBodyFields, sendError, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { flagAt, isGiven, type Keys } from "./input.ts";
+import { type BodyFields, flagAt, isGiven } from "./input.ts";
 import { timeText } from "./wire.ts";
 
 const tags = ["dnssec"];
@@ -31,34 +31,34 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
 
   const action = addActions(api);
   action("sign", "Sign a zone; if it has no NS records, it gets the nameservers of the service", bodies.sign, {
-    read: (keys, faults) => ({
-      algorithm: choiceAt(keys, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
-      denial: choiceAt(keys, "denial", denials, faults) ?? "nsec",
-      multiSignerKeys: isGiven(keys.also_publish) ? dnskeysAt(keys, "also_publish", faults) : [],
+    read: (fields, faults) => ({
+      algorithm: choiceAt(fields, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
+      denial: choiceAt(fields, "denial", denials, faults) ?? "nsec",
+      multiSignerKeys: isGiven(fields.also_publish) ? dnskeysAt(fields, "also_publish", faults) : [],
     }),
     run: service.signZone,
   });
   action("roll_key", "Replace the key of a signed zone, step by step", bodies.rollKey, {
-    read: (keys, faults) => choiceAt(keys, "algorithm", algorithmChoices, faults),
+    read: (fields, faults) => choiceAt(fields, "algorithm", algorithmChoices, faults),
     run: service.rollKey,
   });
   action("change_denial", "Change between NSEC and NSEC3; the zone stays signed", bodies.changeDenial, {
-    read: (keys, faults) => {
-      if (!isGiven(keys.denial)) faults.push(badInput("denial", "is missing"));
-      return choiceAt(keys, "denial", denials, faults) ?? "nsec";
+    read: (fields, faults) => {
+      if (!isGiven(fields.denial)) faults.push(badInput("denial", "is missing"));
+      return choiceAt(fields, "denial", denials, faults) ?? "nsec";
     },
     run: service.changeDenial,
   });
   action("publish_keys", "Publish keys of another server that also signs the zone", bodies.publishKeys, {
-    read: (keys, faults) => dnskeysAt(keys, "dnskeys", faults),
+    read: (fields, faults) => dnskeysAt(fields, "dnskeys", faults),
     run: service.publishKeys,
   });
   action("withdraw_keys", "Stop publishing keys of another server", bodies.withdrawKeys, {
-    read: (keys, faults) => (isGiven(keys.key_tags) ? tagsAt(keys, "key_tags", faults) : []),
+    read: (fields, faults) => (isGiven(fields.key_tags) ? tagsAt(fields, "key_tags", faults) : []),
     run: service.withdrawKeys,
   });
   action("unsign", "Ask the parent to remove the DS record, and then unsign the zone", bodies.unsign, {
-    read: (keys, faults) => isGiven(keys.immediately) && flagAt(keys, "immediately", faults),
+    read: (fields, faults) => isGiven(fields.immediately) && flagAt(fields, "immediately", faults),
     run: service.unsignZone,
   });
   action("keep_signed", "Cancel the unsigning of a zone that still waits for the parent", bodies.keepSigned, {
@@ -80,7 +80,7 @@ const addActions =
     name: string,
     summary: string,
     body: object,
-    { read, run }: { readonly read: ReadKeys<Draft>; readonly run: Run<Draft> },
+    { read, run }: { readonly read: ReadBodyFields<Draft>; readonly run: Run<Draft> },
   ) =>
     api.post(
       `/zones/:z/actions/${name}`,
@@ -104,8 +104,13 @@ type Run<Draft> = (
 
 const denials = { nsec: "nsec", nsec3: "nsec3" } as const;
 
-function choiceAt<T>(keys: Keys, key: string, choices: Readonly<Record<string, T>>, faults: Fault[]): T | undefined {
-  const value = keys[key];
+function choiceAt<T>(
+  fields: BodyFields,
+  key: string,
+  choices: Readonly<Record<string, T>>,
+  faults: Fault[],
+): T | undefined {
+  const value = fields[key];
   if (!isGiven(value)) return undefined;
   const validChoice = typeof value === "string" && Object.hasOwn(choices, value) ? choices[value] : undefined;
   if (validChoice === undefined) faults.push(badInput(key, `must be one of ${Object.keys(choices).join(", ")}`));
@@ -113,8 +118,8 @@ function choiceAt<T>(keys: Keys, key: string, choices: Readonly<Record<string, T
 }
 
 /** DNSKEY records as text; a text may contain several. */
-function dnskeysAt(keys: Keys, key: string, faults: Fault[]): readonly PublicKey[] {
-  const texts = listAt(keys, key, (each): each is string => typeof each === "string", faults);
+function dnskeysAt(fields: BodyFields, key: string, faults: Fault[]): readonly PublicKey[] {
+  const texts = listAt(fields, key, (each): each is string => typeof each === "string", faults);
   return texts.flatMap((text) => {
     const read = readDnskeys(text);
     if (read.ok) return read.value;
@@ -123,11 +128,16 @@ function dnskeysAt(keys: Keys, key: string, faults: Fault[]): readonly PublicKey
   });
 }
 
-const tagsAt = (keys: Keys, key: string, faults: Fault[]): readonly number[] =>
-  listAt(keys, key, (each): each is number => Number.isInteger(each), faults);
+const tagsAt = (fields: BodyFields, key: string, faults: Fault[]): readonly number[] =>
+  listAt(fields, key, (each): each is number => Number.isInteger(each), faults);
 
-function listAt<T>(keys: Keys, key: string, isOne: (each: unknown) => each is T, faults: Fault[]): readonly T[] {
-  const publicKeys = keys[key];
+function listAt<T>(
+  fields: BodyFields,
+  key: string,
+  isOne: (each: unknown) => each is T,
+  faults: Fault[],
+): readonly T[] {
+  const publicKeys = fields[key];
   if (Array.isArray(publicKeys) && publicKeys.length > 0 && publicKeys.every(isOne)) return publicKeys;
   faults.push(badInput(key, isGiven(publicKeys) ? "must be a list of DNSKEY records or key tags" : "is missing"));
   return [];

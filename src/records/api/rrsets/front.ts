@@ -9,7 +9,7 @@ import type { RecordService } from "../../service.ts";
 import { act, readNothing, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo, type ErrorAnswer, errorAnswer } from "./errors.ts";
 import { previewToWire, providerToWire, publicationToWire, setStateToWire } from "./front-wire.ts";
-import { isGiven, type Keys, textAt } from "./input.ts";
+import { type BodyFields, isGiven, textAt } from "./input.ts";
 import { oneTextAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 
 const tags = ["providers"];
@@ -31,12 +31,12 @@ export function rrsetsProviderRoutes(api: FastifyInstance, service: RecordServic
     { schema: { ...written, summary: "Store the token of a provider, encrypted", body: frontBodies.provider } },
     (request, reply) =>
       act(request, reply, {
-        read: (keys, faults) => ({
-          name: textAt(keys, "name", faults),
-          kind: textAt(keys, "kind", faults),
-          token: textAt(keys, "token", faults),
-          url: isGiven(keys.url) ? textAt(keys, "url", faults) : undefined,
-          ca: isGiven(keys.ca) ? textAt(keys, "ca", faults) : undefined,
+        read: (fields, faults) => ({
+          name: textAt(fields, "name", faults),
+          kind: textAt(fields, "kind", faults),
+          token: textAt(fields, "token", faults),
+          url: isGiven(fields.url) ? textAt(fields, "url", faults) : undefined,
+          ca: isGiven(fields.ca) ? textAt(fields, "ca", faults) : undefined,
         }),
         run: (draft) => service.addProvider(request.actor, draft),
         answerOf: ({ provider }) => ({ provider: providerToWire(provider) }),
@@ -47,7 +47,7 @@ export function rrsetsProviderRoutes(api: FastifyInstance, service: RecordServic
     { schema: { ...written, summary: "Replace the token of a provider", body: frontBodies.token } },
     (request, reply) =>
       act(request, reply, {
-        read: (keys, faults) => textAt(keys, "token", faults),
+        read: (fields, faults) => textAt(fields, "token", faults),
         run: (token) => service.replaceProviderToken(request.actor, providerAt(request), token),
         answerOf: ({ provider }) => ({ provider: providerToWire(provider) }),
         refusal,
@@ -107,12 +107,12 @@ function addPublish(
     { schema: { ...action, summary: "Publish a zone at a provider", body: frontBodies.publish } },
     (request, reply) =>
       act(request, reply, {
-        read: (keys, faults) => ({
-          provider: textAt(keys, "provider", faults),
-          digest: textAt(keys, "digest", faults),
-          fill: choiceAt(keys, "fill", ["theirs", "ours"] as const, faults) ?? "theirs",
-          drift: driftAt(keys, faults) ?? "ask",
-          readEvery: secondsAt(keys, faults) ?? usualReadEvery,
+        read: (fields, faults) => ({
+          provider: textAt(fields, "provider", faults),
+          digest: textAt(fields, "digest", faults),
+          fill: choiceAt(fields, "fill", ["theirs", "ours"] as const, faults) ?? "theirs",
+          drift: driftAt(fields, faults) ?? "ask",
+          readEvery: secondsAt(fields, faults) ?? usualReadEvery,
         }),
         run: (draft) => service.publishZone(request.actor, zoneAt(request), draft),
         answerOf: answerOf(request),
@@ -129,8 +129,8 @@ function addPublish(
     },
     (request, reply) =>
       act(request, reply, {
-        read: (keys, faults) => {
-          const [drift, readEvery] = [driftAt(keys, faults), secondsAt(keys, faults)];
+        read: (fields, faults) => {
+          const [drift, readEvery] = [driftAt(fields, faults), secondsAt(fields, faults)];
           return { ...(drift && { drift }), ...(readEvery !== undefined && { readEvery }) };
         },
         run: (patch) => service.changePublication(request.actor, zoneAt(request), patch),
@@ -157,8 +157,10 @@ const usualReadEvery = 900;
 
 function addPreview(api: FastifyInstance, service: RecordService): void {
   const schema = {
-    ...{ tags, summary: "Compare a zone with what the provider has, and write nothing" },
-    ...{ querystring: frontQueries.preview, response: { 200: frontAnswers.preview } },
+    tags,
+    summary: "Compare a zone with what the provider has, and write nothing",
+    querystring: frontQueries.preview,
+    response: { 200: frontAnswers.preview },
   };
   api.get("/zones/:z/publication/preview", { schema }, async (request, reply) => {
     const provider = oneTextAt(request.query as QueryFields, "provider");
@@ -173,8 +175,10 @@ const states = ["published", "waiting", "refused", "drifted"] as const;
 
 function addStates(api: FastifyInstance, service: RecordService): void {
   const schema = {
-    ...{ tags, summary: "List the states of the sets of a published zone" },
-    ...{ querystring: frontQueries.sets, response: { 200: frontAnswers.sets } },
+    tags,
+    summary: "List the states of the sets of a published zone",
+    querystring: frontQueries.sets,
+    response: { 200: frontAnswers.sets },
   };
   api.get("/zones/:z/publication/sets", { schema }, async (request, reply) => {
     const query = request.query as QueryFields;
@@ -212,11 +216,16 @@ const decisions = [
 
 const noZone = errorAnswer(404, "not_found", "Zone not found");
 
-const driftAt = (keys: Keys, faults: Fault[]): DriftRule | undefined =>
-  choiceAt(keys, "drift", ["ask", "ours", "theirs"] as const, faults);
+const driftAt = (fields: BodyFields, faults: Fault[]): DriftRule | undefined =>
+  choiceAt(fields, "drift", ["ask", "ours", "theirs"] as const, faults);
 
-function choiceAt<T extends string>(keys: Keys, key: string, choices: readonly T[], faults: Fault[]): T | undefined {
-  const value = keys[key];
+function choiceAt<T extends string>(
+  fields: BodyFields,
+  key: string,
+  choices: readonly T[],
+  faults: Fault[],
+): T | undefined {
+  const value = fields[key];
   if (!isGiven(value)) return undefined;
   const validChoice = choices.find((choice) => choice === value);
   if (validChoice === undefined) faults.push(badInput(key, `must be one of ${choices.join(", ")}`));
@@ -227,7 +236,7 @@ function choiceAt<T extends string>(keys: Keys, key: string, choices: readonly T
 const shortestReads = 60;
 const longestReads = 604_800;
 
-function secondsAt({ read_every: value }: Keys, faults: Fault[]): number | undefined {
+function secondsAt({ read_every: value }: BodyFields, faults: Fault[]): number | undefined {
   if (!isGiven(value)) return undefined;
   if (Number.isInteger(value) && (value === 0 || (Number(value) >= shortestReads && Number(value) <= longestReads)))
     return Number(value);

@@ -39,7 +39,10 @@ export function rrsetsGrantRoutes(api: FastifyInstance, service: RecordService):
     },
     (request, reply) =>
       act(request, reply, {
-        read: (keys, faults) => ({ account: textAt(keys, "account", faults), name: textAt(keys, "name", faults) }),
+        read: (fields, faults) => ({
+          account: textAt(fields, "account", faults),
+          name: textAt(fields, "name", faults),
+        }),
         run: (draft) => service.addGrant(request.actor, zoneAt(request), draft),
         answerOf: ({ grant }) => ({ grant: grantToWire(grant) }),
       }),

@@ -15,13 +15,13 @@ import { type Labels, readLabels } from "./labels.ts";
  * messages was longer than these readers and fifty times slower.
  */
 
-export type Keys = Readonly<Record<string, unknown>>;
+export type BodyFields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a body with one reader per field. A reader notes its faults and goes on, so that all faults are reported
  * together.
  */
-export function readBody<T>(body: unknown, read: (keys: Keys, faults: Fault[]) => T): Result<T> {
+export function readBody<T>(body: unknown, read: (fields: BodyFields, faults: Fault[]) => T): Result<T> {
   // A request without required fields may come without a body.
   const bodyFields = body ?? {};
   if (!isObject(bodyFields)) return fail(badInput("body", "must be an object"));
@@ -30,44 +30,44 @@ export function readBody<T>(body: unknown, read: (keys: Keys, faults: Fault[]) =
   return faults.length > 0 ? failAll(faults) : ok(value);
 }
 
-export function zoneFromKeys(keys: Keys, faults: Fault[]): NewZoneDraft {
-  const mode = keys.mode === "secondary" ? "secondary" : "primary";
-  if (keys.mode !== mode)
-    faults.push(badInput("mode", isGiven(keys.mode) ? "must be primary or secondary" : "is missing"));
-  const file = mode === "primary" && isGiven(keys.zonefile) ? textAt(keys, "zonefile", faults) : "";
-  const sets = mode === "primary" && isGiven(keys.rrsets) ? setsAt(keys, "rrsets", faults) : [];
+export function zoneFromBody(fields: BodyFields, faults: Fault[]): NewZoneDraft {
+  const mode = fields.mode === "secondary" ? "secondary" : "primary";
+  if (fields.mode !== mode)
+    faults.push(badInput("mode", isGiven(fields.mode) ? "must be primary or secondary" : "is missing"));
+  const file = mode === "primary" && isGiven(fields.zonefile) ? textAt(fields, "zonefile", faults) : "";
+  const sets = mode === "primary" && isGiven(fields.rrsets) ? setsAt(fields, "rrsets", faults) : [];
   if (file !== "" && sets.length > 0) faults.push(badInput("zonefile", "cannot be given together with rrsets"));
   return {
-    name: textAt(keys, "name", faults),
+    name: textAt(fields, "name", faults),
     mode,
-    ttl: ttlAt(keys, faults) ?? undefined,
-    labels: labelsAt(keys, faults) ?? {},
-    locked: lockAt(keys, "delete"),
-    primaries: mode === "secondary" && isGiven(keys.primary_nameservers) ? primariesAt(keys, faults) : [],
+    ttl: ttlAt(fields, faults) ?? undefined,
+    labels: labelsAt(fields, faults) ?? {},
+    locked: lockAt(fields, "delete"),
+    primaries: mode === "secondary" && isGiven(fields.primary_nameservers) ? primariesAt(fields, faults) : [],
     content: file === "" ? { kind: "sets", sets } : { kind: "file", text: file },
   };
 }
 
-export const setFromKeys = (keys: Keys, faults: Fault[], where = "") => {
-  const [ttl, labels] = [ttlAt(keys, faults, where), labelsAt(keys, faults, where)];
+export const setFromBody = (fields: BodyFields, faults: Fault[], where = "") => {
+  const [ttl, labels] = [ttlAt(fields, faults, where), labelsAt(fields, faults, where)];
   return {
-    name: textAt(keys, "name", faults, where),
-    type: typeAt(keys, faults, where),
-    records: recordsAt(keys, faults, { where }),
+    name: textAt(fields, "name", faults, where),
+    type: typeAt(fields, faults, where),
+    records: recordsAt(fields, faults, { where }),
     ttl,
     ...(labels && { labels }),
-    locked: lockAt(keys, "change"),
+    locked: lockAt(fields, "change"),
   };
 };
 
-export const changesFromKeys = (keys: Keys, faults: Fault[]) => {
-  const { expected_serial: expected } = keys;
+export const changesFromBody = (fields: BodyFields, faults: Fault[]) => {
+  const { expected_serial: expected } = fields;
   if (isGiven(expected) && !Number.isInteger(expected)) faults.push(badInput("expected_serial", "must be an integer"));
-  const changes = listAt(keys, "changes", faults, { least: 1, most: mostChanges }).map((each, i): SetChange => {
+  const changes = listAt(fields, "changes", faults, { least: 1, most: mostChanges }).map((each, i): SetChange => {
     const where = `changes[${i}].`;
     const entry = isObject(each) ? each : {};
     if (entry.delete !== true) {
-      const { name, type, ...to } = setFromKeys(entry, faults, where);
+      const { name, type, ...to } = setFromBody(entry, faults, where);
       return { name, type, to };
     }
     if (isGiven(entry.records)) faults.push(badInput(`${where}records`, "cannot be given together with delete"));
@@ -78,11 +78,11 @@ export const changesFromKeys = (keys: Keys, faults: Fault[]) => {
 
 /** Comments may be absent or null, except in the call that changes comments. */
 export function recordsAt(
-  keys: Keys,
+  fields: BodyFields,
   faults: Fault[],
   { where = "", comments = "optional" }: { readonly where?: string; readonly comments?: "optional" | "required" } = {},
 ): readonly ValueDraft[] {
-  return listAt(keys, "records", faults, { least: 1, most: mostRecords, where }).map((each, i) => {
+  return listAt(fields, "records", faults, { least: 1, most: mostRecords, where }).map((each, i) => {
     const place = `${where}records[${i}].`;
     const record = isObject(each) ? each : {};
     const comment = isGiven(record.comment) || comments === "required" ? textAt(record, "comment", faults, place) : "";
@@ -96,8 +96,8 @@ export function recordsAt(
 }
 
 /** Undefined: not given; null: the zone's default. */
-export function ttlAt(keys: Keys, faults: Fault[], where = ""): SetDraft["ttl"] {
-  const { ttl } = keys;
+export function ttlAt(fields: BodyFields, faults: Fault[], where = ""): SetDraft["ttl"] {
+  const { ttl } = fields;
   if (ttl === undefined || ttl === null) return ttl;
   const problem = !Number.isInteger(ttl)
     ? "must be an integer"
@@ -111,30 +111,30 @@ export function ttlAt(keys: Keys, faults: Fault[], where = ""): SetDraft["ttl"] 
   return undefined;
 }
 
-export function labelsAt(keys: Keys, faults: Fault[], where = ""): Labels | undefined {
-  if (!isGiven(keys.labels)) return undefined;
-  const labels = readLabels(keys.labels, `${where}labels`);
+export function labelsAt(fields: BodyFields, faults: Fault[], where = ""): Labels | undefined {
+  if (!isGiven(fields.labels)) return undefined;
+  const labels = readLabels(fields.labels, `${where}labels`);
   if (labels.ok) return labels.value;
   faults.push(...labels.faults);
   return undefined;
 }
 
-export function textAt(keys: Keys, key: string, faults: Fault[], where = ""): string {
-  const value = keys[key];
+export function textAt(fields: BodyFields, key: string, faults: Fault[], where = ""): string {
+  const value = fields[key];
   if (typeof value === "string") return value;
   faults.push(badInput(`${where}${key}`, isGiven(value) ? "must be a string" : "is missing"));
   return "";
 }
 
-export function flagAt(keys: Keys, key: string, faults: Fault[]): boolean {
-  const value = keys[key];
+export function flagAt(fields: BodyFields, key: string, faults: Fault[]): boolean {
+  const value = fields[key];
   if (typeof value === "boolean") return value;
   faults.push(badInput(key, isGiven(value) ? "must be a boolean" : "is missing"));
   return false;
 }
 
-export function primariesAt(keys: Keys, faults: Fault[]): readonly ServerDraft[] {
-  return listAt(keys, "primary_nameservers", faults, { least: 1, most: 20 }).map((each, i): ServerDraft => {
+export function primariesAt(fields: BodyFields, faults: Fault[]): readonly ServerDraft[] {
+  return listAt(fields, "primary_nameservers", faults, { least: 1, most: 20 }).map((each, i): ServerDraft => {
     const where = `primary_nameservers[${i}].`;
     const server = isObject(each) ? each : {};
     const address = textAt(server, "address", faults, where);
@@ -148,16 +148,16 @@ export function primariesAt(keys: Keys, faults: Fault[]): readonly ServerDraft[]
 }
 
 /** TTL and labels are in the draft only if they were given. */
-export function draftAt(keys: Keys, faults: Fault[], where = ""): SetDraft {
-  const [ttl, labels] = [ttlAt(keys, faults, where), labelsAt(keys, faults, where)];
-  return { records: recordsAt(keys, faults, { where }), ttl, ...(labels && { labels }) };
+export function draftAt(fields: BodyFields, faults: Fault[], where = ""): SetDraft {
+  const [ttl, labels] = [ttlAt(fields, faults, where), labelsAt(fields, faults, where)];
+  return { records: recordsAt(fields, faults, { where }), ttl, ...(labels && { labels }) };
 }
 
 export const tsigAlgorithms: readonly unknown[] = ["hmac-md5", "hmac-sha1", "hmac-sha256"];
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-function tsigAt(keys: Keys, faults: Fault[], where: string): ServerDraft["tsig"] {
-  const { tsig_algorithm: algorithm, tsig_key: key } = keys;
+function tsigAt(fields: BodyFields, faults: Fault[], where: string): ServerDraft["tsig"] {
+  const { tsig_algorithm: algorithm, tsig_key: key } = fields;
   if (!isGiven(algorithm) && !isGiven(key)) return undefined;
   if (!tsigAlgorithms.includes(algorithm)) {
     faults.push(badInput(`${where}tsig_algorithm`, `must be one of ${tsigAlgorithms.join(", ")}`));
@@ -166,29 +166,29 @@ function tsigAt(keys: Keys, faults: Fault[], where: string): ServerDraft["tsig"]
   return { algorithm: String(algorithm), key: String(key) };
 }
 
-function typeAt(keys: Keys, faults: Fault[], where: string): string {
-  const type = textAt(keys, "type", faults, where);
+function typeAt(fields: BodyFields, faults: Fault[], where: string): string {
+  const type = textAt(fields, "type", faults, where);
   if (type !== "" && !isRecordType(type)) faults.push(badInput(`${where}type`, "is not a supported record type"));
   return type;
 }
 
-function setsAt(keys: Keys, key: string, faults: Fault[]) {
-  return listAt(keys, key, faults, { least: 0, most: mostChanges }).map((each, i) =>
-    setFromKeys(isObject(each) ? each : {}, faults, `${key}[${i}].`),
+function setsAt(fields: BodyFields, key: string, faults: Fault[]) {
+  return listAt(fields, key, faults, { least: 0, most: mostChanges }).map((each, i) =>
+    setFromBody(isObject(each) ? each : {}, faults, `${key}[${i}].`),
   );
 }
 
 /** One client sends `protection` with a new zone or set. */
-const lockAt = (keys: Keys, what: "delete" | "change"): boolean =>
-  isObject(keys.protection) && keys.protection[what] === true;
+const lockAt = (fields: BodyFields, what: "delete" | "change"): boolean =>
+  isObject(fields.protection) && fields.protection[what] === true;
 
 function listAt(
-  keys: Keys,
+  fields: BodyFields,
   key: string,
   faults: Fault[],
   { least, most, where = "" }: { readonly least: number; readonly most: number; readonly where?: string },
 ): readonly unknown[] {
-  const list = keys[key];
+  const list = fields[key];
   if (!Array.isArray(list)) {
     faults.push(badInput(`${where}${key}`, isGiven(list) ? "must be an array" : "is missing"));
     return [];

@@ -5,9 +5,9 @@ import { badInput, type Fault, ok } from "../../../core/result.ts";
 import type { SetDone, SetEdit } from "../../commands/requests.ts";
 import { refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
-import { act, type ReadKeys, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
+import { act, type ReadBodyFields, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { draftAt, flagAt, isGiven, labelsAt, recordsAt, setFromKeys, ttlAt } from "./input.ts";
+import { draftAt, flagAt, isGiven, labelsAt, recordsAt, setFromBody, ttlAt } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 import { setToWire } from "./wire.ts";
@@ -63,7 +63,7 @@ function writingRoutes(api: FastifyInstance, service: RecordService): void {
     { schema: { tags, summary: "Create a record set", body: bodies.set, response: { 201: answers.rrsetAction } } },
     (request, reply) =>
       act(request, reply, {
-        read: setFromKeys,
+        read: setFromBody,
         run: ({ name, type, ...draft }, idempotency) =>
           service.editSet(request.actor, { zone: zoneAt(request), name, type }, { kind: "create", draft }, idempotency),
         answerOf: setAnswer(service, request),
@@ -78,7 +78,7 @@ function writingRoutes(api: FastifyInstance, service: RecordService): void {
   };
   api.put(one, { schema: labelSchema }, (request, reply) =>
     act(request, reply, {
-      read: (keys, faults) => ({ labels: labelsAt(keys, faults), hasRecords: isGiven(keys.records) }),
+      read: (fields, faults) => ({ labels: labelsAt(fields, faults), hasRecords: isGiven(fields.records) }),
       run: async ({ labels, hasRecords }) =>
         hasRecords
           ? refused([recordsHere])
@@ -114,13 +114,13 @@ const setAnswer = (service: RecordService, request: FastifyRequest) => async (do
 
 /** Edits whose answer is only the action. */
 export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordService): void {
-  const handler = (read: ReadKeys<SetEdit>, status: number) => (request: FastifyRequest, reply: FastifyReply) =>
+  const handler = (read: ReadBodyFields<SetEdit>, status: number) => (request: FastifyRequest, reply: FastifyReply) =>
     act(request, reply, {
       read,
       run: (edit, idempotency) => service.editSet(request.actor, setAt(request), edit, idempotency),
       status: () => status,
     });
-  const action = (name: string, summary: string, body: object, read: ReadKeys<SetEdit>, status = 201) => {
+  const action = (name: string, summary: string, body: object, read: ReadBodyFields<SetEdit>, status = 201) => {
     const schema = { tags, summary, body, response: { [status]: answers.action } };
     api.post(`${one}/actions/${name}`, { schema }, handler(read, status));
   };
@@ -130,32 +130,32 @@ export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordServi
     { schema: { tags, summary: "Delete a record set", response: { 201: answers.action } } },
     handler(() => ({ kind: "delete" }), 201),
   );
-  action("change_protection", "Protect a record set", bodies.setProtection, (keys, faults) => ({
+  action("change_protection", "Protect a record set", bodies.setProtection, (fields, faults) => ({
     kind: "lock",
-    locked: flagAt(keys, "change", faults),
+    locked: flagAt(fields, "change", faults),
   }));
   // Some clients omit the TTL to mean null; the vendor deprecated that only in July 2026.
-  action("change_ttl", "Change the TTL of a record set", bodies.setTtl, (keys, faults) => ({
+  action("change_ttl", "Change the TTL of a record set", bodies.setTtl, (fields, faults) => ({
     kind: "ttl",
-    ttl: ttlAt(keys, faults) ?? null,
+    ttl: ttlAt(fields, faults) ?? null,
   }));
-  action("set_records", "Replace all records of a set", bodies.records, (keys, faults) => ({
+  action("set_records", "Replace all records of a set", bodies.records, (fields, faults) => ({
     kind: "replace",
-    draft: { records: recordsAt(keys, faults) },
+    draft: { records: recordsAt(fields, faults) },
   }));
-  action("add_records", "Add records to a set", bodies.recordsAndTtl, (keys, faults) => ({
+  action("add_records", "Add records to a set", bodies.recordsAndTtl, (fields, faults) => ({
     kind: "add",
-    draft: draftAt(keys, faults),
+    draft: draftAt(fields, faults),
   }));
-  action("remove_records", "Remove records from a set", bodies.records, (keys, faults) => ({
+  action("remove_records", "Remove records from a set", bodies.records, (fields, faults) => ({
     kind: "remove",
-    draft: { records: recordsAt(keys, faults) },
+    draft: { records: recordsAt(fields, faults) },
   }));
   action(
     "update_records",
     "Change comments of records",
     bodies.comments,
-    (keys, faults) => ({ kind: "comment", draft: { records: recordsAt(keys, faults, { comments: "required" }) } }),
+    (fields, faults) => ({ kind: "comment", draft: { records: recordsAt(fields, faults, { comments: "required" }) } }),
     200,
   );
 }

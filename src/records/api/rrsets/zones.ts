@@ -9,9 +9,9 @@ import { type Actor, missing } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
 import { sendParts } from "../shared/send-parts.ts";
-import { act, type ReadKeys, readNothing, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
+import { act, type ReadBodyFields, readNothing, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { flagAt, isGiven, labelsAt, primariesAt, textAt, ttlAt, zoneFromKeys } from "./input.ts";
+import { flagAt, isGiven, labelsAt, primariesAt, textAt, ttlAt, zoneFromBody } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type QueryFields } from "./paging.ts";
 import { zoneToWire } from "./wire.ts";
@@ -28,7 +28,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     },
     (request, reply) =>
       act(request, reply, {
-        read: zoneFromKeys,
+        read: zoneFromBody,
         run: (draft, idempotency) => service.createZone(request.actor, draft, idempotency),
         answerOf: zoneAnswer(service),
       }),
@@ -121,7 +121,7 @@ const zoneAnswer =
 export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordService): void {
   const handler =
     <Draft>(
-      read: ReadKeys<Draft>,
+      read: ReadBodyFields<Draft>,
       run: (actor: Actor, zone: ZoneKey, draft: Draft, idempotency: IdempotencyOption) => Promise<Written>,
     ) =>
     (request: FastifyRequest, reply: FastifyReply) =>
@@ -145,23 +145,26 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   api.post(
     `${path}/change_protection`,
     { schema: schema("Protect a zone", bodies.zoneProtection) },
-    handler((keys, faults) => (isGiven(keys.delete) ? flagAt(keys, "delete", faults) : undefined), service.lockZone),
+    handler(
+      (fields, faults) => (isGiven(fields.delete) ? flagAt(fields, "delete", faults) : undefined),
+      service.lockZone,
+    ),
   );
   api.post(
     `${path}/change_ttl`,
     { schema: schema("Change a zone's TTL", bodies.zoneTtl) },
-    handler((keys, faults) => {
-      if (!isGiven(keys.ttl)) faults.push(badInput("ttl", "is missing"));
-      return ttlAt(keys, faults) ?? 0;
+    handler((fields, faults) => {
+      if (!isGiven(fields.ttl)) faults.push(badInput("ttl", "is missing"));
+      return ttlAt(fields, faults) ?? 0;
     }, service.changeZoneTtl),
   );
   api.post(
     `${path}/import_zonefile`,
     { config: { largeBody: true }, schema: schema("Replace all record sets with a zone file", bodies.zonefile) },
     handler(
-      (keys, faults) => ({
-        text: textAt(keys, "zonefile", faults),
-        otherServers: isGiven(keys.other_nameservers) && flagAt(keys, "other_nameservers", faults),
+      (fields, faults) => ({
+        text: textAt(fields, "zonefile", faults),
+        otherServers: isGiven(fields.other_nameservers) && flagAt(fields, "other_nameservers", faults),
       }),
       service.importFile,
     ),

@@ -88,7 +88,7 @@ export type AccessCheck = {
 export function scheduleHeavyRequests(
   api: FastifyInstance,
   schedule: Pick<FairSchedule, "next">,
-  { isStillValid: stillGood, refuse }: AccessCheck,
+  { isStillValid, refuse }: AccessCheck,
 ): void {
   api.addHook("onRoute", (route) => {
     const isHeavy = route.config?.heavy === true;
@@ -96,7 +96,7 @@ export function scheduleHeavyRequests(
     const check = (request: FastifyRequest, reply: FastifyReply) => {
       if (request.raw.socket.destroyed) return reply.hijack();
       const hasWaited = isHeavy || bodySize(request.raw) > 0;
-      return whenKnown(!hasWaited || stillGood(request), (isGood) => (isGood ? undefined : refuse(reply)));
+      return whenKnown(!hasWaited || isStillValid(request), (isValid) => (isValid ? undefined : refuse(reply)));
     };
     route.preHandler = hook((request, reply) =>
       isHeavy ? schedule.next(request.actor.account).then(() => check(request, reply)) : check(request, reply),

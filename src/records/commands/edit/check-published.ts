@@ -15,11 +15,11 @@ export function publishedEditFaults(zone: Zone, before: readonly RRset[], wanted
   const { published } = zone.settings;
   if (published === undefined) return [];
   const changes = diffSets(before, wanted);
-  const own = changes.filter(({ owner, type }) => owner === apex && (type === "NS" || type === "SOA"));
-  const made = changes.filter(({ type, after }) => after !== null && leftOutTypes.includes(type));
+  const providersOwn = changes.filter(({ owner, type }) => owner === apex && (type === "NS" || type === "SOA"));
+  const generated = changes.filter(({ type, after }) => after !== null && leftOutTypes.includes(type));
   return [
-    ...made.map(({ owner, type }) => madeThere(setKey(owner, type), published, type)),
-    ...own.map(({ type }) => staysTheirs(zone, published, type)),
+    ...generated.map(({ owner, type }) => generatedTypeFault(setKey(owner, type), published, type)),
+    ...providersOwn.map(({ type }) => providersOwnFault(zone, published, type)),
     ...publishedFaults(
       zone.settings.ttl,
       published,
@@ -28,14 +28,14 @@ export function publishedEditFaults(zone: Zone, before: readonly RRset[], wanted
   ];
 }
 
-const staysTheirs = ({ name }: Zone, { service }: Publication, type: string): Fault => ({
+const providersOwnFault = ({ name }: Zone, { service }: Publication, type: string): Fault => ({
   code: "provider-rule",
   where: setKey(apex, type as RRset["type"]),
   message: `the ${type} records of ${name} itself are those of ${service}, where the zone is published`,
   todo: `change them at ${service}`,
 });
 
-const madeThere = (where: string, { service }: Publication, type: RecordType): Fault => ({
+const generatedTypeFault = (where: string, { service }: Publication, type: RecordType): Fault => ({
   code: "provider-rule",
   where,
   message: `${typeName(type)} records are made by signing, and are not published at ${service}`,

@@ -87,7 +87,7 @@ export function changeSigningRule(command: ChangeSigning): ActRule<Done | NotDon
       const { dnssec: _, ...plain } = view.zone.settings;
       const obstacle = writeObstacle(permissions, actor, view.zone);
       if (obstacle) return noChange(obstacle);
-      const edited = editedSigning(view, edit, now);
+      const edited = applyEdit(view, edit, now);
       if (!edited.ok) return noChange(refused(edited.faults));
       const { dnssec, keys = [], wanted } = edited.value;
       const settings = dnssec === undefined ? plain : { ...plain, dnssec };
@@ -103,20 +103,20 @@ type Edited = {
   readonly wanted?: readonly RRset[];
 };
 
-function editedSigning(view: WriteView, edit: SigningEdit, now: Instant): Result<Edited> {
+function applyEdit(view: WriteView, edit: SigningEdit, now: Instant): Result<Edited> {
   const { name, settings } = view.zone;
   if (edit.kind === "sign" && settings.published)
     return fail(
       notNow(`the zone ${name} is published at ${settings.published.service}, which would serve it unsigned`),
     );
-  if (edit.kind === "sign") return firstSigning(view, edit, now);
+  if (edit.kind === "sign") return signFirst(view, edit, now);
   if (settings.dnssec === undefined) return fail(notNow(`the zone ${name} is not signed`));
   const before = settings.dnssec;
   switch (edit.kind) {
     case "roll":
-      return rolled(name, before, edit, now);
+      return rollKey(name, before, edit, now);
     case "go-insecure":
-      return goingInsecure(name, before, now);
+      return goInsecure(name, before, now);
     case "keep-signed":
       if (before.stage !== "leaving") return fail(notNow(`the zone ${name} is not being unsigned`));
       return ok({ dnssec: { denial: before.denial, ...cancelGoingInsecure(before, now) } });
@@ -127,11 +127,11 @@ function editedSigning(view: WriteView, edit: SigningEdit, now: Instant): Result
         return fail(notNow(`the zone ${name} already uses ${edit.denial.toUpperCase()}`));
       return ok({ dnssec: { ...before, denial: edit.denial } });
     case "publish-keys":
-      return published(name, before, edit.keys, now);
+      return publishKeys(name, before, edit.keys, now);
     case "withdraw-keys":
-      return withdrawn(name, before, edit.tags);
+      return withdrawKeys(name, before, edit.tags);
     case "ignore-silent":
-      return ignoringSilent(name, before);
+      return ignoreSilentServers(name, before);
     case "note-fault": {
       const { parentFault, ...signing } = before;
       if (edit.fault === undefined) return ok({ dnssec: signing });
@@ -149,7 +149,7 @@ function editedSigning(view: WriteView, edit: SigningEdit, now: Instant): Result
   }
 }
 
-function firstSigning(
+function signFirst(
   { zone: { name, settings }, sets }: WriteView,
   { dnssec, encrypted, multiSignerKeys, servers }: FirstSigning,
   now: Instant,
@@ -170,7 +170,7 @@ function firstSigning(
 
 type Roll = Extract<SigningEdit, { readonly kind: "roll" }>;
 
-function rolled(name: string, before: ZoneSigning, { key, encrypted, zoneTtl }: Roll, now: Instant): Result<Edited> {
+function rollKey(name: string, before: ZoneSigning, { key, encrypted, zoneTtl }: Roll, now: Instant): Result<Edited> {
   const { stage, others } = before;
   if (stage !== "secure")
     return fail(notNow(`the keys of ${name} cannot be replaced at the stage ${stage}`, untilSecure(stage)));
@@ -190,7 +190,7 @@ function untilSecure(stage: Stage): string {
   return "wait until this is finished";
 }
 
-function goingInsecure(name: string, before: ZoneSigning, now: Instant): Result<Edited> {
+function goInsecure(name: string, before: ZoneSigning, now: Instant): Result<Edited> {
   if (before.stage === "leaving") return fail(notNow(`the zone ${name} is already being unsigned`));
   if (before.others !== undefined)
     return fail(
@@ -202,7 +202,12 @@ function goingInsecure(name: string, before: ZoneSigning, now: Instant): Result<
   return ok({ dnssec: { ...before, ...beginGoingInsecure(before, now) } });
 }
 
-function published(name: string, before: ZoneSigning, publicKeys: readonly PublicKey[], now: Instant): Result<Edited> {
+function publishKeys(
+  name: string,
+  before: ZoneSigning,
+  publicKeys: readonly PublicKey[],
+  now: Instant,
+): Result<Edited> {
   if (before.stage === "leaving") return fail(notNow(`the zone ${name} is being unsigned`));
   if (publicKeys.every(({ publicKey }) => before.keys.some((key) => key.publicKey === publicKey)))
     return fail(notNow(`these keys already belong to ${name}`, "give the keys of the other server"));
@@ -210,7 +215,7 @@ function published(name: string, before: ZoneSigning, publicKeys: readonly Publi
   return merged.ok ? ok({ dnssec: withMultiSignerKeys(before, merged.value) }) : merged;
 }
 
-function withdrawn(name: string, before: ZoneSigning, tags: readonly number[]): Result<Edited> {
+function withdrawKeys(name: string, before: ZoneSigning, tags: readonly number[]): Result<Edited> {
   const { others = [] } = before;
   if (others.length === 0) return fail(notNow(`${name} publishes no keys of another server`));
   const unknown = tags.filter((tag) => !others.some((other) => other.tag === tag));
@@ -225,7 +230,7 @@ function withdrawn(name: string, before: ZoneSigning, tags: readonly number[]): 
   return ok({ dnssec: withMultiSignerKeys(before, rest) });
 }
 
-function ignoringSilent(name: string, before: ZoneSigning): Result<Edited> {
+function ignoreSilentServers(name: string, before: ZoneSigning): Result<Edited> {
   if (before.stage === "secure") return fail(notNow(`the zone ${name} does not wait for its parent`));
   if (before.parentFault?.kind !== "unverified")
     return fail(notNow(`every server of the parent of ${name} has answered, as far as is known`));

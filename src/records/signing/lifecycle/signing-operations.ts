@@ -61,9 +61,9 @@ class SigningOperations {
     const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
       const long = await longNameIn(store, zone, choice.denial);
       if (long !== undefined) return fail(long);
-      return await this.#withSigner(async (own) => ({
+      return await this.#withSigner(async (signer) => ({
         kind: "sign",
-        ...firstKey(choice, own, now(), await longestInCaches(store, zone, now())),
+        ...firstKey(choice, signer, now(), await longestInCaches(store, zone, now())),
         servers: nameserverSet(this.#options, now()),
         owners: await ownersToSign(store, zone),
       }));
@@ -80,10 +80,10 @@ class SigningOperations {
   ) => {
     const { store, now } = this.#options;
     const editFor = (zone: Zone) =>
-      this.#withSigner(async (own) => {
+      this.#withSigner(async (signer) => {
         const { keys = [], others = [] } = zone.settings.dnssec ?? {};
         const chosen = algorithm ?? keys[0]?.algorithm ?? algorithms.ecdsap256;
-        const created = newKey(own, chosen, now(), [...keys, ...others]);
+        const created = newKey(signer, chosen, now(), [...keys, ...others]);
         return { kind: "roll", ...created, zoneTtl: await longestInCaches(store, zone, now()) };
       });
     return this.#change(actor, at, "roll_key", editFor, idempotency);
@@ -170,9 +170,9 @@ function firstKey(choice: SigningChoice, signer: Signer, now: Instant, zoneTtl: 
   const { key, encrypted } = imported
     ? importKey(imported, signer, now)
     : newKey(signer, algorithm, now, multiSignerKeys);
-  const life = beginSigning(key, now, imported !== undefined || multiSignerKeys.length > 0);
+  const lifecycle = beginSigning(key, now, imported !== undefined || multiSignerKeys.length > 0);
   return {
-    dnssec: { denial, ...life, ...(life.stage === "new" && { zoneTtl }) },
+    dnssec: { denial, ...lifecycle, ...(lifecycle.stage === "new" && { zoneTtl }) },
     encrypted,
     multiSignerKeys,
   };

@@ -4,9 +4,9 @@ import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { PresignedByZone } from "../plan-signatures.ts";
-import type { Command, IdempotencyKey } from "../port.ts";
-import { type KeptKey, type Loaded, mostOwners, type Need, newZoneKey, ownersOf } from "./batch.ts";
-import type { SetKeyInBatch, StoredSet } from "./batch-sets.ts";
+import type { ActorKey, Command } from "../port.ts";
+import { type Loaded, mostOwners, type Need, newZoneKey, ownersOf } from "./batch.ts";
+import type { KeptKey, SetKeyInBatch, StoredSet } from "./batch-sets.ts";
 import {
   type Busy,
   busyZones,
@@ -25,7 +25,7 @@ import { readPresigned, withPresignedNames } from "./signed/presign-store.ts";
 export type WriteNeeds = {
   readonly needs: readonly Need[];
   readonly creates?: NewZone;
-  readonly idempotencyKey?: IdempotencyKey & { readonly actor: string };
+  readonly idempotencyKey?: ActorKey;
   /** It may be recorded as an action. */
   readonly acts: boolean;
   /** Who sent the command. */
@@ -215,7 +215,7 @@ async function readSets(run: Run, owners: Owners, removed: readonly number[]): P
   return setRows as StoredSet[];
 }
 
-const keptKeys = (idempotencyKey: readonly (IdempotencyKey & { readonly actor: string })[]): Statement => ({
+const keptKeys = (idempotencyKey: readonly ActorKey[]): Statement => ({
   name: "kept keys",
   text:
     "SELECT o.actor, o.key, o.fingerprint, o.at, o.outcome FROM once_keys AS o " +

@@ -4,10 +4,13 @@ import { dname, type Surroundings } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Steps, sortInSteps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
+import type { ActorKey } from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { idsOnlyIn, type WriteEffect } from "../write-effect.ts";
 
 export type StoredSet = SetRow & { readonly zone: number };
+/** A stored idempotency key, with the answer to its request. */
+export type KeptKey = ActorKey & { readonly at: number; readonly outcome: string };
 export type SetKeyInBatch = { readonly zone: number; readonly owner: string; readonly type?: string };
 
 /** An applied write turned out to be invalid: nothing of the batch may be written. */

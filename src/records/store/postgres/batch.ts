@@ -17,14 +17,7 @@ import {
   planningSignatures,
   type SignedReads,
 } from "../plan-signatures.ts";
-import {
-  AccessEnded,
-  type Command,
-  type IdempotencyKey,
-  type NotCreated,
-  type WriteRequest,
-  type WriteView,
-} from "../port.ts";
+import { AccessEnded, type Command, type NotCreated, type WriteRequest, type WriteView } from "../port.ts";
 import { inGroups, signPartsNow, signPartsOffThread } from "../sign-parts.ts";
 import {
   effectOf,
@@ -35,13 +28,11 @@ import {
   type WriteEffect,
   type WrittenBy,
 } from "../write-effect.ts";
-import { BatchSets, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
+import { BatchSets, type KeptKey, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
 import { createSignedPart, type SignedPart } from "./signed/part.ts";
 
 /** A zone that a write concerns, and the sets that the write needs to see. */
 export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };
-
-export type KeptKey = { readonly actor: string; readonly at: number; readonly outcome: string } & IdempotencyKey;
 
 /** What was read for a batch, under the locks of its zones. */
 export type Loaded = {
@@ -287,7 +278,7 @@ export class PostgresBatch {
   }
 
   /** The row stored under the key, unless it has expired. */
-  kept(actor: string, { key }: IdempotencyKey, now: number): KeptKey | undefined {
+  kept(actor: string, { key }: Pick<KeptKey, "key">, now: number): KeptKey | undefined {
     const storedKey = this.#keys.get(keyOf(actor, key));
     return storedKey !== undefined && storedKey.at > now - keysKept.time ? storedKey : undefined;
   }

@@ -1,12 +1,11 @@
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { Zone } from "../../model.ts";
-import type { IdempotencyKey } from "../port.ts";
+import type { ActorKey } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 import type { Need } from "./batch.ts";
 import type { SetKeyInBatch } from "./batch-sets.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
-type Key = IdempotencyKey & { readonly actor: string };
 
 /**
  * How a transaction takes its locks. `skip`: what another transaction has locked is left out, except `ours`, the locks
@@ -33,7 +32,7 @@ export type LockBusy = {
   readonly because: string;
 };
 
-type Wanted = { readonly needs: readonly Need[]; readonly creates?: unknown; readonly idempotencyKey?: Key };
+type Wanted = { readonly needs: readonly Need[]; readonly creates?: unknown; readonly idempotencyKey?: ActorKey };
 
 /** What this write has to wait for, before it can be run. */
 export function busyFor(wanted: Wanted, busy: Busy, places: ReadonlyMap<string, SetKeyInBatch>): LockBusy | undefined {

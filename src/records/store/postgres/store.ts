@@ -19,7 +19,7 @@ import { createChangeFeed } from "../change-feed.ts";
 import type { ConsoleStore } from "../console-store.ts";
 import { createStoreCounters } from "../counters.ts";
 import type { RecordStore } from "../port.ts";
-import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
+import { type RecordLimits, RecordQuota } from "../record-limits.ts";
 import { createSqlConsole } from "../sql/console.ts";
 import { createSqlFront } from "../sql/front.ts";
 import { createSqlGrants } from "../sql/grants.ts";
@@ -112,7 +112,7 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
   const signedZones = createSqlSignedZones(sql);
   const { placesAfter } = lists;
   const presignReads = { ...signedZones, placesAfter, lastChange: reads.lastChange };
-  const room = recordLimits && new RoomForRecords(recordLimits, sql);
+  const recordQuota = recordLimits && new RecordQuota(recordLimits, sql);
   const writes = openWrites(options, { postgres, counters, committed: feed.committed, presignReads });
   return {
     ...tokens.store,
@@ -125,7 +125,7 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
     ...lists,
     ...reads,
     ...logReads,
-    run: createRun({ add: writes.add, room, mostValues: recordLimits?.set }),
+    run: createRun({ add: writes.add, recordQuota, mostValues: recordLimits?.set }),
     obstacleTo: (newZone) => readObstacle(postgres.read, newZone),
     onChange: feed.listen,
     onAccessChange: access.listen,

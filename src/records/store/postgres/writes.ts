@@ -2,9 +2,9 @@ import { inSteps, type Steps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type {
   Acted,
+  ActorKey,
   ActRule,
   Command,
-  IdempotencyKey,
   NewAction,
   NotCreated,
   RecordStore,
@@ -15,7 +15,7 @@ import type {
   WriteRule,
   WriteView,
 } from "../port.ts";
-import type { RoomForRecords } from "../record-limits.ts";
+import type { RecordQuota } from "../record-limits.ts";
 import type { Wanted, WrittenBy } from "../write-effect.ts";
 import type { PostgresBatch } from "./batch.ts";
 import type { Write } from "./queue.ts";
@@ -31,7 +31,7 @@ type Kept = By & {
 type RunOptions = {
   readonly add: <T>(write: Write<T>) => Promise<T>;
   /** Absent: no limits. */
-  readonly room?: RoomForRecords | undefined;
+  readonly recordQuota?: RecordQuota | undefined;
   /** As in `WriteView`. */
   readonly mostValues?: number | undefined;
 };
@@ -153,22 +153,24 @@ function* viewIn(
 }
 
 /** Plans a write; throws if it adds too many records. */
-function* replace(batch: PostgresBatch, view: WriteView, wanted: Wanted, by: WrittenBy, { room }: RunOptions) {
+function* replace(batch: PostgresBatch, view: WriteView, wanted: Wanted, by: WrittenBy, { recordQuota }: RunOptions) {
   const planned = yield* batch.replace(view, wanted, by);
-  room?.expect(planned.zone, view.zone.recordCount);
+  recordQuota?.expect(planned.zone, view.zone.recordCount);
   return planned;
 }
 
-function* create(batch: PostgresBatch, zone: NewZone, actor: string, { room }: RunOptions): Steps<Zone | NotCreated> {
+function* create(
+  batch: PostgresBatch,
+  zone: NewZone,
+  actor: string,
+  { recordQuota }: RunOptions,
+): Steps<Zone | NotCreated> {
   const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
-  room?.expect({ ...zone, recordCount }, 0);
+  recordQuota?.expect({ ...zone, recordCount }, 0);
   return yield* batch.create(zone, actor);
 }
 
-const idempotencyKeyOf = ({
-  actor,
-  idempotencyKey,
-}: By): { readonly idempotencyKey?: IdempotencyKey & { readonly actor: string } } =>
+const idempotencyKeyOf = ({ actor, idempotencyKey }: By): { readonly idempotencyKey?: ActorKey } =>
   idempotencyKey === undefined ? {} : { idempotencyKey: { ...idempotencyKey, actor } };
 
 /** The earlier answer to the same request. */

@@ -2,7 +2,7 @@ import { diffSets } from "../../../core/records/changes.ts";
 import { isSteps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
 import type { Acted, ActRequest, Decide, DecideAct, Decision, Rule, WriteRequest, WriteView } from "../port.ts";
-import type { RoomForRecords } from "../record-limits.ts";
+import type { RecordQuota } from "../record-limits.ts";
 import { effectWith, type WrittenBy } from "../write-effect.ts";
 import { type PlannableWrite, planSmall, type SmallWriteLimits } from "./large-writes.ts";
 import type { WriteConnection } from "./write-connection.ts";
@@ -28,31 +28,33 @@ export function writeSmall<T>(
 }
 
 /** Undefined: no limits. */
-type Room = RoomForRecords | undefined;
+type Quota = RecordQuota | undefined;
 
 /** The rules of everyday writes. */
-export function directWrite(rule: Rule, room: Room): DirectWrite<unknown> | undefined {
-  if (rule.kind === "write") return (connection) => writeDirectly(connection, room, rule.request, rule.decide);
-  return rule.kind === "act" ? (connection) => actDirectly(connection, room, rule.request, rule.decide) : undefined;
+export function directWrite(rule: Rule, recordQuota: Quota): DirectWrite<unknown> | undefined {
+  if (rule.kind === "write") return (connection) => writeDirectly(connection, recordQuota, rule.request, rule.decide);
+  return rule.kind === "act"
+    ? (connection) => actDirectly(connection, recordQuota, rule.request, rule.decide)
+    : undefined;
 }
 
 /**
  * The everyday write: it reads the sets of a few names, and changes some of them. What it changes in a signed zone is
  * signed when the transaction ends. Anything else is planned first (`plan-writes.ts`).
  */
-function writeDirectly<T>(connection: WriteConnection, room: Room, request: WriteRequest, decide: Decide<T>) {
+function writeDirectly<T>(connection: WriteConnection, recordQuota: Quota, request: WriteRequest, decide: Decide<T>) {
   if (request.owners === "all") return undefined;
   const view = connection.view(request);
   if (view === undefined) return { result: undefined };
   if (isSteps(view)) return undefined;
   const decided = decide(view);
-  return applyDirectly(connection, room, request, view, decided) && { result: decided.result };
+  return applyDirectly(connection, recordQuota, request, view, decided) && { result: decided.result };
 }
 
 /** The same for a write that is stored as an action. */
 function actDirectly<T>(
   connection: WriteConnection,
-  room: Room,
+  recordQuota: Quota,
   request: ActRequest,
   decide: DecideAct<T>,
 ): { readonly result: Acted<T> | "no-zone" | "key-taken" } | undefined {
@@ -64,7 +66,7 @@ function actDirectly<T>(
   const decided = view && decide(view);
   if (view === undefined || decided === undefined || isSteps(decided) || decided.remove) return undefined;
   const { command, remember, result } = decided;
-  const after = applyDirectly(connection, room, request, view, decided);
+  const after = applyDirectly(connection, recordQuota, request, view, decided);
   if (after === undefined) return undefined;
   if (command !== undefined || remember)
     return { result: connection.actions.keep(after, command, request, result, after !== view.zone) };
@@ -80,7 +82,7 @@ function directView(connection: WriteConnection, zone: Zone, request: ActRequest
 /** The zone after the write. */
 function applyDirectly(
   connection: WriteConnection,
-  room: Room,
+  recordQuota: Quota,
   by: WrittenBy,
   { zone, sets }: WriteView,
   decision: Decision,
@@ -92,7 +94,7 @@ function applyDirectly(
   if (effect === undefined) return zone;
   const isSigned = zone.settings.dnssec !== undefined;
   if (isSigned && !connection.commitSigner.canSign(effect)) return undefined;
-  room?.expect(effect.zone, zone.recordCount);
+  recordQuota?.expect(effect.zone, zone.recordCount);
   connection.writer.apply(isSigned ? { ...effect, log: [] } : effect, sets);
   if (isSigned) connection.commitSigner.add(zone, effect, by);
   return effect.zone;

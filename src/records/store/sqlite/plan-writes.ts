@@ -15,7 +15,7 @@ import type {
   WriteRule,
   WriteView,
 } from "../port.ts";
-import type { RoomForRecords } from "../record-limits.ts";
+import type { RecordQuota } from "../record-limits.ts";
 import { inGroups, signPartsNow, signPartsOffThread } from "../sign-parts.ts";
 import { effectWith, firstLogged, type WriteEffect, type WrittenBy } from "../write-effect.ts";
 import type { Plan, PlannedWrite, Planning } from "./large-writes.ts";
@@ -25,12 +25,12 @@ export type PlanOptions = {
   /** Without a signer, zones cannot be signed. */
   readonly signer: Signer | undefined;
   /** Absent: no limits. */
-  readonly room?: RoomForRecords | undefined;
+  readonly recordQuota?: RecordQuota | undefined;
 };
 
 /** What a rule does to the rows, in steps. */
 export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAction): Planning<unknown> {
-  const { room } = options;
+  const { recordQuota } = options;
   switch (rule.kind) {
     case "write":
       return planningOne(options, rule);
@@ -39,12 +39,12 @@ export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAc
     case "act":
       return planningAct(options, rule, running);
     case "create":
-      return planningCreate(rule.zone, { actor: rule.actor, now: rule.zone.created }, room, {
+      return planningCreate(rule.zone, { actor: rule.actor, now: rule.zone.created }, recordQuota, {
         keep: (_, made) => made,
       });
     case "act-create": {
       const { zone, act } = rule;
-      return planningCreate<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, room, {
+      return planningCreate<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, recordQuota, {
         earlierAnswer: (connection) => connection.actions.earlierAnswer<Zone>(act),
         keep: (connection, made) => connection.actions.keep(made, act.command, act, made, false),
       });
@@ -175,7 +175,7 @@ function* planningWrite(
   const changes = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
   const effect = effectWith(zone, changes, { settings, serial, renew }, by);
   if (effect === undefined) return [];
-  options.room?.expect(effect.zone, zone.recordCount);
+  options.recordQuota?.expect(effect.zone, zone.recordCount);
   const { signed, ...signing } = isRemoved
     ? { signed: () => effect }
     : yield* planningEffect(options, connection, by, zone, { ...effect, keys }, renew);
@@ -201,7 +201,7 @@ function* planningWrite(
 const planningCreate = <T>(
   zone: NewZone,
   by: WrittenBy,
-  room: RoomForRecords | undefined,
+  recordQuota: RecordQuota | undefined,
   {
     earlierAnswer,
     keep,
@@ -215,7 +215,7 @@ const planningCreate = <T>(
     if (before !== undefined) return { writes: [], finish: () => before };
     const changes = yield* diffingSets([], zone.sets);
     const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
-    room?.expect({ ...zone, recordCount }, 0);
+    recordQuota?.expect({ ...zone, recordCount }, 0);
     const write: PlannedWrite = {
       changes,
       log: changes.map((change) => ({ change: firstLogged(zone, change) })),

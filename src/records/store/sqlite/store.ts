@@ -11,7 +11,7 @@ import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
 import { type Command, type RecordStore, type ResultOf, type Rule, type RunningAction } from "../port.ts";
 import { presign } from "../presign.ts";
-import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
+import { type RecordLimits, RecordQuota } from "../record-limits.ts";
 import { createSqlFront } from "../sql/front.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlLeftovers } from "../sql/leftovers.ts";
@@ -174,7 +174,7 @@ class StoreFile {
   readonly #large: LargeWrites;
   /** Undefined in memory: there is no other connection for what is larger. */
   readonly #limits: SmallWriteLimits | undefined;
-  readonly #room: RoomForRecords | undefined;
+  readonly #recordQuota: RecordQuota | undefined;
   readonly #planOptions: PlanOptions;
   #wrote: (count: number) => void = () => undefined;
   /** Changes since `#wrote` was called. */
@@ -200,8 +200,8 @@ class StoreFile {
     const open = path === ":memory:" ? undefined : () => openWriteConnection(path, limits?.set);
     this.#limits = open && smallWriteLimits;
     this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, ...this.#presigning(signer) });
-    this.#room = limits && new RoomForRecords(limits, this.sql);
-    this.#planOptions = { signer, room: this.#room };
+    this.#recordQuota = limits && new RecordQuota(limits, this.sql);
+    this.#planOptions = { signer, recordQuota: this.#recordQuota };
     this.foreign.onCommit(() => this.#foreignCommit());
   }
 
@@ -217,7 +217,7 @@ class StoreFile {
   ): Promise<ResultOf<R>> => {
     const rule = ruleOf(command);
     // What may take long is not an everyday write.
-    const direct = running ? undefined : directWrite(rule, this.#room);
+    const direct = running ? undefined : directWrite(rule, this.#recordQuota);
     const write: PlannableWrite<unknown> = {
       command,
       planning: (connection, presigned) => planningOf(this.#planOptions, rule, running)(connection, presigned),

@@ -5,7 +5,7 @@ import { sqliteRows, sqliteSql } from "../../../lib/sqlite/run-sql.ts";
 import { TooManyRecords } from "../../model.ts";
 import { KeyFileTrouble, type Signer } from "../../signing/signer.ts";
 import { AccessEnded, type RuleOf } from "../port.ts";
-import { type RecordLimits, RoomForRecords } from "../record-limits.ts";
+import { type RecordLimits, RecordQuota } from "../record-limits.ts";
 import { directWrite, writeSmall } from "./direct-write.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { limitsInThread } from "./large-writes.ts";
@@ -103,7 +103,7 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
     isForeign = true;
   });
   const hooks = transactionHooks(connection, foreign);
-  const room = limits && new RoomForRecords(limits, sqliteSql(database));
+  const recordQuota = limits && new RecordQuota(limits, sqliteSql(database));
   const rows = sqliteRows(database);
   const workOf = (job: Job): (() => unknown) => {
     switch (job.kind) {
@@ -113,8 +113,8 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
         const { command } = job;
         return () => {
           const rule = ruleOf(command);
-          const write = { planning: planningOf({ signer, room }, rule), command };
-          return writeSmall(connection, write, directWrite(rule, room), limitsInThread(command));
+          const write = { planning: planningOf({ signer, recordQuota }, rule), command };
+          return writeSmall(connection, write, directWrite(rule, recordQuota), limitsInThread(command));
         };
       }
       case "check-commits":

@@ -134,7 +134,11 @@ function settingsFrom(
     return old ?? { id: serverIds[i] ?? newZoneId(), address, port, ...key, created: now, modified: now };
   });
   return {
-    ...{ ttl, mode, labels, locked, primaries },
+    ttl,
+    mode,
+    labels,
+    locked,
+    primaries,
     ...(before?.dnssec && { dnssec: before.dnssec }),
     ...(before?.published && { published: before.published }),
   };

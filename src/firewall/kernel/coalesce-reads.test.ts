@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { foldReads } from "./fold-reads.ts";
+import { coalesceReads } from "./coalesce-reads.ts";
 
 function reader() {
   const pending: PromiseWithResolvers<number>[] = [];
   let clock = 1000;
-  const { recent: ask, startNew } = foldReads(
+  const { recent: ask, startNew } = coalesceReads(
     () => {
       const read = Promise.withResolvers<number>();
       pending.push(read);
@@ -25,7 +25,7 @@ function reader() {
   };
 }
 
-describe("foldReads", () => {
+describe("coalesceReads", () => {
   it("shares one read among all callers that arrive while it runs", async () => {
     const { ask, reads, finish } = reader();
     const answers = [ask(), ask(), ask()];

@@ -1,4 +1,4 @@
-export type FoldedReads<T> = {
+export type CoalescedReads<T> = {
   /**
    * Many callers share few reads: a caller gets the read that is running or finished, if it began at most `maxAge` ms
    * before the call. Two of these reads never run at the same time, even if reading is slow. A failure goes to the
@@ -9,7 +9,7 @@ export type FoldedReads<T> = {
   readonly startNew: () => Promise<T>;
 };
 
-export function foldReads<T>(read: () => Promise<T>, maxAge: number, now: () => number): FoldedReads<T> {
+export function coalesceReads<T>(read: () => Promise<T>, maxAge: number, now: () => number): CoalescedReads<T> {
   let latest:
     | { readonly startedAt: number; readonly value: Promise<T>; state: "running" | "read" | "failed" }
     | undefined;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { foldTriggers } from "./fold-triggers.ts";
+import { coalesceTriggers } from "./coalesce-triggers.ts";
 
 const never = new AbortController().signal;
 const now = () => performance.now();
@@ -10,10 +10,10 @@ const turns = async (count: number) => {
   for (let left = count; left > 0; left--) await nextTurn();
 };
 
-describe("foldTriggers", () => {
+describe("coalesceTriggers", () => {
   it("runs immediately for the first trigger, and once more for all that arrive meanwhile", async () => {
     let works = 0;
-    const trigger = foldTriggers(
+    const trigger = coalesceTriggers(
       async () => {
         works += 1;
         await nextTurn();
@@ -35,7 +35,7 @@ describe("foldTriggers", () => {
       return read;
     };
     // The last time that was read is the start of the run.
-    const trigger = foldTriggers(async () => void starts.push(read), { spacing: 40, signal: never, now: clock });
+    const trigger = coalesceTriggers(async () => void starts.push(read), { spacing: 40, signal: never, now: clock });
     const end = now() + 200;
     while (now() < end) {
       trigger();
@@ -54,7 +54,7 @@ describe("foldTriggers", () => {
           await turns(3);
           seen = read;
         };
-        const trigger = foldTriggers(work, { spacing: 2, signal: never, now });
+        const trigger = coalesceTriggers(work, { spacing: 2, signal: never, now });
         for (const pause of [0, ...pauses]) {
           state += 1;
           trigger();
@@ -72,7 +72,7 @@ describe("foldTriggers", () => {
     const work = async () => {
       works += 1;
     };
-    const trigger = foldTriggers(work, { spacing: 50, signal: stop.signal, now });
+    const trigger = coalesceTriggers(work, { spacing: 50, signal: stop.signal, now });
     trigger();
     trigger();
     stop.abort();

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-export type FoldTriggers = {
+export type CoalesceOptions = {
   /** Milliseconds between the starts of two runs of `work`. */
   readonly spacing: number;
   readonly signal: AbortSignal;
@@ -11,7 +11,7 @@ export type FoldTriggers = {
  * Many triggers cause few runs of `work`: the first starts one immediately, those that arrive meanwhile start one more
  * together. The last run always begins after the last trigger. `work` must not reject.
  */
-export function foldTriggers(work: () => Promise<void>, { spacing, signal, now }: FoldTriggers): () => void {
+export function coalesceTriggers(work: () => Promise<void>, { spacing, signal, now }: CoalesceOptions): () => void {
   let [isTriggered, isRunning, startedAt] = [false, false, Number.NEGATIVE_INFINITY];
 
   const run = async () => {
