@@ -216,15 +216,16 @@ function whatIsWrongWith(body: string): string {
 const mostPages = 1000;
 
 /**
- * Services split long lists into pages without being asked; `meta` says so, but may be missing. An item that moves to
- * the next page during the read counts once. A list that never ends is a fault: half of it would look like missing
- * records.
+ * Services split long lists into pages without being asked; in Hetzner's APIs `meta` says so, but may be missing. An
+ * item that moves to the next page during the read counts once. A list that never ends is a fault: half of it would
+ * look like missing records.
  */
 export async function readPages<T>(
   ask: (page: number) => Promise<ServiceAnswer<JsonBody>>,
   key: string,
   isItem: (value: unknown) => value is T,
   idOf: (item: T) => unknown,
+  hasNext: (answer: JsonBody, page: number) => boolean = hasNextInMeta,
 ): Promise<ServiceAnswer<readonly T[]>> {
   const items = new Map<unknown, T>();
   for (let page = 1; page <= mostPages; page++) {
@@ -235,7 +236,7 @@ export async function readPages<T>(
     if (!Array.isArray(found) || !found.every(isItem)) return unexpected(`no list of ${key}`);
     const before = items.size;
     for (const item of found) items.set(idOf(item), item);
-    const isLast = !goesOn(answer.value, page);
+    const isLast = !hasNext(answer.value, page);
     if (page > 1 && items.size === before && !(isLast && found.length === 0)) break;
     if (isLast) return { kind: "ok", value: [...items.values()] };
   }
@@ -272,7 +273,7 @@ export async function followPages<T, F extends { readonly kind: string }>(
 const isPage = <T>(result: { readonly kind: string }): result is ListedPage<T> => result.kind === "page";
 
 /** The newer API may omit `last_page`; then `next_page` says whether there is more. */
-function goesOn({ meta }: JsonBody, page: number): boolean {
+function hasNextInMeta({ meta }: JsonBody, page: number): boolean {
   const pagination = isObject(meta) && isObject(meta.pagination) ? meta.pagination : {};
   const { last_page: last, next_page: next } = pagination;
   return typeof last === "number" ? page < last : typeof next === "number" && page < next;

@@ -149,15 +149,11 @@ const listed = <T extends { readonly id: string }>(
   signal: AbortSignal,
 ) =>
   readPages(
-    async (page) => {
-      const answer = await api.get(`${path}&page=${page}`, signal);
-      if (answer.kind !== "ok") return answer;
-      const info = isObject(answer.value.result_info) ? answer.value.result_info : {};
-      return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: info.total_pages } } } };
-    },
+    (page) => api.get(`${path}&page=${page}`, signal),
     "result",
     isItem,
     ({ id }) => id,
+    ({ result_info: info }, page) => isObject(info) && isNumber(info.total_pages) && page < info.total_pages,
   );
 
 type Changes = readonly ProviderSetChange<readonly RecordRef[]>[];

@@ -9,13 +9,7 @@ import {
   parseAny,
 } from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
-import {
-  type ApiDialect,
-  type JsonBody,
-  noZone,
-  readPages,
-  type ServiceAnswer,
-} from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, type JsonBody, noZone, readPages } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
@@ -96,16 +90,14 @@ function bunnyZones(api: JsonApi) {
   /** The search finds parts of names too. */
   const like = (name: string, signal: AbortSignal) =>
     readPages(
-      async (page): Promise<ServiceAnswer<JsonBody>> => {
+      (page) => {
         const search = name === "" ? "" : `&search=${encodeURIComponent(name)}`;
-        const answer = await api.get(`/dnszone?page=${page}&perPage=1000${search}`, signal);
-        if (answer.kind !== "ok") return answer;
-        const last = answer.value.HasMoreItems === true ? page + 1 : page;
-        return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: last } } } };
+        return api.get(`/dnszone?page=${page}&perPage=1000${search}`, signal);
       },
       "Items",
       isZone,
       ({ Id }) => Id,
+      ({ HasMoreItems: hasMore }) => hasMore === true,
     );
   const named = async (name: string, signal: AbortSignal): Promise<Lookup<ReadableZone>> => {
     const zones = lookupIn(await like(name, signal), service);

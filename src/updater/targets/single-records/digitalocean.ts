@@ -4,12 +4,7 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
-import {
-  type ApiDialect,
-  type JsonBody,
-  readPages,
-  type ServiceAnswer,
-} from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, type JsonBody, readPages } from "../../../providers/answers/service-answer.ts";
 import type { CurrentContent } from "../../../providers/provider-calls.ts";
 import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
@@ -50,19 +45,11 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): RecordCalls
     signal: AbortSignal,
   ) =>
     readPages(
-      async (page): Promise<ServiceAnswer<JsonBody>> => {
-        const answer = await api.get(`${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=200`, signal);
-        if (answer.kind !== "ok") return answer;
-        const { links } = answer.value;
-        const hasNext = isObject(links) && isObject(links.pages) && isText(links.pages.next);
-        return {
-          kind: "ok",
-          value: { ...answer.value, meta: { pagination: { last_page: hasNext ? page + 1 : page } } },
-        };
-      },
+      (page) => api.get(`${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=200`, signal),
       key,
       isItem,
       idIn,
+      ({ links }) => isObject(links) && isObject(links.pages) && isText(links.pages.next),
     );
 
   return {

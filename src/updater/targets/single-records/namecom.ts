@@ -92,16 +92,13 @@ const lists =
       async (page): Promise<ServiceAnswer<JsonBody>> => {
         const answer = await api.get(`${path}?page=${page}&perPage=1000`, signal);
         if (answer.kind !== "ok") return answer;
-        const next = answer.value.nextPage;
         const list = answer.value[key] ?? (Object.keys(answer.value).length === 0 ? undefined : []);
-        return {
-          kind: "ok",
-          value: { [key]: list, meta: { pagination: { last_page: isNumber(next) ? next : page } } },
-        };
+        return { kind: "ok", value: { ...answer.value, [key]: list } };
       },
       key,
       isItem,
       idIn,
+      ({ nextPage }, page) => isNumber(nextPage) && page < nextPage,
     );
 
 type ReadableRecord = {

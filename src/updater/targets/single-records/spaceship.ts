@@ -9,13 +9,7 @@ import {
   parseAny,
 } from "../../../providers/answers/json-api.ts";
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
-import {
-  type ApiDialect,
-  type JsonBody,
-  noZone,
-  readPages,
-  type ServiceAnswer,
-} from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, type JsonBody, noZone, readPages } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
@@ -98,16 +92,11 @@ function spaceshipLists(api: JsonApi) {
     signal: AbortSignal,
   ) =>
     readPages(
-      async (page): Promise<ServiceAnswer<JsonBody>> => {
-        const skip = (page - 1) * take;
-        const answer = await api.get(`${path}?take=${take}&skip=${skip}`, signal);
-        if (answer.kind !== "ok") return answer;
-        const last = isNumber(answer.value.total) && answer.value.total > skip + take ? page + 1 : page;
-        return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: last } } } };
-      },
+      (page) => api.get(`${path}?take=${take}&skip=${(page - 1) * take}`, signal),
       "items",
       isItem,
       idIn,
+      ({ total }, page) => isNumber(total) && total > page * take,
     );
   const records = async (zone: string, signal: AbortSignal): Promise<Lookup<readonly OneRecord<Item>[]>> => {
     const answer = await listed(pathOf(zone), perPage.records, isItem, (item) => JSON.stringify(item), signal);
