@@ -118,16 +118,9 @@ function publishOperations({ options, zoneFor, run }: Tools, open: ProviderOpera
       const { drift, readEvery } = draft;
       const published: Publication = { provider: account.id, name: account.name, service, rules, drift, readEvery };
       const taken = [...content.sets.filter(isApexNs), ...(isTheirs ? own : [])];
-      const written = await run({
-        actor,
-        at: { number: zone.number },
-        action: "publish_zone",
-        published,
-        isFirst: true,
-        ttl: isTheirs ? there : undefined,
-        take: taken.map(asTaken),
-        takesAll: isTheirs,
-      });
+      const at = { number: zone.number };
+      const theirs = { ttl: isTheirs ? there : undefined, take: taken.map(asTaken), takesAll: isTheirs };
+      const written = await run({ actor, at, action: "publish_zone", published, isFirst: true, ...theirs });
       if (written.kind === "done") return written;
       // Unless another request has published it meanwhile.
       const after = await store.zoneBy(zone.account, { number: zone.number });
