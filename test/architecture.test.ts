@@ -108,6 +108,7 @@ const bad: [path: string, text: string, fault: RegExp][] = [
   ["src/extras/a.ts", "", /no import rules for the folder src\/extras;/],
   ["src/a.ts", "", /no import rules for the folder src;/],
   ["src/updater/a.ts", "const a = { ...(b === undefined ? {} : { b }) };", /spreads an empty object/],
+  ["src/updater/a.ts", "const a = { ...(b ? { c: b } : {}) };", /spreads an empty object/],
   ["src/updater/a.ts", "const a = { ...{ b, c }, d };", /spreads an object literal/],
   ["src/updater/helpers.ts", "", /the name "helpers" does not say/],
   ["src/updater/http-utils.ts", "", /the name "utils" does not say/],

@@ -81,7 +81,7 @@ export class UpdaterSteps {
       due: earliest([...readers.keys()].map((source) => this.due(source))),
       polled: [...readers.keys()].filter((source) => !readers.get(source)?.isPushing()),
       rateLimitedUntil: schedule.longRateLimits(this.#records.map(({ target }) => target)),
-      ...(this.#unsaved ? { unsaved: this.#unsaved.code } : {}),
+      ...(this.#unsaved && { unsaved: this.#unsaved.code }),
       stateShared: this.#isStateShared,
     };
     this.#finished.length = 0;

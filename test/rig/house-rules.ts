@@ -153,14 +153,14 @@ const isWrappable = (line: string): boolean => /^\s*(?:\/\/|\/?\*+)\s/.test(line
  */
 function spreadFaults({ path, text }: SourceFile): readonly string[] {
   const { code } = stringsApart(text);
-  const isProduct = /^src\/(?!.*\.test\.ts$)/.test(path);
+  const spreads = (pattern: RegExp, what: string) =>
+    (code.match(pattern) ?? []).map((spread) => `spreads an ${what}: ${spread}`);
+  const empty = spreads(/\.\.\.\([^()]+ === undefined \? \{\} :/g, "empty object");
+  if (!/^src\/(?!.*\.test\.ts$)/.test(path)) return empty;
   return [
-    ...(code.match(/\.\.\.\([^()]+ === undefined \? \{\} :/g) ?? []).map(
-      (spread) => `spreads an empty object: ${spread}`,
-    ),
-    ...((isProduct ? code.match(/\.\.\.\{[^}]*/g) : null) ?? []).map(
-      (spread) => `spreads an object literal: ${spread}`,
-    ),
+    ...empty,
+    ...spreads(/\.\.\.\([^()]+ \? \{[^{}]*\} : \{\}\)/g, "empty object"),
+    ...spreads(/\.\.\.\{[^}]*/g, "object literal"),
   ];
 }
 

@@ -85,7 +85,7 @@ async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<An
     flag: `${flag} ${key}=${type === "secret" || type === "path" ? "FILE" : example}`,
     cliValue: cliValues.get(key),
     message: asQuestion(description),
-    ...(type === "secret" ? {} : { example }),
+    ...(type !== "secret" && { example }),
     ...words[key],
   };
   switch (type) {

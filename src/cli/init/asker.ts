@@ -149,7 +149,7 @@ class TerminalAsker implements Asker {
     const options = choices.map(({ value, label, hint }) => ({
       value,
       label: visible(label),
-      ...(hint ? { hint: visible(hint) } : {}),
+      ...(hint && { hint: visible(hint) }),
     }));
     const answer = await this.#answer(question, async (earlierAnswer) => {
       const initial = choices.some(({ value }) => value === earlierAnswer) ? { initialValue: earlierAnswer ?? "" } : {};

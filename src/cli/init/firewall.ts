@@ -6,8 +6,8 @@ import { isPath, readOptionFile, readTyped } from "./read-option-file.ts";
 import { askUrl, type TrustAsker } from "./trust.ts";
 
 /**
- * An OPNsense or `moor firewall`: the URL, `found` if it is known, and a key with its secret, which are downloaded as
- * one file.
+ * An OPNsense or `moor firewall`: the URL (`proposedUrl`, if one was discovered), and a key with its secret, which are
+ * downloaded as one file.
  */
 export async function askFirewall(
   options: InitOptions,

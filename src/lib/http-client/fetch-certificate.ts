@@ -64,7 +64,7 @@ function greet<T>(
       host,
       port: Number(url.port) || 443,
       rejectUnauthorized: false,
-      ...(isName ? { servername: host } : {}),
+      ...(isName && { servername: host }),
     });
     const end = (act: () => void) => {
       signal.removeEventListener("abort", stop);

@@ -90,7 +90,7 @@ export function mapping<F extends Fields, T = ValueOf<F>>(fields: F, options: Op
       ...(options.description && { description: options.description }),
       type: "object",
       additionalProperties: false,
-      ...(needs.length > 0 ? { required: needs } : {}),
+      ...(needs.length > 0 && { required: needs }),
       ...options.schema,
       properties: Object.fromEntries(Object.entries(fields).map(([key, { schema }]) => [key, schema])),
     },

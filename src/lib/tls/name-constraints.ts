@@ -23,7 +23,7 @@ const privateNames = [
 
 /**
  * The names that a new authority may sign for, including names below them: those of the machine and of home networks,
- * and the domains of the `given` names. Undefined (any name) if no domain is given: later ones are not known yet, and
+ * and the domains of `certificateNames`. Undefined (any name) if no domain is given: later ones are not known yet, and
  * their certificates must come from this authority too. Addresses are never limited.
  */
 export function permittedNames(certificateNames: readonly string[], hostname: string): readonly string[] | undefined {

@@ -78,7 +78,7 @@ export function errorIn(status: number, body: JsonBody | undefined): ServiceErro
     status: inside,
     code: typeof code === "string" ? code : "",
     message: printable(typeof errorText === "string" ? errorText : ""),
-    ...(inside === status ? {} : { outside: status }),
+    ...(inside !== status && { outside: status }),
   };
 }
 
@@ -125,9 +125,9 @@ function faultFor(
     const todo = retryAfter ? waitingUntil(now + retryAfter) : unasked;
     return {
       ...later(`${service} answered ${errorText}`, todo),
-      ...(retryAfter ? { retryAfter } : {}),
-      ...(status === 429 && !retryAfter ? { throttled: true } : {}),
-      ...(status === 429 || status >= 500 ? { ofService: true } : {}),
+      ...(retryAfter && { retryAfter }),
+      ...(status === 429 && !retryAfter && { throttled: true }),
+      ...((status === 429 || status >= 500) && { ofService: true }),
     };
   }
   if (status === 401 || (status === 403 && !aboutNoToken.includes(code))) {
@@ -135,7 +135,7 @@ function faultFor(
       kind: "unauthorised",
       because: `${service} denied access (${errorText})`,
       todo: renew,
-      ...(status === 401 ? { ofService: true } : {}),
+      ...(status === 401 && { ofService: true }),
     };
   }
   if (status >= 300 && status < 400) {
@@ -152,7 +152,7 @@ function faultFor(
       code === "protected"
         ? "remove the protection of the record in the console, or remove the name from the config"
         : "check what the record holds with `moor list ZONE`",
-    ...(code ? { code } : {}),
+    ...(code && { code }),
   };
 }
 

@@ -106,7 +106,7 @@ const wanted = ({ set, content, before }: ProviderSetChange<undefined>) => ({
   subname: subnameOf(set.name),
   type: set.type,
   records: content?.values ?? [],
-  ...(content ? { ttl: content.ttl ?? (before === "missing" ? undefined : before?.ttl) ?? usualTtl } : {}),
+  ...(content && { ttl: content.ttl ?? (before === "missing" ? undefined : before?.ttl) ?? usualTtl }),
 });
 
 type ReadableSet = {

@@ -209,7 +209,6 @@ export const allChanged = ({ sets }: Touched): Touched => ({ sets, changed: new 
 
 type ZoneToSign = Pick<SigningInput, "zone" | "ttl" | "negativeTtl" | "signing">;
 
-/** `top`: the sets of the apex. */
 export const zoneToSign = (
   zone: Zone,
   signing: ZoneSigning,

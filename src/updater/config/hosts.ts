@@ -43,7 +43,7 @@ export function hostsSettings(entry: EntrySettings) {
     transform({ names, interface: own, prefix, ...rest }): readonly NameConfig[] | undefined {
       const all = [...names].map(([name, { written, place }]) => {
         const part = hostPart({ ...hostOrMac(written), prefix }, "ipv6", place);
-        const family = part && { ...part, ...(own ? { devices: own } : {}) };
+        const family = part && { ...part, ...(own && { devices: own }) };
         return family && entry.nameOf(name, rest, [["ipv6", family]], place);
       });
       return all.every((name) => name !== undefined) ? all : undefined;

@@ -85,7 +85,7 @@ function readRoot(
     sources,
     targets,
     names: [...names, ...hosts.flat()].map((name) => ({ ...name, rules: rulesOf(name.rules, forAll) })),
-    ...(namesKey ? { namesAt: reading.where(namesKey) } : {}),
+    ...(namesKey && { namesAt: reading.where(namesKey) }),
     control,
     notify,
     run,

@@ -131,7 +131,7 @@ export function withSources(
   return {
     ...rest,
     ...first,
-    ...(others.length > 0 ? { others } : {}),
+    ...(others.length > 0 && { others }),
     agree,
   };
 }

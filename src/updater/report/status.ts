@@ -132,7 +132,7 @@ function sourcesIn({ readings, polled, results }: Round, before: readonly Source
       called,
       up: reading.kind === "report",
       how,
-      ...(reading.kind === "report" ? {} : { because: reading.because }),
+      ...(reading.kind !== "report" && { because: reading.because }),
     };
   });
 }

@@ -99,7 +99,7 @@ function managedRecordOf(
       family,
       ttl,
       recordId,
-      ...(create ? { create } : {}),
+      ...(create && { create }),
     },
   };
 }

@@ -124,7 +124,7 @@ function restingAt(update: PlannedUpdate, before: Parameters<typeof aloneIn>[0])
 export const postponed = (update: PendingWrite, wait: ServiceWait, fault?: TargetFault): UpdateResult => ({
   ...update,
   plan: { kind: "wait", ...wait, address: update.plan.address },
-  ...(fault ? { outcome: { kind: "refused", fault } } : {}),
+  ...(fault && { outcome: { kind: "refused", fault } }),
 });
 
 export const isPendingWrite = (update: PlannedUpdate): update is PendingWrite =>

@@ -71,7 +71,7 @@ function planRecord(record: ManagedRecord, recordChoice: RecordChoice, facts: Ro
     stored: storedEntry?.inDoubt ? undefined : storedEntry?.address,
     otherTtl: record.spec.ttl !== undefined && record.spec.ttl !== storedEntry?.ttl,
     notBefore: facts.notBefore(record),
-    ...(reading?.kind === "report" ? { isMaster: isMaster(record, reading) } : {}),
+    ...(reading?.kind === "report" && { isMaster: isMaster(record, reading) }),
     steadySince: memory.steadySince(key),
     changes: memory.changes(key),
     verifyDue:

@@ -117,7 +117,7 @@ export class Schedule {
     if (!outage) return { kind: "send", record };
     const { until, fault } = outage;
     if (now() < until)
-      return { kind: "postponed", wait: { until, because: "back-off" }, ...(hasRetryTime(fault) ? {} : { fault }) };
+      return { kind: "postponed", wait: { until, because: "back-off" }, ...(!hasRetryTime(fault) && { fault }) };
     const candidates = queued().filter(({ target }) => this.#breakerOf(target) === breaker);
     const probe = candidates[Math.floor(random() * candidates.length)] ?? record;
     breaker.probe(probe.key);

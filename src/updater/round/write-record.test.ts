@@ -117,6 +117,11 @@ describe("a planned update", () => {
     },
   );
 
+  it("that replaces another address says what the record held", async () => {
+    const { write } = rig({ held: found("9.9.9.8") });
+    expect(await write(update("compare"))).toMatchObject({ contentBefore: { values: ["9.9.9.8"] } });
+  });
+
   it("is stored after a write, and counts as a change", async () => {
     const { write, kept, memory } = rig();
     await write(update("replace"));

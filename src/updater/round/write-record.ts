@@ -47,7 +47,7 @@ export async function writeRecord(update: PendingWrite, tools: WriteTools, signa
   const request = { ...record.spec, value, otherAddress };
   const outcome = await target.replace(request, signal);
   if (outcome.kind === "refused") await doubt.remove();
-  return storeOutcome({ ...update, ...(contentBefore ? { found: contentBefore } : {}) }, outcome, doubt, tools);
+  return storeOutcome({ ...update, ...(contentBefore && { contentBefore }) }, outcome, doubt, tools);
 }
 
 /**
@@ -134,7 +134,7 @@ async function storeAddress(
   const kept = state.get(key);
   const isKnown = kept?.address === value && !kept.inDoubt && (spec.ttl ?? kept.ttl) === kept.ttl;
   if (result.outcome?.kind === "same" && isKnown) return result;
-  const ttlFields = spec.ttl === undefined ? {} : { ttl: spec.ttl, ...(ttl === spec.ttl ? {} : { ttlKept: ttl }) };
+  const ttlFields = spec.ttl === undefined ? {} : { ttl: spec.ttl, ...(ttl !== spec.ttl && { ttlKept: ttl }) };
   try {
     await state.set(key, { address: value, storedAt: new Date(now()).toISOString(), ...ttlFields });
     return result;

@@ -81,8 +81,8 @@ function ipv6Of(entries: readonly AddressRow[], main: string): readonly Reported
         deprecated: entry.deprecated === true,
         tentative: entry.tentative === true,
         detached: entry.detached === true,
-        ...(Number.isInteger(length) ? { prefixLength: length } : {}),
-        ...(typeof entry.vhid === "string" && entry.vhid !== "" ? { vhid: entry.vhid } : {}),
+        ...(Number.isInteger(length) && { prefixLength: length }),
+        ...(typeof entry.vhid === "string" && entry.vhid !== "" && { vhid: entry.vhid }),
       },
     ];
   });

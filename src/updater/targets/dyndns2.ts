@@ -75,7 +75,7 @@ function confirmed(request: ReplaceRequest, host: string, stored: string, alread
     stored.split(",").find((part) => parseAddress(part)?.family === request.family) ?? stored,
   );
   if (stored === "" || address?.text === request.value) {
-    return { kind: "done", recordId: host, ttl: null, ...(already ? { already } : {}) };
+    return { kind: "done", recordId: host, ttl: null, ...(already && { already }) };
   }
   // `good 127.0.0.1`, as Dyn documents it (there is no RFC): the update was ignored, because the client misbehaved.
   const because =

@@ -22,7 +22,7 @@ export function setCallsOf<Raw>(calls: ProviderCalls<Raw>): SetCalls<Raw> & Requ
       const setsLookup = await calls.sets(zone, signal);
       if (setsLookup.kind !== "found") return setsLookup;
       const value = setsLookup.value.flatMap(({ name, type, values, ttl, disabled = [] }) =>
-        [...values, ...disabled].map((value) => ({ name, type, value, ...(ttl === null ? {} : { ttl }) })),
+        [...values, ...disabled].map((value) => ({ name, type, value, ...(ttl !== null && { ttl }) })),
       );
       return { kind: "found", value };
     },

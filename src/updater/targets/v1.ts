@@ -147,7 +147,7 @@ const fromWire = ({ id, zone_id, name, type, value, ttl }: ReadableRecord): List
   name,
   type,
   value,
-  ...(typeof ttl === "number" ? { ttl } : {}),
+  ...(typeof ttl === "number" && { ttl }),
 });
 
 const idHint = "`moor zones` and `moor list ZONE` show the existing ones";

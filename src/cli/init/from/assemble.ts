@@ -90,7 +90,7 @@ function settingsOf(
   const isShared = second === undefined || first === second;
   const family = ({ from, device, more = {} }: ImportedSource & { readonly from: string }): YamlValue => {
     const own = {
-      ...(several.source && !isShared ? { source: from } : {}),
+      ...(several.source && !isShared && { source: from }),
       ...(device !== undefined && { interface: device }),
       ...more,
     };
@@ -100,10 +100,10 @@ function settingsOf(
   return {
     name,
     zone,
-    ...(several.source && isShared && first !== undefined ? { source: first } : {}),
-    ...(several.target ? { target } : {}),
+    ...(several.source && isShared && first !== undefined && { source: first }),
+    ...(several.target && { target }),
     ...(ttl !== undefined && { ttl }),
-    ...(create ? { create } : {}),
+    ...(create && { create }),
     ...Object.fromEntries([...origins].map(([each, origin]) => [each, family(origin)])),
   };
 }
@@ -132,7 +132,7 @@ function createEntries(tag: "kind" | "api", setting: Setting<object>, io: Comman
           [tag]: kind,
           ...settings,
           ...asReferences(hidden),
-          ...(named.length > 0 ? { secrets: asReferences(named) } : {}),
+          ...(named.length > 0 && { secrets: asReferences(named) }),
           ...Object.fromEntries(other.map(([what, { path }]) => [what, path])),
         },
         files: [...hidden, ...named, ...other].map(([, file]) => file),

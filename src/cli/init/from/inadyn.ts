@@ -31,7 +31,7 @@ export function importInadyn(text: string, notes: Notes): Imported | InadynFault
     names: joinFamilies(names, notes),
     onlyPublic: textOf(forAll, "verify-address") !== "false",
     creates: (api) => ["cloudflare", "desec", "porkbun"].includes(api),
-    ...(period > 0 ? { period } : {}),
+    ...(period > 0 && { period }),
   };
 }
 

@@ -177,7 +177,7 @@ export function httpAt(template: string, done: readonly string[], login: Login):
   if (!/\{(?:address|addresses|ipv4|ipv6)\}/.test(url))
     return "its request does not contain the address; moor always sends it";
   const { user, password } = login;
-  const settings = { url, done: done.map((words) => ({ text: words })), ...(user && password ? { user } : {}) };
+  const settings = { url, done: done.map((words) => ({ text: words })), ...(user && password && { user }) };
   return { ...part("http", settings, user && password ? { password } : {}), placeholders };
 }
 

@@ -79,7 +79,7 @@ export function rrsetsCalls(account: ProviderAccount, client: HttpClient, option
       const answer = await http.zones(signal);
       if (answer.kind === "absent") return unknownCall(answer, service);
       if (answer.kind !== "ok") return answer;
-      const listed = answer.value.map(({ id, name, ttl }) => ({ id: String(id), name, ...(ttl ? { ttl } : {}) }));
+      const listed = answer.value.map(({ id, name, ttl }) => ({ id: String(id), name, ...(ttl && { ttl }) }));
       return { kind: "found", value: listed };
     },
     async sets(zone, signal) {

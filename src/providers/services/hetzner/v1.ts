@@ -110,7 +110,7 @@ const currentSetOf = (records: Records): CurrentSet<Records> => ({
 const zoneFromWire = ({ id, name, ttl }: { id: string; name: string; ttl?: number | null }): ListedZone => ({
   id,
   name,
-  ...(typeof ttl === "number" ? { ttl } : {}),
+  ...(typeof ttl === "number" && { ttl }),
 });
 
 async function findZone(http: V1Http, service: string, zone: string, signal: AbortSignal): Promise<Lookup<string>> {

@@ -37,7 +37,7 @@ export function recordToWire({ zone, type, ttl, record }: PlacedRecord): WireRec
     type,
     name: record.name,
     value: type === "TXT" ? shownV1Text(record) : record.value,
-    ...(ttl === null ? {} : { ttl }),
+    ...(ttl !== null && { ttl }),
     zone_id: zone.id,
     created: timeText(record.created),
     modified: timeText(record.modified),

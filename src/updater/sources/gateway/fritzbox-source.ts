@@ -174,7 +174,7 @@ function entryOf(
       deprecated: preferred === 0 && valid !== undefined && valid > 0,
       tentative: false,
       detached: false,
-      ...(length === undefined || length === 0 ? {} : { prefixLength: length }),
+      ...(length !== undefined && length !== 0 && { prefixLength: length }),
       ...(valid === undefined || valid === 0
         ? {}
         : { validLifetime: valid === forever ? Number.POSITIVE_INFINITY : valid }),

@@ -93,8 +93,8 @@ function readingOf(interfaces: readonly Item[], ipv4: List, ipv6: List): SourceR
   }
   const [why4, why6] = [addAll(report, ipv4, true), addAll(report, ipv6, false)];
   if (why4 && why6) return why4;
-  const unknown = { ...(why4 ? { ipv4: why4 } : {}), ...(why6 ? { ipv6: why6 } : {}) };
-  return { kind: "report", report: report satisfies InterfaceReport, ...(why4 || why6 ? { unknown } : {}) };
+  const unknown = { ...(why4 && { ipv4: why4 }), ...(why6 && { ipv6: why6 }) };
+  return { kind: "report", report: report satisfies InterfaceReport, ...((why4 || why6) && { unknown }) };
 }
 
 /** Returns why the family is unknown. */

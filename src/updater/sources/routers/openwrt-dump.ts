@@ -73,7 +73,7 @@ function entryOf(value: unknown): AddressEntry | undefined {
   return {
     ...(Object.fromEntries(numbers.filter(([, each]) => each !== undefined)) as Partial<AddressEntry>),
     address: showable(value.address),
-    ...(isObject(local) ? { local: showable(String(local.address)) } : {}),
+    ...(isObject(local) && { local: showable(String(local.address)) }),
   };
 }
 

@@ -109,7 +109,7 @@ function interfaceOf(fields: Readonly<Record<string, unknown>>): ReportedInterfa
               deprecated: false,
               tentative: false,
               detached: false,
-              ...(Number.isInteger(length) && length > 0 ? { prefixLength: length } : {}),
+              ...(Number.isInteger(length) && length > 0 && { prefixLength: length }),
             },
           ],
   };

@@ -51,7 +51,7 @@ export function requestFor(call: HttpCall, request: ReplaceRequest): HttpRequest
       ...(body === undefined
         ? {}
         : { "content-type": isJson ? "application/json" : "application/x-www-form-urlencoded" }),
-      ...(basic === false ? {} : { authorization: `Basic ${basic}` }),
+      ...(basic !== false && { authorization: `Basic ${basic}` }),
       ...Object.fromEntries(headers),
     },
     ...(body && { body: isJson ? fill(body, values, inJson) : fillForm(body, values) }),

@@ -25,7 +25,7 @@ export function createHttpTarget(call: HttpCall, client: HttpClient, now: () => 
       if (!already && !isOne(call.done)) return { kind: "unknown", fault: unclear(call.service, answer) };
       const stored = call.readBack ? await readBack(call, request, signal) : undefined;
       if (stored) return { kind: "unknown", fault: stored };
-      return { kind: "done", recordId: String(values.name), ttl: null, ...(already ? { already } : {}) };
+      return { kind: "done", recordId: String(values.name), ttl: null, ...(already && { already }) };
     },
     ...readingByDns(call.dns, cannotList(call.service, `see the web pages of ${call.service}`)),
     close: () => client.close(),

@@ -39,7 +39,7 @@ function presetOf(api: string, service: Service): TargetKind<HttpTarget> {
   );
   return {
     ...settings,
-    can: { create: false, ttl: false, ...(service.ipv6 === false ? { ipv6: false } : {}) },
+    can: { create: false, ttl: false, ...(service.ipv6 === false && { ipv6: false }) },
     open: async (config, connect) => createHttpTarget(config.call, await connect(config)),
   };
 }

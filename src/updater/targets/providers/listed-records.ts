@@ -47,7 +47,7 @@ const setsOfRecords = <Raw>({ recordsIn, ...calls }: RecordCalls<Raw>): SetCalls
       name,
       type,
       value,
-      ...(ttl === null ? {} : { ttl }),
+      ...(ttl !== null && { ttl }),
     }));
     return { kind: "found", value: all };
   },

@@ -102,7 +102,7 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
       );
     },
     async write({ zone, name, type }, { value }, current, signal) {
-      const record = { ...(current ? { id: current.raw } : {}), hostname: name, type, destination: value };
+      const record = { ...(current && { id: current.raw }), hostname: name, type, destination: value };
       // Only the records in the request are changed.
       const param = { domainname: zone, dnsrecordset: { dnsrecords: [record] } };
       const written = await session.write(post("updateDnsRecords", param, signal), [200], signal);

@@ -100,7 +100,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
       if (setsLookup.kind !== "found") return setsLookup;
       const listed = setsLookup.value.flatMap((set) => {
         const [type = "", ttl] = [textIn(set, "Type"), Number(textIn(set, "TTL"))];
-        const more = { name: listedName(nameIn(set), zone), type, ...(ttl ? { ttl } : {}) };
+        const more = { name: listedName(nameIn(set), zone), type, ...(ttl && { ttl }) };
         return findElements(set, "ResourceRecord").map((record) => ({ ...more, value: textIn(record, "Value") ?? "" }));
       });
       return { kind: "found", value: listed };
