@@ -140,7 +140,7 @@ class ZoneWrites {
     this.#changeSettings = changeSettings;
   }
 
-  /** `onceOption`: set by an API that stores actions; without it none is stored. */
+  /** `idempotency`: set by an API that stores actions; without it none is stored. */
   readonly createZone = async (
     actor: Actor,
     draft: NewZoneDraft,
@@ -169,7 +169,7 @@ class ZoneWrites {
       : { kind: "done", zone: made, action: undefined };
   };
 
-  /** `onceOption` as in `createZone`. */
+  /** `idempotency` as in `createZone`. */
   readonly deleteZone = async (actor: Actor, key: AnyZoneKey, idempotency?: IdempotencyOption): Promise<Written> => {
     const { store, now } = this.#options;
     const at = await this.#permittedView.keyForWriting(actor, key);
