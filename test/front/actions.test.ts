@@ -55,6 +55,21 @@ test("a write that is repeated while the provider cannot be reached", async () =
   expect([await ended(first), await ended(second)]).toEqual(["success", "success"]);
 });
 
+test("a write of more sets than one action waits for, repeated while the provider refuses them", async () => {
+  noWrites();
+  const changes = Array.from({ length: 201 }, (_, i) => ({
+    name: `many${i}`,
+    type: "A",
+    ttl: 300,
+    records: [{ value: "192.0.2.2" }],
+  }));
+  const writeAll = () => front.call("POST", `/zones/${zone}/changes`, { changes });
+  expect((await writeAll()).status).toBe(201);
+  const repeated = await writeAll();
+  expect(repeated.status).toBe(503);
+  expect(JSON.stringify(repeated.json)).toContain("everything is stored, but over 200 of these sets are not at");
+});
+
 test("put ours back, and the provider refuses that", async () => {
   sets.set("www A", { ttl: 300, values: ["192.0.2.99"] });
   await front.put(zone, "www", "A", ["192.0.2.2"]);

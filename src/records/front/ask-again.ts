@@ -1,5 +1,6 @@
 import { isObject } from "../../core/is-object.ts";
 import { wholeAccount } from "../../core/may.ts";
+import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { Action, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
 import type { Acted, ActRequest, RecordStore, Rule, SetPlace } from "../store/port.ts";
@@ -35,17 +36,22 @@ async function ask<T>(store: RecordStore, { id, zone: number }: Action, rule: Ru
   const { account, actor: label, now } = rule.request;
   const zone = await store.zoneBy(account, { number });
   if (!zone?.settings.published) return result;
-  const askedFor = (await unpublishedSets(store, zone, rule.request)).slice(0, mostAsked);
+  const askedFor = await unpublishedSets(store, zone, rule.request);
   if (askedFor.length === 0) return result;
+  if (askedFor.length > mostAsked)
+    throw new StoreBusy(`everything is stored, but over ${mostAsked} of these sets are not at the provider yet`, {
+      retryAfter: 10,
+    });
   const command: PublishZone = {
-    ...{
-      kind: "publish-zone",
-      actor: { account, label, scope: wholeAccount },
-      at: { number },
-      action: "publish_again",
-      now,
-    },
-    ...{ patch: { askedFor }, take: [], takesAll: false, parts: 0 },
+    kind: "publish-zone",
+    actor: { account, label, scope: wholeAccount },
+    at: { number },
+    action: "publish_again",
+    now,
+    patch: { askedFor },
+    take: [],
+    takesAll: false,
+    parts: 0,
   };
   const asked = await store.run(command, publishZoneRule, { id });
   if (typeof asked === "string" || asked.action === undefined) return result;
@@ -63,10 +69,8 @@ async function unpublishedSets(
   const names = typeof owners === "function" ? owners(zone) : undefined;
   const sets = names ? await store.sets(zone, { owners: names }) : await readZone(store, zone);
   const read = names ? await store.publishedSetsAt(zone.number, names) : (await allRows(store, zone.number)).values();
-  const [here, rows] = [
-    new Map(sets.map((set) => [keyOf(set), set])),
-    new Map([...read].map((row) => [keyOf(row), row])),
-  ];
+  const here = new Map(sets.map((set) => [keyOf(set), set]));
+  const rows = new Map([...read].map((row) => [keyOf(row), row]));
   const ttls = ttlsOf(zone, note.ttl);
   return [...new Map<string, SetPlace>([...rows, ...here])]
     .filter(
