@@ -24,9 +24,16 @@ const namecheap = "api: namecheap, token: { env: TOKEN }";
 const cloudflare = "api: cloudflare, token: { env: TOKEN }";
 const v1 = 'url: "https://dns.example.org", token: { env: TOKEN }';
 
+const rrsets = 'api: rrsets, url: "https://dns.example.org", token: { env: TOKEN }';
+const hetzner = "api: hetzner, token: { env: TOKEN }";
+
 test.each([
   [v1, "create: true", []],
   [v1, "ttl: 60", []],
+  [v1, "ttl: 20", []],
+  [rrsets, "ttl: 60", []],
+  [rrsets, "ttl: 20", ["ttl-too-short"]],
+  [hetzner, "ttl: 59", ["ttl-too-short"]],
   [dyndns2, "create: true", ["cannot-create"]],
   [dyndns2, "ttl: 60", ["cannot-set-ttl"]],
   [dyndns2, "ipv6: wan0", []],

@@ -28,7 +28,13 @@ type SourceFacts = {
 };
 
 type TargetFacts = {
-  readonly can: { readonly create: boolean; readonly ttl: boolean; readonly ipv6?: false; readonly remove?: true };
+  readonly can: {
+    readonly create: boolean;
+    readonly ttl: boolean;
+    readonly lowestTtl?: number;
+    readonly ipv6?: false;
+    readonly remove?: true;
+  };
 };
 
 /** What the rest of the program knows about an entry of `sources:`; its other settings are private to its kind. */

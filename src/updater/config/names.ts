@@ -223,6 +223,10 @@ function checkAbilities(
     const message = `the API ${api} cannot set a TTL`;
     fault({ code: "cannot-set-ttl", message, todo: "remove `ttl:`; the service chooses it" }, "ttl");
   }
+  if (ttl !== undefined && can?.lowestTtl !== undefined && ttl < can.lowestTtl) {
+    const message = `a TTL of ${ttl} is too short: the API ${api} takes at least ${can.lowestTtl} seconds`;
+    fault({ code: "ttl-too-short", message, todo: `write ${can.lowestTtl} or more, or remove \`ttl:\`` }, "ttl");
+  }
   if (entryFamilies.includes("ipv6") && can?.ipv6 === false) {
     const message = `the API ${api} cannot write IPv6 addresses`;
     fault({ code: "cannot-write-ipv6", message, todo: "remove `ipv6:`, or write it to another target" }, "ipv6");

@@ -1,3 +1,4 @@
+import { lowestTtl } from "../../contract/rrsets-limits.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
 import { type PollingTimes, rrsetsCalls } from "../../providers/services/hetzner/rrsets.ts";
 import { setCallsOf } from "./on-provider.ts";
@@ -12,7 +13,7 @@ export const rrsets = {
     "`Authorization: Bearer` and `/v1/zones/…/rrsets`, the newer of the two APIs of `moor records`. For Hetzner, use `hetzner`.",
     "https://dns.example.org:8053",
   ),
-  can: { create: true, ttl: true, remove: true },
+  can: { create: true, ttl: true, lowestTtl, remove: true },
   open: async (config: TokenTarget, connect) => createRRsetsTarget(config, await connect(config)),
 } satisfies TargetKind<TokenTarget>;
 

@@ -11,7 +11,13 @@ import type { CurrentContent, ListedZone } from "../../providers/provider-calls.
  */
 export type TargetKind<Config> = Mapping<Pick<Endpoint, "url">> & {
   /** Whether it can create a missing record, set a TTL, write AAAA records, and remove a record. */
-  readonly can: { readonly create: boolean; readonly ttl: boolean; readonly ipv6?: false; readonly remove?: true };
+  readonly can: {
+    readonly create: boolean;
+    readonly ttl: boolean;
+    readonly lowestTtl?: number;
+    readonly ipv6?: false;
+    readonly remove?: true;
+  };
   open(config: Config, connect: Connect): Promise<RecordTarget>;
 };
 
