@@ -31,6 +31,12 @@ it.each([null, 7200])("kept records inherit neither the TTL nor the origin of th
   expect(changes).toMatchObject([{ name: "www", after: "192.0.2.1 ; last, TTL 600" }]);
 });
 
+it("a change of the TTL shows both sides, also if one is the zone's default", () => {
+  expect(preview("www 600 A 192.0.2.1\n", null).changes).toMatchObject([
+    { name: "www", before: "192.0.2.1, TTL default", after: "192.0.2.1, TTL 600" },
+  ]);
+});
+
 it("a kept record with a TTL too short for imports is a fault", () => {
   expect(preview(untimed, 30).faults).toMatchObject([
     { code: "bad-ttl", where: "@ NS", todo: "first give it a TTL of at least 60" },

@@ -254,15 +254,17 @@ function difference(
   }
   for (const [key, set] of wanted) {
     const old = there.get(key);
-    const [before, after] = [old ? inOneLine(old) : "", inOneLine(set)];
+    const hasTtl = old !== undefined && old.ttl !== set.ttl;
+    const [before, after] = [old ? inOneLine(old, hasTtl) : "", inOneLine(set, hasTtl)];
     if (before !== after)
       changes.push({ kind: old ? "replace" : "create", name: set.name, type: set.type, before, after });
   }
   return changes;
 }
 
-const inOneLine = ({ ttl, lines }: SetContent): string =>
-  [...lines, ...(ttl === null ? [] : [`TTL ${ttl}`])].join(", ");
+/** `hasTtl`: names the TTL even if it is the zone's default, because the other side has another. */
+const inOneLine = ({ ttl, lines }: SetContent, hasTtl: boolean): string =>
+  [...lines, ...(ttl === null ? (hasTtl ? ["TTL default"] : []) : [`TTL ${ttl}`])].join(", ");
 
 type RecordContent = { readonly rdata: string; readonly comment: string };
 
