@@ -1,5 +1,6 @@
 import { Button, Group, Stack } from "@mantine/core";
-import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useState } from "react";
+import { CheckedForm } from "./checked-form.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./live/problem.tsx";
 import { useStay, useWayBack } from "./session/way-back.ts";
@@ -22,9 +23,7 @@ type Props = {
 
 /**
  * A dialog with a form; the submit button and Enter send it. Escape, a click outside and the browser's back button are
- * easily hit by accident: once the form was changed, the first attempt only warns, and the second closes it. Text in a
- * choice field that is not a choice (`data-leftover`) must be settled first: without it, the form would mean something
- * else than it shows.
+ * easily hit by accident: once the form was changed, the first attempt only warns, and the second closes it.
  */
 export function FormDialog(props: Props) {
   const { isPending, error } = props.sending;
@@ -33,45 +32,28 @@ export function FormDialog(props: Props) {
   const [askedFor, setAskedFor] = useState(first);
   const asks = content !== first && content !== askedFor;
   const ask = useCallback(() => setAskedFor(content), [content]);
-  const form = useRef<HTMLFormElement>(null);
-  const [tries, setTries] = useState(0);
-  useFocusOnFault(form, isPending ? 0 : tries);
   useWayBack(asks, ask);
   useStay(content !== first);
   return (
     <Dialog title={props.title} onClose={asks ? ask : props.onClose} {...(props.size && { size: props.size })}>
-      <form
-        noValidate
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setTries(tries + 1);
-          const left = event.currentTarget.querySelector<HTMLElement>("[data-leftover]");
-          if (left) left.focus();
-          else props.onSubmit();
-        }}
-      >
+      <CheckedForm isPending={isPending} onSubmit={props.onSubmit}>
         <Stack gap="sm">
           {props.children}
           {content !== first && content === askedFor && (
-            <p className="note" role="alert" style={{ margin: 0 }}>
+            <p ref={showIt} className="note" role="alert" style={{ margin: 0 }}>
               You have unsaved changes. Close again to discard them.
             </p>
           )}
           <Problem error={error} />
           <Buttons {...props} />
         </Stack>
-      </form>
+      </CheckedForm>
     </Dialog>
   );
 }
 
-/** After a try to send the form, the focus is on the first field that is wrong. */
-function useFocusOnFault(form: RefObject<HTMLFormElement | null>, tries: number): void {
-  useEffect(() => {
-    if (tries > 0) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-  }, [form, tries]);
-}
+/** The end of a long form can be out of view. */
+const showIt = (warning: HTMLElement | null) => warning?.scrollIntoView({ block: "nearest" });
 
 const Buttons = ({ other, onClose, sending, cannot = false, submit }: Props) => (
   <Group justify="space-between" gap="xs">

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { firstOf } from "../rig/long-run.ts";
 import { realPause } from "../rig/real-pause.ts";
-import { dialogHasFocus } from "./browser.ts";
+import { dialogHasFocus, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { signInByLink, signInContext } from "./records-rig.ts";
 import { closeSecret } from "./secret.ts";
@@ -84,8 +84,12 @@ describe("a form that is closed by accident", () => {
     await page.getByText("You have unsaved changes").waitFor();
     await dialog().getByLabel("IPv4 address").fill("192.0.2.45");
     await expect.poll(() => page.getByText("You have unsaved changes").count()).toBe(0);
-    await page.mouse.click(5, 400);
-    await page.getByText("You have unsaved changes").waitFor();
+    await page.setViewportSize({ width: 390, height: 300 });
+    await page.mouse.click(5, 250);
+    const warning = page.getByText("You have unsaved changes");
+    await warning.waitFor();
+    await expect.poll(() => warning.evaluate((p) => p.getBoundingClientRect().bottom <= 300)).toBe(true);
+    await page.setViewportSize(wide);
     expect(await dialog().getByLabel("Name", { exact: true }).inputValue()).toBe("attic");
     await page.keyboard.press("Escape");
     await expect.poll(() => dialog().count()).toBe(0);

@@ -85,6 +85,7 @@ it("the checklist adds the records of a website, and says what is wrong with an 
   const website = step("Website");
   await website.getByRole("button", { name: "Add website records" }).click();
   await website.getByText("enter at least one address").waitFor();
+  await website.getByLabel("Web server (IPv4)").and(page.locator(":focus")).waitFor();
   await website.getByLabel("Web server (IPv4)").fill("192.0.2.300");
   await website.getByText("this is not an IPv4 address").waitFor();
   await website.getByLabel("Web server (IPv4)").fill("192.0.2.10");

@@ -5,6 +5,7 @@ import { useSearchParams } from "wouter";
 import type { MadeToken, TokenInput } from "../../../src/contract/console.ts";
 import { absoluteName } from "../../../src/core/names/name.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { CheckedForm } from "../../shared/checked-form.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { type Device, deviceNames, typedOrigin } from "./device-setups.ts";
@@ -50,28 +51,22 @@ function NewNameForm({ onMade }: { readonly onMade: (made: MadeName) => void }) 
   const origin = typedOrigin(address);
   const there = useSetsAt(zone, owner?.ok ? owner.value : undefined);
   const make = useMutation({
-    mutationFn: async (input: NewNameInput) => ({
-      ...input,
-      ...(await request<MadeToken>("POST", "/console/tokens", tokenFor(input))),
-    }),
-    onSuccess: onMade,
+    mutationFn: async (input: Omit<NewNameInput, "before">) => {
+      // Enter can be faster than the answer about the name.
+      const sets = there.data ?? (await there.refetch()).data;
+      if (sets === undefined || sets.some(({ type }) => type === "CNAME")) return undefined;
+      const made = await request<MadeToken>("POST", "/console/tokens", tokenFor(input));
+      return { ...input, ...made, before: addressesIn(sets) };
+    },
+    onSuccess: (made) => made && onMade(made),
   });
   const submit = () => {
     setTried(true);
-    if (zone === null || !owner?.ok || origin === undefined || there.data === undefined) return;
-    if (there.data.some(({ type }) => type === "CNAME")) return;
-    make.mutate({ zone, owner: owner.value, device, origin, before: addressesIn(there.data) });
+    if (zone === null || !owner?.ok || origin === undefined) return;
+    make.mutate({ zone, owner: owner.value, device, origin });
   };
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const left = event.currentTarget.querySelector<HTMLElement>("[data-leftover]");
-        if (left) left.focus();
-        else submit();
-      }}
-    >
+    <CheckedForm isPending={make.isPending} onSubmit={submit}>
       <Stack gap="lg">
         <NameStep
           {...{ typed, zone, owner, tried }}
@@ -89,12 +84,12 @@ function NewNameForm({ onMade }: { readonly onMade: (made: MadeName) => void }) 
           </Button>
         </div>
       </Stack>
-    </form>
+    </CheckedForm>
   );
 }
 
 /** For exactly the addresses of this name. */
-function tokenFor({ zone, owner, device }: NewNameInput): TokenInput {
+function tokenFor({ zone, owner, device }: Omit<NewNameInput, "before">): TokenInput {
   const label = deviceNames.find(({ value }) => value === device)?.label ?? device;
   return {
     name: `${nameToUnicode(absoluteName(owner, zone)).slice(0, 80)} (${label})`,

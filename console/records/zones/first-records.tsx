@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { parseIpv4, parseIpv6 } from "../../../src/core/addresses/address.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
+import { CheckedForm } from "../../shared/checked-form.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import type { Request } from "../../shared/live/request.ts";
 import { useSession } from "../../shared/session/session.tsx";
@@ -45,13 +46,7 @@ function AddForm(props: {
   readonly children: ReactNode;
 }) {
   return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        props.onSubmit();
-      }}
-    >
+    <CheckedForm isPending={props.adding.isPending} onSubmit={props.onSubmit}>
       <Stack gap="xs" maw="36rem">
         {props.children}
         <Problem error={props.adding.error} />
@@ -61,7 +56,7 @@ function AddForm(props: {
           </Button>
         </div>
       </Stack>
-    </form>
+    </CheckedForm>
   );
 }
 
