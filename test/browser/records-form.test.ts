@@ -1,4 +1,6 @@
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { walkTo } from "./walk-to.ts";
 
@@ -60,6 +62,12 @@ it("a second MX by keyboard: the answer about the final dot leaves the focus in 
   await whole.and(page.locator(":focus")).press("Enter");
   const third = dialog().getByRole("group", { name: "Record 3" });
   await third.getByRole("textbox").and(page.locator(":focus")).waitFor();
+  // Which value a ✕ removes is clear on a phone too: it begins on the line of its first field.
+  await page.setViewportSize(phone);
+  const topOf = async (each: Locator) => (await each.boundingBox())?.y ?? 0;
+  const remove = dialog().getByRole("button", { name: "Remove record 3" });
+  await expect.poll(async () => Math.abs((await topOf(remove)) - (await topOf(value(3))))).toBeLessThan(8);
+  await page.setViewportSize(wide);
   await page.keyboard.press("Enter");
   await page.getByText("Saved @ MX.").waitFor();
   await row.and(page.locator(":focus")).waitFor();

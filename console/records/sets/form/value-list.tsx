@@ -70,28 +70,32 @@ function OneValue(props: Props & { readonly value: ValueDraft; readonly at: numb
     onChange(pasted);
   };
   return (
-    <Group align="flex-start" gap="xs" role="group" aria-label={`Record ${at + 1}`} data-value={value.key}>
-      {fields.map((field, i) => (
-        <ValueField
-          key={field.name}
-          field={field}
-          kind={kindOf(draft.type, field, i)}
-          choices={choicesFor(draft.type, field.name)}
-          zone={zone}
-          isFocused={i === 0 && (first === undefined ? at === 0 : value.key === first)}
-          isCounted={draft.type === "SOA" && field.name === "serial"}
-          value={value.texts[i] ?? ""}
-          error={show(`${at}.${i}`)}
-          onPaste={paste}
-          onChange={(text) => putText(i, text)}
-        />
-      ))}
-      {draft.values.length > 1 && (
-        <RemoveValue at={at} onRemove={() => onChange({ ...draft, values: draft.values.toSpliced(at, 1) })} />
-      )}
+    <Stack gap="xs" role="group" aria-label={`Record ${at + 1}`} data-value={value.key}>
+      <Group align="flex-start" gap="xs" wrap="nowrap">
+        <Group align="flex-start" gap="xs" flex={1} miw={0}>
+          {fields.map((field, i) => (
+            <ValueField
+              key={field.name}
+              field={field}
+              kind={kindOf(draft.type, field, i)}
+              choices={choicesFor(draft.type, field.name)}
+              zone={zone}
+              isFocused={i === 0 && (first === undefined ? at === 0 : value.key === first)}
+              isCounted={draft.type === "SOA" && field.name === "serial"}
+              value={value.texts[i] ?? ""}
+              error={show(`${at}.${i}`)}
+              onPaste={paste}
+              onChange={(text) => putText(i, text)}
+            />
+          ))}
+        </Group>
+        {draft.values.length > 1 && (
+          <RemoveValue at={at} onRemove={() => onChange({ ...draft, values: draft.values.toSpliced(at, 1) })} />
+        )}
+      </Group>
       <Meaning type={draft.type} value={value} zone={zone} onChange={put} />
       <Doubt warning={doubtOf(draft.type, value.texts)} />
-    </Group>
+    </Stack>
   );
 }
 
