@@ -14,8 +14,12 @@ export const layoutFaults = `(() => {
   const isBelow = bar !== null && getComputedStyle(bar).position === "fixed";
   if (isBelow && !(parseFloat(getComputedStyle(root).scrollPaddingBottom) >= bar.offsetHeight))
     faults.push("what gets the focus can be behind the bar of pages");
-  const main = document.querySelector("main");
-  if (isBelow && main && !main.querySelector(".sets") && parseFloat(getComputedStyle(main).paddingBottom) < 64)
+  // Pages whose rows scroll in themselves take care of that there.
+  const main = document.querySelector("main.main:not(:has(.sets))");
+  const toast = document.querySelector(".toasts:not(.empty)");
+  if (main && toast && parseFloat(getComputedStyle(root).scrollPaddingBottom) < innerHeight - toast.getBoundingClientRect().top)
+    faults.push("what gets the focus can be behind a toast");
+  if (main && parseFloat(getComputedStyle(main).paddingBottom) < 64)
     faults.push("a toast can cover the end of the page");
   for (const label of document.querySelectorAll("button .mantine-Button-label"))
     if (label.scrollWidth > label.clientWidth) faults.push("cut off: " + label.textContent);
