@@ -21,12 +21,13 @@ export function KeyMade({ made, onClose }: { readonly made: MadeKey; readonly on
           <Group>
             <Button
               variant="default"
+              title={made.fileName}
               onClick={() => {
                 download(made.fileName, made.file);
                 onKept();
               }}
             >
-              Download {made.fileName}
+              Download the file
             </Button>
           </Group>
           <Text size="sm">

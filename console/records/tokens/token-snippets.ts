@@ -16,7 +16,7 @@ export function snippetsFor(origin: string, secret: string, scope: Scope): reado
     {
       name: "curl",
       about:
-        "moor-ca.pem is the certificate below. Leave out --cacert if the service has a publicly trusted certificate.",
+        "moor-ca.pem is the certificate below. Leave that option out if the service has a publicly trusted certificate.",
       text: `curl --cacert moor-ca.pem -H @- ${origin}/api/v1/zones <<< 'Auth-API-Token: ${secret}'`,
     },
     {
