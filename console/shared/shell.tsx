@@ -6,6 +6,7 @@ import type { ServiceName } from "../../src/contract/console.ts";
 import anchor from "./anchor.svg";
 import { useKeyHelp } from "./keys/keys.tsx";
 import { ServiceSwitch, useServices } from "./services.tsx";
+import { useTopOfPage } from "./use-top-of-page.ts";
 
 export type Place = { readonly to: string; readonly name: string };
 
@@ -20,6 +21,7 @@ export function Shell(props: {
   readonly children: ReactNode;
 }) {
   const [location] = useLocation();
+  useTopOfPage(location);
   const others = useServices();
   const subject = props.subject ?? props.places.find(({ to }) => isAt(location, to))?.name;
   useDocumentTitle(subject === undefined ? props.title : `${subject} – ${props.title}`);

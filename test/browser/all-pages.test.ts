@@ -149,6 +149,25 @@ describe("the DNS console", () => {
     }
   });
 
+  it("opens the next page at its top, also from the bar of a phone, and returns to where a page was", async () => {
+    const page = consoles.records;
+    await page.setViewportSize(phone);
+    const press = (name: string) => page.getByRole("link", { name, exact: true }).first().click();
+    await open("/");
+    await page.getByRole("heading", { name: "Latest changes" }).waitFor();
+    await press("Zones");
+    await press("harbour.example");
+    await press("History");
+    await page.getByText("Restore this record").first().waitFor();
+    await page.evaluate("scrollTo(0, 500)");
+    await press("Overview");
+    await page.getByRole("heading", { name: "Latest changes" }).waitFor();
+    expect(await measured("scrollY")).toBe(0);
+    await page.goBack();
+    await page.getByText("Restore this record").first().waitFor();
+    await expect.poll(() => measured("scrollY")).toBe(500);
+  });
+
   it("has headings above their columns on a phone", async () => {
     const page = consoles.records;
     await page.setViewportSize(phone);
