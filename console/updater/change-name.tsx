@@ -152,7 +152,7 @@ function OtherActions({ known, index, onIntent }: Pick<Props, "known" | "onInten
 const errorsOf = (faults: readonly FieldFault[]): FieldErrors =>
   Object.fromEntries(
     faults
-      .flatMap(({ field, ...fault }) => (field === undefined ? [] : [[field, wordsOf(fault)] as const]))
+      .flatMap(({ field, message, todo }) => (field === undefined ? [] : [[field, `${message}; ${todo}.`] as const]))
       .toReversed(),
   );
 

@@ -225,7 +225,7 @@ function checkAbilities(
   }
   if (ttl !== undefined && can?.lowestTtl !== undefined && ttl < can.lowestTtl) {
     const message = `a TTL of ${ttl} is too short: the API ${api} takes at least ${can.lowestTtl} seconds`;
-    fault({ code: "ttl-too-short", message, todo: `write ${can.lowestTtl} or more, or remove \`ttl:\`` }, "ttl");
+    fault({ code: "ttl-too-short", message, todo: `write ${can.lowestTtl} or more, or leave it out` }, "ttl");
   }
   if (entryFamilies.includes("ipv6") && can?.ipv6 === false) {
     const message = `the API ${api} cannot write IPv6 addresses`;
