@@ -88,8 +88,11 @@ const NoNameservers = () => (
   <p>
     This service does not know the names of its nameservers yet, so there is nothing to enter at the registrar. Its
     operator sets them: start <code>moor records</code> with <code className="nowrap">--dns</code> and{" "}
-    <code className="nowrap">--nameserver ns1.your-domain.net</code>{" "}
-    <code className="nowrap">--nameserver ns2.your-domain.net</code>. Records can be added now.
+    <code>
+      <span className="nowrap">--nameserver</span> ns1.your-domain.net <span className="nowrap">--nameserver</span>{" "}
+      ns2.your-domain.net
+    </code>
+    . Records can be added now.
   </p>
 );
 
