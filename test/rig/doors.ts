@@ -206,6 +206,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/records/signing": [
     "lifecycle/advance-stage.ts",
+    "lifecycle/cached-ttl.ts",
     "lifecycle/keep-signed.ts",
     "multi-signer-keys.ts",
     "private-key.ts",

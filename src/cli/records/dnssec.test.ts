@@ -65,6 +65,8 @@ describe("moor dnssec", () => {
     const ds = /^example\.org\. 3600 IN DS (\d+) 13 2 ([0-9A-F]{64})$/m.exec(on.out);
     expect(on.code).toBe(0);
     const { out } = await moor("dnssec", "status", "example.org");
+    const [, next = ""] = /^The next stage begins at (.*) UTC, or within minutes after that\.$/m.exec(out) ?? [];
+    expect(Date.parse(`${next}Z`)).toBeGreaterThan(Date.now());
     expect(out).toContain(`For the registrar, at the stage new-parent, as a DS record:\n  ${ds?.[0]}\n`);
     expect(out).toMatch(new RegExp(`Key tag +${ds?.[1]}\n`));
     expect(out).toMatch(new RegExp(`Digest +${ds?.[2]}\n`));

@@ -1,7 +1,10 @@
 import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
 import type { DenialKind } from "../../core/dnssec/plan-signing.ts";
+import { stageEnd } from "../../core/dnssec/stage-end.ts";
+import type { Instant } from "../../core/instant.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
+import { longestInCaches } from "../../records/signing/lifecycle/cached-ttl.ts";
 import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
@@ -103,11 +106,15 @@ export async function dnssecStatus(
   io: CommandIo,
 ): Promise<number> {
   if (typed === undefined) return await withStore(options, io, (store) => listZones(store, options, io));
-  return await withZone(typed, options, io, async (zone) => {
+  return await withZone(typed, options, io, async (zone, { store }) => {
     const { dnssec } = zone.settings;
     if (options.json) io.out(`${JSON.stringify(forPrograms(zone), null, 2)}\n`);
     else if (dnssec === undefined) io.out(`${zone.name} is not signed.\n`);
-    else io.out(statusText(zone, dnssec));
+    else {
+      const { stage, since, parentSince = since } = dnssec;
+      const ends = stageEnd(stage, parentSince, await longestInCaches(store, zone, Date.now()));
+      io.out(statusText(zone, dnssec, ends));
+    }
     return 0;
   });
 }
@@ -146,12 +153,13 @@ function meaningOf(signing: ZoneSigning): string {
   return fault === undefined || stage.includes(fault) ? stage : `${stage}; ${fault}`;
 }
 
-function statusText({ name }: Zone, signing: ZoneSigning): string {
+function statusText({ name }: Zone, signing: ZoneSigning, ends: Instant | undefined): string {
   const { stage, since, denial, keys, parentSince, parentFault, others = [] } = signing;
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
     `Stage ${stage}, since ${minute(since)} UTC: ${stageInWords(signing)}${parentSince === undefined ? "" : `; the change at the parent was first seen at ${minute(parentSince)} UTC`}`,
   ];
+  if (ends !== undefined) lines.push(`The next stage begins at ${minute(ends)} UTC, or within minutes after that.`);
   if (parentFault) lines.push(`At the parent, since ${minute(parentFault.since)} UTC: ${faultInWords(parentFault)}`);
   if (signing.ignoresSilent) lines.push("Servers of the parent that do not answer are ignored.");
   for (const key of keys.filter((each) => isDsWanted(each, stage))) {
