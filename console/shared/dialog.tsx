@@ -53,7 +53,7 @@ function openerNow(): Element | null {
 
 /**
  * Mantine returns the focus when a dialog is closed, but ours are unmounted instead. If the element that opened the
- * dialog is gone too, such as the row of a deleted record, the focus goes to the beginning of the content.
+ * dialog is gone too, the focus goes to the row that takes its place, otherwise to the beginning of the content.
  */
 function useFocusReturn(): void {
   const [opener] = useState(openerNow);
@@ -61,8 +61,15 @@ function useFocusReturn(): void {
     () => () => {
       // The page may have grown above the element; the content as a whole is never out of view.
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
-      else document.getElementById("content")?.focus({ preventScroll: true });
+      else (rowInPlaceOf(opener) ?? document.getElementById("content"))?.focus({ preventScroll: true });
     },
     [opener],
   );
+}
+
+/** After the last row was deleted, the one above it. */
+function rowInPlaceOf(gone: Element | null): HTMLElement | null {
+  const row = gone?.closest("[data-row]")?.getAttribute("data-row");
+  const linkOf = (at: number) => document.querySelector<HTMLElement>(`[data-row="${at}"] a`);
+  return row == null ? null : (linkOf(Number(row)) ?? linkOf(Number(row) - 1));
 }
