@@ -162,6 +162,8 @@ describe("selected records", () => {
     await dialog().getByRole("button", { name: "5 minutes" }).click();
     await dialog().getByRole("button", { name: "Change 2 sets" }).click();
     await toast("TTL of 2 record sets changed to 5 minutes.").waitFor();
+    const target = await page.getByRole("button", { name: "Dismiss" }).boundingBox();
+    expect(target?.height, "can be pressed with a finger").toBeGreaterThanOrEqual(24);
     // It asks in a line of its own, and the toast stays above it.
     await page.getByRole("button", { name: "Delete…" }).click();
     await page.getByRole("button", { name: "Clear selection" }).click({ trial: true });

@@ -63,7 +63,7 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
             Undo
           </Button>
         )}
-        {shown && <CloseButton size="sm" aria-label="Dismiss" onClick={dismiss} />}
+        {shown && <CloseButton aria-label="Dismiss" onClick={dismiss} />}
       </div>
     </ToastContext>
   );
