@@ -133,6 +133,13 @@ describe("the back-off", () => {
     expect(probes(delays.length, why)).toEqual(delays);
   });
 
+  it("is ten seconds after the first 429 of an outage, however many other failures there were before", () => {
+    fail("abcd");
+    probes(5);
+    expect([...probes(1, fault({ throttled: true })), ...probes(1)]).toEqual([10_500, 5_000]);
+    expect(probes(1, fault({ throttled: true }))).toEqual([21_000]);
+  });
+
   it.each([
     ["a minute", 60_000, down, 5_000],
     ["a minute, of rejected credentials", 60_000, fault({ kind: "unauthorised" }), 7_500],

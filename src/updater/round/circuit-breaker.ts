@@ -42,12 +42,17 @@ type Outage = {
   /** The names that failed since the last success. */
   readonly names: Set<string>;
   readonly failures: number;
+  /** How many of them were a 429 without a Retry-After: only these make the next such wait longer. */
+  readonly throttled: number;
   readonly isOpen: boolean;
   readonly fault: TargetFault;
   readonly failedAt: Instant;
   readonly until: Instant;
   readonly probe?: string;
 };
+
+type Failing = Omit<Outage, "fault" | "failedAt">;
+const noFailures = { failures: 0, throttled: 0, isOpen: false, until: 0 } as const;
 
 /** As many names as are written in parallel. */
 const fewest = 4;
@@ -70,13 +75,7 @@ export function createCircuitBreaker(now: () => Instant, random: () => number): 
     },
     failed(name, fault) {
       if (suspects.has(name) && outage?.probe !== name) return { longest: usual };
-      const before: Pick<Outage, "since" | "names" | "failures" | "isOpen" | "until" | "probe"> = outage ?? {
-        since: now(),
-        names: new Set(),
-        failures: 0,
-        isOpen: false,
-        until: 0,
-      };
+      const before: Failing = outage ?? { since: now(), names: new Set(), ...noFailures };
       before.names.add(name);
       // If several names have faults of their own, more have to fail in a row.
       const isDown = before.names.size >= Math.max(fewest, suspects.size);
@@ -84,10 +83,21 @@ export function createCircuitBreaker(now: () => Instant, random: () => number): 
       // Those that were under way when another failed belong to the same failure.
       const isNews = now() >= before.until || before.probe === name;
       const failures = before.failures + (isNews ? 1 : 0);
+      const throttled = before.throttled + (isNews && fault.throttled ? 1 : 0);
       const longest = longestDelay(fault, now() - before.since);
-      const until = isNews ? now() + delayAfter(failures, fault, longest, random()) : before.until;
+      const until = isNews ? now() + delayAfter({ failures, throttled }, fault, longest, random()) : before.until;
       const { since, names, probe } = before;
-      outage = { since, names, failures, isOpen, fault, failedAt: now(), until, ...(!isNews && probe && { probe }) };
+      outage = {
+        since,
+        names,
+        failures,
+        throttled,
+        isOpen,
+        fault,
+        failedAt: now(),
+        until,
+        ...(!isNews && probe && { probe }),
+      };
       return isOpen ? undefined : { longest };
     },
     ended(name) {
@@ -111,9 +121,11 @@ export function createCircuitBreaker(now: () => Instant, random: () => number): 
 /** Milliseconds to wait after the first 429 without a Retry-After. */
 const throttledWait = 10_000;
 
-function delayAfter(failures: number, fault: TargetFault, cap: number, random: number): number {
+type Failures = Pick<Outage, "failures" | "throttled">;
+
+function delayAfter({ failures, throttled }: Failures, fault: TargetFault, cap: number, random: number): number {
   if (!fault.throttled) return backOffDelay(failures, random, { base: 2_000, cap });
-  return Math.min(cap, throttledWait * 2 ** (failures - 1)) * (1 + random / 10);
+  return Math.min(cap, throttledWait * 2 ** (throttled - 1)) * (1 + random / 10);
 }
 
 /**
