@@ -32,6 +32,7 @@ const sources = {
   upnp: "{ kind: igd, protocol: upnp }",
   natpmp: "{ kind: igd, protocol: nat-pmp }",
   pcp: "{ kind: igd, protocol: pcp }",
+  byUrl: "{ kind: igd, url: 'http://192.168.77.1:5000/rootDesc.xml' }",
 };
 
 function configOf(...names: readonly (keyof typeof sources)[]): string {
@@ -115,13 +116,14 @@ it("falls back to NAT-PMP and PCP where UPnP is off", async () => {
   });
 });
 
-it("falls back to NAT-PMP where UPnP answers the search, but not over HTTP", async () => {
+it("falls back to NAT-PMP where UPnP fails over HTTP, at the address that is searched or in `url:`", async () => {
   await router.serve();
   const blocked = "table inet block { chain out { type filter hook output priority 0; tcp dport 5000 reject; }; }";
   expect((await router.run(["nft", blocked])).err).toBe("");
-  expect(await read("any", "upnp")).toEqual({
+  expect(await read("any", "upnp", "byUrl")).toEqual({
     any: "81.2.69.142",
     upnp: expect.stringMatching(/192\.168\.77\.1:5000/),
+    byUrl: "81.2.69.142",
   });
   await router.run(["nft", "delete table inet block"]);
 });

@@ -62,7 +62,7 @@ export function createIgdSource(config: IgdSource, connect: Connect, interval?: 
     if (failure !== undefined) return unavailable(failure, turnOn);
     const [refusal] = refusals;
     if (refusal !== undefined) return unavailable(`the router ${gateway} refused to answer: ${refusal}`, turnOn);
-    const tried = config.url ? "UPnP" : (config.protocol ?? "UPnP, NAT-PMP or PCP");
+    const tried = config.protocol ?? (isOnlyNamed(config.url) ? "UPnP" : "UPnP, NAT-PMP or PCP");
     return unavailable(`the router ${gateway} does not answer ${tried}`, turnOn);
   };
 
@@ -97,10 +97,13 @@ type ProtocolAnswer =
   | { readonly kind: "silent" };
 
 function protocolsFor({ url, protocol }: IgdSource, last: Protocol | undefined): readonly Protocol[] {
-  if (url) return ["upnp"];
   if (protocol) return [protocol];
+  if (isOnlyNamed(url)) return ["upnp"];
   return last ? [last, ...protocols.filter((each) => each !== last)] : protocols;
 }
+
+/** NAT-PMP and PCP need the address of the router. */
+const isOnlyNamed = (url: URL | undefined): boolean => url !== undefined && !parseIpv4(url.hostname);
 
 /** Only the gateway's own answer is used: anyone else on the network could invent an address. */
 async function locateGateway(gateway: string, signal: AbortSignal): Promise<URL | undefined> {
