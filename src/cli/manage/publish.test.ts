@@ -45,7 +45,7 @@ it("shows what would happen, publishes when told so, and shows the state", async
   const shown = await moor(`zone add example.org --data here ${publish()}`);
   expect(shown).toMatchObject({ code: 0, err: "" });
   expect(shown.out).toMatch(/^www +A +created here$/m);
-  expect(shown.out).toMatch(/Nothing was written/);
+  expect(shown.out).toMatch(/No record was changed/);
   expect(await at("here")).not.toMatch(/www/);
 
   expect(await moor(`zone add example.org --data here ${publish()} --yes`)).toMatchObject({

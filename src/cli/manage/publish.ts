@@ -98,7 +98,7 @@ function previewText(zone: string, preview: JsonFields, { fill }: PublishOptions
   ];
   const equal = `${String(preview.equal)} sets of ${nameToUnicode(zone)} are the same here and at ${there}.\n`;
   const table = rows.length === 0 ? "" : printTable(["NAME", "TYPE", "WHAT HAPPENS"], rows);
-  return `${equal}${table}Nothing was written. To publish the zone, repeat the command with --yes.\n`;
+  return `${equal}${table}No record was changed. To publish the zone, repeat the command with --yes.\n`;
 }
 
 const nameOf = ({ name, type }: JsonFields): readonly string[] => [nameToUnicode(String(name)), String(type)];
