@@ -1,53 +1,111 @@
 import { expect, it } from "vitest";
 import { Backlog } from "./backlog.ts";
 
+/** Milliseconds to read a datagram. */
+const reading = 0.01;
+
+/** A kernel that keeps queries, and an event loop that reads at most 32 of them in a pass. */
 function rig() {
-  let [now, end] = [0, () => {}];
-  const backlog = new Backlog({
-    clock: () => now,
-    atEndOfPass: (each) => {
-      end = each;
-    },
-  });
-  /** A pass that takes this long; returns how many of its answers were made. */
-  const pass = (queries: number, cost: number): number => {
-    let made = 0;
-    for (let i = 0; i < queries; i++) {
+  let now = 0;
+  const ending: (() => void)[] = [];
+  const backlog = new Backlog({ clock: () => now, atEndOfPass: (end) => ending.push(end) });
+  const kernel: { readonly cost: number; readonly next?: (() => void) | undefined }[] = [];
+  const counts = { answered: 0, dropped: 0 };
+  const send = (cost: number, next?: () => void): void => void kernel.push({ cost, next });
+  const pass = () => {
+    for (let i = 0; i < 32 && kernel.length > 0; i += 1) {
+      const query = kernel.shift();
+      const answer = () => {
+        now += query?.cost ?? 0;
+        counts.answered += 1;
+        query?.next?.();
+      };
+      now += reading;
       backlog.arrived();
-      if (backlog.isLong() && !backlog.hasTime()) continue;
-      backlog.timed(() => {
-        now += cost;
-      });
-      made += 1;
+      if (!backlog.mayBeLong()) answer();
+      else backlog.defer({ answer, drop: () => (counts.dropped += 1) });
     }
-    end();
-    return made;
+    for (const end of ending.splice(0)) end();
   };
-  return { pass, wait: (time: number) => (now += time) };
+  /** What one pass does. */
+  const during = (what: () => void) => {
+    const before = { ...counts, now };
+    what();
+    return {
+      answered: counts.answered - before.answered,
+      dropped: counts.dropped - before.dropped,
+      time: now - before.now,
+    };
+  };
+  return { send, pass, during, counts, waiting: () => kernel.length, wait: (time: number) => (now += time) };
 }
 
-it("while fewer queries arrive than can be read in a pass, all are answered, however long that takes", () => {
-  const { pass } = rig();
-  expect(Array.from({ length: 100 }, () => pass(31, 5))).toEqual(Array.from({ length: 100 }, () => 31));
+const many = (times: number, what: () => void) => {
+  for (let i = 0; i < times; i += 1) what();
+};
+
+it.each([8, 31, 100])("clients that send the next query after each reply lose none: %i at a time", (outstanding) => {
+  const { send, pass, counts, waiting } = rig();
+  const again = () => send(0.15, again);
+  many(outstanding, again);
+  many(1_000, pass);
+  expect(counts.dropped).toBe(0);
+  expect(counts.answered).toBeGreaterThan(5_000);
+  expect(waiting()).toBeLessThanOrEqual(outstanding);
 });
 
 it("a burst is answered completely", () => {
-  const { pass, wait } = rig();
-  for (let i = 0; i < 20; i++) {
-    expect([pass(32, 0.1), pass(32, 0.1), pass(32, 0.1), pass(5, 0.1)]).toEqual([32, 32, 32, 5]);
+  const { send, pass, counts, wait } = rig();
+  many(20, () => {
+    many(101, () => send(0.1));
+    many(4, pass);
     wait(50);
-  }
+  });
+  expect(counts).toEqual({ answered: 2_020, dropped: 0 });
 });
 
-it("of a flood of expensive queries, each pass answers only what fits into a millisecond", () => {
-  const { pass } = rig();
-  const made = Array.from({ length: 50 }, () => pass(32, 0.25));
-  expect(made.slice(0, 2)).toEqual([32, 32]);
-  expect(made.slice(2)).toEqual(made.slice(2).map(() => 4));
+it("of a flood of expensive queries, a pass answers what fits into a millisecond, and few wait in memory", () => {
+  const { send, pass, during, counts } = rig();
+  const flood = () => {
+    many(32, () => send(0.25));
+    pass();
+  };
+  many(20, flood);
+  const before = { ...counts };
+  many(100, () => {
+    const { answered, time } = during(flood);
+    expect(answered).toBe(4);
+    expect(time).toBeLessThan(2);
+  });
+  const dropped = counts.dropped - before.dropped;
+  expect(dropped).toBeGreaterThan(2_500);
+  expect(dropped).toBeLessThanOrEqual(2_800 + 128 + 32);
 });
 
-it("when the flood ends, all queries are answered again", () => {
-  const { pass } = rig();
-  for (let i = 0; i < 10; i++) pass(32, 1);
-  expect([pass(20, 1), pass(32, 1)]).toEqual([1, 32]);
+it("when a flood ends, what is left is answered in a few passes, none of which takes long", () => {
+  const { send, pass, during, counts } = rig();
+  many(14, () => {
+    many(32, () => send(1));
+    pass();
+  });
+  const before = { ...counts };
+  many(40, () => expect(during(pass).time).toBeLessThan(12));
+  expect(counts.dropped).toBe(before.dropped);
+  send(1);
+  expect(during(pass).answered).toBe(1);
+});
+
+it("after it was closed, nothing more is answered", () => {
+  const ending: (() => void)[] = [];
+  let now = 0;
+  const backlog = new Backlog({ clock: () => (now += 1), atEndOfPass: (end) => ending.push(end) });
+  many(20, () => {
+    many(32, () => backlog.arrived());
+    for (const end of ending.splice(0)) end();
+  });
+  backlog.arrived();
+  expect(backlog.mayBeLong()).toBe(true);
+  backlog.defer({ answer: () => expect.unreachable(), drop: () => undefined });
+  backlog.close();
+  for (const end of ending.splice(0)) end();
 });

@@ -1,19 +1,25 @@
 /** Datagrams that libuv reads in one pass of the event loop, if so many have arrived. */
 const fullRead = 32;
-/** Milliseconds of full passes after which queries count as arriving faster than they can be answered. */
+/** Milliseconds of full passes after which queries may be arriving faster than they can be answered. */
 const longBacklog = 10;
-/** Milliseconds of a pass in which answers are then still made. */
+/** Milliseconds of a full pass in which deferred answers are made. */
 const timeToMake = 1;
+/** Some resolvers, and every load generator, keep a hundred queries outstanding. */
+const mostDeferred = 128;
 
 export type BacklogTools = { readonly clock: () => number; readonly atEndOfPass: (end: () => void) => void };
 
 const realTools: BacklogTools = { clock: () => performance.now(), atEndOfPass: (end) => void setImmediate(end) };
 
+export type DeferredQuery = { readonly answer: () => void; readonly drop: () => void };
+
 /**
  * Whether queries arrive faster than they can be answered. They wait in the kernel, which drops the newest when its
- * buffer is full, so that every client would wait as long as the whole buffer takes. While the backlog is long, answers
- * at hand are still given, but others are made only in a part of each pass, and the rest of the queries is dropped:
- * whoever asks for what is expensive does not delay the others.
+ * buffer is full, so that every client would wait as long as the whole buffer takes. Only a pass that reads without
+ * answering shows how many wait: a client that sends its next query after each reply fills a pass too. So while the
+ * backlog may be long, only answers at hand are given, and all other queries are deferred to the end of the pass. If
+ * more than `mostDeferred` are left in a full pass, they are dropped: whoever asks for what is expensive does not delay
+ * the others.
  */
 export class Backlog {
   readonly #tools: BacklogTools;
@@ -21,7 +27,8 @@ export class Backlog {
   #since: number | undefined;
   #startOfPass = 0;
   #inPass = 0;
-  #spent = 0;
+  #isScheduled = false;
+  #deferred: DeferredQuery[] = [];
 
   constructor(tools: BacklogTools = realTools) {
     this.#tools = tools;
@@ -29,31 +36,44 @@ export class Backlog {
 
   arrived(): void {
     this.#inPass += 1;
-    if (this.#inPass > 1) return;
-    this.#startOfPass = this.#tools.clock();
-    this.#tools.atEndOfPass(this.#endPass);
+    if (this.#inPass === 1) this.#startOfPass = this.#tools.clock();
+    this.#scheduleEnd();
   }
 
-  isLong(): boolean {
+  mayBeLong(): boolean {
     return this.#since !== undefined && this.#startOfPass - this.#since >= longBacklog;
   }
 
-  hasTime(): boolean {
-    return this.#spent < timeToMake;
+  defer(query: DeferredQuery): void {
+    this.#deferred.push(query);
   }
 
-  /** Makes an answer, and counts its time if the backlog is long. */
-  timed<T>(make: () => T): T {
-    if (!this.isLong()) return make();
-    const start = this.#tools.clock();
-    const made = make();
-    this.#spent += this.#tools.clock() - start;
-    return made;
+  close(): void {
+    this.#deferred = [];
+  }
+
+  #scheduleEnd(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#tools.atEndOfPass(this.#endPass);
   }
 
   readonly #endPass = (): void => {
-    this.#since = this.#inPass < fullRead ? undefined : (this.#since ?? this.#startOfPass);
+    this.#isScheduled = false;
+    const isFull = this.#inPass >= fullRead;
+    this.#since = isFull ? (this.#since ?? this.#startOfPass) : undefined;
     this.#inPass = 0;
-    this.#spent = 0;
+    if (this.#deferred.length === 0) return;
+    this.#answerFor(isFull ? timeToMake : longBacklog);
+    if (isFull && this.#deferred.length > mostDeferred) for (const { drop } of this.#deferred.splice(0)) drop();
+    if (this.#deferred.length > 0) this.#scheduleEnd();
   };
+
+  #answerFor(time: number): void {
+    const end = this.#tools.clock() + time;
+    let answered = 0;
+    do this.#deferred[answered++]?.answer();
+    while (answered < this.#deferred.length && this.#tools.clock() < end);
+    this.#deferred.splice(0, answered);
+  }
 }

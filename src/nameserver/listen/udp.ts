@@ -46,12 +46,6 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   const holdersOf = (client: string): readonly Holder[] => [{ name: networkOf(client), most: mostWaiting.network }];
   // Cheaper than looking up the network: while so few wait, no network can have used up its share.
   const mayWait = (client: string) => waiting.open < mostWaiting.network || waiting.isFreeFor(holdersOf(client));
-  const answer = (query: Buffer, client: string) =>
-    answerInTime(backlog, {
-      fromCache: () => respond(query, "udp", client, "cached-only"),
-      make: () => respond(query, "udp", client, mayWait(client) ? "any" : "no-wait"),
-    });
-
   const send = (reply: DnsReply, query: Buffer, client: RemoteInfo) => {
     if (reply === undefined) return;
     countReply(counters.udp, reply);
@@ -77,39 +71,38 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     }
   };
 
+  const give = (reply: ReturnType<RespondTo>, query: Buffer, client: RemoteInfo) => {
+    if (reply instanceof Promise) void wait(reply, query, client);
+    else send(reply, query, client);
+  };
+  const answer = (query: Buffer, client: RemoteInfo) =>
+    give(respond(query, "udp", client.address, mayWait(client.address) ? "any" : "no-wait"), query, client);
+
   socket.on("message", (query, client) => {
     // Port 0 cannot be sent to; only forged packets come from there.
     if (client.port === 0) return;
     if (!intake(client.address, Date.now())) return countLimited(counters, "drop");
     backlog.arrived();
-    const reply = answer(query, client.address);
-    if (reply === "too late") countLimited(counters, "drop");
-    else if (reply instanceof Promise) void wait(reply, query, client);
-    else send(reply, query, client);
+    if (!backlog.mayBeLong()) return answer(query, client);
+    const cached = respond(query, "udp", client.address, "cached-only");
+    if (cached !== undefined) give(cached, query, client);
+    else backlog.defer({ answer: () => answer(query, client), drop: () => countLimited(counters, "drop") });
   });
 
   await bind(socket, at);
   // The error of a reply that could not be sent: the client retries.
   socket.on("error", () => undefined);
   setReceiveBuffer(socket);
-  return { address: { host: at.host, port: socket.address().port }, close: closeOnce(socket) };
+  return { address: { host: at.host, port: socket.address().port }, close: closeOnce(socket, backlog) };
 }
 
-function closeOnce(socket: Socket): () => Promise<void> {
+function closeOnce(socket: Socket, backlog: Backlog): () => Promise<void> {
   let closed: Promise<void> | undefined;
   return () => {
+    backlog.close();
     closed ??= new Promise((resolve) => socket.close(() => resolve()));
     return closed;
   };
-}
-
-type Answers = { readonly fromCache: () => ReturnType<RespondTo>; readonly make: () => ReturnType<RespondTo> };
-
-/** While the backlog is long, an answer that is not cached is made only if there is time. */
-function answerInTime(backlog: Backlog, { fromCache, make }: Answers) {
-  const cached = backlog.isLong() ? fromCache() : undefined;
-  if (cached !== undefined) return cached;
-  return backlog.isLong() && !backlog.hasTime() ? "too late" : backlog.timed(make);
 }
 
 /** A reply that has no room for the options is truncated: the client retries over TCP. */
