@@ -100,8 +100,8 @@ function Form(props: Props) {
       <fieldset ref={body} disabled={edited !== undefined && locked} style={bareFieldset}>
         <Stack gap="sm">
           <Place {...{ draft, zone, joined, show }} onChange={setDraft} isNew={original === undefined} />
-          {joined && <Existing set={joined} onOpen={() => form.open(joined)} />}
           <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
+          {joined && <Existing set={joined} onOpen={() => form.open(joined)} />}
           {families && (
             <BothFamilies
               families={families}
