@@ -148,24 +148,24 @@ describe("what other nameservers refuse a whole zone for", () => {
   it("is refused if one of them stood there already, and another write adds the other", () => {
     const dname = (owner: string) => set(owner, "TYPE39", [target]);
     const stored = ["d", "a.b.d", "x.y", "e\\.z"];
-    const around = (redirects: string) => ({
-      redirects: (owner: string) => owner === redirects,
+    const storedWith = (withDname: string) => ({
+      hasDname: (owner: string) => owner === withDname,
       endingWith: (owner: string) => stored.filter((name) => owner === "@" || name.endsWith(`.${owner}`)),
     });
     const below = set("a.b.d", "A");
-    expect(refused([], [below], around("d"))).toEqual(["below-dname a.b.d A"]);
-    expect(refused([], [set("www", "A")], around("@"))).toEqual(["below-dname www A"]);
-    expect(refused([], [set("@", "TXT"), set("d", "A"), set("dd", "A")], around("d"))).toEqual([]);
-    expect(refused([below], [below], around("d"))).toEqual([]);
+    expect(refused([], [below], storedWith("d"))).toEqual(["below-dname a.b.d A"]);
+    expect(refused([], [set("www", "A")], storedWith("@"))).toEqual(["below-dname www A"]);
+    expect(refused([], [set("@", "TXT"), set("d", "A"), set("dd", "A")], storedWith("d"))).toEqual([]);
+    expect(refused([below], [below], storedWith("d"))).toEqual([]);
     // The write removes one of them.
-    expect(refused([dname("d")], [below], around("d"))).toEqual([]);
-    expect(refused([set("x.y", "A")], [dname("y")], around("none"))).toEqual([]);
-    expect(refused([], [dname("y")], around("none"))).toEqual(["below-dname y TYPE39"]);
-    expect(refused([], [dname("@")], around("none"))).toEqual(["below-dname @ TYPE39"]);
-    expect(refused([dname("y")], [dname("y")], around("y"))).toEqual([]);
-    expect(refused([], [dname("z")], around("none"))).toEqual([]);
+    expect(refused([dname("d")], [below], storedWith("d"))).toEqual([]);
+    expect(refused([set("x.y", "A")], [dname("y")], storedWith("none"))).toEqual([]);
+    expect(refused([], [dname("y")], storedWith("none"))).toEqual(["below-dname y TYPE39"]);
+    expect(refused([], [dname("@")], storedWith("none"))).toEqual(["below-dname @ TYPE39"]);
+    expect(refused([dname("y")], [dname("y")], storedWith("y"))).toEqual([]);
+    expect(refused([], [dname("z")], storedWith("none"))).toEqual([]);
     const two = [dname("y"), dname("c"), dname("b.d"), dname("z")];
-    expect(refused([], two, around("none"))).toEqual(["below-dname b.d TYPE39", "below-dname y TYPE39"]);
+    expect(refused([], two, storedWith("none"))).toEqual(["below-dname b.d TYPE39", "below-dname y TYPE39"]);
   });
 
   it("is compared with each stored name once, however many DNAME sets a write adds", () => {
@@ -174,7 +174,7 @@ describe("what other nameservers refuse a whole zone for", () => {
       for (let i = 0; i < 100; i++, read++) yield `other${i}`;
     }
     const many = Array.from({ length: 100 }, (_, i) => set(`d${i}`, "TYPE39", [target]));
-    expect(refused([], many, { redirects: () => false, endingWith })).toEqual([]);
+    expect(refused([], many, { hasDname: () => false, endingWith })).toEqual([]);
     expect(read).toBe(100);
   });
 });

@@ -8,7 +8,7 @@ import { isKnownType, type RecordType, typeCode, typeName } from "../rdata/table
 import { caaTags } from "../rdata/types/caa.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
-import { checkingRedirects, dname, noSurroundings, type Surroundings } from "./dname.ts";
+import { checkingRedirects, dname, noStoredNames, type StoredNames } from "./dname.ts";
 import { setKey } from "./rrset.ts";
 import { isTooLarge } from "./set-size.ts";
 
@@ -20,20 +20,20 @@ type SetData = {
 };
 
 /**
- * Faults that are refused in new data, but tolerated in sets that already have them. `surroundings`: what the zone has
- * beside these sets.
+ * Faults that are refused in new data, but tolerated in sets that already have them. `storedNames`: those of the
+ * zone before the write.
  */
 export const checkNewSets = (
   before: readonly SetData[],
   wanted: readonly SetData[],
-  surroundings: Surroundings = noSurroundings,
-): readonly Fault[] => finish(checkingNewSets(before, wanted, surroundings));
+  storedNames: StoredNames = noStoredNames,
+): readonly Fault[] => finish(checkingNewSets(before, wanted, storedNames));
 
 /** The same in steps. After `mostFaults` faults the rest is not checked. */
 export function* checkingNewSets(
   before: readonly SetData[],
   wanted: readonly SetData[],
-  surroundings: Surroundings = noSurroundings,
+  storedNames: StoredNames = noStoredNames,
 ): Steps<readonly Fault[]> {
   // Most writes have no faults: the stored sets are indexed only at the first one.
   let sorted: ReadonlyMap<string, SetData> | undefined;
@@ -48,7 +48,7 @@ export function* checkingNewSets(
     if (faults.length >= mostFaults) return faults;
     yield;
   }
-  return [...faults, ...(yield* checkingRedirects(before, wanted, surroundings))].slice(0, mostFaults);
+  return [...faults, ...(yield* checkingRedirects(before, wanted, storedNames))].slice(0, mostFaults);
 }
 
 const mostFaults = 1_000;

@@ -21,16 +21,16 @@ export function redirected(below: readonly Label[], target: readonly Label[]): r
   return fitsInName(name) ? name : undefined;
 }
 
-/** What a zone has around the names of a write, as it is stored before the write. */
-export type Surroundings = {
+/** The names that a zone has before a write. The sets of the write are checked against them. */
+export type StoredNames = {
   /** Whether this name has a DNAME set. */
-  readonly redirects: (owner: string) => boolean;
+  readonly hasDname: (owner: string) => boolean;
   /** All names whose text ends with a dot and this name; for the apex, all other names. Read one by one. */
   readonly endingWith: (owner: string) => Iterable<string>;
 };
 
-/** If the sets of a write are the whole zone. */
-export const noSurroundings: Surroundings = { redirects: () => false, endingWith: () => [] };
+/** For a write whose sets are the whole zone: there are no other names. */
+export const noStoredNames: StoredNames = { hasDname: () => false, endingWith: () => [] };
 
 type SetPlace = { readonly owner: string; readonly type: RecordType };
 
@@ -41,19 +41,19 @@ type SetPlace = { readonly owner: string; readonly type: RecordType };
 export function* checkingRedirects(
   before: readonly SetPlace[],
   wanted: readonly SetPlace[],
-  surroundings: Surroundings,
+  storedNames: StoredNames,
 ): Steps<readonly Fault[]> {
-  if (surroundings === noSurroundings && !wanted.some(({ type }) => type === dname)) return [];
+  if (storedNames === noStoredNames && !wanted.some(({ type }) => type === dname)) return [];
   const had = new Set(before.map(({ owner, type }) => setKey(owner, type)));
   const isNew = ({ owner, type }: SetPlace): boolean => !had.has(setKey(owner, type));
   const redirecting = ownersOfDname(wanted);
   const added = new Set([...redirecting].filter((owner) => isNew({ owner, type: dname })));
   const removed = ownersOfDname(before).difference(redirecting);
-  const stored = new Map<string, boolean>();
-  const isStored = (owner: string): boolean => {
-    const redirects = stored.get(owner) ?? (!removed.has(owner) && surroundings.redirects(owner));
-    stored.set(owner, redirects);
-    return redirects;
+  const lookedUp = new Map<string, boolean>();
+  const keepsDname = (owner: string): boolean => {
+    const keeps = lookedUp.get(owner) ?? (!removed.has(owner) && storedNames.hasDname(owner));
+    lookedUp.set(owner, keeps);
+    return keeps;
   };
   const faults: Fault[] = [];
   for (const set of wanted) {
@@ -61,11 +61,11 @@ export function* checkingRedirects(
     const fresh = isNew(set);
     if (set.owner === apex || (!fresh && added.size === 0)) continue;
     const { owner, type } = set;
-    const at = nameAbove(owner, (above) => (fresh ? redirecting.has(above) || isStored(above) : added.has(above)));
+    const at = nameAbove(owner, (above) => (fresh ? redirecting.has(above) || keepsDname(above) : added.has(above)));
     if (at !== undefined) faults.push(belowDname(at, owner, setKey(owner, type)));
     else if (type === "NS" && (fresh ? redirecting : added).has(owner)) faults.push(besideDname(owner));
   }
-  if (added.size > 0) faults.push(...(yield* namesBelow(before, wanted, added, surroundings)));
+  if (added.size > 0) faults.push(...(yield* namesBelow(before, wanted, added, storedNames)));
   return faults;
 }
 
@@ -82,13 +82,13 @@ function* namesBelow(
   before: readonly SetPlace[],
   wanted: readonly SetPlace[],
   added: ReadonlySet<string>,
-  surroundings: Surroundings,
+  storedNames: StoredNames,
 ): Steps<readonly Fault[]> {
   const concerned = new Set([...before, ...wanted].map(({ owner }) => owner));
   const [first = apex, second] = added;
   const faults = new Map<string, Fault>();
   // A dot may also be part of a label, so not every name that ends with another one is below it.
-  for (const name of surroundings.endingWith(second === undefined ? first : apex)) {
+  for (const name of storedNames.endingWith(second === undefined ? first : apex)) {
     yield;
     const at = concerned.has(name) ? undefined : nameAbove(name, (above) => added.has(above) && !faults.has(above));
     if (at !== undefined) faults.set(at, belowDname(at, name, setKey(at, dname)));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { noSurroundings } from "../../core/records/dname.ts";
+import { noStoredNames } from "../../core/records/dname.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { ZoneLine } from "../../core/records/zone-lines.ts";
 import { finish, inSteps } from "../../core/steps.ts";
@@ -27,7 +27,7 @@ type Sets = readonly RRset[];
 
 const deciding = (content: TransferredContent, sets: Sets = []) => {
   const { decide } = transferRule({ kind: "transfer", account: 1, zone: "z", content, parts: 1, now: 5 });
-  return inSteps(decide([{ zone, sets, surroundings: noSurroundings }]));
+  return inSteps(decide([{ zone, sets, storedNames: noStoredNames }]));
 };
 const stored = (content: TransferredContent, sets: Sets = []) => {
   const { decisions, result } = finish(deciding(content, sets));

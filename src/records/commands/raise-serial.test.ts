@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { noSurroundings } from "../../core/records/dname.ts";
+import { noStoredNames } from "../../core/records/dname.ts";
 import { plainSettings, type Zone } from "../model.ts";
 import { raiseSerialRule } from "./raise-serial.ts";
 
@@ -38,7 +38,7 @@ it.for([
   }).decide({
     zone,
     sets: [],
-    surroundings: noSurroundings,
+    storedNames: noStoredNames,
   });
   expect([decision.serial, settings?.historySince, result]).toEqual([serial, serial, serial !== undefined]);
 });

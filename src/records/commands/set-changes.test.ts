@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { wholeAccount } from "../../core/may.ts";
-import { noSurroundings } from "../../core/records/dname.ts";
+import { noStoredNames } from "../../core/records/dname.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { finish, inSteps } from "../../core/steps.ts";
 import { plainSettings, type Zone } from "../model.ts";
@@ -35,7 +35,7 @@ function ownersRead(count: number): number {
     changes,
   };
   reads = 0;
-  const decided = finish(inSteps(changeSetsRule(command).decide({ zone, sets, surroundings: noSurroundings })));
+  const decided = finish(inSteps(changeSetsRule(command).decide({ zone, sets, storedNames: noStoredNames })));
   expect(decided.wanted?.map(({ records }) => records[0]?.value)).toEqual(changes.map(() => "192.0.2.2"));
   return reads;
 }

@@ -2,7 +2,7 @@ import type { Instant } from "../../core/instant.ts";
 import type { MaybeLater } from "../../core/maybe-later.ts";
 import type { NameRefusal, NewZoneName } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
-import type { Surroundings } from "../../core/records/dname.ts";
+import type { StoredNames } from "../../core/records/dname.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Steps } from "../../core/steps.ts";
 import type {
@@ -246,7 +246,7 @@ export type WriteView = {
   /** Of the requested owners. */
   readonly sets: readonly RRset[];
   /** Of the whole zone; a rule may only ask about names that it was given, and names above them. */
-  readonly surroundings: Surroundings;
+  readonly storedNames: StoredNames;
   /** Values that an edit may leave in one set; absent: the usual number. */
   readonly mostValues?: number | undefined;
 };

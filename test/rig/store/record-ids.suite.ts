@@ -29,25 +29,25 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
       }));
 
     it("a write sees DNAME sets above its names, and names below them, as they are stored", async () => {
-      const seen = (owners: readonly string[], look: (around: WriteView["surroundings"]) => unknown) =>
+      const seen = (owners: readonly string[], look: (storedNames: WriteView["storedNames"]) => unknown) =>
         writeTo(
           store,
           { account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now: at },
-          ({ surroundings: around }) => ({
+          ({ storedNames }) => ({
             wanted: undefined,
-            result: look(around),
+            result: look(storedNames),
           }),
         );
       await put([{ ...aSet("moved", "x"), type: "TYPE39" }, aSet("a.b.c", "1"), aSet("b.c", "2")]);
       await put([aSet("was.moved.c", "3")]);
-      expect(await seen(["x.moved"], ({ redirects }) => ["moved", "@"].map(redirects))).toEqual([true, false]);
+      expect(await seen(["x.moved"], ({ hasDname }) => ["moved", "@"].map(hasDname))).toEqual([true, false]);
       expect(await seen(["c"], ({ endingWith }) => new Set(endingWith("c")))).toEqual(
         new Set(["a.b.c", "b.c", "was.moved.c"]),
       );
       expect(await seen(["b"], ({ endingWith }) => [...endingWith("b")])).toEqual([]);
       expect(await seen(["@"], ({ endingWith }) => new Set(endingWith("@")).size)).toBe(4);
       await put([], ["moved"]);
-      expect(await seen(["x.moved"], ({ redirects }) => redirects("moved"))).toBe(false);
+      expect(await seen(["x.moved"], ({ hasDname }) => hasDname("moved"))).toBe(false);
     });
 
     it("finds a record by its id after it has moved", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkEdit } from "../../../core/records/check-new-sets.ts";
-import { noSurroundings } from "../../../core/records/dname.ts";
+import { noStoredNames } from "../../../core/records/dname.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
 import { type Publication, plainSettings, type Zone } from "../../model.ts";
@@ -46,7 +46,7 @@ const stored = (sets: readonly RRset[]): readonly RRset[] => [
 const view = fc.record({
   zone: settings.map((its) => ({ name: "example.org", settings: its }) as Zone),
   sets: fc.array(set, { maxLength: 3 }).map(stored),
-  surroundings: fc.constant(noSurroundings),
+  storedNames: fc.constant(noStoredNames),
   mostValues: fc.constantFrom(undefined, 1, 2),
 }) satisfies fc.Arbitrary<WriteView>;
 

@@ -41,7 +41,7 @@ function changesOnlyAddresses({ zone: { settings }, sets }: WriteView, wanted: r
 
 /** The same in steps, for sets that the zone has had before: they may be larger than what an edit may write. */
 export function* checkingWrite(
-  { zone, sets, surroundings }: WriteView,
+  { zone, sets, storedNames }: WriteView,
   wanted: readonly RRset[],
 ): Steps<readonly Fault[]> {
   return [
@@ -50,7 +50,7 @@ export function* checkingWrite(
     ...signingFaults(zone, sets, wanted),
     ...(zone.settings.published ? publishedEditFaults(zone, sets, wanted) : []),
     ...(yield* checkingOwners(wanted, (set) => set)),
-    ...(yield* checkingNewSets(sets, wanted, surroundings)),
+    ...(yield* checkingNewSets(sets, wanted, storedNames)),
   ];
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { noSurroundings } from "../../../core/records/dname.ts";
+import { noStoredNames } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
 import { plainSettings, type Zone } from "../../model.ts";
@@ -39,11 +39,11 @@ describe("many records in one edit", () => {
         let sets: readonly RRset[] = [];
         let refused = false;
         for (const { id, content: each } of edits(list)) {
-          const { wanted } = editRecord({ zone, sets, surroundings: noSurroundings }, { id, content: each }, now);
+          const { wanted } = editRecord({ zone, sets, storedNames: noStoredNames }, { id, content: each }, now);
           refused ||= wanted === undefined;
           sets = wanted ?? sets;
         }
-        const together = edited({ zone, sets: [], surroundings: noSurroundings }, edits(list), now);
+        const together = edited({ zone, sets: [], storedNames: noStoredNames }, edits(list), now);
         expect(together.kind).toBe(refused ? "refused" : "done");
         if (together.kind === "done") expect(keyed(together.wanted)).toEqual(keyed(sets));
         else expect(together.faults.size).toBeGreaterThan(0);
@@ -56,7 +56,7 @@ describe("many records in one edit", () => {
       fc.property(contents, (list) => {
         let left = edits(list);
         for (;;) {
-          const outcome = edited({ zone, sets: [], surroundings: noSurroundings }, left, now);
+          const outcome = edited({ zone, sets: [], storedNames: noStoredNames }, left, now);
           if (outcome.kind === "done") break;
           const before = left.length;
           left = left.filter((_, i) => !outcome.faults.has(i));
@@ -78,19 +78,19 @@ describe("many records in one edit", () => {
     });
     const set: RRset = { owner: "a", type: "A", ttl: 60, records: [record("x", "1"), record("y", "2")] };
     const same = edited(
-      { zone, sets: [set], surroundings: noSurroundings },
+      { zone, sets: [set], storedNames: noStoredNames },
       [{ id: "y", content: { ...content("a", "A", "2"), ttl: 60 } }],
       now,
     );
     expect(same).toMatchObject({ kind: "done", wanted: [set] });
     const shorter = edited(
-      { zone, sets: [set], surroundings: noSurroundings },
+      { zone, sets: [set], storedNames: noStoredNames },
       [{ id: "y", content: { ...content("a", "A", "2"), ttl: 30 } }],
       now,
     );
     expect(shorter).toMatchObject({ wanted: [{ ttl: 30, records: [{ modified: 1 }, { id: "y", modified: now }] }] });
     const changed = edited(
-      { zone, sets: [set], surroundings: noSurroundings },
+      { zone, sets: [set], storedNames: noStoredNames },
       [{ id: "x", content: content("a", "A", "9") }],
       now,
     );

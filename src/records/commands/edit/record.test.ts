@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { noSurroundings } from "../../../core/records/dname.ts";
+import { noStoredNames } from "../../../core/records/dname.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../model.ts";
 import { deleteRecord, editRecord, type RecordContent } from "./record.ts";
@@ -52,7 +52,7 @@ describe("a new record", () => {
     ],
   ])("%s", (_, made, expected) => {
     expect(
-      lines(editRecord({ zone, sets, surroundings: noSurroundings }, { id: "n", content: made }, now).wanted),
+      lines(editRecord({ zone, sets, storedNames: noStoredNames }, { id: "n", content: made }, now).wanted),
     ).toEqual(expected);
   });
 });
@@ -72,14 +72,14 @@ describe("a replaced record", () => {
     ],
     ["and leaves no empty set", "3", content("www", "192.0.2.3", 60), [`${www} 3=192.0.2.3`]],
   ])("%s", (_, id, next, expected) => {
-    expect(lines(editRecord({ zone, sets, surroundings: noSurroundings }, { id, content: next }, now).wanted)).toEqual(
+    expect(lines(editRecord({ zone, sets, storedNames: noStoredNames }, { id, content: next }, now).wanted)).toEqual(
       expected,
     );
   });
 
   it("keeps its comment and creation time, and also its modification time if nothing changes", () => {
     const replaced = (value: string) =>
-      editRecord({ zone, sets, surroundings: noSurroundings }, { id: "2", content: content("www", value, 60) }, now)
+      editRecord({ zone, sets, storedNames: noStoredNames }, { id: "2", content: content("www", value, 60) }, now)
         .result;
     const kept = { id: "2", comment: "about 2", created: 1 };
     expect(replaced("192.0.2.9")).toMatchObject({ placed: { zone, ttl: 60, record: { ...kept, modified: now } } });
@@ -88,13 +88,13 @@ describe("a replaced record", () => {
 
   it("counts as changed if only the spelling of its name changes", () => {
     const spelled = { ...content("www", "192.0.2.2", 60), name: "WWW" };
-    const { result } = editRecord({ zone, sets, surroundings: noSurroundings }, { id: "2", content: spelled }, now);
+    const { result } = editRecord({ zone, sets, storedNames: noStoredNames }, { id: "2", content: spelled }, now);
     expect(result).toMatchObject({ placed: { record: { name: "WWW", modified: now } } });
   });
 
   it("is refused if it conflicts with its neighbours", () => {
     const twice = editRecord(
-      { zone, sets, surroundings: noSurroundings },
+      { zone, sets, storedNames: noStoredNames },
       { id: "2", content: content("www", "192.0.2.1", 60) },
       now,
     );
@@ -110,12 +110,12 @@ describe("a deleted record", () => {
     ["2", [ftp, "www A 60: 1=192.0.2.1"]],
     ["3", [www]],
   ])("%s", (id, expected) =>
-    expect(lines(deleteRecord({ zone, sets, surroundings: noSurroundings }, id).wanted)).toEqual(expected),
+    expect(lines(deleteRecord({ zone, sets, storedNames: noStoredNames }, id).wanted)).toEqual(expected),
   );
 
   it("is refused if its set is protected", () => {
     const locked = sets.map((set) => ({ ...set, locked: true }));
-    expect(deleteRecord({ zone, sets: locked, surroundings: noSurroundings }, "3")).toMatchObject({
+    expect(deleteRecord({ zone, sets: locked, storedNames: noStoredNames }, "3")).toMatchObject({
       wanted: undefined,
       result: { kind: "refused", faults: [{ code: "set-locked", where: "ftp A" }] },
     });

@@ -1,6 +1,6 @@
 import { apex } from "../../../core/names/name.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
-import { dname, type Surroundings } from "../../../core/records/dname.ts";
+import { dname, type StoredNames } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Steps, sortInSteps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
@@ -58,10 +58,10 @@ export class BatchSets {
   }
 
   /** DNAME sets above the owners of a write were read with them; `mustBeWhole` throws if the rest was not read. */
-  surroundings({ number }: Zone, mustBeWhole: () => void): Surroundings {
+  storedNames({ number }: Zone, mustBeWhole: () => void): StoredNames {
     const sets = this.#ownersIn(number);
     return {
-      redirects: (owner) => sets.get(owner)?.has(dname) ?? false,
+      hasDname: (owner) => sets.get(owner)?.has(dname) ?? false,
       endingWith: (owner) => {
         mustBeWhole();
         const named = [...sets].flatMap(([name, types]) => (types.size > 0 ? [name] : []));

@@ -200,18 +200,18 @@ export class PostgresBatch {
     const zone = number === undefined ? undefined : this.#zones.get(number);
     if (zone === undefined || zone.account !== need.account) return undefined;
     const sets = this.#sets;
-    const surroundings = sets.surroundings(zone, () => this.#mustBeWhole(zone));
+    const storedNames = sets.storedNames(zone, () => this.#mustBeWhole(zone));
     if (need.owners === "to-remove" && isLarge(zone)) {
       const kept = (yield* sets.all(zone)).filter(({ owner, locked }) => owner === apex || locked);
-      return { zone, sets: kept, surroundings };
+      return { zone, sets: kept, storedNames };
     }
     if (need.owners === "all" || need.owners === "to-remove") {
       this.#mustBeRead(zone);
-      return { zone, sets: yield* sets.all(zone), surroundings };
+      return { zone, sets: yield* sets.all(zone), storedNames };
     }
     const owners = [...ownersOf(need, zone, sets.places)];
     for (const owner of owners) this.#mustBeRead(zone, owner);
-    return { zone, sets: owners.flatMap((owner) => sets.at(zone, owner)), surroundings };
+    return { zone, sets: owners.flatMap((owner) => sets.at(zone, owner)), storedNames };
   }
 
   /** Plans a write; nothing changes until `apply` is called. */

@@ -96,12 +96,12 @@ export class Reads {
     return this.#select.types.iterate(zone.number) as Iterable<Pick<RRset, "owner" | "type">>;
   }
 
-  /** As in `Surroundings`. */
-  redirects(zone: Zone, owner: string): boolean {
+  /** As in `StoredNames`. */
+  hasDname(zone: Zone, owner: string): boolean {
     return this.#select.dname.get(zone.number, owner) !== undefined;
   }
 
-  /** As in `Surroundings`. */
+  /** As in `StoredNames`. */
   *endingWith(zone: Zone, owner: string): Generator<string, void> {
     const { others, ending } = this.#select;
     const rows =

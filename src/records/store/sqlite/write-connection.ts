@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
-import type { Surroundings } from "../../../core/records/dname.ts";
+import type { StoredNames } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Steps } from "../../../core/steps.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
@@ -165,11 +165,11 @@ export class WriteConnection {
 
   #viewOf(zone: Zone, sets: readonly RRset[]): WriteView {
     const { read } = this;
-    const surroundings: Surroundings = {
-      redirects: (owner) => read.redirects(zone, owner),
+    const storedNames: StoredNames = {
+      hasDname: (owner) => read.hasDname(zone, owner),
       endingWith: (owner) => read.endingWith(zone, owner),
     };
-    return { zone, sets, surroundings, mostValues: this.#mostValues };
+    return { zone, sets, storedNames, mostValues: this.#mostValues };
   }
 
   *#viewingAll(zone: Zone): Steps<WriteView> {
