@@ -3,7 +3,7 @@ import { applyChanges } from "../../test/rig/core/apply-changes.ts";
 import { aSet } from "../../test/rig/records/a-set.ts";
 import { createZoneIn } from "../../test/rig/store/write.ts";
 import { setKey } from "../core/records/rrset.ts";
-import type { ShownSet } from "../core/records/zone-view.ts";
+import type { ServedSet } from "../core/records/zone-view.ts";
 import { plainSettings } from "../records/model.ts";
 import { openSqliteStore } from "../records/store/sqlite/store.ts";
 import { catalogContent, createCatalogLog, memberChange, openCatalog } from "./catalog.ts";
@@ -65,7 +65,7 @@ it("does not list zones of its own name or below, which it hides", async () => {
     expect(await createZoneIn(store, zone, "tester")).toMatchObject({ name });
   }
   const catalog = openCatalog(store, "catalog.example", 0);
-  const targets = (sets: readonly ShownSet[]) =>
+  const targets = (sets: readonly ServedSet[]) =>
     sets.filter((set) => set.type === "PTR").map((set) => set.records[0]?.rdata);
   expect(targets((await catalog.load()).sets)).toEqual(["mycatalog.example."]);
   const events = catalog.eventsOf(await store.changesAfter(0, 99));

@@ -5,13 +5,13 @@ import type { Change } from "../core/records/changes.ts";
 import type { RRset } from "../core/records/rrset.ts";
 import { compareSerials, serialOf } from "../core/records/serial.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
-import type { ShownChange, ShownSet, ZoneContent } from "../core/records/zone-view.ts";
+import type { ServedChange, ServedSet, ZoneContent } from "../core/records/zone-view.ts";
 import { FairSchedule } from "../lib/limits/fair-schedule.ts";
 import type { BeginZone, ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
 import type { LoggedRow, LogPlace, Zone, ZoneSettings } from "../records/model.ts";
-import { readShownZone, shown } from "../records/queries/read-zone.ts";
+import { readServedZone, servedSet } from "../records/queries/read-zone.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { openCatalog, warnOfHidden } from "./catalog.ts";
 import { LogFollower } from "./follow-log.ts";
@@ -112,7 +112,7 @@ export class StoreZones implements ZoneSource {
     if (zone?.name !== name) return undefined;
     const { ttl, mode } = zone.settings;
     const reading = createReading();
-    await readShownZone(
+    await readServedZone(
       this.#reads,
       zone,
       () => this.#schedule.next(zone.account),
@@ -190,8 +190,8 @@ export class StoreZones implements ZoneSource {
     this.#sent?.notePosition(this.#followed);
     this.#serials.noteRows(rows);
     this.#warnIfHidden(rows.map((row) => row.zoneName));
-    const shownRows = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
-    for (const event of [...eventsOf(shownRows), ...(catalog?.eventsOf(shownRows) ?? [])]) this.#emit(event);
+    const servedRows = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
+    for (const event of [...eventsOf(servedRows), ...(catalog?.eventsOf(servedRows) ?? [])]) this.#emit(event);
   }
 
   #emit(event: ZoneEvent): void {
@@ -218,12 +218,12 @@ const mostAtOnce = 10_000;
 
 /** Notes what `contentOf` needs of the sets. Passes them on, or keeps them if there is no `pass`. */
 function createReading() {
-  let [soa, ns]: (ShownSet | undefined)[] = [];
-  let kept: ShownSet[] = [];
+  let [soa, ns]: (ServedSet | undefined)[] = [];
+  let kept: ServedSet[] = [];
   return {
     restart: (pass: ReturnType<BeginZone> | undefined) => {
       [soa, ns, kept] = [undefined, undefined, []];
-      return (sets: readonly ShownSet[]) => {
+      return (sets: readonly ServedSet[]) => {
         soa = sets.findLast((set) => set.type === "SOA") ?? soa;
         ns = sets.findLast(isApexNs) ?? ns;
         if (pass) pass(sets);
@@ -239,7 +239,7 @@ function contentOf(
   zone: Zone,
   { read }: ReturnType<typeof createReading>,
   nameservers: readonly string[],
-): ZoneContent<ShownSet> {
+): ZoneContent<ServedSet> {
   const { soa, isNamed, kept } = read();
   // A signed zone always has its own NS set: one that was added here would not be signed.
   const named = zone.settings.dnssec !== undefined || isNamed;
@@ -290,14 +290,14 @@ function eventOf({ zoneName: zone, serial }: LoggedRow, write: readonly LoggedRo
   const changes = setChanges(write);
   return changes === undefined || changes.some((change) => goesBack(change, serial) || expiresOtherwise(change))
     ? { kind: "replaced", zone }
-    : { kind: "changed", zone, serial, changes: changes.map(shownChange) };
+    : { kind: "changed", zone, serial, changes: changes.map(servedChange) };
 }
 
-const shownChange = ({ kind, owner, type, after }: Change): ShownChange => ({
+const servedChange = ({ kind, owner, type, after }: Change): ServedChange => ({
   kind,
   owner,
   type,
-  after: after && shown(after),
+  after: after && servedSet(after),
 });
 
 /**

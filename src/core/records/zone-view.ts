@@ -90,7 +90,7 @@ export type ViewSet = {
   targets?: readonly (readonly Label[])[] | undefined;
 };
 
-export type ZoneContent<Set extends ShownSet = RRset> = {
+export type ZoneContent<Set extends ServedSet = RRset> = {
   readonly name: string;
   readonly ttl: number;
   readonly serial: number;
@@ -98,16 +98,16 @@ export type ZoneContent<Set extends ShownSet = RRset> = {
 };
 
 /**
- * What DNS shows of a set. Later ones replace earlier ones, and one without records removes them. `packed`: it is not
- * one set, but all signatures, NSEC and NSEC3 sets of its owner.
+ * What the nameserver serves of a set: not the ids, comments and labels. Later ones replace earlier ones, and one
+ * without records removes them. `packed`: it is not one set, but all signatures, NSEC and NSEC3 sets of its owner.
  */
-export type ShownSet = Pick<RRset, "owner" | "type" | "ttl"> & {
+export type ServedSet = Pick<RRset, "owner" | "type" | "ttl"> & {
   readonly records: readonly { readonly rdata: string }[];
   readonly packed?: Packed;
 };
 
-/** What DNS shows of a change: threads send it to each other, and the rest would take most of the time. */
-export type ShownChange = Pick<Change, "kind" | "owner" | "type"> & { readonly after: ShownSet | null };
+/** What the nameserver serves of a change: threads send it to each other, and the rest would take most of the time. */
+export type ServedChange = Pick<Change, "kind" | "owner" | "type"> & { readonly after: ServedSet | null };
 
 const setsInStep = 64;
 
@@ -127,7 +127,7 @@ export const emptyZoneView = ({ name, ttl }: Pick<ZoneContent, "name" | "ttl">):
   dnames: 0,
 });
 
-export function placeSets(view: ZoneView, sets: readonly ShownSet[]): void {
+export function placeSets(view: ZoneView, sets: readonly ServedSet[]): void {
   for (const set of sets) {
     if (set.packed === undefined) placeSet(view, set.owner, set.type, set);
     else placePacked(view, set.owner, set.packed);
@@ -138,7 +138,7 @@ export function placeSets(view: ZoneView, sets: readonly ShownSet[]): void {
  * Builds a view in steps, because a zone may be large; `begun` already has the first sets. Throws when there is no SOA
  * set: nothing could be answered.
  */
-export function* zoneViewSteps(zone: ZoneContent<ShownSet>, begun?: ZoneView): Steps<ZoneView> {
+export function* zoneViewSteps(zone: ZoneContent<ServedSet>, begun?: ZoneView): Steps<ZoneView> {
   const view = begun ?? emptyZoneView(zone);
   for (let from = 0; from < zone.sets.length; from += setsInStep) {
     placeSets(view, zone.sets.slice(from, from + setsInStep));
@@ -154,7 +154,7 @@ export function* zoneViewSteps(zone: ZoneContent<ShownSet>, begun?: ZoneView): S
  * Applies one write. The SOA set takes the serial whether or not the changes name it. False when the write adds a chain
  * of NSEC or NSEC3 records to a zone that is too large to sort without steps: the view has to be built again.
  */
-export function changeZoneView(view: ZoneView, serial: number, changes: readonly ShownChange[]): boolean {
+export function changeZoneView(view: ZoneView, serial: number, changes: readonly ServedChange[]): boolean {
   for (const { owner, type, after } of changes) placeSet(view, owner, type, after);
   renewSoa(view, serial);
   if (unorderedRoots(view).length === 0) return true;
@@ -237,7 +237,7 @@ export function* setsOfView(view: ZoneView): Generator<PlacedSet> {
 
 export type PlacedSet = { readonly name: readonly Label[]; readonly set: ViewSet | PackedSet };
 
-function placeSet(view: ZoneView, owner: string, type: RecordType, after: ShownSet | null): void {
+function placeSet(view: ZoneView, owner: string, type: RecordType, after: ServedSet | null): void {
   if (type === rrsig) {
     placeAllSignatures(view, owner, after);
     return;
@@ -270,7 +270,7 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: ShownS
 }
 
 /** An RRSIG set contains the signatures of all sets of its owner. */
-function placeAllSignatures(view: ZoneView, owner: string, after: ShownSet | null): void {
+function placeAllSignatures(view: ZoneView, owner: string, after: ServedSet | null): void {
   const wanted = signaturesIn(after?.records.map((record) => record.rdata) ?? [], after?.ttl ?? view.ttl);
   const ofHashed = typeCode(nsec3);
   for (const root of [rrsig, nsec3] as const) {
@@ -374,7 +374,7 @@ function orderBelow(view: ZoneView, node: ZoneNode): OrderedLabels {
 const newNode = (): ZoneNode => ({ sets: noSets, children: undefined, packed: "" });
 const noSets: readonly ViewSet[] = [];
 
-function toViewSet(set: ShownSet, zoneTtl: number): ViewSet {
+function toViewSet(set: ServedSet, zoneTtl: number): ViewSet {
   const values = set.records.map((record) => record.rdata);
   return { type: set.type, ttl: set.ttl ?? zoneTtl, values, gone: false, rdata: undefined, wire: undefined };
 }

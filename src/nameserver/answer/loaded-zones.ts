@@ -5,7 +5,7 @@ import {
   changeZoneView,
   emptyZoneView,
   placeSets,
-  type ShownSet,
+  type ServedSet,
   type ZoneContent,
   type ZoneView,
   zoneViewSteps,
@@ -213,7 +213,7 @@ export class LoadedZones {
     throw new Error(`the zone ${name} changes faster than it can be loaded`);
   }
 
-  #build(content: ZoneContent<ShownSet>, begun: ZoneView | undefined): ZoneView | Promise<ZoneView> {
+  #build(content: ZoneContent<ServedSet>, begun: ZoneView | undefined): ZoneView | Promise<ZoneView> {
     const steps = zoneViewSteps(content, begun);
     return begun || content.sets.length > largeZone ? this.#schedule.run(0, steps) : finish(steps);
   }

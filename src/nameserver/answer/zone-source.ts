@@ -1,4 +1,4 @@
-import type { ShownChange, ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
+import type { ServedChange, ServedSet, ZoneContent } from "../../core/records/zone-view.ts";
 
 /**
  * Where the nameserver gets its zones. It loads a zone at the first query for it, and from then on only applies its
@@ -16,13 +16,13 @@ export type ZoneSource = {
    * The whole zone; undefined when it has been deleted meanwhile. With `begin`, the source may pass on the first sets
    * of a large zone as it reads them, and return only the others.
    */
-  readonly load: (name: string, begin?: BeginZone) => Promise<ZoneContent<ShownSet> | undefined>;
+  readonly load: (name: string, begin?: BeginZone) => Promise<ZoneContent<ServedSet> | undefined>;
   /** Reports every change from now on, in order, until the returned function is called. */
   readonly follow: (listener: (event: ZoneEvent) => void) => () => void;
 };
 
 /** Returns the function that takes the sets. Called again, it drops those that were taken before. */
-export type BeginZone = (zone: Pick<ZoneContent, "name" | "ttl">) => (sets: readonly ShownSet[]) => void;
+export type BeginZone = (zone: Pick<ZoneContent, "name" | "ttl">) => (sets: readonly ServedSet[]) => void;
 
 /**
  * A change that `load` already includes may be reported again. Every change must be included or reported afterwards.
@@ -33,7 +33,7 @@ export type ZoneEvent =
       readonly kind: "changed";
       readonly zone: string;
       readonly serial: number;
-      readonly changes: readonly ShownChange[];
+      readonly changes: readonly ServedChange[];
     }
   /** A zone was created or deleted, or changed in a way that its sets do not show, such as its default TTL. */
   | { readonly kind: "replaced"; readonly zone: string }

@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import type { ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
+import type { ServedSet, ZoneContent } from "../../core/records/zone-view.ts";
 import { type CatchUp, createCatchUp } from "../answer/catch-up.ts";
 import type { DnsReply } from "../answer/respond.ts";
 import type { BeginZone, ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
@@ -54,13 +54,13 @@ export class MainThread implements ZoneSource {
     return this.#ask({ kind: "closest", names }) as Promise<string | undefined>;
   };
 
-  readonly load = async (zone: string, begin?: BeginZone): Promise<ZoneContent<ShownSet> | undefined> => {
+  readonly load = async (zone: string, begin?: BeginZone): Promise<ZoneContent<ServedSet> | undefined> => {
     this.#loads += 1;
     const load = this.#loads;
-    const rest: ShownSet[] = [];
+    const rest: ServedSet[] = [];
     let take: ReturnType<BeginZone> | undefined;
     for (let from = 0; ; from += setsInMessage) {
-      const part = (await this.#ask({ kind: "load", zone, load, from })) as ZoneContent<ShownSet> | undefined;
+      const part = (await this.#ask({ kind: "load", zone, load, from })) as ZoneContent<ServedSet> | undefined;
       if (part === undefined) return undefined;
       if (part.sets.length < setsInMessage) return { ...part, sets: [...rest, ...part.sets] };
       take ??= begin?.(part) ?? ((sets) => void rest.push(...sets));

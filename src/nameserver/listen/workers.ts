@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
-import type { ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
+import type { ServedSet, ZoneContent } from "../../core/records/zone-view.ts";
 import type { Logger } from "../../process/log.ts";
 import { startThread } from "../../process/shipped-files.ts";
 import type { RespondTo } from "../answer/respond.ts";
@@ -149,7 +149,7 @@ const post = (worker: Worker, message: ToWorker): void => worker.postMessage(mes
 
 function createAnswers(source: ZoneSource, respond: RespondTo): (question: WorkerQuestion) => Promise<unknown> {
   let names: AsyncIterator<readonly string[]> | undefined;
-  const loads = new Map<number, ZoneContent<ShownSet>>();
+  const loads = new Map<number, ZoneContent<ServedSet>>();
   return async (question) => {
     switch (question.kind) {
       case "closest":
@@ -161,7 +161,7 @@ function createAnswers(source: ZoneSource, respond: RespondTo): (question: Worke
         const end = from + setsInMessage;
         if (end > content.sets.length) loads.delete(load);
         else loads.set(load, content);
-        return { ...content, sets: content.sets.slice(from, end) } satisfies ZoneContent<ShownSet>;
+        return { ...content, sets: content.sets.slice(from, end) } satisfies ZoneContent<ServedSet>;
       }
       case "names": {
         if (question.first) names = source.names?.()[Symbol.asyncIterator]();

@@ -5,7 +5,7 @@ import { apex } from "../../core/names/name.ts";
 import type { Change } from "../../core/records/changes.ts";
 import { isPackedType, type PackedType, packValues, rrsig } from "../../core/records/packed-sets.ts";
 import { type RRset, setKey } from "../../core/records/rrset.ts";
-import type { ShownSet } from "../../core/records/zone-view.ts";
+import type { ServedSet } from "../../core/records/zone-view.ts";
 import { isLarge, type LoggedRow, type Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 import { atZoneSerial } from "../store/rows.ts";
@@ -65,29 +65,29 @@ async function* pagesOf(store: ZoneReads, zone: Zone, pause: () => Promise<void>
 }
 
 /**
- * Like `readZone`, with what DNSSEC adds, but only what DNS shows. Each part is passed on as it is read: all parts
+ * Like `readZone`, with what DNSSEC adds, but only what DNS serves. Each part is passed on as it is read: all parts
  * together would take more memory than the zone in the nameserver. Later sets replace earlier ones, and those without
  * records remove them. `begin` is called again if everything has to be read again.
  */
-export async function readShownZone(
+export async function readServedZone(
   store: ZoneReads,
   zone: Zone,
   pause: () => Promise<void>,
-  begin: () => (sets: readonly ShownSet[]) => void,
+  begin: () => (sets: readonly ServedSet[]) => void,
 ): Promise<void> {
   const take = begin();
   const isSigned = zone.settings.dnssec !== undefined;
-  if (!isLarge(zone) && !isSigned) return take((await store.sets(zone, {})).map(shown));
+  if (!isLarge(zone) && !isSigned) return take((await store.sets(zone, {})).map(servedSet));
   const start = await store.lastChange();
   let soa: RRset | undefined;
   for await (const page of pagesOf(store, zone, pause)) {
     soa ??= page.find((set) => keyOf(set) === soaKey);
-    take(page.map(shown));
+    take(page.map(servedSet));
   }
   for (let last: string | undefined; isSigned; ) {
     await pause();
     const names = await store.signedNames(zone, last, signedPageSize);
-    take(names.flatMap(({ generated }) => shownTogether(generated)));
+    take(names.flatMap(({ generated }) => servedTogether(generated)));
     last = names.at(-1)?.owner;
     if (names.length < signedPageSize) break;
   }
@@ -95,15 +95,15 @@ export async function readShownZone(
   if (missed.some(endsZone)) return begin()([]);
   const changes = missed.flatMap((row) => changesIn(row, isSigned));
   // So much was signed meanwhile that the log does not list it.
-  if (changes.includes("all")) return await readShownZone(store, zone, pause, begin);
+  if (changes.includes("all")) return await readServedZone(store, zone, pause, begin);
   const changed = changes.filter((change) => change !== "all");
-  take(changed.map(({ owner, type, after }) => shown(after ?? { owner, type, ttl: null, records: [] })));
+  take(changed.map(({ owner, type, after }) => servedSet(after ?? { owner, type, ttl: null, records: [] })));
   const last = changed.findLast((change) => keyOf(change) === soaKey);
   const current = last === undefined ? soa : (last.after ?? undefined);
-  if (current) take([shown(atZoneSerial(current, zoneAfter(zone, missed)))]);
+  if (current) take([servedSet(atZoneSerial(current, zoneAfter(zone, missed)))]);
 }
 
-export const shown = ({ owner, type, ttl, records }: RRset): ShownSet => ({
+export const servedSet = ({ owner, type, ttl, records }: RRset): ServedSet => ({
   owner,
   type,
   ttl,
@@ -111,13 +111,13 @@ export const shown = ({ owner, type, ttl, records }: RRset): ShownSet => ({
 });
 
 /** The signatures, NSEC and NSEC3 sets of each owner are packed together. */
-function shownTogether(generated: readonly GeneratedSet[]): readonly ShownSet[] {
+function servedTogether(generated: readonly GeneratedSet[]): readonly ServedSet[] {
   const packed = Map.groupBy(generated.filter(isToPack), ({ owner }) => owner);
   return [
-    ...generated.filter((set) => !isToPack(set)).map((set) => shown(setOf(set))),
+    ...generated.filter((set) => !isToPack(set)).map((set) => servedSet(setOf(set))),
     ...Array.from(
       packed,
-      ([owner, sets]): ShownSet => ({ owner, type: rrsig, ttl: null, records: [], packed: packValues(sets) }),
+      ([owner, sets]): ServedSet => ({ owner, type: rrsig, ttl: null, records: [], packed: packValues(sets) }),
     ),
   ];
 }

@@ -74,7 +74,7 @@ export async function presign(
   before?: PresignedNames,
 ): Promise<PresignedNames> {
   const { store } = tools;
-  await openKeys(tools, need);
+  await loadKeys(tools, need);
   let presigned = before && isSignedWith(before, need.effect.zone) ? before : undefined;
   if (before !== presigned && before) await store.abandon(before.number);
   for (let left = tries; left > 0; left--) {
@@ -114,7 +114,7 @@ const signingIn = ({ effect }: PresignNeeded): ZoneSigning => {
   return dnssec;
 };
 
-async function openKeys({ store, signer }: PresignTools, need: PresignNeeded): Promise<void> {
+async function loadKeys({ store, signer }: PresignTools, need: PresignNeeded): Promise<void> {
   const missing = signer.notLoaded(signingIn(need).keys);
   if (missing.length === 0) return;
   const encrypted: readonly EncryptedKey[] = [...(await store.encryptedKeys(need.zone)), ...(need.effect.keys ?? [])];
@@ -122,8 +122,8 @@ async function openKeys({ store, signer }: PresignTools, need: PresignNeeded): P
 }
 
 async function timeOf({ store }: PresignTools, { zone, by }: PresignNeeded): Promise<SigningTime> {
-  const top = zone.namesAt === undefined ? undefined : (await store.namesNear(zone, [apex])).at(apex);
-  return { now: by.now, until: expiryAfter(soaExpiry(top) ?? 0, by.now) };
+  const signedApex = zone.namesAt === undefined ? undefined : (await store.namesNear(zone, [apex])).at(apex);
+  return { now: by.now, until: expiryAfter(soaExpiry(signedApex) ?? 0, by.now) };
 }
 
 async function signAll(tools: PresignTools, need: PresignNeeded): Promise<PresignedNames> {

@@ -2,7 +2,7 @@ import { nameToWire } from "../../../src/core/names/wire.ts";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { isRecordType } from "../../../src/core/rdata/table.ts";
 import { type RRset, setKey } from "../../../src/core/records/rrset.ts";
-import { type ShownSet, type ZoneContent, type ZoneView, zoneViewSteps } from "../../../src/core/records/zone-view.ts";
+import { type ServedSet, type ZoneContent, type ZoneView, zoneViewSteps } from "../../../src/core/records/zone-view.ts";
 import { finish } from "../../../src/core/steps.ts";
 
 /**
@@ -13,7 +13,7 @@ export function writtenZone(name: string, text: string, serial = 1): ZoneContent
   return { name, ttl: 600, serial, sets: writtenSets(name, lines) };
 }
 
-export const createZoneView = (zone: ZoneContent<ShownSet>): ZoneView => finish(zoneViewSteps(zone));
+export const createZoneView = (zone: ZoneContent<ServedSet>): ZoneView => finish(zoneViewSteps(zone));
 
 export function writtenSets(zoneName: string, text: string): readonly RRset[] {
   const sets = new Map<string, RRset>();

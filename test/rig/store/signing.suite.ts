@@ -10,11 +10,11 @@ import { ownerOf } from "../../../src/core/names/name.ts";
 import { type RecordType, typeCode } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { negativeTtlIn } from "../../../src/core/records/soa-timers.ts";
-import { type ShownSet, setsOfView, wireOf } from "../../../src/core/records/zone-view.ts";
+import { type ServedSet, setsOfView, wireOf } from "../../../src/core/records/zone-view.ts";
 import { finish } from "../../../src/core/steps.ts";
 import { largeZone, plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/new-id.ts";
-import { readShownZone } from "../../../src/records/queries/read-zone.ts";
+import { readServedZone } from "../../../src/records/queries/read-zone.ts";
 import { KeyFileSigner, KeyFileTrouble, type Signer } from "../../../src/records/signing/signer.ts";
 import { signingOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
@@ -83,8 +83,8 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
         await pause();
         return names;
       };
-      let sets: ShownSet[] = [];
-      await readShownZone({ ...store, signedNames }, current ?? zone, pause, () => {
+      let sets: ServedSet[] = [];
+      await readServedZone({ ...store, signedNames }, current ?? zone, pause, () => {
         sets = [];
         return (part) => void sets.push(...part);
       });

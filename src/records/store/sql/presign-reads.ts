@@ -2,7 +2,7 @@ import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
 import type { PresignStore } from "../presign.ts";
 import { type ChangeRow, ownersIn, type SetRow, setFromRow } from "../rows.ts";
 
-export const createSqlAheadReads = ({
+export const createSqlPresignReads = ({
   dialect: { anyOf },
   read,
 }: Pick<Sql, "dialect" | "read">): Pick<PresignStore, "setsOf" | "missed"> => ({

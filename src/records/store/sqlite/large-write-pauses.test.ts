@@ -39,7 +39,7 @@ it("a pause ends, and concerns no other account", () => {
 const database = openSqlite(":memory:", migrations);
 const main = new WriteConnection(database);
 const nothing = () => undefined;
-const hooks = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
+const hooks = { afterBegin: nothing, beforeCommit: nothing, afterRollback: nothing, afterCommit: () => [] };
 const queue = new WriteQueue({
   runHere: (works) => runBatch(database, hooks, works),
   thread: undefined,

@@ -246,10 +246,10 @@ export class LargeWrites {
         connection.expectAccess(command);
         const { plan, writes } = await plans();
         if (!isCurrent(plan, connection)) return undefined;
-        writer.begun();
+        writer.begin();
         for (const { write, rows } of writes) await finishInParts(write.applying(connection, rows));
         const result = plan.finish(connection);
-        writer.ending();
+        writer.writeZones();
         const { trouble } = this.#queue;
         if (trouble !== undefined) throw trouble;
         database.exec("COMMIT");

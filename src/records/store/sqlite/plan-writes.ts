@@ -40,13 +40,14 @@ export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAc
       return planningAct(options, rule, running);
     case "create":
       return planningCreate(rule.zone, { actor: rule.actor, now: rule.zone.created }, recordQuota, {
-        keep: (_, made) => made,
+        keep: (_, createdZone) => createdZone,
       });
     case "act-create": {
       const { zone, act } = rule;
       return planningCreate<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, recordQuota, {
         earlierAnswer: (connection) => connection.actions.earlierAnswer<Zone>(act),
-        keep: (connection, made) => connection.actions.keep(made, act.command, act, made, false),
+        keep: (connection, createdZone) =>
+          connection.actions.keep(createdZone, act.command, act, createdZone, false),
       });
     }
     default:
@@ -207,7 +208,7 @@ const planningCreate = <T>(
     keep,
   }: {
     earlierAnswer?: (connection: WriteConnection) => T | undefined;
-    keep: (connection: WriteConnection, made: Zone) => T;
+    keep: (connection: WriteConnection, createdZone: Zone) => T;
   },
 ): Planning<T | NotCreated> =>
   function* (connection) {
@@ -224,10 +225,10 @@ const planningCreate = <T>(
         connection.createZone(zone);
         connection.writer.createSets(connection.createdZone(zone.id), changes, by);
       },
-      *applying(side, rows) {
-        side.createZone(zone);
-        yield* side.writer.creatingSets(side.createdZone(zone.id), changes, by, rows);
+      *applying(connection, rows) {
+        connection.createZone(zone);
+        yield* connection.writer.creatingSets(connection.createdZone(zone.id), changes, by, rows);
       },
     };
-    return { writes: [write], finish: (side) => keep(side, side.createdZone(zone.id)) };
+    return { writes: [write], finish: (connection) => keep(connection, connection.createdZone(zone.id)) };
   };

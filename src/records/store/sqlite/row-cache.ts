@@ -33,7 +33,7 @@ export class RowCache {
     const cached = this.#zones.get(id);
     if (cached !== undefined) return cached;
     const storedZone = this.#read.zone(id);
-    if (storedZone !== undefined) this.wroteZone(storedZone);
+    if (storedZone !== undefined) this.keepZone(storedZone);
     return storedZone;
   }
 
@@ -41,7 +41,7 @@ export class RowCache {
     const id = this.#zoneIds.get("name" in key ? key.name : key.number);
     if (id !== undefined) return this.zone(id);
     const storedZone = this.#read.zoneBy(key);
-    if (storedZone !== undefined) this.wroteZone(storedZone);
+    if (storedZone !== undefined) this.keepZone(storedZone);
     return storedZone;
   }
 
@@ -51,7 +51,7 @@ export class RowCache {
     if (cached !== undefined && home !== undefined) return { ...cached, zone: home };
     const storedRecord = this.#read.record(id);
     if (storedRecord === undefined) return undefined;
-    this.wroteZone(storedRecord.zone);
+    this.keepZone(storedRecord.zone);
     this.#keepRecord(storedRecord);
     return storedRecord;
   }
@@ -78,7 +78,8 @@ export class RowCache {
     return signedName;
   }
 
-  wroteZone(zone: Zone): void {
+  /** A zone that was read or written. */
+  keepZone(zone: Zone): void {
     if (this.#zones.size >= mostKept) {
       this.#zones.clear();
       this.#zoneIds.clear();

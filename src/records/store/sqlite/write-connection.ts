@@ -78,7 +78,7 @@ export class WriteConnection {
   /** Call before the transaction is committed. */
   endWrites(): void {
     this.#commitSigner?.signAll();
-    this.writer.ending();
+    this.writer.writeZones();
   }
 
   /** Call after the transaction was rolled back. */
@@ -196,13 +196,13 @@ export const transactionHooks = (
   connection: WriteConnection,
   foreign: Pick<ForeignCommits, "checkNow">,
 ): TransactionHooks => ({
-  begun: () => {
+  afterBegin: () => {
     foreign.checkNow();
-    connection.writer.begun();
+    connection.writer.begin();
   },
-  ending: () => connection.endWrites(),
-  rolledBack: () => connection.forgetWrites(),
-  committed: connection.writer.logged,
+  beforeCommit: () => connection.endWrites(),
+  afterRollback: () => connection.forgetWrites(),
+  afterCommit: connection.writer.logged,
 });
 
 /**

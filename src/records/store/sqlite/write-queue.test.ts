@@ -19,10 +19,10 @@ beforeEach(() => {
   events = [];
   let transactions = 0;
   const hooks = {
-    begun: () => undefined,
-    ending: () => undefined,
-    rolledBack: () => void events.push("rolled back"),
-    committed: () => [row(++transactions)],
+    afterBegin: () => undefined,
+    beforeCommit: () => undefined,
+    afterRollback: () => void events.push("rolled back"),
+    afterCommit: () => [row(++transactions)],
   };
   const disk = {
     sync: () => new Promise<void>((done, fail) => void asked.push({ done, fail })),
@@ -145,7 +145,7 @@ it("a batch that another program keeps from the lock fails as a whole, after one
     throw busy;
   });
   const nothing = () => undefined;
-  const hooks = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
+  const hooks = { afterBegin: nothing, beforeCommit: nothing, afterRollback: nothing, afterCommit: () => [] };
   expect(runBatch(database, hooks, works)).toEqual({
     outcomes: [{ error: busy }, { error: busy }],
     rows: [],

@@ -21,13 +21,11 @@ export type Job =
   | { readonly kind: "check-commits" };
 
 export type TransactionHooks = {
-  readonly begun: () => void;
-  /** Called right before it is committed. */
-  readonly ending: () => void;
-  /** It was rolled back. */
-  readonly rolledBack: () => void;
-  /** It is on disk. Returns the rows that it added to the log. */
-  readonly committed: () => readonly LoggedRow[];
+  readonly afterBegin: () => void;
+  readonly beforeCommit: () => void;
+  readonly afterRollback: () => void;
+  /** Returns the rows that it added to the log. */
+  readonly afterCommit: () => readonly LoggedRow[];
 };
 
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
@@ -63,16 +61,16 @@ export function runBatch(database: DatabaseSync, hooks: TransactionHooks, works:
 function inTransaction(database: DatabaseSync, hooks: TransactionHooks, works: readonly (() => unknown)[]) {
   database.exec("BEGIN IMMEDIATE");
   try {
-    hooks.begun();
+    hooks.afterBegin();
     const outcomes = works.map((work) => ({ result: work() }));
-    hooks.ending();
+    hooks.beforeCommit();
     database.exec("COMMIT");
-    return { outcomes, rows: hooks.committed() };
+    return { outcomes, rows: hooks.afterCommit() };
   } catch (error) {
     // SQLite rolls back automatically on some errors, such as a full disk; rolling back twice would hide the first
     // error.
     if (database.isTransaction) database.exec("ROLLBACK");
-    hooks.rolledBack();
+    hooks.afterRollback();
     throw error;
   }
 }
@@ -84,7 +82,7 @@ export type JobRunner = {
   readonly end: () => Promise<void>;
 };
 
-/** Batches that the thread gets after commands have waited together. */
+/** After commands have waited together, the thread gets this many more batches, even of one command. */
 const crowdedFor = 16;
 
 type QueuedWork = {

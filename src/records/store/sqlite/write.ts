@@ -42,7 +42,8 @@ export class SetWriter {
     this.#sql = prepare(database);
   }
 
-  readonly begun = (): void => {
+  /** Call it when the transaction has begun. */
+  readonly begin = (): void => {
     this.#logged = [];
     this.#changed.clear();
   };
@@ -72,8 +73,8 @@ export class SetWriter {
     this.#forgetRows();
   };
 
-  /** Zones are written here, once per transaction. */
-  readonly ending = (): void => {
+  /** Call it before the commit: each zone that changed is written once per transaction. */
+  readonly writeZones = (): void => {
     for (const { serial, modified, recordCount, number } of this.#changed.values())
       this.#sql.updateZone.run(serial, modified, recordCount, number);
   };
@@ -98,7 +99,7 @@ export class SetWriter {
     if (newSettings) this.#sql.updateSettings.run(JSON.stringify(zone.settings), zone.number);
     if (newSettings && names !== undefined) this.#signed().writeKeys(zone, keys);
     this.#changed.set(zone.number, zone);
-    this.#rowCache.wroteZone(zone);
+    this.#rowCache.keepZone(zone);
   }
 
   #writeRows({ zone, changes, log }: WriteEffect): void {
@@ -147,7 +148,7 @@ export class SetWriter {
   /** Zones changed in this transaction are not written to their rows yet, so they must stay cached. */
   #forgetRows(): void {
     this.#rowCache.forget();
-    for (const zone of this.#changed.values()) this.#rowCache.wroteZone(zone);
+    for (const zone of this.#changed.values()) this.#rowCache.keepZone(zone);
   }
 
   /** Sets that did not change keep their record ids, even if the caller passed new ones. */

@@ -7,7 +7,7 @@ import { type CurrentPresignedNames, mostMissed, type PresignedByZone } from "..
 import type { RecordStore } from "../../port.ts";
 import type { PresignStore } from "../../presign.ts";
 import { type ChangeRow, ownersIn, signedNameToRow } from "../../rows.ts";
-import { createSqlAheadReads } from "../../sql/presign-reads.ts";
+import { createSqlPresignReads } from "../../sql/presign-reads.ts";
 import { nothingMore, postgresSql } from "../sql.ts";
 import { createBatchNames, readSignedNames } from "./names.ts";
 
@@ -66,7 +66,7 @@ export function createPresignStore({ postgres, reads }: AheadOptions): PresignSt
     lastChange,
     placesAfter,
     encryptedKeys,
-    ...createSqlAheadReads(postgresSql(postgres)),
+    ...createSqlPresignReads(postgresSql(postgres)),
     namesNear: async (zone, owners) => {
       const near = new Map([[zone.number, new Set(owners)]]);
       const { names } = await readSignedNames(postgres.read, [zone], near, undefined);

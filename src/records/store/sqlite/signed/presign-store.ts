@@ -4,7 +4,7 @@ import { sqliteSql } from "../../../../lib/sqlite/run-sql.ts";
 import type { RecordStore } from "../../port.ts";
 import type { PresignStore } from "../../presign.ts";
 import type { SignedZones } from "../../signed-zones.ts";
-import { createSqlAheadReads } from "../../sql/presign-reads.ts";
+import { createSqlPresignReads } from "../../sql/presign-reads.ts";
 import { createSqlReads } from "../../sql/read.ts";
 import type { WriteConnection } from "../write-connection.ts";
 import type { Commit } from "../write-queue.ts";
@@ -30,7 +30,7 @@ export function createPresignStore({
   const noZone: RecordStore["zoneBy"] = async () => undefined;
   const { signedNames } = main;
   return {
-    ...createSqlAheadReads(reads),
+    ...createSqlPresignReads(reads),
     placesAfter: createSqlReads(reads, noZone).placesAfter,
     encryptedKeys: signedZones.encryptedKeys,
     lastChange: async () => main.read.lastChange(),
