@@ -92,7 +92,7 @@ export type RunningFirewall = {
 const maxAge = 200;
 
 /** Milliseconds over which processor shares are measured, and for how long a measurement is reused. */
-const [measured, measuredGood] = [1_000, 5_000];
+const [measureFor, reuseFor] = [1_000, 5_000];
 
 function startProbe(
   readDefault: (which: "default") => Promise<readonly Route[]>,
@@ -177,7 +177,7 @@ type Parts = {
 function openService(options: FirewallOptions, { access, machine, caFile, stopping }: Parts, opened: Opened[]) {
   const { log, pages, services, shared, oidc } = options;
   const { feed, readSnapshot } = machine;
-  const accessVersion = countingEnds(access, shared, opened);
+  const accessVersion = openAccessVersion(access, shared, opened);
   const streams = new InterfaceEventStreams({ feed, accessVersion });
   const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
   const read = { readSnapshot, ...readTables(options, stopping) };
@@ -205,8 +205,8 @@ function openService(options: FirewallOptions, { access, machine, caFile, stoppi
   return { api, console, streams };
 }
 
-/** A session that ended in another service of the process changes the version too. */
-function countingEnds(access: AccessStore, shared: SharedSignIn | undefined, opened: Opened[]): () => string {
+/** Changes with every write to the users and keys, and when a session ends, also in another service of the process. */
+function openAccessVersion(access: AccessStore, shared: SharedSignIn | undefined, opened: Opened[]): () => string {
   let ends = 0;
   const stopCounting = shared?.onEnd(() => {
     ends += 1;
@@ -271,23 +271,23 @@ function watchMachine({ config = noConfig, log, read }: FirewallOptions, stoppin
     return takeSnapshot(await readRows(stopping), config, takenAt);
   };
   // Both share their readings: a client that asks after it got a change never sees an older state.
-  const { recent, startNew } = coalesceReads(take, maxAge, now);
+  const { readRecent, readNow } = coalesceReads(take, maxAge, now);
   const watch = (onChange: () => void, signal: AbortSignal) =>
     watchKernel({ onChange, log, signal: AbortSignal.any([signal, stopping]) });
   const epoch = String(Date.now());
-  const feed = createReportFeed({ readRecent: recent, readNow: startNew, watch, epoch, log, now, stopping });
-  return { feed, readSnapshot: recent };
+  const feed = createReportFeed({ readRecent, readNow, watch, epoch, log, now, stopping });
+  return { feed, readSnapshot: readRecent };
 }
 
 function readTables({ readRoutes: read = readRoutes }: FirewallOptions, signal: AbortSignal) {
   const measure = async () => {
     const before = await readActivity();
-    await setTimeout(measured, undefined, { signal });
+    await setTimeout(measureFor, undefined, { signal });
     return activityOf(before, await readActivity(), new Date());
   };
   return {
     readRoutes: (which: "default" | "all") => read(which, { signal }),
     readArp: () => readArp({ signal }),
-    readActivity: coalesceReads(measure, measuredGood, () => performance.now()).recent,
+    readActivity: coalesceReads(measure, reuseFor, () => performance.now()).readRecent,
   };
 }

@@ -4,7 +4,7 @@ import { coalesceReads } from "./coalesce-reads.ts";
 function reader() {
   const pending: PromiseWithResolvers<number>[] = [];
   let clock = 1000;
-  const { recent: ask, startNew } = coalesceReads(
+  const { readRecent: ask, readNow } = coalesceReads(
     () => {
       const read = Promise.withResolvers<number>();
       pending.push(read);
@@ -15,7 +15,7 @@ function reader() {
   );
   return {
     ask,
-    startNew,
+    readNow,
     reads: () => pending.length,
     finish: (at: number) => pending[at]?.resolve(at),
     fail: (at: number) => pending[at]?.reject(new Error(`read ${at} failed`)),
@@ -86,12 +86,12 @@ describe("coalesceReads", () => {
   });
 
   it("starts a new read immediately, and returns nothing older to later callers", async () => {
-    const { ask, startNew, reads, finish, pass } = reader();
+    const { ask, readNow, reads, finish, pass } = reader();
     const early = ask();
     finish(0);
     expect(await early).toBe(0);
     pass(50);
-    const now = startNew();
+    const now = readNow();
     expect(reads()).toBe(2);
     const after = ask();
     finish(1);

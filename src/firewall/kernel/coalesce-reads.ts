@@ -4,9 +4,9 @@ export type CoalescedReads<T> = {
    * before the call. Two of these reads never run at the same time, even if reading is slow. A failure goes to the
    * callers who waited for it, and is then forgotten.
    */
-  readonly recent: () => Promise<T>;
-  /** Starts a read now, in any case; later callers of `recent` get this one or a newer one. */
-  readonly startNew: () => Promise<T>;
+  readonly readRecent: () => Promise<T>;
+  /** Starts a read now, in any case; later callers of `readRecent` get this one or a newer one. */
+  readonly readNow: () => Promise<T>;
 };
 
 export function coalesceReads<T>(read: () => Promise<T>, maxAge: number, now: () => number): CoalescedReads<T> {
@@ -35,12 +35,12 @@ export function coalesceReads<T>(read: () => Promise<T>, maxAge: number, now: ()
     return start();
   };
 
-  const recent = () => {
+  const readRecent = () => {
     if (latest === undefined || latest.state === "failed") return start();
     if (now() - latest.startedAt < maxAge) return latest.value;
     if (latest.state === "read") return start();
     next ??= startAfter(latest.value);
     return next;
   };
-  return { recent, startNew: start };
+  return { readRecent, readNow: start };
 }
