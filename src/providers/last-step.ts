@@ -5,9 +5,9 @@ import { unknown, type WriteAnswer } from "./answers/write-answer.ts";
 type Send = (zone: string, signal: AbortSignal) => Promise<WriteAnswer<unknown>>;
 
 /**
- * The last step of a write at services whose nameservers keep the old records until then. What a read of the service
- * shows is not yet served: a write is done when this step is confirmed, and a retry repeats it even if the record is
- * already right.
+ * The call that applies or publishes a write, at services whose nameservers keep the old records until then. What a
+ * read of the service shows is not yet served: a write is done when this step is confirmed, and a retry repeats it even
+ * if the record is already right.
  */
 export class LastStep {
   readonly #service: string;

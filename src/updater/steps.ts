@@ -57,10 +57,10 @@ export class UpdaterSteps {
   }
 
   /** Plans the names of a source, and queues what has to be written. */
-  async decide(source: string, ends: StopSignals): Promise<void> {
+  async decide(source: string, stop: StopSignals): Promise<void> {
     await this.#saveAndMerge();
     for (const update of this.plan(this.#records.filter((record) => isFrom(record, source)))) {
-      this.#happened(update.record, { kind: "planned", update }, ends);
+      this.#handle(update.record, { kind: "planned", update }, stop);
     }
   }
 
@@ -123,7 +123,7 @@ export class UpdaterSteps {
     for (const from of sourcesOf(record)) this.sources.get(from.source)?.sleep.wake();
   }
 
-  #happened(record: ManagedRecord, event: NameEvent, ends: StopSignals): void {
+  #handle(record: ManagedRecord, event: NameEvent, stop: StopSignals): void {
     const before = this.#states.get(record);
     if (!before) return;
     const { state: after, action } = nextState(before, event);
@@ -132,7 +132,7 @@ export class UpdaterSteps {
     if (event.kind === "ended") this.#finished.push(event.result);
     if (action === "enqueue" && after.kind === "queued") {
       const lane = laneOf(after, this.#services.targetOf(record).replaceAll !== undefined);
-      this.#queues.add(record, () => this.#sendQueued(record, ends), lane);
+      this.#queues.add(record, () => this.#sendQueued(record, stop), lane);
     }
     if (action === "plan-again") this.#wakeSources(record);
   }
@@ -141,24 +141,24 @@ export class UpdaterSteps {
    * It is the name's turn at its service: writes it, and stores the outcome. Where the service can, all names of its
    * zone that wait there are written in one transaction; their own turns then find nothing left to do.
    */
-  async #sendQueued(record: ManagedRecord, ends: StopSignals): Promise<void> {
+  async #sendQueued(record: ManagedRecord, stop: StopSignals): Promise<void> {
     // First, all names that were planned together join the queue.
     await Promise.resolve();
     const writes: Promise<void>[] = [];
     // During an outage, another name may be tried instead of this one, which then has to wait.
     while (this.#states.get(record)?.kind === "queued") {
-      const admission = ends.signal.aborted ? stopped : this.#services.schedule.admit(record, () => this.#queued());
+      const admission = stop.signal.aborted ? stopped : this.#services.schedule.admit(record, () => this.#queued());
       if (admission.kind !== "send") {
-        await this.#unwritten(record, admission, ends);
+        await this.#unwritten(record, admission, stop);
         break;
       }
-      writes.push(this.#send(admission.record, ends));
+      writes.push(this.#send(admission.record, stop));
     }
     await Promise.all(writes);
   }
 
-  async #unwritten(record: ManagedRecord, event: NameEvent, ends: StopSignals): Promise<void> {
-    this.#happened(record, event, ends);
+  async #unwritten(record: ManagedRecord, event: NameEvent, stop: StopSignals): Promise<void> {
+    this.#handle(record, event, stop);
     await this.#tools.state.endBatch().catch((error) => this.#noteUnsaved(codeOf(error)));
   }
 
@@ -166,14 +166,14 @@ export class UpdaterSteps {
     return [...this.#states].filter(([, { kind }]) => kind === "queued").map(([record]) => record);
   }
 
-  async #send(record: ManagedRecord, ends: StopSignals): Promise<void> {
+  async #send(record: ManagedRecord, stop: StopSignals): Promise<void> {
     const { schedule, targetOf } = this.#services;
     const { state, now } = this.#tools;
     const current = this.#states.get(record);
     if (current?.kind !== "queued") return;
     const target = targetOf(record);
     const updates = target.replaceAll ? companionsOf(current, this.#states.values()) : [current.latest];
-    for (const update of updates) this.#happened(update.record, { kind: "dequeued" }, ends);
+    for (const update of updates) this.#handle(update.record, { kind: "dequeued" }, stop);
     const next = () =>
       this.#queued()
         .filter((each) => each.target === record.target)
@@ -181,20 +181,20 @@ export class UpdaterSteps {
     const tools = { target, state, memory: schedule.memory, now, next };
     const written =
       updates.length > 1
-        ? await writeTogether(updates, tools, withTimeout(ends.writes))
-        : [{ record, result: await writeRecord(current.latest, tools, withTimeout(ends.writes)) }];
+        ? await writeTogether(updates, tools, withTimeout(stop.writes))
+        : [{ record, result: await writeRecord(current.latest, tools, withTimeout(stop.writes)) }];
     await Promise.all(written.map(async ({ result }) => result && schedule.ended(result)));
     schedule.tried(record);
-    for (const each of written) this.#ended(each, ends);
+    for (const each of written) this.#ended(each, stop);
     this.reportSleep.wake();
   }
 
-  #ended({ record, result }: WrittenTogether, ends: StopSignals): void {
+  #ended({ record, result }: WrittenTogether, stop: StopSignals): void {
     if (result?.unsaved !== undefined) this.#noteUnsaved(result.unsaved);
     const ending: NameEvent = result
-      ? { kind: "ended", result: withConfirmation(result, ends.signal) }
+      ? { kind: "ended", result: withConfirmation(result, stop.signal) }
       : { kind: "write-alone" };
-    this.#happened(record, ending, ends);
+    this.#handle(record, ending, stop);
   }
 
   /** Retries what an earlier write could not store on disk, and adopts what another process has stored. */

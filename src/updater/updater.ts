@@ -108,18 +108,18 @@ type WatchSettings = WatchOptions & Omit<ServiceTools, "state"> & { readonly int
 class Watch {
   readonly #steps: UpdaterSteps;
   readonly #settings: WatchSettings;
-  readonly #ends: StopSignals;
+  readonly #stop: StopSignals;
   /** Milliseconds until the next turn of each loop. */
   readonly #pauses = new Map<string, () => number>();
 
-  constructor(steps: UpdaterSteps, settings: WatchSettings, ends: StopSignals) {
+  constructor(steps: UpdaterSteps, settings: WatchSettings, stop: StopSignals) {
     this.#steps = steps;
     this.#settings = settings;
-    this.#ends = ends;
+    this.#stop = stop;
   }
 
   async run(): Promise<void> {
-    const { signal } = this.#ends;
+    const { signal } = this.#stop;
     const { sources, reportSleep } = this.#steps;
     const wakeAll = () => {
       reportSleep.wake();
@@ -137,11 +137,11 @@ class Watch {
   }
 
   async #keepReading(source: string, reader: SourceReader, sleep: InterruptibleSleep): Promise<void> {
-    const { signal } = this.#ends;
+    const { signal } = this.#stop;
     while (!signal.aborted) {
       await reader.read(signal);
       if (signal.aborted) return;
-      await this.#steps.decide(source, this.#ends);
+      await this.#steps.decide(source, this.#stop);
       const left = this.#pauseOf(source, reader);
       this.#pauses.set(source, left);
       this.#steps.reportSleep.wake();
@@ -161,7 +161,7 @@ class Watch {
   }
 
   async #keepReporting(): Promise<void> {
-    const { signal } = this.#ends;
+    const { signal } = this.#stop;
     const { reporter, patience = usualPatience } = this.#settings;
     const { sources, reportSleep } = this.#steps;
     // The first report comes early, even if no source has answered yet.
@@ -181,7 +181,7 @@ class Watch {
 
   async #writtenWithin(patience: number): Promise<void> {
     const isOver = new AbortController();
-    const signal = AbortSignal.any([this.#ends.signal, isOver.signal]);
+    const signal = AbortSignal.any([this.#stop.signal, isOver.signal]);
     const slow = pause(patience, undefined, { signal }).catch(() => undefined);
     await Promise.race([this.#steps.written(), slow]);
     isOver.abort();

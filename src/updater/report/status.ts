@@ -66,15 +66,15 @@ function namesIn(
       before.find(({ name }) => name === result.record.displayName);
     if (last) return last;
     const { kind, what, because, todo } = summarise(result, true);
-    const kept = state.get(result.record.key);
+    const storedEntry = state.get(result.record.key);
     const wanted = result.choice.kind === "address" ? result.choice.address.text : null;
     return {
       name: result.record.displayName,
       ...(isHeldBack(result) && failing.has(result.record.target) && { service: result.record.target }),
       ok: kind === "done" || kind === "nothing",
       wanted,
-      stored: kept?.address ?? null,
-      storedAt: kept?.storedAt ?? null,
+      stored: storedEntry?.address ?? null,
+      storedAt: storedEntry?.storedAt ?? null,
       what,
       because,
       todo,
@@ -111,8 +111,8 @@ function servicesIn({ results }: Pick<Round, "results">, before: Status["service
 
 /** A record that was correct when last read stays ok while a slow service is asked again. */
 const isBeingChecked = ({ underWay, record, plan }: UpdateResult, state: Pick<StateFile, "get">): boolean => {
-  const kept = state.get(record.key);
-  return underWay === true && "address" in plan && kept?.address === plan.address.text && !kept.inDoubt;
+  const storedEntry = state.get(record.key);
+  return underWay === true && "address" in plan && storedEntry?.address === plan.address.text && !storedEntry.inDoubt;
 };
 
 /** Its source has not answered yet: the previous status is shown. */

@@ -18,7 +18,7 @@ export type StateContent = {
   readonly versions: Record<string, number>;
 };
 
-/** For each entry that is not in the file yet: the version of the entry it follows. */
+/** For each entry that is not in the file yet: the version that the file has. */
 export type Unsaved = Map<string, number>;
 
 /**
@@ -40,13 +40,13 @@ export function mergeState(ours: StateContent, theirs: StateContent, unsaved: Un
 function mergeEntry(key: string, entry: StoredAddress, ours: StateContent, version: number, unsaved: Unsaved) {
   const own = ours.entries[key];
   const ownVersion = ours.versions[key] ?? 0;
-  const follows = unsaved.get(key);
+  const savedVersion = unsaved.get(key);
   if (!own) ours.entries[key] = entry;
-  else if (follows !== undefined ? version > follows : version === ownVersion)
+  else if (savedVersion !== undefined ? version > savedVersion : version === ownVersion)
     ours.entries[key] = unordered(own, entry);
   else if (version > ownVersion) ours.entries[key] = entry;
-  if (follows === undefined) ours.versions[key] = Math.max(version, ownVersion);
-  else if (version > follows) {
+  if (savedVersion === undefined) ours.versions[key] = Math.max(version, ownVersion);
+  else if (version > savedVersion) {
     ours.versions[key] = version + 1;
     unsaved.set(key, version);
   }

@@ -222,11 +222,15 @@ export class Schedule {
     return quota && this.#ifInForce(quota);
   };
 
-  /** An end beyond the longest hold, or a note from the future, dates from before the clock was set back. */
+  /**
+   * An end further away than the longest Retry-After, or noted in the future, dates from before the clock was set back.
+   */
   #ifInForce({ at, until }: Limit): Instant | undefined {
     const now = this.#tools.now();
-    const wasPutBack = now < at - clockSlack;
-    return until !== undefined && !wasPutBack && until > now && until - now <= longestRetryAfter ? until : undefined;
+    const wasClockSetBack = now < at - clockSlack;
+    return until !== undefined && !wasClockSetBack && until > now && until - now <= longestRetryAfter
+      ? until
+      : undefined;
   }
 
   #breakerOf(target: string): CircuitBreaker {

@@ -190,13 +190,13 @@ export class StateFile {
   async #write(durability: Durability): Promise<void> {
     this.#durability = undefined;
     const text = printContent(withDoubts(this.#content, this.#batch.keys));
-    const inFile = new Map(this.#unsaved);
+    const unsavedBefore = new Map(this.#unsaved);
     this.#unsaved.clear();
     try {
       await this.#file.write(text, durability);
     } catch (error) {
       this.#require(durability);
-      for (const [key, follows] of inFile) this.#unsaved.set(key, follows);
+      for (const [key, savedVersion] of unsavedBefore) this.#unsaved.set(key, savedVersion);
       throw error;
     }
   }

@@ -96,10 +96,10 @@ export async function markInDoubt(
   state: StoredAddresses,
   next: () => readonly string[] = () => [],
 ): Promise<DoubtMark> {
-  const kept = state.get(key);
+  const storedEntry = state.get(key);
   await state.markInDoubt(key, next).catch(() => undefined);
-  if (kept === undefined) return { wasInDoubt: false, remove: async () => undefined };
-  return { wasInDoubt: kept.inDoubt === true, remove: () => state.set(key, kept).catch(() => undefined) };
+  if (storedEntry === undefined) return { wasInDoubt: false, remove: async () => undefined };
+  return { wasInDoubt: storedEntry.inDoubt === true, remove: () => state.set(key, storedEntry).catch(() => undefined) };
 }
 
 /** `wasInDoubt`: the outcome of an earlier write is unknown. `remove` removes the mark. */
@@ -107,8 +107,8 @@ export type DoubtMark = { readonly wasInDoubt: boolean; readonly remove: () => P
 
 /** Whether a write of this address was confirmed, and none has begun since then. */
 function isStored({ record, plan }: PendingWrite, state: StoredAddresses): boolean {
-  const kept = state.get(record.key);
-  return kept?.address === plan.address.text && !kept.inDoubt;
+  const storedEntry = state.get(record.key);
+  return storedEntry?.address === plan.address.text && !storedEntry.inDoubt;
 }
 
 export function isRight(
@@ -120,8 +120,8 @@ export function isRight(
   const wanted = record.spec.ttl;
   if (wanted === undefined || ttl === wanted) return true;
   // Otherwise a service that supports only certain TTLs would get the same write after every read.
-  const kept = state.get(record.key);
-  return kept?.ttl === wanted && kept.ttlKept === ttl;
+  const storedEntry = state.get(record.key);
+  return storedEntry?.ttl === wanted && storedEntry.ttlKept === ttl;
 }
 
 async function storeAddress(
@@ -131,8 +131,9 @@ async function storeAddress(
   { state, now }: WriteTools,
 ): Promise<UpdateResult> {
   const { key, spec } = result.record;
-  const kept = state.get(key);
-  const isKnown = kept?.address === value && !kept.inDoubt && (spec.ttl ?? kept.ttl) === kept.ttl;
+  const storedEntry = state.get(key);
+  const isKnown =
+    storedEntry?.address === value && !storedEntry.inDoubt && (spec.ttl ?? storedEntry.ttl) === storedEntry.ttl;
   if (result.outcome?.kind === "same" && isKnown) return result;
   const ttlFields = spec.ttl === undefined ? {} : { ttl: spec.ttl, ...(ttl !== spec.ttl && { ttlKept: ttl }) };
   try {

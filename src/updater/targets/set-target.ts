@@ -55,7 +55,7 @@ export type SetCalls<Raw> = {
    * written in any case. `nothing`: the service replaces whatever the set holds. Default: `compare`.
    */
   readonly beforeWrite?: "compare" | "read" | "nothing";
-  /** Only for services where a change is not yet served when it is stored. */
+  /** Only for services that serve a stored change after a further call, which applies or publishes it. */
   readonly lastStep?: LastStep | undefined;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly SetRecord[]>>;
@@ -78,12 +78,12 @@ export function createSetTarget<Raw>(calls: SetCalls<Raw>): RecordTarget {
   };
   return {
     replace: (request, signal) => replaceSet(calls, request, signal),
-    ...(calls.remove && { remove: removingSet(calls, calls.remove) }),
+    ...(calls.remove && { remove: createRemove(calls, calls.remove) }),
     ...(calls.lastStep && { isServedLater: true }),
     async current(spec, signal) {
       // What is stored says nothing about what is served until the last step of our own write is confirmed.
-      const open = calls.lastStep?.isOpen(spec.zone) && (await calls.lastStep.confirm(spec.zone, signal));
-      if (open) return open;
+      const lastStepFault = calls.lastStep?.isOpen(spec.zone) && (await calls.lastStep.confirm(spec.zone, signal));
+      if (lastStepFault) return lastStepFault;
       const setLookup = await calls.read(setOf(spec), signal);
       if (setLookup.kind !== "found") return setLookup;
       const { values = [], ttl = null } = setLookup.value ?? {};
@@ -113,7 +113,7 @@ async function findRecord(
   return { kind: "found", value: { ...first, value: [first, ...others].map(({ value }) => value).join(" ") } };
 }
 
-const removingSet =
+const createRemove =
   <Raw>(calls: SetCalls<Raw>, remove: NonNullable<SetCalls<Raw>["remove"]>) =>
   (request: ReplaceRequest, signal: AbortSignal): Promise<RemoveOutcome> =>
     removeIfUnchanged(request, calls.read(setOf(request), signal), (current) =>
