@@ -319,7 +319,7 @@ export type TransferKey = NewTransferKey & {
   readonly revoked: Instant | undefined;
 };
 
-/** A write would exceed the limit of records of a zone or account. The faces answer with the status and the message. */
+/** A write would exceed the limit of records of a zone or account. The APIs answer with the status and the message. */
 export class TooManyRecords extends Error {
   readonly statusCode = 422;
 }

@@ -123,7 +123,7 @@ const connectionFamilies = ({ used, idle, waiting }: ConnectionCount): readonly 
   family("moor_database_waiting", "gauge", "Reads and transactions waiting for a connection.", [[{}, waiting]]),
 ];
 
-const faces = [
+const apis = [
   { api: "v1", routes: /^\/api\/v1\// },
   { api: "rrsets", routes: /^\/v1\// },
   { api: "dyndns", routes: /^\/(?:nic\/|v3\/)?update$/ },
@@ -131,7 +131,7 @@ const faces = [
 ] as const;
 
 const rateLimited = (routes: readonly CountedRoute[]): readonly Sample[] =>
-  faces.map(({ api, routes: own }) => {
+  apis.map(({ api, routes: own }) => {
     const refused = routes.filter(({ route }) => own.test(route)).flatMap(({ answers }) => answers);
     return [{ api }, refused.reduce((sum, { status, count }) => sum + (status === 429 ? count : 0), 0)];
   });

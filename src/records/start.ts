@@ -279,15 +279,15 @@ async function serveAll(
   const { guesses } = consoleStore;
   const links = { services, updater, pages, readCa, findDelegation };
   await server.register(serveConsole({ ...links, store, service, sessions, signing, guesses, now, log }));
-  const faces = { service, store, now, log, ...(membership.rateLimit && { rateLimit: membership.rateLimit }) };
+  const apiOptions = { service, store, now, log, ...(membership.rateLimit && { rateLimit: membership.rateLimit }) };
   const { signedIn } = sessions;
   const events = { streams, ...(options.heartbeat && { heartbeat: options.heartbeat }) };
-  await server.register(v1Api(faces), { prefix: "/api/v1" });
-  await server.register(rrsetsApi({ ...faces, store: withEnds(store, shared), signedIn, events }), {
+  await server.register(v1Api(apiOptions), { prefix: "/api/v1" });
+  await server.register(rrsetsApi({ ...apiOptions, store: withEnds(store, shared), signedIn, events }), {
     prefix: "/v1",
   });
-  await server.register(dyndnsApi(faces));
-  await server.register(acmeChallengeApi(faces));
+  await server.register(dyndnsApi(apiOptions));
+  await server.register(acmeChallengeApi(apiOptions));
   return sessions;
 }
 

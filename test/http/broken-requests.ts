@@ -1,6 +1,6 @@
 import { pick, type Random } from "../rig/random.ts";
-import type { Face } from "./faces.ts";
 import { oddParts } from "./invented-requests.ts";
+import type { StartedService } from "./started-services.ts";
 
 const methods = ["GET", "GET", "GET", "POST", "PUT", "DELETE", "OPTIONS", "HEAD", "CONNECT", "PRI", "NONSENSE"];
 const versions = ["1.1", "1.1", "1.1", "1.0", "2.0", "0.9"];
@@ -24,7 +24,7 @@ const bents: readonly ((body: string) => readonly [headers: string, body: string
 ];
 
 /** The bytes of requests for these and similar paths, some truncated, some not HTTP at all. */
-export function createBroken(random: Random, paths: readonly string[], secret: Face["secret"]): () => Buffer {
+export function createBroken(random: Random, paths: readonly string[], secret: StartedService["secret"]): () => Buffer {
   const chance = (percent: number) => random(100) < percent;
   const leadingIn = Object.entries(secret)
     .map(([name, value]) => `${name}: ${value}\r\n`)

@@ -10,8 +10,8 @@ import { realPause } from "../rig/real-pause.ts";
 import { seed } from "../rig/seed.ts";
 import { until } from "../rig/until.ts";
 import { createBroken } from "./broken-requests.ts";
-import { type Face, startFaces } from "./faces.ts";
 import { createRequests, type Description, oddParts } from "./invented-requests.ts";
+import { type StartedService, startEachService } from "./started-services.ts";
 
 /** Short in every run; `MOOR_HOSTILE=2000000` for the long form. */
 const requests = Number(process.env.MOOR_HOSTILE ?? 20_000) / 100;
@@ -39,21 +39,21 @@ const good = {
 } as const;
 
 let folder: string;
-let faces: Readonly<Record<(typeof names)[number], Face>>;
+let services: Readonly<Record<(typeof names)[number], StartedService>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-hostile-"));
-  faces = await startFaces(folder);
+  services = await startEachService(folder);
   for (const name of names) await until(() => answersWell(name), { what: () => name });
 });
 afterAll(async () => {
-  await Promise.all(names.map((name) => faces?.[name].process.stop()));
+  await Promise.all(names.map((name) => services?.[name].process.stop()));
   await rm(folder, { recursive: true, force: true });
 });
 
 async function answersWell(name: (typeof names)[number]): Promise<boolean> {
-  const agent = faces[name].newAgent();
-  const asked = faces[name].ask({ method: "GET", path: good[name], headers: {} }, agent);
+  const agent = services[name].newAgent();
+  const asked = services[name].ask({ method: "GET", path: good[name], headers: {} }, agent);
   return await asked
     .then(
       ({ status }) => status === 200,
@@ -64,7 +64,7 @@ async function answersWell(name: (typeof names)[number]): Promise<boolean> {
 
 describe(`hostile requests (MOOR_SEED=${seed})`, () => {
   it(`${requests} invented ones are all answered, and none with an internal error of the record service`, async () => {
-    const { ask, newAgent } = faces.records;
+    const { ask, newAgent } = services.records;
     const agent = newAgent();
     const { body } = await ask({ method: "GET", path: "/docs/json", headers: {} }, agent);
     const zone = await ask(
@@ -95,7 +95,7 @@ describe(`hostile requests (MOOR_SEED=${seed})`, () => {
   });
 
   it.each(names)("all nearly correct paths are answered: %s", async (name) => {
-    const { ask, newAgent } = faces[name];
+    const { ask, newAgent } = services[name];
     const agent = newAgent();
     const failures: string[] = [];
     const forms = (right: string, at: number) =>
@@ -111,7 +111,7 @@ describe(`hostile requests (MOOR_SEED=${seed})`, () => {
   });
 
   it.each(names)("the connection can be reused after a request that is too long: %s", async (name) => {
-    const { ask, newAgent } = faces[name];
+    const { ask, newAgent } = services[name];
     const statuses: [path: string, long: boolean, next: number][] = [];
     for (const path of paths[name]) {
       const agent = newAgent();
@@ -126,20 +126,20 @@ describe(`hostile requests (MOOR_SEED=${seed})`, () => {
 
   it.each(names)("broken requests and connections do no harm: %s", async (name) => {
     const random = createRandom(seed);
-    const broken = createBroken(random, paths[name], faces[name].secret);
+    const broken = createBroken(random, paths[name], services[name].secret);
     const many = async (count: number) => {
-      for (let i = 0; i < count; i++) await overOneConnection(faces[name], random, broken);
+      for (let i = 0; i < count; i++) await overOneConnection(services[name], random, broken);
     };
     await Promise.all(Array.from({ length: 8 }, () => many(requests / 40)));
     expect(await answersWell(name)).toBe(true);
-    expect(`${faces[name].process.out()}${faces[name].process.err()}`).not.toMatch(/request failed|^ +at /m);
+    expect(`${services[name].process.out()}${services[name].process.err()}`).not.toMatch(/request failed|^ +at /m);
   });
 });
 
 /** With a different last part, and with one more. Only a long run tries each path with each part in both forms. */
 const nearly = (path: string, part: string) => [path.replace(/[^/]*$/, part), `${path}/${part}`];
 
-async function overOneConnection({ connect }: Face, random: Random, broken: () => Buffer): Promise<void> {
+async function overOneConnection({ connect }: StartedService, random: Random, broken: () => Buffer): Promise<void> {
   const socket = connect();
   socket.on("error", () => undefined);
   if (random(20) > 0) socket.resume();

@@ -13,7 +13,7 @@ import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import type { Request } from "./invented-requests.ts";
 
 /** A service in a separate process, and how to call it. */
-export type Face = {
+export type StartedService = {
   readonly process: StartedProcess;
   /** Headers with valid credentials. */
   readonly secret: Readonly<Record<string, string>>;
@@ -32,7 +32,12 @@ async function prepare(...words: readonly string[]): Promise<void> {
   if (ended.code !== 0) throw new Error(`moor ${words.join(" ")} ended with ${ended.code}: ${ended.err}`);
 }
 
-const faceOf = (process: StartedProcess, port: number, secret: Face["secret"], ca?: Buffer): Face => {
+const serviceOf = (
+  process: StartedProcess,
+  port: number,
+  secret: StartedService["secret"],
+  ca?: Buffer,
+): StartedService => {
   const newAgent = () =>
     ca ? new https.Agent({ keepAlive: true, maxSockets: 1, ca }) : new http.Agent({ keepAlive: true, maxSockets: 1 });
   return {
@@ -63,7 +68,9 @@ const faceOf = (process: StartedProcess, port: number, secret: Face["secret"], c
 };
 
 /** The record service, the firewall service and the updater, each started as an operator would. */
-export async function startFaces(folder: string): Promise<Record<"records" | "firewall" | "updater", Face>> {
+export async function startEachService(
+  folder: string,
+): Promise<Record<"records" | "firewall" | "updater", StartedService>> {
   const file = (name: string) => join(folder, name);
   const [recordsAt, firewallAt, updaterAt] = [await freePort(), await freePort(), await freePort()];
   await prepare("token", "add", "--new", "--data", folder, "--to", file("token"));
@@ -87,8 +94,8 @@ control: { listen: "127.0.0.1:${updaterAt}", token: { file: control-token } }
   const [, key, secret] = /^key=(.*)\nsecret=(.*)$/m.exec(await readFile(file("key"), "utf8")) ?? [];
   const basic = Buffer.from(`${key}:${secret}`).toString("base64");
   return {
-    records: faceOf(records, recordsAt, { "auth-api-token": token, authorization: `Bearer ${token}` }),
-    firewall: faceOf(firewall, firewallAt, { authorization: `Basic ${basic}` }, ca),
-    updater: faceOf(updater, updaterAt, { authorization: "Bearer for-nobody" }),
+    records: serviceOf(records, recordsAt, { "auth-api-token": token, authorization: `Bearer ${token}` }),
+    firewall: serviceOf(firewall, firewallAt, { authorization: `Basic ${basic}` }, ca),
+    updater: serviceOf(updater, updaterAt, { authorization: "Bearer for-nobody" }),
   };
 }

@@ -22,7 +22,7 @@ export async function disagreements(
     const told = ways.map(({ at, text }) => `${at}: ${text || "nothing"}`).join("; ");
     if (new Set(ways.map(({ text }) => text)).size !== 1) return [`${name.owner} differs: ${told}`];
     const addresses = ways[0]?.text.split(" ").filter(Boolean) ?? [];
-    const number = numberIn(name.face, addresses);
+    const number = numberIn(name.apiName, addresses);
     if (isRight(name, number)) return [];
     return [`${name.owner} shows ${number}, answered was ${name.answered}, in doubt ${name.doubtful}`];
   });

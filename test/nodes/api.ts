@@ -3,7 +3,7 @@ import { Agent, request } from "undici";
 /** One answer of a node; status 0 if there was none. */
 export type Answer = { readonly status: number; readonly body: unknown };
 
-/** The two faces of the record service, at any node. */
+/** The two APIs of the record service, at any node. */
 export type Api = {
   readonly call: (node: { readonly url: string }, method: string, path: string, body?: unknown) => Promise<Answer>;
   readonly close: () => Promise<void>;

@@ -4,9 +4,9 @@ import { readEvents } from "../rig/records/event-reader.ts";
 import { type Answer, type Api, openApi } from "./api.ts";
 import type { Cluster, Node } from "./cluster.ts";
 import {
+  type ApiName,
   addressesOf,
   createWrittenNames,
-  type Face,
   numberIn,
   type WrittenName,
   type WrittenNames,
@@ -82,11 +82,11 @@ async function makeZone(api: Api, [node]: readonly Node[], name: string): Promis
  * One write after another to its own name, each at a random node. After a write with an unknown outcome it uses a new
  * name.
  */
-async function keepWriting(weather: Weather, face: Face): Promise<void> {
+async function keepWriting(weather: Weather, apiName: ApiName): Promise<void> {
   const { counts, wrong, names, over } = weather;
-  const write = face === "rrsets" ? createSetWriter(weather) : createRecordWriter(weather);
+  const write = apiName === "rrsets" ? createSetWriter(weather) : createRecordWriter(weather);
   while (!over.aborted) {
-    const name = names.next(face);
+    const name = names.next(apiName);
     while (!over.aborted && name.doubtful === undefined) {
       const number = name.answered + 1;
       name.doubtful = number;
@@ -131,7 +131,7 @@ function createRecordWriter({ api, nodes, zoneIds }: Weather): Write {
 function createWatch({ wrong }: Weather, node: Node, way: string) {
   const seen = new Map<string, number>();
   return (name: WrittenName, addresses: readonly string[]): void => {
-    const number = numberIn(name.face, addresses);
+    const number = numberIn(name.apiName, addresses);
     const before = seen.get(name.owner) ?? 0;
     if (number === "torn") wrong(`${node.name} ${way}: ${name.owner} is torn: ${addresses.join(" ")}`);
     else if ((number ?? 0) < before) wrong(`${node.name} ${way}: ${name.owner} went back from ${before} to ${number}`);

@@ -4,14 +4,14 @@
  */
 export type WrittenNames = {
   /** A new name for each call. */
-  readonly next: (face: Face) => WrittenName;
+  readonly next: (apiName: ApiName) => WrittenName;
   readonly all: () => readonly WrittenName[];
 };
 
-export type Face = "rrsets" | "v1";
+export type ApiName = "rrsets" | "v1";
 
 export type WrittenName = {
-  readonly face: Face;
+  readonly apiName: ApiName;
   readonly zone: string;
   readonly owner: string;
   /** The number of the last answered write; 0 for none. */
@@ -26,9 +26,15 @@ export type WrittenName = {
 export function createWrittenNames(zones: readonly string[]): WrittenNames {
   const names: WrittenName[] = [];
   return {
-    next: (face) => {
+    next: (apiName) => {
       const zone = zones[names.length % zones.length] ?? "";
-      const name: WrittenName = { face, zone, owner: `${face}-${names.length}`, answered: 0, doubtful: undefined };
+      const name: WrittenName = {
+        apiName,
+        zone,
+        owner: `${apiName}-${names.length}`,
+        answered: 0,
+        doubtful: undefined,
+      };
       names.push(name);
       return name;
     },
@@ -43,11 +49,11 @@ export const addressesOf = (number: number): readonly [string, string] => {
 };
 
 /** The number in a set; undefined if there is none, "torn" if its halves differ. */
-export function numberIn(face: Face, addresses: readonly string[]): number | undefined | "torn" {
+export function numberIn(apiName: ApiName, addresses: readonly string[]): number | undefined | "torn" {
   if (addresses.length === 0) return undefined;
   const numbers = new Set(addresses.map((address) => address.split(".").slice(2).join(".")));
   const [only = ""] = numbers;
-  const whole = addresses.length === (face === "rrsets" ? 2 : 1) && numbers.size === 1;
+  const whole = addresses.length === (apiName === "rrsets" ? 2 : 1) && numbers.size === 1;
   const [high = 0, low = 0] = only.split(".").map(Number);
   return whole ? (high << 8) | low : "torn";
 }

@@ -56,11 +56,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
         void sendBadPath(request, reply.headers(neverCached)),
     }),
   } as const;
-  const counted = options.counters && { ServerResponse: options.counters.Response };
-  const quick = { ...scheduledServer, ...counted };
+  const ownResponse = options.counters && { ServerResponse: options.counters.Response };
+  const serverOptions = { ...scheduledServer, ...ownResponse };
   const made = options.tls
-    ? fastify({ ...limits, https: { ...options.tls, ...handshake, ...quick } })
-    : fastify({ ...limits, http: quick });
+    ? fastify({ ...limits, https: { ...options.tls, ...handshake, ...serverOptions } })
+    : fastify({ ...limits, http: serverOptions });
   const server = made as unknown as FastifyInstance;
   scheduleRequests(server.server, perPass);
   nameCallers(server, options.proxies);

@@ -2,7 +2,7 @@ import { isLoopback } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
-/** What is left of a token's calls. Each face has its own headers for it. */
+/** What is left of a token's calls. Each API has its own headers for it. */
 export type Quota = {
   readonly limit: number;
   readonly remaining: number;

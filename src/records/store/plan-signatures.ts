@@ -129,7 +129,7 @@ export function* planningSignatures(
   if (isWhole && mustPresign) throw new PresignNeeded(before, effect, by);
   const stored = signingBefore ? reads.names : noNames;
   const until = expiryAfter(soaExpiry(stored.at(apex)) ?? 0, by.now);
-  const touchedAt = touching(effect, reads.setsAt);
+  const touchedAt = touchedAfter(effect, reads.setsAt);
   const signingZone = zoneToSign(effect.zone, signingAfter, touchedAt(apex).sets, by);
   if (!isWhole) {
     const touched = new Map([...owners].map((owner) => [owner, touchedAt(owner)]));
@@ -175,7 +175,7 @@ function* planningPresigned(
   const owners = new Set([apex, ...presigned.missed, ...differing(changes, presigned.changes)]);
   if (zone.settings.dnssec === undefined || !isSignedWith(presigned, zone) || owners.size > mostMissed)
     throw new PresignNeeded(before, effect, by);
-  const touchedAt = touching(effect, reads.setsAt);
+  const touchedAt = touchedAfter(effect, reads.setsAt);
   const touched = new Map([...owners].map((owner) => [owner, allChanged(touchedAt(owner))]));
   const signingZone = zoneToSign(zone, zone.settings.dnssec, touched.get(apex)?.sets ?? [], by);
   const part = yield* planningSigning(inputFor({ ...signingZone, names: reads.names }, touched));
@@ -200,7 +200,10 @@ function differing(changes: readonly Change[], others: readonly Change[]): reado
 }
 
 /** The sets of an owner after the write. */
-export function touching({ zone, changes }: WriteEffect, setsAt: SignedReads["setsAt"]): (owner: string) => Touched {
+export function touchedAfter(
+  { zone, changes }: WriteEffect,
+  setsAt: SignedReads["setsAt"],
+): (owner: string) => Touched {
   const byOwner = Map.groupBy(changes, ({ owner }) => owner);
   return (owner) => touchedBy(byOwner.get(owner) ?? [], owner, setsAt(owner), zone);
 }

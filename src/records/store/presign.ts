@@ -18,7 +18,7 @@ import {
   type PresignedNames,
   PresignNeeded,
   planningWhole,
-  touching,
+  touchedAfter,
   typesAfter,
   zoneToSign,
 } from "./plan-signatures.ts";
@@ -155,7 +155,7 @@ async function planAll(tools: PresignTools, need: PresignNeeded) {
   const { zone, effect, by } = need;
   const { load, setsAt } = createWindow(tools, need);
   const touched = await run(zone.account, typesAfter(effect, await everyPlace(tools, zone)));
-  const touchedAt = touching(effect, setsAt);
+  const touchedAt = touchedAfter(effect, setsAt);
   await load([apex]);
   const signingZone = zoneToSign(effect.zone, signingIn(need), touchedAt(apex).sets, by);
   const whole = { ...signingZone, touched, setsAt: touchedAt, names: noNames, whole: [] };
@@ -218,7 +218,7 @@ async function catchUp(
     await load(owners);
     const names = await store.namesNear(own, owners);
     await schedule.next(zone.account);
-    const touchedAt = touching(effect, setsAt);
+    const touchedAt = touchedAfter(effect, setsAt);
     const touched = new Map(owners.map((owner) => [owner, allChanged(touchedAt(owner))]));
     const signingZone = zoneToSign(effect.zone, signingIn(need), touched.get(apex)?.sets ?? [], by);
     const plan = finish(planningSigning(inputFor({ ...signingZone, names }, touched)));

@@ -7,11 +7,11 @@ import type { HostOutcome } from "../../commands/requests.ts";
 import type { RecordService } from "../../service.ts";
 import { authenticate } from "../shared/authenticate.ts";
 import { passwordOf } from "../shared/basic-password.ts";
-import type { FaceOptions } from "../shared/face.ts";
 import { createFailureNotes, type FailedRequest } from "../shared/failed-requests.ts";
+import type { RecordApiOptions } from "../shared/set-up-api.ts";
 import { readDyndns } from "./read-request.ts";
 
-export type DyndnsOptions = Omit<FaceOptions, "service"> & { readonly service: Pick<RecordService, "pointHosts"> };
+export type DyndnsOptions = Omit<RecordApiOptions, "service"> & { readonly service: Pick<RecordService, "pointHosts"> };
 
 const paths = ["/nic/update", "/update", "/v3/update"].flatMap((path) => [path, `${path}/`]);
 

@@ -7,9 +7,9 @@ const values = (...list: string[]) => ({ records: list.map((value) => ({ value }
 
 describe("one zone through both APIs in turn", () => {
   it("shows every change immediately in the other API, and keeps the ids of v1 records", async () => {
-    const { json } = await callV1("POST", "/zones", { name: "both-faces.example", ttl: 600 });
+    const { json } = await callV1("POST", "/zones", { name: "both-apis.example", ttl: 600 });
     const zone: string = json.zone.id;
-    const rrsets = "/zones/both-faces.example/rrsets";
+    const rrsets = "/zones/both-apis.example/rrsets";
     const v1 = async (): Promise<readonly Record<string, unknown>[]> =>
       (await callV1("GET", `/records?zone_id=${zone}`)).json.records.filter(
         (each: { type: string }) => each.type !== "SOA",
@@ -41,10 +41,10 @@ describe("one zone through both APIs in turn", () => {
     expect(await v1()).toEqual([]);
 
     // The zone itself: its TTL and its deletion.
-    await call("POST", "/zones/both-faces.example/actions/change_ttl", { ttl: 900 });
+    await call("POST", "/zones/both-apis.example/actions/change_ttl", { ttl: 900 });
     expect((await callV1("GET", `/zones/${zone}`)).json.zone.ttl).toBe(900);
     expect((await callV1("DELETE", `/zones/${zone}`)).status).toBe(200);
-    expect((await call("GET", "/zones/both-faces.example")).status).toBe(404);
+    expect((await call("GET", "/zones/both-apis.example")).status).toBe(404);
   });
 
   it("shows unquoted TXT values of v1 in quotes, and vice versa", async () => {

@@ -7,9 +7,9 @@ import { TooManyRecords } from "../../model.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
 import { admitBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
-import { authenticate, authenticateAgain, confirmedIn } from "../shared/authenticate.ts";
-import { type FaceOptions, openFace } from "../shared/face.ts";
+import { actorOfSecret, authenticate, withConfirm } from "../shared/authenticate.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
+import { type RecordApiOptions, setUpApi } from "../shared/set-up-api.ts";
 import { rrsetsActionRoutes } from "./actions.ts";
 import { sendError } from "./answer.ts";
 import { rrsetsChangeRoutes } from "./changes.ts";
@@ -22,7 +22,7 @@ import { describeRoute } from "./schema.ts";
 import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./sets.ts";
 import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./zones.ts";
 
-export type RrsetsOptions = FaceOptions & {
+export type RrsetsOptions = RecordApiOptions & {
   /** For requests without a token: the user signed in to the console, if the console's own page sent the request. */
   readonly signedIn?: (request: FastifyRequest) => Promise<Actor | undefined>;
   /** Event streams: milliseconds between heartbeats, and the time a reader has to accept data. */
@@ -33,15 +33,14 @@ export type RrsetsOptions = FaceOptions & {
 export function rrsetsApi(options: RrsetsOptions) {
   const { service, store } = options;
   return async (api: FastifyInstance): Promise<void> => {
-    const actorNow = async (request: FastifyRequest) => await actorFor(options, request, authenticateAgain);
+    const actorNow = async (request: FastifyRequest) => await actorFor(options, request, actorOfSecret);
     const refuse = (reply: FastifyReply) => sendRaw(reply, unknownToken);
-    const noteFailure = openFace(
+    const noteFailure = setUpApi(
       api,
       options,
       { read: readJson, largest: largestZoneFile },
       {
-        isStillValid: (request) =>
-          whenKnown(actorFor(options, request, authenticateAgain), (actor) => actor !== undefined),
+        isStillValid: (request) => whenKnown(actorFor(options, request, actorOfSecret), (actor) => actor !== undefined),
         refuse,
       },
     );
@@ -115,7 +114,7 @@ function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyReque
   const { authorization, "auth-api-token": older } = request.headers;
   // lexicon sends its token in the header of the older API.
   const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
-  if (carried === undefined) return signedIn?.(request).then((actor) => actor && confirmedIn(request, actor));
+  if (carried === undefined) return signedIn?.(request).then((actor) => actor && withConfirm(actor, request));
   const secret = /^bearer +(\S{1,200})$/i.exec(carried)?.[1];
   return secret === undefined ? undefined : find(store, secret, request, now());
 }

@@ -10,10 +10,10 @@ import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { authenticate } from "./authenticate.ts";
 import { passwordOf } from "./basic-password.ts";
-import type { FaceOptions } from "./face.ts";
 import { createFailureNotes, type FailedRequest } from "./failed-requests.ts";
+import type { RecordApiOptions } from "./set-up-api.ts";
 
-export type AcmeChallengeOptions = Omit<FaceOptions, "service"> & {
+export type AcmeChallengeOptions = Omit<RecordApiOptions, "service"> & {
   readonly service: Pick<RecordService, "set" | "editSet">;
 };
 

@@ -17,14 +17,14 @@ export function authenticate(
   caller: Caller,
   now: Instant,
 ): MaybeLater<Actor | undefined> {
-  return whenKnown(authenticateAgain(store, secret, caller, now), (actor) => {
+  return whenKnown(actorOfSecret(store, secret, caller, now), (actor) => {
     if (actor?.token !== undefined) store.noteUse(actor.token, now);
-    return actor && confirmedIn(caller, actor);
+    return actor && withConfirm(actor, caller);
   });
 }
 
-/** Like `authenticate`, for a connection that is already open. Does not count as a use. */
-export function authenticateAgain(
+/** Like `authenticate`, without counting a use: for a request or connection that is checked again. */
+export function actorOfSecret(
   store: Pick<RecordStore, "tokenByHash">,
   secret: string,
   { ip: from, socket }: Caller,
@@ -41,8 +41,8 @@ export function authenticateAgain(
   });
 }
 
-/** A request can ask for a confirmation, instead of all requests of the token. */
-export const confirmedIn = ({ url }: Pick<Caller, "url">, actor: Actor): Actor =>
+/** `?confirm=provider` does for one request what `confirm` in the scope does for all requests of a token. */
+export const withConfirm = (actor: Actor, { url }: Pick<Caller, "url">): Actor =>
   url?.includes("confirm=provider") ? { ...actor, scope: { ...actor.scope, confirm: "provider" } } : actor;
 
 const actorWith = ({ account, scope, id, name }: Token, from: string): Actor => ({

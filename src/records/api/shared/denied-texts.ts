@@ -1,6 +1,6 @@
 import type { Refusal } from "../../../core/may.ts";
 
-/** Why a token was refused. All faces use these texts. */
+/** Why a token was refused. All APIs use these texts. */
 export const deniedTexts: Readonly<Record<Refusal, string>> = {
   expired: "this token has expired; create a new one",
   "network-not-in-scope": "this token may not be used from this address",

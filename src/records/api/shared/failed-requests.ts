@@ -7,7 +7,7 @@ export type FailedRequest = Error & { readonly statusCode?: number };
 export type NoteFailure = (error: Error, request: string) => void;
 
 /**
- * Logs the failures of one face. Lines about a busy store are limited, because every request fails in the same way
+ * Logs the failures of one API. Lines about a busy store are limited, because every request fails in the same way
  * then.
  */
 export function createFailureNotes(log: Logger, now: () => Instant): NoteFailure {

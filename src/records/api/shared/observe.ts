@@ -11,7 +11,7 @@ export type ObserveOptions = {
   readonly accessLog?: boolean | undefined;
 };
 
-/** For operators, shared by all faces: health, the access log, and failures that no face handles. */
+/** For operators, shared by all APIs: health, the access log, and failures that no API handles. */
 export function observeHttp(server: FastifyInstance, { health, log, accessLog = false }: ObserveOptions): void {
   if (accessLog) {
     server.addHook("onResponse", async (request, reply) => log.info(accessLine(request, reply), "request"));

@@ -16,7 +16,7 @@ declare module "fastify" {
   }
 }
 
-export type FaceOptions = {
+export type RecordApiOptions = {
   readonly service: RecordService;
   readonly store: RecordStore;
   readonly now: () => Instant;
@@ -25,10 +25,10 @@ export type FaceOptions = {
   readonly rateLimit?: RateLimit;
 };
 
-/** What both APIs share: the actor of a request, one body parser, and turns for heavy requests. */
-export function openFace(
+/** What the v1 and the record-set API share: the actor of a request, one body parser, and turns for heavy requests. */
+export function setUpApi(
   api: FastifyInstance,
-  { service, log, now }: FaceOptions,
+  { service, log, now }: RecordApiOptions,
   bodies: { readonly read: ReadBody; readonly largest: number },
   admitted: AccessCheck,
 ): NoteFailure {
@@ -36,7 +36,7 @@ export function openFace(
   noteRefusals(api, log, now);
   readBodiesBy(api, bodies.read, bodies.largest);
   scheduleHeavyRequests(api, service.schedule, admitted);
-  // The input.ts of each face validates requests, with that API's messages. Fastify gets the schemas for the
+  // The input.ts of each API validates requests, with its own messages. Fastify gets the schemas for the
   // documentation only, and calls no validator where there is none.
   api.setValidatorCompiler((() => undefined) as unknown as FastifySchemaCompiler<unknown>);
   return createFailureNotes(log, now);

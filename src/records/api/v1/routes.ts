@@ -8,9 +8,9 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
 import { admitBody, hasLargeBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
-import { authenticate, authenticateAgain } from "../shared/authenticate.ts";
-import { type FaceOptions, openFace } from "../shared/face.ts";
+import { actorOfSecret, authenticate } from "../shared/authenticate.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
+import { type RecordApiOptions, setUpApi } from "../shared/set-up-api.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { deniedBody } from "./errors.ts";
 import { primaryServerRoutes } from "./primary-servers.ts";
@@ -28,17 +28,16 @@ declare module "fastify" {
 }
 
 /** The v1 API; register it under `/api/v1`. Transport rules are here, resources in the route files. */
-export function v1Api(options: FaceOptions) {
+export function v1Api(options: RecordApiOptions) {
   const { service } = options;
   return async (api: FastifyInstance): Promise<void> => {
     const refuse = (reply: FastifyReply) => sendGateway(reply, 401, wrongToken);
-    const noteFailure = openFace(
+    const noteFailure = setUpApi(
       api,
       options,
       { read: readBody, largest: largestFile },
       {
-        isStillValid: (request) =>
-          whenKnown(actorFor(options, request, authenticateAgain), (actor) => actor !== undefined),
+        isStillValid: (request) => whenKnown(actorFor(options, request, actorOfSecret), (actor) => actor !== undefined),
         refuse,
       },
     );
@@ -64,14 +63,14 @@ export function v1Api(options: FaceOptions) {
 const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 
 /** Admits a request with a valid token that is within its rate limit. */
-function admit(options: FaceOptions, request: FastifyRequest, reply: FastifyReply): object | undefined {
+function admit(options: RecordApiOptions, request: FastifyRequest, reply: FastifyReply): object | undefined {
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return reply.code(204).headers(preflight).send();
   return whenKnown(actorFor(options, request, authenticate), (actor) => admitActor(options, request, reply, actor));
 }
 
 function admitActor(
-  options: FaceOptions,
+  options: RecordApiOptions,
   request: FastifyRequest,
   reply: FastifyReply,
   actor: Actor | undefined,
@@ -105,7 +104,7 @@ function secretOf({ headers }: FastifyRequest): string | undefined {
   return typeof secret === "string" && secret !== "" ? secret : undefined;
 }
 
-function actorFor({ store, now }: FaceOptions, request: FastifyRequest, find: typeof authenticate) {
+function actorFor({ store, now }: RecordApiOptions, request: FastifyRequest, find: typeof authenticate) {
   const secret = secretOf(request);
   return secret === undefined ? undefined : find(store, secret, request, now());
 }

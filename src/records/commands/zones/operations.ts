@@ -66,7 +66,7 @@ export const zoneOperations = (
   return { ...reads, ...writes };
 };
 
-/** Zones as an actor sees them, for all faces. */
+/** Zones as an actor sees them, for all APIs. */
 class ZoneReads {
   readonly #store: RecordStore;
   readonly #now: () => Instant;
@@ -121,7 +121,7 @@ class ZoneReads {
   }
 }
 
-/** Creating, changing and deleting zones, for all faces. */
+/** Creating, changing and deleting zones, for all APIs. */
 class ZoneWrites {
   readonly #options: RecordServiceOptions;
   readonly #permittedView: PermittedView;

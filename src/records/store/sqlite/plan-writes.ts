@@ -46,8 +46,7 @@ export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAc
       const { zone, act } = rule;
       return planningCreate<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, recordQuota, {
         earlierAnswer: (connection) => connection.actions.earlierAnswer<Zone>(act),
-        keep: (connection, createdZone) =>
-          connection.actions.keep(createdZone, act.command, act, createdZone, false),
+        keep: (connection, createdZone) => connection.actions.keep(createdZone, act.command, act, createdZone, false),
       });
     }
     default:
