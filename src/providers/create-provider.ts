@@ -35,10 +35,10 @@ export function createProvider<Raw>(calls: ProviderCalls<Raw>, budget: Budget): 
       });
     },
     async set(zone, owner, type, signal) {
-      const found = await calls.read(setNameOf(zone, { owner, type }), signal);
-      if (found.kind !== "found") return found;
-      if (!found.value?.values.length) return { kind: "found", value: undefined };
-      const set = setFromProvider(zone, { name: owner, type, ...found.value });
+      const lookup = await calls.read(setNameOf(zone, { owner, type }), signal);
+      if (lookup.kind !== "found") return lookup;
+      if (!lookup.value?.values.length) return { kind: "found", value: undefined };
+      const set = setFromProvider(zone, { name: owner, type, ...lookup.value });
       return isReadable(set) ? { kind: "found", value: set } : unreadable(service, set.because);
     },
     write: (zone, changes, signal) => new ZoneWrite(calls, budget, zone, signal).write(changes),
@@ -85,14 +85,14 @@ class ZoneWrite<Raw> {
     const toRead = changes.filter(({ expected }) => expected !== undefined || rules.needsBefore);
     const read = await this.#read(toRead);
     return changes.flatMap((change) => {
-      const found = read.get(change);
+      const lookup = read.get(change);
       const sent = {
         set: setNameOf(this.#zone, change),
         content: change.content && contentForProvider(change.type, change.content),
       };
-      if (found === undefined) return [{ change, sent }];
-      if (found.kind !== "found") return this.#end(change, notStored(found));
-      const current = found.value;
+      if (lookup === undefined) return [{ change, sent }];
+      if (lookup.kind !== "found") return this.#end(change, notStored(lookup));
+      const current = lookup.value;
       const { expected } = change;
       const isOther =
         expected !== undefined && !this.#holds(change, expected === "missing" ? undefined : expected, current);
@@ -142,13 +142,13 @@ class ZoneWrite<Raw> {
         this.#end(change, { kind: "unknown", fault: answer.fault });
       else unclear.push(change);
     }
-    for (const [change, found] of await this.#read(unclear)) {
+    for (const [change, lookup] of await this.#read(unclear)) {
       const answer = this.#written.get(change)?.answer;
-      if (found.kind === "found" && this.#holds(change, change.content, found.value))
-        this.#end(change, done(this.#zone, change, found.value));
+      if (lookup.kind === "found" && this.#holds(change, change.content, lookup.value))
+        this.#end(change, done(this.#zone, change, lookup.value));
       else if (answer?.kind === "unknown") this.#end(change, { kind: "unknown", fault: answer.fault });
       else {
-        const fault = found.kind === "found" ? otherContent(this.#calls.service) : { ...found, afterWrite: true };
+        const fault = lookup.kind === "found" ? otherContent(this.#calls.service) : { ...lookup, afterWrite: true };
         this.#end(change, { kind: "unknown", fault });
       }
     }
@@ -169,9 +169,9 @@ class ZoneWrite<Raw> {
     changes: readonly ProviderChange[],
   ): Promise<ReadonlyMap<ProviderChange, Lookup<CurrentSet<Raw> | undefined>>> {
     const sets = changes.map((change) => setNameOf(this.#zone, change));
-    const found = await readSets(this.#calls, sets, this.#signal);
-    for (const one of found) if (one.kind !== "found") this.#note(one);
-    return new Map(changes.map((change, at) => [change, found[at] ?? { kind: "found", value: undefined }]));
+    const lookups = await readSets(this.#calls, sets, this.#signal);
+    for (const one of lookups) if (one.kind !== "found") this.#note(one);
+    return new Map(changes.map((change, at) => [change, lookups[at] ?? { kind: "found", value: undefined }]));
   }
 
   #holds(change: ProviderChange, content: ProviderChange["content"], current: CurrentContent | undefined): boolean {

@@ -29,16 +29,16 @@ export async function readEach<Raw>(
   read: (set: SetName) => Promise<SetLookup<Raw>>,
   sets: readonly SetName[],
 ): Promise<readonly SetLookup<Raw>[]> {
-  const found: SetLookup<Raw>[] = [];
+  const lookups: SetLookup<Raw>[] = [];
   let failed: ServiceFault | undefined;
   const left = sets.entries();
   const readSome = async () => {
     for (const [at, set] of left) {
       const one = failed ?? (await read(set));
-      found[at] = one;
+      lookups[at] = one;
       if (one.kind !== "found" && isOfService(one)) failed = one;
     }
   };
   await Promise.all(Array.from({ length: 4 }, readSome));
-  return found;
+  return lookups;
 }

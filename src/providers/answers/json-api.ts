@@ -31,7 +31,7 @@ export function openJsonApi(
     /** A list as the whole body, over all pages: each but the last has a link to the next (RFC 8288). */
     async list(path: string, first: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>> {
       const { service } = dialect;
-      const found = await followPages(
+      const lookup = await followPages(
         service,
         first,
         async (query): Promise<ListedPage<unknown> | ServiceAnswer<JsonBody>> => {
@@ -41,7 +41,7 @@ export function openJsonApi(
           return { kind: "page", items: answer.value.list, next: nextQuery(outcome) };
         },
       );
-      return found.kind === "found" ? { kind: "ok", value: { list: found.value } } : found;
+      return lookup.kind === "found" ? { kind: "ok", value: { list: lookup.value } } : lookup;
     },
     /** `statuses`: those of a plain success. */
     async send(

@@ -17,9 +17,9 @@ export function listIn<T>(
   answer: ServiceAnswer<JsonBody>,
   { service, key, what, isItem, zone }: Expected<T>,
 ): Lookup<readonly T[]> {
-  const found = lookupIn(answer, service, zone);
-  if (found.kind !== "found") return found;
-  const list = found.value[key];
+  const lookup = lookupIn(answer, service, zone);
+  if (lookup.kind !== "found") return lookup;
+  const list = lookup.value[key];
   if (!Array.isArray(list) || !list.every(isItem)) return unexpected(`no list of ${what}`, service);
   return { kind: "found", value: list };
 }
@@ -32,5 +32,5 @@ export function lookupIn<T>(answer: ServiceAnswer<T>, service: string, zone?: st
 }
 
 /** What was found, as something else. */
-export const mapFound = <T, U>(found: Lookup<T>, transform: (value: T) => U): Lookup<U> =>
-  found.kind === "found" ? { kind: "found", value: transform(found.value) } : found;
+export const mapFound = <T, U>(lookup: Lookup<T>, transform: (value: T) => U): Lookup<U> =>
+  lookup.kind === "found" ? { kind: "found", value: transform(lookup.value) } : lookup;

@@ -232,12 +232,12 @@ export async function readPages<T>(
     const answer = await ask(page);
     if (answer.kind === "absent" && page > 1) return later("the list of records changed while it was read");
     if (answer.kind !== "ok") return answer;
-    const found = answer.value[key];
-    if (!Array.isArray(found) || !found.every(isItem)) return unexpected(`no list of ${key}`);
+    const listed = answer.value[key];
+    if (!Array.isArray(listed) || !listed.every(isItem)) return unexpected(`no list of ${key}`);
     const before = items.size;
-    for (const item of found) items.set(idOf(item), item);
+    for (const item of listed) items.set(idOf(item), item);
     const isLast = !hasNext(answer.value, page);
-    if (page > 1 && items.size === before && !(isLast && found.length === 0)) break;
+    if (page > 1 && items.size === before && !(isLast && listed.length === 0)) break;
     if (isLast) return { kind: "ok", value: [...items.values()] };
   }
   return later(`the record service's list of ${key} does not end, or repeats its pages`, "see the service's log");

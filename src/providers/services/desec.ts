@@ -63,8 +63,8 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
     rules,
     async zones(signal) {
       const answer = await api.list("/domains/", firstPage, signal);
-      const found = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
-      return mapFound(found, (domains) =>
+      const lookup = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
+      return mapFound(lookup, (domains) =>
         domains.map(({ name, minimum_ttl: lowestTtl }) => ({
           id: name,
           name,
@@ -80,8 +80,8 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
     async read({ zone, name, type }, signal) {
       const subname = subnameOf(name);
       // Unlike the path of one set, a search tells a missing set from a missing zone.
-      const found = await setsIn(zone, `&subname=${encodeURIComponent(subname)}&type=${type}`, signal);
-      return mapFound(found, (sets) => {
+      const lookup = await setsIn(zone, `&subname=${encodeURIComponent(subname)}&type=${type}`, signal);
+      return mapFound(lookup, (sets) => {
         const set = sets.find((each) => each.type === type && each.subname === subname);
         return set && currentSetOf(set);
       });

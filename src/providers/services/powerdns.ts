@@ -41,8 +41,8 @@ export function powerdnsCalls(account: ProviderAccount, client: HttpClient): Pro
     lastStep: new LastStep(service, (zone, signal) => zoneSets.notify(zone, signal)),
     async zones(signal) {
       const answer = await api.get(`${base}/zones`, signal);
-      const found = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
-      return mapFound(found, (zones) => zones.map(({ id, name }) => ({ id, name: zoneNameOf(name) })));
+      const lookup = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
+      return mapFound(lookup, (zones) => zones.map(({ id, name }) => ({ id, name: zoneNameOf(name) })));
     },
     async sets(zone, signal) {
       return mapFound(await zoneSets.read(zone, "", signal), (sets) =>
@@ -165,14 +165,14 @@ const isNamed = (set: SetName) => (each: ReadableSet) =>
   each.type === set.type && each.name.toLowerCase() === ownerIn(set);
 
 /** A set is replaced as a whole, including its disabled records. Without `comments`, they stay as they are. */
-function wanted({ set, content, before }: ProviderSetChange<undefined>, found: ReadableSet | undefined) {
+function wanted({ set, content, before }: ProviderSetChange<undefined>, storedSet: ReadableSet | undefined) {
   const { name, type } = { name: ownerIn(set), type: set.type };
   const records = [
     ...(content?.values ?? []).map((value) => ({ content: value, disabled: false })),
-    ...(found?.records.filter(isDisabled) ?? []),
+    ...(storedSet?.records.filter(isDisabled) ?? []),
   ];
   if (records.length === 0) return { name, type, changetype: "DELETE" };
-  const heldTtl = before === "missing" ? undefined : (before?.ttl ?? found?.ttl);
+  const heldTtl = before === "missing" ? undefined : (before?.ttl ?? storedSet?.ttl);
   return { name, type, ttl: content?.ttl ?? heldTtl ?? usualTtl, changetype: "REPLACE", records };
 }
 

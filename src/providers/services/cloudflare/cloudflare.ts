@@ -89,8 +89,8 @@ export function cloudflareCalls(account: ProviderAccount, client: HttpClient): P
     },
     async read(set, signal) {
       const owner = absoluteName(set.name, set.zone);
-      const found = await zones.records(set.zone, `&type=${set.type}&name=${encodeURIComponent(owner)}`, signal);
-      return mapFound(found, (records) => currentSetOf(records.filter(isOf(set))));
+      const lookup = await zones.records(set.zone, `&type=${set.type}&name=${encodeURIComponent(owner)}`, signal);
+      return mapFound(lookup, (records) => currentSetOf(records.filter(isOf(set))));
     },
     async write(zone, changes, signal) {
       const id = await zones.id(zone, signal);
@@ -125,10 +125,10 @@ class ZoneRecords {
     const answer = await this.#api.get(`/zones?name=${encodeURIComponent(zone)}`, signal);
     const zones = listIn(answer, { service, key: "result", what: "zones", isItem: isZone });
     if (zones.kind !== "found") return zones;
-    const found = zones.value.find(({ name }) => zoneNameOf(name) === zone);
-    if (!found) return noZone(zone, service);
-    this.#ids.set(zone, { id: found.id, token });
-    return { kind: "found", value: found.id };
+    const listedZone = zones.value.find(({ name }) => zoneNameOf(name) === zone);
+    if (!listedZone) return noZone(zone, service);
+    this.#ids.set(zone, { id: listedZone.id, token });
+    return { kind: "found", value: listedZone.id };
   }
 
   async records(zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableRecord[]>> {

@@ -64,8 +64,8 @@ export function updateCalls(
         const named = ({ name, type }: Omit<SetName, "zone">) => name === set.name && type === set.type;
         return mapFound(await sets(set.zone, signal), (all) => all.find(named));
       }
-      const found = currentSetIn(heard.message, set);
-      return found.kind === "found" && found.value && !(await exists(ask, set, signal)) ? missing : found;
+      const lookup = currentSetIn(heard.message, set);
+      return lookup.kind === "found" && lookup.value && !(await exists(ask, set, signal)) ? missing : lookup;
     },
     async write(_, changes, signal) {
       const written = await send(changes, signal);

@@ -57,13 +57,13 @@ export function rrsetsHttp(
   const post = async (path: string, body: unknown, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>> => {
     const headers = { authorization: authorization(), "content-type": "application/json" };
     const request = { method: "POST", path: base + path, headers, body: JSON.stringify(body) } as const;
-    return readWriteAnswer(await client.send(request, signal), begun, now(), dialect);
+    return readWriteAnswer(await client.send(request, signal), actionShape, now(), dialect);
   };
   const remove = async (path: string, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>> => {
     const headers = { authorization: authorization() };
     return readWriteAnswer(
       await client.send({ method: "DELETE", path: base + path, headers }, signal),
-      begun,
+      actionShape,
       now(),
       dialect,
     );
@@ -119,7 +119,7 @@ const isAction = (value: unknown): value is ReadableAction =>
 /** Errors that may occur after the write has started. */
 const openCodes: readonly unknown[] = ["server_error", "service_error", "unavailable", "timeout", "bad_gateway"];
 
-const begun: WriteShape<ReadableAction> = {
+const actionShape: WriteShape<ReadableAction> = {
   statuses: [200, 201],
   key: "action",
   isItem: isAction,

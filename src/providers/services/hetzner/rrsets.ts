@@ -83,8 +83,8 @@ export function rrsetsCalls(account: ProviderAccount, client: HttpClient, option
       return { kind: "found", value: listed };
     },
     async sets(zone, signal) {
-      const found = lookupOf(await http.sets(zone, signal), () => noZone(zone, service));
-      return mapFound(found, (sets) =>
+      const lookup = lookupOf(await http.sets(zone, signal), () => noZone(zone, service));
+      return mapFound(lookup, (sets) =>
         sets.map((set) => ({ name: ownerIn(set, zone), type: set.type, ...currentSetOf(set) })),
       );
     },

@@ -31,7 +31,7 @@ export function v1Http(
   const get = async (path: string, signal: AbortSignal): Promise<ServiceAnswer<JsonBody>> =>
     readAnswer(await send({ method: "GET", path }, signal), [200], now(), dialect);
   const write = async (method: "PUT" | "POST", path: string, record: RecordReplacement, signal: AbortSignal) =>
-    readWriteAnswer(await send({ method, path, body: JSON.stringify(record) }, signal), replaced, now(), dialect);
+    readWriteAnswer(await send({ method, path, body: JSON.stringify(record) }, signal), recordShape, now(), dialect);
   const list = <T extends { readonly id: string }>(
     path: string,
     key: string,
@@ -79,7 +79,7 @@ const isRecord = (value: unknown): value is ReadableRecord =>
   hasTexts(value, ["id", "type", "name", "value", "zone_id"]);
 
 /** `{message}` comes from the gateway of the original service, `{error: "text"}` from its JSON parser. */
-const replaced: WriteShape<ReadableRecord> = {
+const recordShape: WriteShape<ReadableRecord> = {
   statuses: [200],
   key: "record",
   isItem: isRecord,

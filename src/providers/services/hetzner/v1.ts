@@ -77,8 +77,8 @@ export function v1Calls(
       });
     },
     async read(set, signal) {
-      const found = await records(set.zone, signal);
-      return mapFound(found, (all) => {
+      const lookup = await records(set.zone, signal);
+      return mapFound(lookup, (all) => {
         const own = all.filter((record) => record.type === set.type && ownerIn(record, set.zone) === set.name);
         return own.length > 0 ? currentSetOf(own) : undefined;
       });
@@ -117,8 +117,8 @@ async function findZone(http: V1Http, service: string, zone: string, signal: Abo
   const answer = await http.zones(zone, signal);
   if (answer.kind === "absent") return answer.message === "" ? unknownCall(answer, service) : noZone(zone, service);
   if (answer.kind !== "ok") return answer;
-  const found = answer.value.find(({ name }) => name.toLowerCase().replace(/\.$/, "") === zone);
-  return found ? { kind: "found", value: found.id } : noZone(zone, service);
+  const listedZone = answer.value.find(({ name }) => name.toLowerCase().replace(/\.$/, "") === zone);
+  return listedZone ? { kind: "found", value: listedZone.id } : noZone(zone, service);
 }
 
 type Request = () => Promise<WriteAnswer<ReadableRecord | undefined>>;
