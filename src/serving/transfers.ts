@@ -41,7 +41,7 @@ export function transferPorts({ store, zones, secondaries, networks, catalog, lo
       return key !== undefined && (await opens(store, key, zone, { from, catalog }));
     },
     changesBetween: zones.changesBetween,
-    notified: (zone, asker) => secondaries.notified(zone, asker),
+    notified: (zone, client) => secondaries.notified(zone, client),
     update: async (request, { key: name, from }, signature) => {
       const key = name === undefined ? undefined : await store.transferKey(name);
       if (key === undefined) return "refused";
@@ -103,9 +103,9 @@ function outcomeOf(updated: DnsUpdated): UpdateOutcome {
 }
 
 /** The reply contains only a response code; the reason goes to the log. */
-function logRefusal(updated: DnsUpdated, zone: string, asker: TransferClient, log: Logger): void {
+function logRefusal(updated: DnsUpdated, zone: string, client: TransferClient, log: Logger): void {
   if (updated.kind === "denied")
-    log.warn({ zone, ...asker }, "an update was refused: its key does not allow these changes");
+    log.warn({ zone, ...client }, "an update was refused: its key does not allow these changes");
   if (updated.kind !== "refused") return;
-  log.warn({ zone, ...asker, because: updated.faults.map((fault) => fault.message) }, "an update was refused");
+  log.warn({ zone, ...client, because: updated.faults.map((fault) => fault.message) }, "an update was refused");
 }

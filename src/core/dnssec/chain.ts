@@ -54,7 +54,7 @@ export function* linkingChain(input: ChainInput): Steps<(draft: Draft) => ChainS
 class ChainUpdate {
   readonly #input: ChainInput;
   /** The type of the chain's records. */
-  readonly #covers: number;
+  readonly #chainType: number;
   readonly #apexTypeNames: readonly RecordType[];
   /** Names that this write adds to the chain, by their chain keys; `#joinedKeys` has these in order. */
   readonly #joined = new Map<string, Draft>();
@@ -65,7 +65,7 @@ class ChainUpdate {
 
   constructor(input: ChainInput) {
     this.#input = input;
-    this.#covers = input.denial === "nsec" ? dnssecTypes.nsec : dnssecTypes.nsec3;
+    this.#chainType = input.denial === "nsec" ? dnssecTypes.nsec : dnssecTypes.nsec3;
     this.#apexTypeNames = input.apexTypes.map(typeNamed);
   }
 
@@ -98,7 +98,7 @@ class ChainUpdate {
     if (!this.#changed.has(draft)) return undefined;
     const { denial, ttl } = this.#input;
     const at = denial === "nsec" ? draft.owner : (draft.chainKey ?? "");
-    const type = typeNamed(this.#covers);
+    const type = typeNamed(this.#chainType);
     const old = draft.stored?.generated.find((set) => set.owner === at && set.type === type);
     // Most writes change neither the names nor their types.
     const isSameChain = this.#leftKeys.size === 0 && this.#joinedKeys.length === 0;
@@ -113,18 +113,18 @@ class ChainUpdate {
     const proven = provenTypes(draft, drafts.authorityOf(draft.owner), denial);
     const types = draft.owner === apex ? [...proven, ...apexTypes] : proven;
     const next = absoluteName((this.#after(draft.chainKey ?? "") ?? draft).owner, zone);
-    return textOfData(this.#covers, denial === "nsec" ? nsecData(next, types) : nsec3Data(hashedName(next), types));
+    return textOfData(this.#chainType, denial === "nsec" ? nsecData(next, types) : nsec3Data(hashedName(next), types));
   }
 
   /** The closest name before this chain key: a stored one, or one that this write adds. */
   #before(chainKey: string): ChainMember | undefined {
-    const mine = this.#joinedKeys[countBefore(this.#joinedKeys, chainKey) - 1] ?? this.#joinedKeys.at(-1);
-    return this.#nearest(this.#storedMember("before", chainKey), mine, (a, b) => isBetween(b, a, chainKey));
+    const joinedKey = this.#joinedKeys[countBefore(this.#joinedKeys, chainKey) - 1] ?? this.#joinedKeys.at(-1);
+    return this.#nearest(this.#storedMember("before", chainKey), joinedKey, (a, b) => isBetween(b, a, chainKey));
   }
 
   #after(chainKey: string): ChainMember | undefined {
-    const mine = this.#joinedKeys[countBefore(this.#joinedKeys, `${chainKey}\u0000`)] ?? this.#joinedKeys[0];
-    return this.#nearest(this.#storedMember("after", chainKey), mine, (a, b) => isBetween(chainKey, a, b));
+    const joinedKey = this.#joinedKeys[countBefore(this.#joinedKeys, `${chainKey}\u0000`)] ?? this.#joinedKeys[0];
+    return this.#nearest(this.#storedMember("after", chainKey), joinedKey, (a, b) => isBetween(chainKey, a, b));
   }
 
   #storedMember(way: "before" | "after", chainKey: string): ChainMember | undefined {
@@ -140,12 +140,12 @@ class ChainUpdate {
 
   #nearest(
     storedMember: ChainMember | undefined,
-    mine: string | undefined,
+    joinedKey: string | undefined,
     isNearer: (a: string, b: string) => boolean,
   ): ChainMember | undefined {
-    const own = mine === undefined ? undefined : this.#joined.get(mine);
-    if (storedMember?.chainKey == null || own?.chainKey == null) return own ?? storedMember;
-    return isNearer(own.chainKey, storedMember.chainKey) ? own : storedMember;
+    const joined = joinedKey === undefined ? undefined : this.#joined.get(joinedKey);
+    if (storedMember?.chainKey == null || joined?.chainKey == null) return joined ?? storedMember;
+    return isNearer(joined.chainKey, storedMember.chainKey) ? joined : storedMember;
   }
 }
 

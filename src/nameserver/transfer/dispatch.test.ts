@@ -38,7 +38,8 @@ const revoked = new Set<string>();
 const ports: TransferPorts = {
   accessVersion: () => revoked.size,
   keyNamed: async (name) => (name === key.name ? key : undefined),
-  mayTransfer: async (_, asker) => (asker.key !== undefined && !revoked.has(asker.key)) || asker.from === "192.0.2.53",
+  mayTransfer: async (_, client) =>
+    (client.key !== undefined && !revoked.has(client.key)) || client.from === "192.0.2.53",
   changesBetween: async () => undefined,
   update: async (request) => {
     updates.push(request);

@@ -22,14 +22,14 @@ export type TransferClient = { readonly from: string; readonly key: string | und
 /** What the nameserver needs for everything but plain queries. */
 export type TransferPorts = {
   readonly keyNamed: (name: string) => Promise<TsigKey | undefined>;
-  readonly mayTransfer: (zone: string, asker: TransferClient) => Promise<boolean>;
+  readonly mayTransfer: (zone: string, client: TransferClient) => Promise<boolean>;
   /** Changes whenever the result of `mayTransfer` may have changed: a running transfer is then checked again. */
   readonly accessVersion: () => number;
   readonly changesBetween: ChangesBetween;
   /** A message that was processed already, recognised by its signature, is not processed again. */
-  readonly update: (request: UpdateRequest, asker: TransferClient, signature: string) => Promise<UpdateOutcome>;
+  readonly update: (request: UpdateRequest, client: TransferClient, signature: string) => Promise<UpdateOutcome>;
   /** Another server says that a zone has changed. */
-  readonly notified: (zone: string, asker: TransferClient) => Promise<"taken" | "refused" | "not-ours">;
+  readonly notified: (zone: string, client: TransferClient) => Promise<"taken" | "refused" | "not-ours">;
   /** The catalog zone: only clients that may transfer it may query it, because it names all other zones. */
   readonly restrictedZone: string | undefined;
 };
@@ -90,14 +90,14 @@ export class RequestDispatcher {
 
   async #answer(request: Request): Promise<DnsReply> {
     const { respond: answer, ports } = this.#options;
-    const { bytes, message, asker } = request;
+    const { bytes, message, client } = request;
     switch (message.opcode) {
       case opcodes.query: {
-        const isRefused = this.#asksRestricted(bytes) && !(await ports.mayTransfer(ports.restrictedZone ?? "", asker));
+        const isRefused = this.#asksRestricted(bytes) && !(await ports.mayTransfer(ports.restrictedZone ?? "", client));
         return isRefused ? codeReply(message, rcodes.refused) : await answer(bytes, request.transport);
       }
       case opcodes.notify:
-        return codeReply(message, await notifyCode(message, asker, ports));
+        return codeReply(message, await notifyCode(message, client, ports));
       case opcodes.update:
         return codeReply(message, await updateCode(request, ports));
       default:
@@ -121,17 +121,17 @@ export class RequestDispatcher {
   }
 
   async *#transferZone(request: Request, question: Message["questions"][number]): AsyncGenerator<Buffer> {
-    const { message, transport, addTsig, tsigLength, asker } = request;
+    const { message, transport, addTsig, tsigLength, client } = request;
     const { zones, ports } = this.#options;
     const { changesBetween } = ports;
     let version = ports.accessVersion();
-    if (question.class !== classes.in || !(await ports.mayTransfer(question.name, asker)))
+    if (question.class !== classes.in || !(await ports.mayTransfer(question.name, client)))
       return yield addTsig(this.#refused(message));
     let isTransferred = true;
     const tools = { zones, changesBetween, packed: this.#packed, pause: () => this.#schedule.next(0) };
     for await (const each of transferOut({ message, transport, room: tsigLength }, tools)) {
       const now = ports.accessVersion();
-      if (now !== version && !(await ports.mayTransfer(question.name, asker)))
+      if (now !== version && !(await ports.mayTransfer(question.name, client)))
         return yield addTsig(this.#refused(message));
       version = now;
       isTransferred = ((each[3] ?? 0) & 0xf) === rcodes.noError;
@@ -166,7 +166,7 @@ type Request = {
   readonly bytes: Buffer;
   readonly message: Message;
   readonly transport: Transport;
-  readonly asker: TransferClient;
+  readonly client: TransferClient;
   /** Of the TSIG record; empty without one. */
   readonly mac: string;
   readonly addTsig: AddTsig;
@@ -215,9 +215,9 @@ async function readRequest(
     if (message.edns !== undefined && message.edns.version !== 0) {
       return { reply: addTsig(codeReply(message, rcodes.badVers)) };
     }
-    const asker = { from, key: key?.name };
+    const client = { from, key: key?.name };
     const mac = checked.kind === "with-tsig" ? checked.signature : "";
-    return { bytes: plain, message, transport, asker, mac, addTsig, tsigLength: key ? tsigLength(key) : 0 };
+    return { bytes: plain, message, transport, client, mac, addTsig, tsigLength: key ? tsigLength(key) : 0 };
   } catch (error) {
     onTrouble(error);
     return { reply: refuseUnread(bytes, rcodes.servFail) };
@@ -232,13 +232,13 @@ function withTsig(reply: Buffer, { bytes, message, transport, addTsig, tsigLengt
   );
 }
 
-async function notifyCode(message: Message, asker: TransferClient, ports: TransferPorts): Promise<number> {
+async function notifyCode(message: Message, client: TransferClient, ports: TransferPorts): Promise<number> {
   const [question] = message.questions;
   if (question === undefined || message.questions.length > 1) return rcodes.formErr;
   // RFC 1996 section 3.8: a NOTIFY is only ever about an SOA.
   if (question.type !== types.soa) return rcodes.notImp;
   if (question.class !== classes.in) return rcodes.notAuth;
-  switch (await ports.notified(question.name, asker)) {
+  switch (await ports.notified(question.name, client)) {
     case "taken":
       return rcodes.noError;
     case "refused":
@@ -248,11 +248,11 @@ async function notifyCode(message: Message, asker: TransferClient, ports: Transf
   }
 }
 
-async function updateCode({ message, asker, mac }: Request, ports: TransferPorts): Promise<number> {
-  if (asker.key === undefined) return rcodes.refused;
+async function updateCode({ message, client, mac }: Request, ports: TransferPorts): Promise<number> {
+  if (client.key === undefined) return rcodes.refused;
   const request = readUpdate(message);
   if (typeof request === "number") return request;
-  return codeOf[await ports.update(request, asker, mac)];
+  return codeOf[await ports.update(request, client, mac)];
 }
 
 const codeOf: Readonly<Record<UpdateOutcome, number>> = {

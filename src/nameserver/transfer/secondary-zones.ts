@@ -63,11 +63,11 @@ export class Secondaries {
     this.#transfers = new ZoneQueue(options.atOnce ?? transferLimits(), runQueued);
   }
 
-  readonly notified = async (name: string, asker: TransferClient) => {
+  readonly notified = async (name: string, client: TransferClient) => {
     const zone = await this.#options.ports.secondaryZone(name);
     if (zone === undefined) return "not-ours";
-    const from = unmapped(asker.from);
-    if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === asker.key))) return "refused";
+    const from = unmapped(client.from);
+    if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === client.key))) return "refused";
     this.#notified.add(name);
     this.#ask(name);
     return "taken";

@@ -89,11 +89,11 @@ function lowered(bytes: Buffer, end: number): string {
 }
 
 function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malformed" {
-  const behind = bytes.length - end;
+  const restLength = bytes.length - end;
   const counts = (u16(bytes, 8) << 16) | u16(bytes, 10);
-  if (counts === 0) return behind === 0 ? undefined : "malformed";
-  if (counts === 1 && behind >= bareOptLength && isOpt(bytes, end, behind - bareOptLength)) {
-    if (behind > bareOptLength && readQueryOptions(bytes, end + bareOptLength) === "malformed") return "malformed";
+  if (counts === 0) return restLength === 0 ? undefined : "malformed";
+  if (counts === 1 && restLength >= bareOptLength && isOpt(bytes, end, restLength - bareOptLength)) {
+    if (restLength > bareOptLength && readQueryOptions(bytes, end + bareOptLength) === "malformed") return "malformed";
     return {
       udpSize: u16(bytes, end + 3),
       version: byteAt(bytes, end + 6),

@@ -84,7 +84,7 @@ export class Reporter {
   }
 
   #source(source: string, reading: SourceReading): void {
-    if (reading.kind === "report") this.#fine(`source ${source}`, { source }, "addresses can be read again");
+    if (reading.kind === "report") this.#recovered(`source ${source}`, { source }, "addresses can be read again");
     else this.#failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
   }
 
@@ -109,7 +109,7 @@ export class Reporter {
   }
 
   #over({ key, displayName: name }: ManagedRecord): void {
-    this.#fine(key, { name }, "the problem with this record is over");
+    this.#recovered(key, { name }, "the problem with this record is over");
   }
 
   #postponed({ record: { key, displayName: name }, plan }: UpdateResult, { what, because }: Summary): void {
@@ -125,13 +125,13 @@ export class Reporter {
   }
 
   #confirmed(key: string, name: string, confirmation: Confirmation): void {
-    if (confirmation.kind === "confirmed") return this.#fine(key, { name }, "DNS returns the new address");
+    if (confirmation.kind === "confirmed") return this.#recovered(key, { name }, "DNS returns the new address");
     const fields = { name, ...textsOf(confirmation) };
     this.#failing(key, fields, "DNS does not return the new address", `confirm ${confirmation.because}`);
   }
 
   #stateFile(unsaved: string | undefined): void {
-    if (unsaved === undefined) return this.#fine("state", {}, "the state file can be written again");
+    if (unsaved === undefined) return this.#recovered("state", {}, "the state file can be written again");
     const because = `${unsaved}: after a restart, unchanged addresses would be written again`;
     const fields = { because, todo: "free disk space or fix the permissions" };
     this.#failing("state", fields, "the state file cannot be written");
@@ -153,7 +153,7 @@ export class Reporter {
     this.#emit({ kind: "failing", key, cause, fields, message });
   }
 
-  #fine(key: string, fields: Notice["fields"], message: string): void {
+  #recovered(key: string, fields: Notice["fields"], message: string): void {
     if (this.#failures.delete(key)) this.#emit({ kind: "over", key, fields, message });
   }
 

@@ -223,7 +223,7 @@ class StoreFile {
       planning: (connection, presigned) => planningOf(this.#planOptions, rule, running)(connection, presigned),
     };
     const account = accountOf(rule);
-    // The action of a write that runs is known only here.
+    // Only this thread knows the action of a write that takes long.
     const isSent = running === undefined && (command.parts ?? 0) <= mostParts;
     const done = await this.#queue.commit(
       () => writeSmall(this.main, write, direct, this.#limits),
@@ -304,7 +304,7 @@ class StoreFile {
   #foreignCommit(): void {
     // This is called in the middle of a read, and listeners read too, so they are called later.
     if (!this.#thread?.isStarted) setImmediate(this.accessChanged);
-    // Most commits are our own thread's, which knows the others'.
+    // Most of these are commits of our own writer thread; only it can tell those of other processes.
     else this.#checkTimer ??= setTimeout(() => this.checkForOthers(), checkEvery).unref();
   }
 

@@ -246,7 +246,7 @@ export class WriteQueue {
     const { thread, threadFrom = 2 } = this.#options;
     const commands = writes.reduce((sum, { job }) => (job?.kind === "command" ? sum + 1 : sum), 0);
     this.#crowded = commands >= threadFrom ? crowdedFor : Math.max(0, this.#crowded - 1);
-    // What the thread alone knows must be asked there.
+    // Once the thread runs, only it can tell commits of other processes from its own.
     const isCheck = writes.some(({ job }) => job?.kind === "check-commits") && thread?.isStarted === true;
     if (thread === undefined || (this.#crowded === 0 && !isCheck)) return [];
     return writes.every(({ job }) => job !== undefined) ? writes : writes.filter(({ job }) => job !== undefined);
