@@ -263,7 +263,7 @@ export type LoggedRow = Omit<LoggedChange, "change"> & {
 export type LogPlace = { readonly position: number; readonly link: string };
 
 /**
- * Where a reader of the log stopped. It has read further if it was not `isLast`. `timeline`: the database's at that
+ * Where a reader of the log stopped. `isLast`: it has read no further than this. `timeline`: the database's at that
  * time.
  */
 export type LeftPlace = LogPlace & { readonly timeline: string; readonly isLast: boolean };

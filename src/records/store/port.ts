@@ -96,8 +96,9 @@ export type RecordStore = StoreParts & {
   readonly logEnd: () => Promise<LogPlace>;
   /** The rows after a place, oldest first; or what is needed to continue here, if the place is not in this log. */
   readonly logFrom: (place: LogPlace, limit: number) => Promise<readonly LinkedRow[] | OtherHistory>;
-  /** Another value after a standby took over; empty if that cannot happen. `lostSince`: while a reader was stopped. */
+  /** Another value after a standby took over; empty if that cannot happen. */
   readonly timeline: () => Promise<string>;
+  /** What the log has lost while a reader was stopped; undefined if nothing. */
   readonly lostSince: (left: LeftPlace) => Promise<OtherHistory | undefined>;
   /** The changes of an account, newest first, among the latest rows of its log. */
   readonly latestChanges: (account: number, query: LatestQuery) => Promise<LatestChanges>;
@@ -374,8 +375,8 @@ export type OtherHistory = {
 };
 
 /**
- * `rows` are the added rows, if they are known without reading; their positions are contiguous. Rows of other writers
- * may be missing before them: there are none if `after` is the last place that the listener knows.
+ * `rows` are the added rows, if they are known without reading; their positions are contiguous. There may be rows of
+ * other writers before them, unless `places.after` is the last place that the listener knows.
  */
 export type ChangeListener = (rows?: readonly LoggedRow[], places?: AddedPlaces) => void;
 

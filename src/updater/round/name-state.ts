@@ -30,10 +30,11 @@ export type NameState =
 export type NameEvent =
   /** Its source was read, or something was due. */
   | { readonly kind: "planned"; readonly update: PlannedUpdate }
-  /** Its turn in the queue came: the service may be asked, must not be asked yet, or we are shutting down. */
+  /** Its turn in the queue came, and it is being sent. */
   | { readonly kind: "dequeued" }
-  /** `fault`: the service is down, as another name has found. */
+  /** Its turn came, but the service must not be asked yet. `fault`: it is down, as another name has found. */
   | { readonly kind: "postponed"; readonly wait: ServiceWait; readonly fault?: TargetFault }
+  /** Its turn came, but we are shutting down. */
   | { readonly kind: "stopped" }
   /** The service refused to write it together with others, perhaps because of one of those. */
   | { readonly kind: "write-alone" }

@@ -101,17 +101,17 @@ export class SourceReader {
     if (reading.kind !== "report") return this.#stopPushing(onNews);
     this.#isPushing = true;
     this.#note(reading);
-    this.#tell(onNews);
+    this.#announce(onNews);
   }
 
   #stopPushing(onNews: () => void): void {
     if (!this.#isPushing) return;
     this.#isPushing = false;
-    this.#tell(onNews);
+    this.#announce(onNews);
   }
 
-  /** A caller that waits for the poll continues with what was pushed. */
-  #tell(onNews: () => void): void {
+  /** Ends a poll under way: whoever waits for it gets what was pushed. Without a poll, the caller's loop is woken. */
+  #announce(onNews: () => void): void {
     if (this.#poll) this.#poll.obsolete.abort();
     else onNews();
   }
