@@ -38,6 +38,13 @@ const whatIsAtTheEndOf = `(text) => {
   return line.contains(there) ? "in view" : "hidden at " + bottom + " of " + innerHeight;
 }`;
 
+/** The last button that Tab reached, if something else is in front of its middle. */
+const coveredFocus = `(() => {
+  const { left, top, width, height } = document.activeElement.getBoundingClientRect();
+  const there = document.elementFromPoint(left + width / 2, top + height / 2);
+  return document.activeElement.contains(there) ? null : document.activeElement.ariaLabel;
+})()`;
+
 describe("a new dynamic name", () => {
   it("by keyboard: the settings for a FRITZ!Box work as they are shown, and the first update appears", async () => {
     await walkTo(page, `${rig.url}/`);
@@ -58,6 +65,15 @@ describe("a new dynamic name", () => {
       await page.setViewportSize(size);
       expect(await page.evaluate(`(${whatIsAtTheEndOf})("Waiting for the first update")`)).toBe("in view");
     }
+    // As after an import: a toast stays for a minute.
+    await page.evaluate('document.querySelector(".toasts").classList.remove("empty")');
+    await page.setViewportSize(phone);
+    for (const label of ["Update URL", "Domain name", "User name", "Password"]) {
+      await page.getByRole("button", { name: `Copy ${label}` }).focus();
+      expect(await page.evaluate(coveredFocus)).toBeNull();
+    }
+    await page.evaluate('document.querySelector(".toasts").classList.add("empty")');
+    await page.setViewportSize(wide);
     expect(await asFritzBox("203.0.113.5", "2001:db8::5")).toBe("good 203.0.113.5,2001:db8::5\n");
     await page.getByText("attic.harbour.example → 203.0.113.5, 2001:db8::5").waitFor();
     expect(page.complaints).toEqual([]);
