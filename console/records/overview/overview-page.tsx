@@ -13,6 +13,7 @@ import { WithCode } from "../../shared/with-code.tsx";
 import { zoneAddress } from "../zones/zone-address.ts";
 import { ZoneList } from "../zones/zone-list.tsx";
 import { AttentionList } from "./attention-list.tsx";
+import { byOtherClient } from "./client-words.ts";
 import { ExamplesPart } from "./examples-part.tsx";
 import { LatestWrites } from "./latest-writes.tsx";
 import { useShownFirst } from "./shown-first.tsx";
@@ -121,7 +122,7 @@ function State(props: { readonly name: MovingName; readonly updater: boolean }) 
     name: { state, moves },
     updater,
   } = props;
-  if (state === null) return updater ? `${counted(moves, "address change")}, not by this updater` : moves;
+  if (state === null) return updater ? byOtherClient(moves) : moves;
   if (state.paused) return <span className="quiet">paused</span>;
   if (state.ok) return <span className="good">up to date</span>;
   return (

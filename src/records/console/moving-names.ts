@@ -13,29 +13,40 @@ export type LoggedSetRow = LoggedChange & {
 
 const isOfSet = (logged: LoggedChange): logged is LoggedSetRow => logged.change.kind !== "settings";
 
-/** The A and AAAA sets that exist and whose address a program has changed, the latest first. */
-export function movingNames(changes: readonly LoggedChange[]): readonly MovingName[] {
+/**
+ * The A and AAAA sets that exist and whose address a program has changed, the latest first. Those of a name that a
+ * token is made for (`isMadeFor`) count from their first address on.
+ */
+export function movingNames(
+  changes: readonly LoggedChange[],
+  isMadeFor: (zone: string, owner: string) => boolean,
+): readonly MovingName[] {
   const ofSets = changes.filter(isOfSet);
   const gone = goneZones(ofSets);
   const bySet = Map.groupBy(
     ofSets.filter(({ zone, change }) => isAddress(change.type) && !gone.has(zone)),
     ({ zone, change }) => `${zone}/${change.owner}/${change.type}`,
   );
-  return [...bySet.values()].flatMap((its) => nameOf(its) ?? []);
+  return [...bySet.values()].flatMap((its) => nameOf(its, isMadeFor) ?? []);
 }
 
 /** A zone begins and ends with its SOA set. */
 const goneZones = (changes: readonly LoggedSetRow[]): ReadonlySet<number> =>
   new Set(changes.filter(({ change }) => change.type === "SOA" && change.after === null).map(({ zone }) => zone));
 
-function nameOf(changes: readonly LoggedSetRow[]): MovingName | undefined {
+function nameOf(
+  changes: readonly LoggedSetRow[],
+  isMadeFor: (zone: string, owner: string) => boolean,
+): MovingName | undefined {
   const moves = changes.filter(({ change: { before, after } }) => before && after && !sameValues(before, after));
-  // A record that only people edit in the console is no dynamic name.
-  if (moves.every(({ actor }) => isByHand(actor))) return undefined;
-  const [[latest], [move]] = [changes, moves];
+  const [latest] = changes;
   const now = latest?.change.after;
-  if (latest === undefined || move === undefined || now === null || now === undefined) return undefined;
+  if (latest === undefined || now === null || now === undefined) return undefined;
   const { zoneName: zone, change } = latest;
+  const written = isMadeFor(zone, change.owner) ? changes : moves;
+  // A record that only people edit in the console is no dynamic name.
+  if (written.every(({ actor }) => isByHand(actor))) return undefined;
+  const move = moves[0] ?? latest;
   return {
     name: absoluteName(change.owner, zone),
     type: change.type === "AAAA" ? "AAAA" : "A",

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createZoneIn } from "../../../test/rig/store/write.ts";
+import { hashSecret } from "../../access/secret.ts";
 import type { Attention } from "../../contract/overview.ts";
 import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import { wholeAccount } from "../../core/may.ts";
@@ -189,6 +190,15 @@ describe("the overview of an account", () => {
     actor = program;
     const { names } = await look();
     expect(names).toMatchObject([{ name: "home.example.org", changed: { by: "main (console)" }, moves: 2 }]);
+  });
+
+  it("has a name from its first address on if a token is made for it, as the page for a new dynamic name makes one", async () => {
+    await addZone("example.org");
+    const scope = { access: "write", zones: ["example.org"], sets: [{ owner: "home", types: ["A", "AAAA"] }] } as const;
+    await store.addToken({ account: actor.account, name: "router", scope, hash: hashSecret("x"), created: clock });
+    for (const each of ["home", "other"]) await put("example.org", each, "A", "192.0.2.1");
+    const { names } = await look();
+    expect(names).toMatchObject([{ name: "home.example.org", changed: { by: "token 1 (router)" }, moves: 0 }]);
   });
 
   it("has no name that is gone, alone or with its zone, and none of another account", async () => {

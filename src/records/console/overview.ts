@@ -2,6 +2,7 @@ import type { Attention, Example, MovingName, Overview } from "../../contract/ov
 import type { UpdaterState } from "../../contract/updater-page.ts";
 import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import type { Instant } from "../../core/instant.ts";
+import { isMadeFor } from "../../core/may.ts";
 import { ownerOf } from "../../core/names/name.ts";
 import type { LoggedChange, Token } from "../model.ts";
 import { secondaryTroubles } from "../queries/status.ts";
@@ -69,7 +70,8 @@ export const createOverview =
       readLatest(store, account),
     ]);
     const ownUpdater = isOwner ? updater() : undefined;
-    const moving = movingNames(changes).slice(0, most.names);
+    const isDynamic = (zone: string, owner: string) => tokens.some(({ scope }) => isMadeFor(scope, zone, owner));
+    const moving = movingNames(changes, isDynamic).slice(0, most.names);
     const kept = ownUpdater ? await keptNames(store, account, ownUpdater, moving) : { names: [], attention: [] };
     const listed = new Set(kept.names.map(({ name, type }) => `${name} ${type}`));
     const since = changes.at(-1);
