@@ -100,3 +100,15 @@ describe("a name that is typed", () => {
     expect(owner.ok ? [] : owner.faults.map((fault) => fault.message).join()).toContain(message);
   });
 });
+
+describe("a value with an empty field", () => {
+  it.for([
+    ["MX", ["70000", ""], { "0.0": expect.stringContaining("65535"), "0.1": "required" }],
+    ["MX", ["", "mail.example.org."], { "0.0": "required" }],
+    ["MX", ["10", ""], { "0.1": "required" }],
+    ["SRV", ["1", "", "99999", ""], { "0.1": "required", "0.2": expect.stringContaining("65535"), "0.3": "required" }],
+  ] as const)("says what is wrong in the others too: %s %j", ([type, texts, expected]) => {
+    const draft = { ...emptyDraft(type, "@"), values: [{ ...emptyDraft(type).values[0], texts }] };
+    expect(Object.fromEntries(checkDraft(draft as never, "example.org", []).faults)).toEqual(expected);
+  });
+});

@@ -10,7 +10,7 @@ import { faultInWords } from "../../../src/core/result.ts";
 import { shownFaults } from "../shown-faults.ts";
 import { typedTtl, typedTtlFault } from "./ttl.ts";
 import { typedOwner } from "./typed-owner.ts";
-import { joinValue, splitValue } from "./value-fields.ts";
+import { fieldsOf, joinValue, splitValue } from "./value-fields.ts";
 
 /** A set as the form has it: everything is text until it is checked. */
 export type SetDraft = {
@@ -185,16 +185,16 @@ function readValue(
   const rdata = parseRdata(type, value, zone);
   if (rdata.ok) return { value, rdata: rdata.value.text, comment };
   const { fields } = definitionOf(type);
+  const examples = fieldsOf(type);
+  const isBlank = fields.map(({ kind }, i) => fields.length > 1 && kind.takes !== "rest" && !texts[i]?.trim());
   // The parser skips an empty field and would read the next one in its place.
-  const blank = fields.flatMap(({ kind }, i) => (kind.takes !== "rest" && !texts[i]?.trim() ? [i] : []));
-  if (fields.length > 1 && blank.length > 0) {
-    for (const i of blank) faults.set(`${at}.${i}`, "required");
-    return undefined;
-  }
-  for (const { where, message } of rdata.faults) {
+  const filled = fields.map((_, i) => (isBlank[i] ? examples[i]?.example : texts[i]) ?? "");
+  const rest = isBlank.includes(true) ? parseRdata(type, joinValue(type, filled), zone) : rdata;
+  for (const { where, message } of rest.ok ? [] : rest.faults) {
     const field = fields.findIndex(({ name }) => where.endsWith(`.${name}`));
     faults.set(`${at}.${Math.max(0, field)}`, message);
   }
+  for (const [i, blank] of isBlank.entries()) if (blank) faults.set(`${at}.${i}`, "required");
   return undefined;
 }
 
