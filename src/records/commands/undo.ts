@@ -115,7 +115,7 @@ function* undoingIn(
   for (const change of changes) {
     const [before, after] = [atSerial(change.before, zone), atSerial(change.after, zone)];
     const key = setKey(change.owner, change.type);
-    if (!sameOrNone(before, current.get(key))) faults.push(changedSince(`${change.owner}/${change.type}`));
+    if (!sameOrNone(before, current.get(key))) faults.push(changedSince(`${change.owner} ${change.type}`));
     if (change.type === "SOA" && after === undefined) faults.push(zoneStays);
     if (after === undefined) sets.delete(key);
     else sets.set(key, after);

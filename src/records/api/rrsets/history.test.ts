@@ -135,7 +135,7 @@ describe("POST …/history/{serial}/undo", () => {
     const serial = await serialOf(zone);
     await call("POST", `${path}/actions/change_ttl`, { ttl: 90 });
     const { status, error } = await undo(zone, serial);
-    expect([status, error.code, error.message]).toEqual([409, "conflict", "www/A changed again after this write"]);
+    expect([status, error.code, error.message]).toEqual([409, "conflict", "www A changed again after this write"]);
     await call("POST", `/zones/${zone.id}/actions/change_ttl`, { ttl: 600 });
     const settings = await serialOf(zone);
     await call("POST", `/zones/${zone.id}/actions/change_ttl`, { ttl: 700 });
