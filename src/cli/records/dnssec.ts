@@ -108,16 +108,15 @@ export async function dnssecStatus(
   if (typed === undefined) return await withStore(options, io, (store) => listZones(store, options, io));
   return await withZone(typed, options, io, async (zone, { store }) => {
     const { dnssec } = zone.settings;
-    if (options.json) io.out(`${JSON.stringify(forPrograms(zone), null, 2)}\n`);
+    if (options.json) io.out(`${JSON.stringify(await forPrograms(store, zone), null, 2)}\n`);
     else if (dnssec === undefined) io.out(`${zone.name} is not signed.\n`);
-    else {
-      const { stage, since, parentSince = since } = dnssec;
-      const ends = stageEnd(stage, parentSince, await longestInCaches(store, zone, Date.now()));
-      io.out(statusText(zone, dnssec, ends));
-    }
+    else io.out(statusText(zone, dnssec, await endOfStage(store, zone, dnssec)));
     return 0;
   });
 }
+
+const endOfStage = async (store: RecordStore, zone: Zone, { stage, since, parentSince = since }: ZoneSigning) =>
+  stageEnd(stage, parentSince, await longestInCaches(store, zone, Date.now()));
 
 async function listZones(
   store: RecordStore,
@@ -129,7 +128,8 @@ async function listZones(
     zones.push(...page);
     page = await store.signedZones(page.at(-1)?.number ?? 0, 500);
   }
-  if (options.json) io.out(`${JSON.stringify(zones.map(forPrograms), null, 2)}\n`);
+  if (options.json)
+    io.out(`${JSON.stringify(await Promise.all(zones.map((zone) => forPrograms(store, zone))), null, 2)}\n`);
   else if (zones.length === 0)
     io.out(`No zone is signed yet; sign one with: ${io.program} dnssec on ${await sameStore(options, io)} ZONE\n`);
   else
@@ -198,37 +198,45 @@ function statusText({ name }: Zone, signing: ZoneSigning, ends: Instant | undefi
   return `${lines.join("\n")}\n`;
 }
 
-const forPrograms = ({ name, settings: { dnssec } }: Zone) => ({
-  zone: name,
-  signed: dnssec !== undefined,
-  ...(dnssec && {
-    stage: dnssec.stage,
-    denial: dnssec.denial,
-    since: new Date(dnssec.since).toISOString(),
-    meaning: stageInWords(dnssec),
-    parentFault: dnssec.parentFault
-      ? {
-          kind: dnssec.parentFault.kind,
-          text: faultInWords(dnssec.parentFault),
-          since: new Date(dnssec.parentFault.since).toISOString(),
-        }
-      : null,
-    keys: dnssec.keys.map((key) => ({
-      tag: key.tag,
-      algorithm: key.algorithm,
-      published: key.shown,
-      signs: key.signs,
-      dsWanted: isDsWanted(key, dnssec.stage),
-      ds: dsText(key, name),
-      dnskey: dnskeyText(key),
-      created: new Date(key.created).toISOString(),
-    })),
-    otherKeys: (dnssec.others ?? []).map((key) => ({
-      tag: key.tag,
-      algorithm: key.algorithm,
-      dsWanted: mayBeInParent(key),
-      dnskey: dnskeyText(key),
-      added: new Date(key.added).toISOString(),
-    })),
-  }),
-});
+async function forPrograms(store: RecordStore, zone: Zone) {
+  const {
+    name,
+    settings: { dnssec },
+  } = zone;
+  const ends = dnssec && (await endOfStage(store, zone, dnssec));
+  return {
+    zone: name,
+    signed: dnssec !== undefined,
+    ...(dnssec && {
+      stage: dnssec.stage,
+      denial: dnssec.denial,
+      since: new Date(dnssec.since).toISOString(),
+      until: ends === undefined ? null : new Date(ends).toISOString(),
+      meaning: stageInWords(dnssec),
+      parentFault: dnssec.parentFault
+        ? {
+            kind: dnssec.parentFault.kind,
+            text: faultInWords(dnssec.parentFault),
+            since: new Date(dnssec.parentFault.since).toISOString(),
+          }
+        : null,
+      keys: dnssec.keys.map((key) => ({
+        tag: key.tag,
+        algorithm: key.algorithm,
+        published: key.shown,
+        signs: key.signs,
+        dsWanted: isDsWanted(key, dnssec.stage),
+        ds: dsText(key, name),
+        dnskey: dnskeyText(key),
+        created: new Date(key.created).toISOString(),
+      })),
+      otherKeys: (dnssec.others ?? []).map((key) => ({
+        tag: key.tag,
+        algorithm: key.algorithm,
+        dsWanted: mayBeInParent(key),
+        dnskey: dnskeyText(key),
+        added: new Date(key.added).toISOString(),
+      })),
+    }),
+  };
+}
