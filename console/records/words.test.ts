@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { counted } from "../shared/counted.ts";
 import { noAnswer } from "../shared/live/request.ts";
-import { durationInWords } from "../shared/time/words-of-time.ts";
+import { durationInWords, minutesInWords } from "../shared/time/words-of-time.ts";
 import { inOrder, linesOf, undoInWords, verbOf } from "./history/describe-change.ts";
+import { byOtherClient } from "./overview/client-words.ts";
 import { scopeInWords } from "./tokens/scope-in-words.ts";
 import { snippetsFor } from "./tokens/token-snippets.ts";
 
@@ -32,6 +33,13 @@ describe("in words", () => {
   });
 
   it.for([
+    [0, "kept by another client"],
+    [3, "kept by another client, 3 address changes"],
+  ] as const)("a dynamic name that the updater does not have, after %d changes", ([changes, words]) => {
+    expect(byOtherClient(changes)).toBe(words);
+  });
+
+  it.for([
     [400, "a moment"],
     [1_000, "1 second"],
     [90_000, "1 minute 30 seconds"],
@@ -39,6 +47,14 @@ describe("in words", () => {
     [90_061_000, "1 day 1 hour"],
   ] as const)("%d ms", ([milliseconds, words]) => {
     expect(durationInWords(milliseconds)).toBe(words);
+  });
+
+  it.for([
+    [45_000, "45 seconds"],
+    [713_000, "11 minutes"],
+    [3_659_000, "1 hour"],
+  ] as const)("%d ms, which last on", ([milliseconds, words]) => {
+    expect(minutesInWords(milliseconds)).toBe(words);
   });
 
   it("no response: what is known about the change", () => {

@@ -5,7 +5,7 @@ import type { Published, UpdaterDecision } from "../../src/contract/updater-page
 import { Problem } from "../shared/live/problem.tsx";
 import { NameText } from "../shared/name-text.tsx";
 import { useNow, When } from "../shared/time/when.tsx";
-import { durationInWords } from "../shared/time/words-of-time.ts";
+import { minutesInWords } from "../shared/time/words-of-time.ts";
 import { WithCode } from "../shared/with-code.tsx";
 import { AddressStrip } from "./address-strip.tsx";
 import { type NamedRecords, type NameState, stateOf, typeOf, worstTone } from "./group-names.ts";
@@ -100,7 +100,7 @@ function FamilyLine({ record, published, decisions, putBack }: Shared & { readon
           {why !== undefined && <WithCode text={`: ${why}`} />}
         </span>{" "}
         {state.tone === "in-step" && storedAt !== null && (
-          <span className="quiet nowrap">for {durationInWords(now - Date.parse(storedAt))}</span>
+          <span className="quiet nowrap">for {minutesInWords(now - Date.parse(storedAt))}</span>
         )}
       </p>
       {state.drifted && <PutBack address={wanted} putBack={() => putBack(name)} />}

@@ -19,6 +19,10 @@ export function durationInWords(milliseconds: number): string {
   return parts.length === 0 ? "a moment" : parts.join(" ");
 }
 
+/** Without seconds after the first minute: pages are not drawn again every second. */
+export const minutesInWords = (milliseconds: number): string =>
+  durationInWords(milliseconds < 60_000 ? milliseconds : milliseconds - (milliseconds % 60_000));
+
 export function agoInWords(at: number, now: number): string {
   return now - at < 5_000
     ? "just now"
