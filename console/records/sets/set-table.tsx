@@ -1,4 +1,4 @@
-import { Group } from "@mantine/core";
+import { Group, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useDeferredValue, useEffect, useMemo, useState } from "react";
@@ -98,6 +98,7 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
       <Problem error={error} retry={retry} />
       {isSlow && <ServiceGoneNote />}
       <AboveSets {...{ zone, sets, rows, whole, selected, narrow }} failed={error !== null} onSelect={setSelected} />
+      {sets === undefined && error === null && !isSlow && <Skeleton h={240} mt="xs" aria-hidden />}
       {sets && whole && rows.length === 0 ? (
         <NoMatch text={wanted.trim()} type={type} onClear={showAll} />
       ) : (
