@@ -224,7 +224,7 @@ function checkAbilities(
     fault({ code: "cannot-set-ttl", message, todo: "remove `ttl:`; the service chooses it" }, "ttl");
   }
   if (ttl !== undefined && can?.lowestTtl !== undefined && ttl < can.lowestTtl) {
-    const message = `a TTL of ${ttl} is too short: the API ${api} takes at least ${can.lowestTtl} seconds`;
+    const message = `a TTL of ${ttl} is too short: the record service takes at least ${can.lowestTtl} seconds`;
     fault({ code: "ttl-too-short", message, todo: `write ${can.lowestTtl} or more, or leave it out` }, "ttl");
   }
   if (entryFamilies.includes("ipv6") && can?.ipv6 === false) {
