@@ -39,6 +39,18 @@ describeProvider({
       expect(rig.server.asked.filter(({ method }) => method !== "GET")).toHaveLength(1);
     });
 
+    it("is not done if somebody adds a value between the read and the write", async () => {
+      for (const held of [["www 300 A 192.0.2.1"], []]) {
+        cloudflare.fill(held);
+        rig.instead = async (asked) => {
+          if (asked.method !== "GET") cloudflare.add({ name: "www", type: "A", ttl: 300, value: "192.0.2.9" });
+          return undefined;
+        };
+        const outcomes = await rig.provider.write("example.org", changesFor(["www 300 A 192.0.2.2"]), never);
+        expect(outcomes).toMatchObject([{ kind: "unknown" }]);
+      }
+    });
+
     it("asks for the id of the zone again when it has another token, which may be that of another account", async () => {
       let token = secret;
       const trust = { kind: "system" } as const;

@@ -44,6 +44,7 @@ describeTarget({
       expect(rig.server.asked.map(({ method, body }) => `${method} ${body}`)).toEqual([
         "GET ",
         'PATCH {"content":"9.9.9.9"}',
+        "GET ",
       ]);
     });
 
@@ -60,7 +61,7 @@ describeTarget({
     });
   },
   http: {
-    calls: 3,
+    calls: 4,
     error: (status, message) => ({
       status,
       body: { success: false, errors: [{ code: 1000, message }], messages: [], result: null },

@@ -158,7 +158,10 @@ const listed = <T extends { readonly id: string }>(
 
 type Changes = readonly ProviderSetChange<readonly RecordRef[]>[];
 
-/** One operation has a call of its own, whose answer is the record; several are one transaction. */
+/**
+ * One operation has a call of its own; several are one transaction. The answers have single records, and not what
+ * somebody else has added to the set meanwhile: a read after the write shows that.
+ */
 async function send(
   api: JsonApi,
   path: string,
@@ -182,19 +185,11 @@ async function send(
   }
   const { id, ...content } = patched ?? { id: "" };
   if (!patched && !posted) return { kind: "accepted", value: [] };
-  const written = patched
-    ? await api.send("PATCH", `${path}/${id}`, content, [200], signal)
-    : await api.send("POST", path, posted, [200], signal);
-  if (written.kind !== "accepted") return written;
-  const { result } = written.value;
-  return {
-    kind: "accepted",
-    value: changes.map(({ set, content: wanted }) => {
-      const isIt =
-        isRecord(result) && isOf(set)(result) && (!patched || result.id === id) && wanted?.values.length === 1;
-      return isIt ? currentSetOf([result]) : undefined;
-    }),
-  };
+  return withoutSets(
+    patched
+      ? await api.send("PATCH", `${path}/${id}`, content, [200], signal)
+      : await api.send("POST", path, posted, [200], signal),
+  );
 }
 
 const withoutSets = (written: WriteAnswer<unknown>): WriteAnswer<readonly undefined[]> =>
