@@ -7,9 +7,9 @@ import { type Actor, permissionsAt, placeOf } from "../queries/permitted-view.ts
 import type { Command, RecordStore, SetPlace } from "../store/port.ts";
 import { changedBy } from "./after-write.ts";
 import { isReadableContent, planSet } from "./plan-set.ts";
-import { byProvider, theirsByRule } from "./publish-rule.ts";
+import { theirsByRule } from "./publish-rule.ts";
 import { contentOf, isProviders, shownState, ttlsOf } from "./set-state.ts";
-import { allRows, keyOf } from "./theirs.ts";
+import { allRows, byProvider, keyOf } from "./theirs.ts";
 
 /** Milliseconds. */
 const longestWait = 30_000;
@@ -52,11 +52,16 @@ export function confirming(store: RecordStore, options: Options): RecordStore {
 type Limited = Options & { readonly longest: number };
 
 async function runConfirmed<T>(store: RecordStore, actor: Actor, run: () => Promise<T>, options: Limited): Promise<T> {
-  const before = await store.lastChange();
+  const zones = await store.publishedZones(actor.account);
+  const published = new Set(zones.filter(([zone]) => zone.settings.published).map(([zone]) => zone.number));
+  const before = { position: await store.lastChange(), published };
   const result = await run();
   if (!isRefused(result)) await confirm(store, actor, before, options);
   return result;
 }
+
+/** What was there before the write: the end of the log, and the zones that were published. */
+type Before = { readonly position: number; readonly published: ReadonlySet<number> };
 
 /** Nothing was written, and the caller learns why. */
 function isRefused(result: unknown): boolean {
@@ -72,12 +77,13 @@ function confirmer(command: Command): Actor | undefined {
   return actor?.scope?.confirm === "provider" ? actor : undefined;
 }
 
-async function confirm(store: RecordStore, actor: Actor, before: number, options: Limited): Promise<void> {
-  const wanted = await writtenSince(store, actor, before);
+async function confirm(store: RecordStore, actor: Actor, before: Before, options: Limited): Promise<void> {
+  const wanted = await writtenSince(store, actor, before.position);
   const { longest } = options;
   const end = performance.now() + longest;
   for (const [number, places] of wanted) {
-    if (!(await store.zoneBy(actor.account, { number }))?.settings.published) continue;
+    const isForProvider = before.published.has(number) && !isEnd(places);
+    if (!isForProvider && !(await store.zoneBy(actor.account, { number }))?.settings.published) continue;
     while (!(await isPublished(store, actor, number, places))) {
       if (performance.now() > end)
         throw new StoreBusy(`it is stored, but not at the provider after ${longest / 1_000} seconds`, {
@@ -85,10 +91,14 @@ async function confirm(store: RecordStore, actor: Actor, before: number, options
         });
       await news(options);
     }
-    if (places !== undefined && (await isTakenSince(store, actor, number, places, before)))
+    if (places !== undefined && (await isTakenSince(store, actor, number, places, before.position)))
       throw new NotPublished(`stored, but replaced: ${theirsByRule}`);
   }
 }
+
+/** The actor has ended the publication, or deleted the zone. */
+const isEnd = (places: readonly SetPlace[] | undefined): boolean =>
+  places !== undefined && (places.length === 0 || places.some(({ type }) => type === "SOA"));
 
 /** Whether the drift rule of the zone has replaced one of these sets after the actor wrote it. */
 async function isTakenSince(
