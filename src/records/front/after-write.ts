@@ -4,7 +4,7 @@ import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
 import type { LoggedChange, PublishedContent, PublishedSet, Zone } from "../model.ts";
 import type { RecordStore, SetPlace } from "../store/port.ts";
-import { contentIn, keyOf } from "./theirs.ts";
+import { byProvider, contentIn, keyOf } from "./theirs.ts";
 
 /** The provider refuses this set or a part of it, not everything. */
 export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifted" }>): boolean =>
@@ -137,19 +137,26 @@ export class LateRequests {
 const rowsAtOnce = 1_000;
 
 /**
- * The sets that these writes have changed, by their serials. Reads the history once, back to the oldest of them; the
- * rows of a write are contiguous in it.
+ * The sets that these writes have changed, by their serials; and by which write the rule of the zone has replaced a set
+ * since. Reads the history once, back to the oldest of them; the rows of a write are contiguous in it.
  */
 export async function changedIn(
   store: Pick<RecordStore, "historyOf">,
   zone: Zone,
   serials: readonly number[],
   withDefault: readonly SetPlace[],
-): Promise<ReadonlyMap<number, readonly SetPlace[]>> {
+): Promise<{
+  readonly changed: ReadonlyMap<number, readonly SetPlace[]>;
+  readonly replaced: ReadonlyMap<string, number>;
+}> {
   const found = new Map<number, Map<string, SetPlace>>();
+  const replaced = new Map<string, number>();
   const wanted = new Set(serials);
   for (let before: number | undefined, isEnd = wanted.size === 0; !isEnd; await nextTurn()) {
     const rows = await store.historyOf(zone, { before, limit: rowsAtOnce });
+    for (const { actor, serial, change } of rows)
+      if (actor.startsWith(byProvider) && "owner" in change && !replaced.has(keyOf(change)))
+        replaced.set(keyOf(change), serial);
     for (const { serial, change } of rows.filter((row) => wanted.has(row.serial))) {
       const places = found.get(serial) ?? new Map<string, SetPlace>();
       found.set(serial, places);
@@ -159,7 +166,7 @@ export async function changedIn(
     before = last?.position;
     isEnd = rows.length < rowsAtOnce || (found.size === wanted.size && !wanted.has(last?.serial ?? 0));
   }
-  return new Map([...found].map(([serial, places]) => [serial, [...places.values()]]));
+  return { changed: new Map([...found].map(([serial, places]) => [serial, [...places.values()]])), replaced };
 }
 
 /**

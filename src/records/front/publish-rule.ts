@@ -22,7 +22,7 @@ import { newRecordIds } from "../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../queries/permitted-view.ts";
 import type { ActDecision, ActRule, RecordStore, WriteView } from "../store/port.ts";
 import { type DefaultTtls, isProviders } from "./set-state.ts";
-import { contentIn } from "./theirs.ts";
+import { byProvider, contentIn } from "./theirs.ts";
 
 export type TakenSet = { readonly owner: string; readonly type: RecordType; readonly content: PublishedContent | null };
 
@@ -57,13 +57,13 @@ type TakingByRule = {
 };
 
 /**
- * Takes what the provider holds by the drift rule of the zone, without anybody's decision. False if that cannot be
- * stored here.
+ * Takes what the provider holds by the drift rule of the zone, without anybody's decision. Returns the serial of that
+ * write; undefined if that cannot be stored here.
  */
 export async function takeByRule(
   store: Pick<RecordStore, "run">,
   { zone, provider, rows, ttls: { here, there }, now }: TakingByRule,
-): Promise<boolean> {
+): Promise<number | undefined> {
   const take = rows.map(({ owner, type, theirs }): TakenSet => {
     const content = contentIn(theirs);
     return { owner, type, content: content && { ...content, ttl: content.ttl ?? there ?? here } };
@@ -72,11 +72,9 @@ export async function takeByRule(
   const taking = { kind: "publish-zone", action: "take_theirs", takesAll: false } as const;
   const command = { ...taking, actor, at: { number: zone.number }, take, parts: take.length, now };
   const acted = await store.run(command, publishZoneRule);
-  return typeof acted !== "string" && acted.result.kind === "done";
+  return typeof acted !== "string" && acted.result.kind === "done" ? acted.serial : undefined;
 }
 
-/** What was taken by rule was written by: no token is called that. */
-export const byProvider = "provider ";
 export const theirsByRule = "somebody changed this set at the provider, and the rule of the zone took that";
 
 export function publishZoneRule(command: PublishZone): ActRule<Done | NotDone> {

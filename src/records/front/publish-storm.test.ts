@@ -251,7 +251,9 @@ class Storm {
       publishedZone: async () => this.#note,
       providers: async () => [{ id: 1, replaced: 0 }],
       historyOf: async (_: Json, { before }: Json) =>
-        before === undefined ? [...this.#running].map(([serial, key]) => ({ serial, change: placeOf(key) })) : [],
+        before === undefined
+          ? [...this.#running].map(([serial, key]) => ({ serial, actor: "test", change: placeOf(key) }))
+          : [],
       replacePublishedSets: async (_: Json, changes: Json) => {
         living();
         const saved = changes.filter(
@@ -274,7 +276,7 @@ class Storm {
           if (!this.#touched.has(`${owner} ${type}`)) this.lost.push(`${owner} ${type}`);
           this.#write(`${owner} ${type}`, content);
         }
-        return { result: { kind: "done" } };
+        return { result: { kind: "done" }, serial: this.#serial };
       },
     };
   }

@@ -44,6 +44,8 @@ function rig(drift: DriftRule = "ask") {
     afterRead: () => {},
     /** Called while the provider reads a set. */
     whileRead: () => {},
+    /** Called while the provider lists its sets. */
+    whileListed: () => {},
     /** Called before a row is stored. */
     beforeSave: () => {},
     now: 1_000,
@@ -71,7 +73,7 @@ function rig(drift: DriftRule = "ask") {
         return [after];
       }),
     historyOf: async () => [
-      { position: 1, serial: 5, change: { kind: "settings", before: { ttl: 60 }, after: { ttl: 300 } } },
+      { position: 1, serial: 5, actor: "test", change: { kind: "settings", before: { ttl: 60 }, after: { ttl: 300 } } },
     ],
     endPublishing: async (_: number, serials: readonly number[], __: number, error?: string) => {
       state.ended.push(...serials);
@@ -98,6 +100,7 @@ function rig(drift: DriftRule = "ask") {
     },
     sets: async () => {
       const set = state.isHidden ? undefined : theirs();
+      state.whileListed();
       return { kind: "found", value: { sets: set ? [set] : [], unreadable: [] } };
     },
     zones: async () => ({ kind: "found", value: [{ id: "1", name: zone.name, ttl: 300 }] }),
@@ -351,7 +354,8 @@ test("the history is read once for all running actions, in parts, back to the ol
   const { state, store, work, publish } = rig();
   // Of 50 writes, 100 rows each.
   const log = Array.from({ length: 5_000 }, (_, at) => ({
-    ...{ position: 5_000 - at, serial: Math.ceil((5_000 - at) / 100), change: { owner: `n${at % 100}`, type: "A" } },
+    ...{ position: 5_000 - at, serial: Math.ceil((5_000 - at) / 100), actor: "test" },
+    change: { owner: `n${at % 100}`, type: "A" },
   }));
   const limits: number[] = [];
   Object.assign(store, {
@@ -426,6 +430,32 @@ test("what was read with a token that is replaced meanwhile does not count: it m
   expect(state.note.readAt).toBe(0);
 });
 
+test("a read of the zone counts for sets that wait too: a change that is undone before it is sent is not published", async () => {
+  const { rows, state, work, readAll } = rig();
+  rows.set("www A", { ...place, held, at: 0 });
+  work.add(1, [place]);
+  state.value = "192.0.2.2";
+  await readAll();
+  expect(stateOf(held, rows.get("www A"), ttls)).toBe("drifted");
+});
+
+test("what is stored about a set while the zone is read at the provider is newer than that read", async () => {
+  const { rows, state, readAll } = rig("theirs");
+  const second = { ttl: 300, values: ["192.0.2.2"] };
+  rows.set("www A", { ...place, held, at: 0 });
+  [state.there, state.value] = ["192.0.2.9", "192.0.2.2"];
+  // Another leader.
+  state.whileListed = () => rows.set("www A", { ...place, held: second, at: 5 });
+  await readAll();
+  expect(stateOf(second, rows.get("www A"), ttls)).toBe("published");
+  rows.clear();
+  state.there = "192.0.2.2";
+  // The zone is published at another provider.
+  state.whileListed = () => rows.set("www A", { ...place, held: null, sent: second, at: 6 });
+  await readAll();
+  expect(stateOf(second, rows.get("www A"), ttls)).toBe("waiting");
+});
+
 test("an action ends although the store could not be used when its set was published", async () => {
   const { state, store, work, publish } = rig();
   const { endPublishing } = store;
@@ -444,12 +474,53 @@ test("a write that was replaced by the rule of the zone has failed", async () =>
   state.answer = () => ({ kind: "drifted", set: { ...place, ttl: 300, values: ["192.0.2.3"] } });
   const run = async () => {
     state.value = "192.0.2.3";
-    return { result: { kind: "done" } };
+    return { result: { kind: "done" }, serial: 3 };
   };
   Object.assign(store, { run });
   work.add(1, [place]);
   await publish();
   expect([state.ended, state.errors]).toEqual([[1], [expect.stringContaining("the rule of the zone took that")]]);
+});
+
+test("so has a write that was stored while the provider answered, whenever the publisher hears of it", async () => {
+  const { rows, state, store, work, publish } = rig("theirs");
+  rows.set("www A", { ...place, held, at: 0 });
+  state.value = "192.0.2.2";
+  state.answer = () => {
+    work.add(2, [place]);
+    return { kind: "drifted", set: { ...place, ttl: 300, values: ["192.0.2.3"] } };
+  };
+  const run = async () => {
+    state.value = "192.0.2.3";
+    return { result: { kind: "done" }, serial: 4 };
+  };
+  Object.assign(store, { run });
+  work.add(1, [place]);
+  await publish();
+  work.add(3, [place]);
+  work.add(4, [place]);
+  await publish();
+  const replaced = expect.stringContaining("the rule of the zone took that");
+  expect([state.ended, state.errors]).toEqual([
+    [1, 2, 3, 4],
+    [replaced, replaced, undefined],
+  ]);
+});
+
+test("so has a write that the last leader did not end, after it had replaced it", async () => {
+  const { rows, state, store, work, publish } = rig("theirs");
+  rows.set("www A", { ...place, held, at: 0 });
+  const changes = ["test", "provider hetzner", "test"].map((actor, at) => ({
+    ...{ position: at, serial: at + 1, actor, change: { kind: "update", ...place } },
+  }));
+  Object.assign(store, { historyOf: async () => changes.toReversed() });
+  await work.compare(zone, [1, 3]);
+  await publish();
+  const replaced = expect.stringContaining("the rule of the zone took that");
+  expect([state.ended, state.errors]).toEqual([
+    [1, 3],
+    [replaced, undefined],
+  ]);
 });
 
 test("a zone that was not read since its token was replaced is read at the start", async () => {
@@ -508,6 +579,22 @@ describe("a read that shows what was replaced a moment ago", () => {
     state.now += 15_000;
     await publish();
     expect([stateOf(held, rows.get("www A"), ttls), state.ended]).toEqual(["published", [2, 3]]);
+  });
+
+  test("says nothing about the zone of a new token, which counts as not read", async () => {
+    const { rows, state, work, account, publish } = rig();
+    rows.set("www A", { ...place, held, at: 0 });
+    state.value = "192.0.2.2";
+    work.add(2, [place]);
+    await publish();
+    state.replaced = 1;
+    account.renew({ id: 1, name: "hetzner", replaced: 1 } as never, { signer: { decryptText: () => "" } });
+    state.there = "192.0.2.1";
+    await publish();
+    expect([rows.get("www A")?.theirs, state.note.readAt]).toEqual([undefined, 0]);
+    state.now += 15_001;
+    await publish();
+    expect([rows.get("www A")?.theirs, state.note.readAt]).toEqual([held, state.now]);
   });
 
   test("is no drift when the zone is read, unless it goes on", async () => {

@@ -24,7 +24,7 @@ import { takeByRule, theirsByRule } from "./publish-rule.ts";
 import type { PublishingState } from "./publishing-metrics.ts";
 import { differingSets, readWorks, type Work } from "./read-works.ts";
 import { type DefaultTtls, isProviders, isSameContent, ttlsOf } from "./set-state.ts";
-import { ReplacedContent, staleRead } from "./stale-reads.ts";
+import { ReplacedContent, staleFor, staleRead } from "./stale-reads.ts";
 import { allRows, confirmGone, keyOf, theirsIn, theirsOf, theirsOfSet } from "./theirs.ts";
 import { PendingSets, WaitingSerials } from "./waiting-serials.ts";
 import { type NoteOptions, ZoneNote } from "./zone-note.ts";
@@ -115,7 +115,8 @@ export class PublishedZoneWork {
     // A request of the last run may still be carried out, as after every outcome that is not known.
     if ([...rows.values()].some(({ sent }) => sent !== undefined)) this.#readLate();
     const withDefault = sets.filter(({ ttl }) => ttl === null);
-    const changed = await changedIn(store, zone, serials, withDefault);
+    const { changed, replaced } = await changedIn(store, zone, serials, withDefault);
+    for (const [key, by] of replaced) this.#serials.replace(key, by, theirsByRule);
     // A write that the history does not have waits for everything: what it changed is unknown.
     for (const serial of serials) this.add(serial, changed.get(serial) ?? this.#pending.places);
   }
@@ -130,11 +131,8 @@ export class PublishedZoneWork {
     this.#noteWaiting();
     if (this.#token !== undefined && this.#token !== account.replaced) this.#isUnread = true;
     this.#token = account.replaced;
-    if (this.#isUnread) {
-      this.#replaced.forget();
-      const read = await this.readAll(zone, published, account, signal);
-      if (read.retry !== undefined) return read;
-    }
+    const read = this.#isUnread ? await this.readAll(zone, published, account, signal) : undefined;
+    if (read?.retry !== undefined) return read;
     while (this.#pending.size > 0 && !signal.aborted) {
       const wait = account.wait(zone.name);
       const end = wait > 0 ? { retry: wait } : await this.#publishSome(round);
@@ -313,24 +311,26 @@ export class PublishedZoneWork {
     for (const { key, serials } of works.filter((work) => !decided.has(work)))
       this.#serials.settle(key, serials, drifted);
     if (readable.length === 0) return;
-    const taken = drift === "ours" || (await this.#take(zone, account.name, readable, ttls));
-    if (!taken) {
-      for (const { key, serials } of readable) this.#serials.settle(key, serials, drifted);
-      return;
+    if (drift === "theirs") {
+      const taken = await this.#take(zone, account.name, readable, ttls);
+      // What was written here was replaced, and is not there; also what was written since the sets were read.
+      for (const { key, serials } of readable)
+        if (taken === undefined) this.#serials.settle(key, serials, drifted);
+        else this.#serials.replace(key, taken, theirsByRule);
+      if (taken === undefined) return;
     }
     const saved = await this.#save(readable.map((work) => ({ ...work, row: asTheirs(work.row) })));
     for (const work of saved) this.#pending.add(work);
-    // What was written here was replaced, and is not there.
-    if (drift === "theirs") for (const { key, serials } of readable) this.#serials.settle(key, serials, theirsByRule);
   }
 
   /** Writes theirs here. Their sets may be impossible here: then somebody has to decide. */
-  async #take(zone: Zone, provider: string, works: readonly Work[], ttls: DefaultTtls): Promise<boolean> {
+  async #take(zone: Zone, provider: string, works: readonly Work[], ttls: DefaultTtls): Promise<number | undefined> {
     const { store, now, log } = this.#options;
     const rows = works.map(({ row }) => row);
-    if (await takeByRule(store, { zone, provider, rows, ttls, now: now() })) return true;
-    log.warn({ zone: zone.name, provider }, "what the provider holds cannot be stored here; somebody has to decide");
-    return false;
+    const serial = await takeByRule(store, { zone, provider, rows, ttls, now: now() });
+    if (serial === undefined)
+      log.warn({ zone: zone.name, provider }, "what the provider holds cannot be stored here; somebody has to decide");
+    return serial;
   }
 
   /** Reads the whole zone at the provider, to find what somebody else changed there. */
@@ -339,6 +339,8 @@ export class PublishedZoneWork {
     const [begun, token, wait] = [now(), account.replaced, account.wait(zone.name)];
     const round = { zone, published, account, ttls: ttlsOf(zone, this.#note.ttl), signal };
     if (wait > 0) return { retry: wait };
+    // Before the provider is asked: what somebody stores meanwhile is newer than its answer.
+    const rows = await allRows(store, this.number);
     const there = await account.defaultTtl(zone.name, signal);
     if (there.kind !== "found") return await this.#failed(round, [], there);
     const content = await account.provider.sets(zone.name, signal);
@@ -346,33 +348,31 @@ export class PublishedZoneWork {
     account.worked();
     const ttls = ttlsOf(zone, there.value);
     const theirs = theirsIn(content.value);
-    const rows = (await allRows(store, this.number)).values();
-    const places = [...rows, ...theirs.places].filter((place) => !isProviders(place));
+    const places = [...rows.values(), ...theirs.places].filter((place) => !isProviders(place));
     const unseen = new Map(places.map((place) => [keyOf(place), place]));
-    const works = await readWorks(this.#options, round, [...unseen.values()], this.#serials);
+    const all = await readWorks(this.#options, round, [...unseen.values()], this.#serials);
+    const works = all.filter(({ key, stored }) => stored?.at === rows.get(key)?.at);
     const gone = works.filter(({ key, row }) => !theirs.by.has(key) && row.held !== null);
     const fault = await confirmGone(account.provider, zone.name, gone, theirs.by, signal);
     if (fault) return await this.#failed(round, [], fault);
-    // What is being changed here is left out: its next write finds out.
-    const isEqual = ({ ours, row }: Work) => planSet(ours, row, ttls).kind === "nothing";
     const read = works
-      .filter((work) => !this.#pending.has(work.key) || isEqual(work))
       .map((work) => this.#afterRead(round, work, theirs.by.get(work.key) ?? null, ttls))
       .filter(({ kind, row, stored }) => kind === "stale" || stored === undefined || !sameRow(row, stored));
     // A read that is due later, because a request may still be carried out, stays due.
     if (this.#readBy <= begun) this.#readBy = Number.POSITIVE_INFINITY;
-    if (read.some(({ kind }) => kind === "stale")) this.#readLate();
+    const isStale = works.length < all.length || read.some(({ kind }) => kind === "stale");
+    if (isStale) this.#readLate();
     await this.#note.save({ ttl: there.value, readAt: now() });
     // What was read with a token that was replaced meanwhile may be the zone of another account.
     const isCurrent = (await store.providers(zone.account)).some(
       ({ id, replaced }) => id === account.id && replaced === token,
     );
-    this.#isUnread = !isCurrent;
-    if (!isCurrent) await this.#note.save({ readAt: neverRead });
+    this.#isUnread = !isCurrent || (this.#isUnread && isStale);
+    if (this.#isUnread) await this.#note.save({ readAt: neverRead });
     if (this.isIdle) await this.#note.trouble(undefined);
     await this.#learnt({ ...round, ttls }, read);
     await this.#endActions();
-    return { retry: isCurrent ? undefined : afterLoss };
+    return { retry: this.#isUnread ? (isCurrent ? staleFor : afterLoss) : undefined };
   }
 
   /** Returns the sets about which nobody has stored something newer; the others are looked at again. */

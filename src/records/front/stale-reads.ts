@@ -8,7 +8,7 @@ import type { Work } from "./read-works.ts";
 import { type DefaultTtls, isSameContent } from "./set-state.ts";
 
 /** Milliseconds in which a read may still show what the provider held before a write. */
-const staleFor = 15_000;
+export const staleFor = 15_000;
 const noDefaults: DefaultTtls = { here: 0, there: undefined };
 
 export const staleRead = ({ provider: { service } }: OpenedAccount): ServiceFault =>
@@ -16,7 +16,7 @@ export const staleRead = ({ provider: { service } }: OpenedAccount): ServiceFaul
 
 /** What was replaced at the provider a moment ago: nothing is known from a read that shows it. */
 export class ReplacedContent {
-  #contents = new LateRequests(staleFor);
+  readonly #contents = new LateRequests(staleFor);
 
   /** `works` were stored as `saved`. */
   note(works: readonly SetWork[], saved: readonly SetWork[], now: Instant): void {
@@ -36,10 +36,5 @@ export class ReplacedContent {
       return isInDoubt && at <= now && now < at + staleFor;
     }
     return this.#contents.of(key, now).some((content) => isSameContent(content, theirs, ttls));
-  }
-
-  /** For another account. */
-  forget(): void {
-    this.#contents = new LateRequests(staleFor);
   }
 }

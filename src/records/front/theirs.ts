@@ -12,6 +12,9 @@ const mostSingleReads = 20;
 /** Rows per read. */
 const perPage = 1_000;
 
+/** What the rule of a zone took was written by: no token is called that. */
+export const byProvider = "provider ";
+
 export const keyOf = ({ owner, type }: SetPlace): string => setKey(owner, type);
 
 export const theirsOfSet = (set: ProviderSet | UnreadableSet | undefined): Theirs => {

@@ -1,3 +1,4 @@
+import { compareSerials } from "../../core/records/serial.ts";
 import type { SetPlace } from "../store/port.ts";
 import { keyOf } from "./theirs.ts";
 
@@ -6,6 +7,8 @@ export class WaitingSerials {
   readonly #bySet = new Map<string, Set<number>>();
   readonly #left = new Map<number, { count: number; error: string | undefined }>();
   #ended: { readonly serial: number; readonly error: string | undefined }[] = [];
+  /** Which write has replaced a set by the rule of the zone, and why the ones before it have failed. */
+  readonly #replaced = new Map<string, { readonly by: number; readonly error: string }>();
 
   /** A write changed these sets; none if it changed only settings. */
   add(serial: number, keys: readonly string[]): void {
@@ -19,6 +22,20 @@ export class WaitingSerials {
       this.#bySet.set(key, serials);
     }
     if (waitingWrite.count === 0) this.#end(serial);
+    for (const key of keys) this.#settleReplaced(key, [serial]);
+  }
+
+  /** The write `by` has replaced the set: those before it have failed, even if they are heard of only now. */
+  replace(key: string, by: number, error: string): void {
+    this.#replaced.set(key, { by, error });
+    this.#settleReplaced(key, this.of(key));
+  }
+
+  #settleReplaced(key: string, serials: readonly number[]): void {
+    const replaced = this.#replaced.get(key);
+    if (replaced === undefined) return;
+    const before = serials.filter((serial) => compareSerials(serial, replaced.by) === -1);
+    this.settle(key, before, replaced.error);
   }
 
   /** Those that wait for the set now. */
