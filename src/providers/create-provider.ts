@@ -20,7 +20,7 @@ import { isListed, readSets } from "./read-sets.ts";
 const usualWait = 10_000;
 
 /** What all providers have in common: batches, the check of what was stored, and the budget of the token. */
-export function createProvider<Raw>(calls: ProviderCalls<Raw>, budget: Budget): Provider {
+export function createProvider<Raw>(calls: ProviderCalls<Raw>, budget: Budget, resent = () => 0): Provider {
   const { service, rules } = calls;
   return {
     service,
@@ -42,6 +42,7 @@ export function createProvider<Raw>(calls: ProviderCalls<Raw>, budget: Budget): 
       return isReadable(set) ? { kind: "found", value: set } : unreadable(service, set.because);
     },
     write: (zone, changes, signal) => new ZoneWrite(calls, budget, zone, signal).write(changes),
+    resent,
     close: () => calls.close(),
   };
 }

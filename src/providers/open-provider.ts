@@ -46,15 +46,18 @@ export async function openProvider(
   }
   const { createHttpClient } = await import("../lib/http-client/client.ts");
   const client = await createHttpClient(config);
+  let resent = 0;
   const counted: HttpClient = {
     ...client,
     async send(request, signal) {
       const outcome = await client.send(request, signal);
-      if (outcome.kind === "answer") budget.noteAnswer(outcome.headers);
+      if (outcome.kind !== "answer") return outcome;
+      budget.noteAnswer(outcome.headers);
+      if (outcome.resent && request.method !== "GET") resent += 1;
       return outcome;
     },
   };
   const calls: ProviderCalls = await kinds[config.kind](config, counted);
   budget.allow(calls.rules.budget);
-  return createProvider(calls, budget);
+  return createProvider(calls, budget, () => resent);
 }

@@ -22,6 +22,8 @@ export type Provider = {
    * Returns one outcome per change, in the same order. A change that is refused does not stop the others.
    */
   write(zone: string, changes: readonly ProviderChange[], signal: AbortSignal): Promise<readonly ChangeOutcome[]>;
+  /** How many writes were sent twice, after a lost connection: the first copy may be carried out later. */
+  resent(): number;
   close(): void;
 };
 

@@ -6,6 +6,7 @@ import type { RecordType } from "../../core/rdata/table.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Steps } from "../../core/steps.ts";
+import type { Logger } from "../../process/log.ts";
 import { checkingWrite } from "../commands/edit/check-write.ts";
 import type { Done } from "../commands/requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../commands/write.ts";
@@ -54,15 +55,16 @@ type TakingByRule = {
   readonly rows: readonly PublishedSet[];
   readonly ttls: DefaultTtls;
   readonly now: Instant;
+  readonly log: Logger;
 };
 
 /**
  * Takes what the provider holds by the drift rule of the zone, without anybody's decision. Returns the serial of that
- * write; undefined if that cannot be stored here.
+ * write; undefined if that cannot be stored here: then somebody has to decide.
  */
 export async function takeByRule(
   store: Pick<RecordStore, "run">,
-  { zone, provider, rows, ttls: { here, there }, now }: TakingByRule,
+  { zone, provider, rows, ttls: { here, there }, now, log }: TakingByRule,
 ): Promise<number | undefined> {
   const take = rows.map(({ owner, type, theirs }): TakenSet => {
     const content = contentIn(theirs);
@@ -72,7 +74,9 @@ export async function takeByRule(
   const taking = { kind: "publish-zone", action: "take_theirs", takesAll: false } as const;
   const command = { ...taking, actor, at: { number: zone.number }, take, parts: take.length, now };
   const acted = await store.run(command, publishZoneRule);
-  return typeof acted !== "string" && acted.result.kind === "done" ? acted.serial : undefined;
+  if (typeof acted !== "string" && acted.result.kind === "done") return acted.serial;
+  log.warn({ zone: zone.name, provider }, "what the provider holds cannot be stored here; somebody has to decide");
+  return undefined;
 }
 
 export const theirsByRule = "somebody changed this set at the provider, and the rule of the zone took that";

@@ -51,6 +51,8 @@ function rig(drift: DriftRule = "ask") {
     now: 1_000,
     /** When the token of the provider was stored. */
     replaced: 0,
+    /** How many writes were sent twice. */
+    resent: 0,
     /** What is noted about the zone. */
     note: {} as Partial<PublishedZone>,
   };
@@ -85,6 +87,7 @@ function rig(drift: DriftRule = "ask") {
   const provider = {
     rules: { mostSets: 1, writesInSteps: true, ttl: { zoneDefault: true } },
     wait: () => 0,
+    resent: () => state.resent,
     write: async (_: string, changes: readonly ProviderChange[]) =>
       changes.map((change): ChangeOutcome => {
         const { owner, type, content } = change;
@@ -341,6 +344,28 @@ test("after a refusal that may be the answer to a repetition, the zone is read a
   work.add(2, [place]);
   await publish();
   expect(work.readDue({ ...published, readEvery: 0 })).toBe(61_000);
+});
+
+test("after a request that was sent twice, the zone is read again a minute later: its first copy may be carried out", async () => {
+  const { rows, state, work, publish, readAll } = rig("theirs");
+  rows.set("www A", { ...place, held, at: 0 });
+  state.answer = ({ owner, type, content }) => {
+    state.resent += 1;
+    return { kind: "done", set: content && { owner, type, ...content } };
+  };
+  state.value = "192.0.2.2";
+  work.add(1, [place]);
+  await publish();
+  state.answer = undefined;
+  state.value = "192.0.2.3";
+  work.add(2, [place]);
+  await publish();
+  state.there = "192.0.2.2";
+  state.now = work.readDue({ ...published, readEvery: 0 });
+  expect(state.now).toBe(61_000);
+  await readAll();
+  await publish();
+  expect([state.there, state.ended, state.errors.filter(Boolean)]).toEqual(["192.0.2.3", [1, 2], []]);
 });
 
 test("a zone whose last run ended in the middle of a request is read again a minute later", async () => {

@@ -121,6 +121,12 @@ export class PublishedZoneWork {
     for (const serial of serials) this.add(serial, changed.get(serial) ?? this.#pending.places);
   }
 
+  /** A copy of what was sent may still be carried out. */
+  #mayComeLate(works: readonly Work[]): void {
+    for (const { key, ours } of works) this.#late.add(key, ours, this.#options.now());
+    this.#readLate();
+  }
+
   #readLate(): void {
     this.#readBy = this.#options.now() + lateAfter;
   }
@@ -223,7 +229,10 @@ export class PublishedZoneWork {
       all.map((work) => ({ ...work, row: { ...work.row, refused: undefined, sent: work.ours } })),
     );
     if (works.length === 0) return { retry: undefined };
-    const outcomes = await account.provider.write(zone.name, works.map(changeOf), signal);
+    const { provider } = account;
+    const resent = provider.resent();
+    const outcomes = await provider.write(zone.name, works.map(changeOf), signal);
+    if (provider.resent() > resent) this.#mayComeLate(works);
     const ended = works.flatMap((work, at) => {
       const outcome = outcomes[at];
       return outcome ? [this.#afterOutcome(round, work, outcome)] : [];
@@ -299,7 +308,7 @@ export class PublishedZoneWork {
   /** Somebody else changed these sets at the provider; `row.theirs` says how. */
   async #drifted({ zone, published, account, ttls }: Round, works: readonly Work[]): Promise<void> {
     if (works.length === 0) return;
-    const { log } = this.#options;
+    const { store, now, log } = this.#options;
     const { drift } = published;
     const names = works.slice(0, 5).map(({ key }) => key);
     log.warn(
@@ -312,7 +321,8 @@ export class PublishedZoneWork {
       this.#serials.settle(key, serials, drifted);
     if (readable.length === 0) return;
     if (drift === "theirs") {
-      const taken = await this.#take(zone, account.name, readable, ttls);
+      const rows = readable.map(({ row }) => row);
+      const taken = await takeByRule(store, { zone, provider: account.name, rows, ttls, now: now(), log });
       // What was written here was replaced, and is not there; also what was written since the sets were read.
       for (const { key, serials } of readable)
         if (taken === undefined) this.#serials.settle(key, serials, drifted);
@@ -321,16 +331,6 @@ export class PublishedZoneWork {
     }
     const saved = await this.#save(readable.map((work) => ({ ...work, row: asTheirs(work.row) })));
     for (const work of saved) this.#pending.add(work);
-  }
-
-  /** Writes theirs here. Their sets may be impossible here: then somebody has to decide. */
-  async #take(zone: Zone, provider: string, works: readonly Work[], ttls: DefaultTtls): Promise<number | undefined> {
-    const { store, now, log } = this.#options;
-    const rows = works.map(({ row }) => row);
-    const serial = await takeByRule(store, { zone, provider, rows, ttls, now: now() });
-    if (serial === undefined)
-      log.warn({ zone: zone.name, provider }, "what the provider holds cannot be stored here; somebody has to decide");
-    return serial;
   }
 
   /** Reads the whole zone at the provider, to find what somebody else changed there. */
