@@ -131,7 +131,7 @@ export async function startUnbound(
   zones: readonly { readonly name: string; readonly keys: readonly string[] }[],
   server: number,
   more: readonly string[] = [],
-): Promise<{ readonly port: number; readonly said: () => string; readonly close: () => Promise<void> }> {
+): ReturnType<typeof startUnboundWith> {
   return await startUnboundWith({
     anchors: zones.flatMap(({ keys }) => keys),
     stubs: zones.map(({ name }) => ({ name, servers: [server] })),

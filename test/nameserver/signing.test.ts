@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RRset } from "../../src/core/records/rrset.ts";
 import type { Zone } from "../../src/records/model.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
+import { tellUnbound } from "../../src/serving/rehearsal/unbound.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
 import { isLongRun } from "../rig/long-run.ts";
@@ -184,6 +185,8 @@ async function someQuestions(zone: string, count: number): Promise<readonly (Ask
 /** Every answer is validated as secure: nothing is bogus, insecure, or fails. */
 async function askUnbound(zone: string, resolver = unbound): Promise<void> {
   const asked = await someQuestions(zone, 6);
+  // An answer with a TTL of 0 is given again until the second is over.
+  if (resolver === unbound) await tellUnbound(resolver.folder, `flush_zone ${zone}`);
   const replies = await askOverTcp(
     resolver.port,
     asked.map(({ name, type }) => ({ name, type: types[type], dnssecOk: true, recursionDesired: true })),
