@@ -72,7 +72,7 @@ describe("an undo", () => {
     await open(`${harbour}/history`);
     const old = page.getByRole("row").filter({ hasText: "home A" }).last();
     await old.getByRole("button").click();
-    const refusal = old.getByText("home/A changed again after this write: undo the later change first");
+    const refusal = old.getByText("home A changed again after this write: undo the later change first");
     await refusal.waitFor();
     expect(await isOnScreen(refusal)).toBe(true);
     const row = page.getByRole("row").filter({ hasText: "198.51.100.25" }).last();

@@ -138,7 +138,7 @@ describe("Undo", () => {
     await toast("Deleted backup A.").waitFor();
     await put(aSet("backup", "198.51.100.77"));
     await undo().click();
-    await page.getByRole("alert").getByText("Not undone, to keep a later change: backup/A changed again").waitFor();
+    await page.getByRole("alert").getByText("Not undone, to keep a later change: backup A changed again").waitFor();
     expect(await valuesAt("backup/A")).toEqual(["198.51.100.77"]);
   });
 
