@@ -37,22 +37,33 @@ function rig() {
       time: now - before.now,
     };
   };
-  return { send, pass, during, counts, waiting: () => kernel.length, wait: (time: number) => (now += time) };
+  return {
+    send,
+    pass,
+    during,
+    counts,
+    waiting: () => kernel.length,
+    now: () => now,
+    wait: (time: number) => (now += time),
+  };
 }
 
 const many = (times: number, what: () => void) => {
   for (let i = 0; i < times; i += 1) what();
 };
 
-it.each([8, 31, 100])("clients that send the next query after each reply lose none: %i at a time", (outstanding) => {
-  const { send, pass, counts, waiting } = rig();
-  const again = () => send(0.15, again);
-  many(outstanding, again);
-  many(1_000, pass);
-  expect(counts.dropped).toBe(0);
-  expect(counts.answered).toBeGreaterThan(5_000);
-  expect(waiting()).toBeLessThanOrEqual(outstanding);
-});
+it.each([8, 31, 100, 150])(
+  "clients that send the next query after each reply lose none: %i at a time",
+  (outstanding) => {
+    const { send, pass, counts, waiting } = rig();
+    const again = () => send(0.15, again);
+    many(outstanding, again);
+    many(1_000, pass);
+    expect(counts.dropped).toBe(0);
+    expect(counts.answered).toBeGreaterThan(5_000);
+    expect(waiting()).toBeLessThanOrEqual(outstanding);
+  },
+);
 
 it("a burst is answered completely", () => {
   const { send, pass, counts, wait } = rig();
@@ -64,13 +75,19 @@ it("a burst is answered completely", () => {
   expect(counts).toEqual({ answered: 2_020, dropped: 0 });
 });
 
-it("of a flood of expensive queries, a pass answers what fits into a millisecond, and few wait in memory", () => {
-  const { send, pass, during, counts } = rig();
+it("of a flood of expensive queries, a pass answers what fits into a millisecond, and none waits for long", () => {
+  const { send, pass, during, counts, now } = rig();
+  let longest = 0;
   const flood = () => {
-    many(32, () => send(0.25));
+    const sent = now();
+    many(32, () =>
+      send(0.25, () => {
+        longest = Math.max(longest, now() - sent);
+      }),
+    );
     pass();
   };
-  many(20, flood);
+  many(80, flood);
   const before = { ...counts };
   many(100, () => {
     const { answered, time } = during(flood);
@@ -78,8 +95,9 @@ it("of a flood of expensive queries, a pass answers what fits into a millisecond
     expect(time).toBeLessThan(2);
   });
   const dropped = counts.dropped - before.dropped;
-  expect(dropped).toBeGreaterThan(2_500);
-  expect(dropped).toBeLessThanOrEqual(2_800 + 128 + 32);
+  expect(dropped).toBeGreaterThan(2_700);
+  expect(dropped).toBeLessThan(2_900);
+  expect(longest).toBeLessThan(55);
 });
 
 it("when a flood ends, what is left is answered in a few passes, none of which takes long", () => {
@@ -89,7 +107,7 @@ it("when a flood ends, what is left is answered in a few passes, none of which t
     pass();
   });
   const before = { ...counts };
-  many(40, () => expect(during(pass).time).toBeLessThan(12));
+  many(60, () => expect(during(pass).time).toBeLessThan(12));
   expect(counts.dropped).toBe(before.dropped);
   send(1);
   expect(during(pass).answered).toBe(1);

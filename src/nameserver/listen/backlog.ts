@@ -4,8 +4,8 @@ const fullRead = 32;
 const longBacklog = 10;
 /** Milliseconds of a full pass in which deferred answers are made. */
 const timeToMake = 1;
-/** Some resolvers, and every load generator, keep a hundred queries outstanding. */
-const mostDeferred = 128;
+/** Milliseconds that a query may be deferred while more arrive than can be answered. */
+const mostDeferral = 50;
 
 export type BacklogTools = { readonly clock: () => number; readonly atEndOfPass: (end: () => void) => void };
 
@@ -17,9 +17,8 @@ export type DeferredQuery = { readonly answer: () => void; readonly drop: () => 
  * Whether queries arrive faster than they can be answered. They wait in the kernel, which drops the newest when its
  * buffer is full, so that every client would wait as long as the whole buffer takes. Only a pass that reads without
  * answering shows how many wait: a client that sends its next query after each reply fills a pass too. So while the
- * backlog may be long, only answers at hand are given, and all other queries are deferred to the end of the pass. If
- * more than `mostDeferred` are left in a full pass, they are dropped: whoever asks for what is expensive does not delay
- * the others.
+ * backlog may be long, only answers at hand are given, and all other queries are deferred to the end of the pass. After
+ * `mostDeferral`, they are dropped: whoever asks for what is expensive does not delay the others.
  */
 export class Backlog {
   readonly #tools: BacklogTools;
@@ -28,7 +27,7 @@ export class Backlog {
   #startOfPass = 0;
   #inPass = 0;
   #isScheduled = false;
-  #deferred: DeferredQuery[] = [];
+  #deferred: { readonly query: DeferredQuery; readonly since: number }[] = [];
 
   constructor(tools: BacklogTools = realTools) {
     this.#tools = tools;
@@ -45,7 +44,7 @@ export class Backlog {
   }
 
   defer(query: DeferredQuery): void {
-    this.#deferred.push(query);
+    this.#deferred.push({ query, since: this.#startOfPass });
   }
 
   close(): void {
@@ -65,15 +64,21 @@ export class Backlog {
     this.#inPass = 0;
     if (this.#deferred.length === 0) return;
     this.#answerFor(isFull ? timeToMake : longBacklog);
-    if (isFull && this.#deferred.length > mostDeferred) for (const { drop } of this.#deferred.splice(0)) drop();
+    if (isFull) this.#dropOld();
     if (this.#deferred.length > 0) this.#scheduleEnd();
   };
 
   #answerFor(time: number): void {
     const end = this.#tools.clock() + time;
     let answered = 0;
-    do this.#deferred[answered++]?.answer();
+    do this.#deferred[answered++]?.query.answer();
     while (answered < this.#deferred.length && this.#tools.clock() < end);
     this.#deferred.splice(0, answered);
+  }
+
+  #dropOld(): void {
+    const oldest = this.#tools.clock() - mostDeferral;
+    const kept = this.#deferred.findIndex(({ since }) => since >= oldest);
+    for (const { query } of this.#deferred.splice(0, kept < 0 ? this.#deferred.length : kept)) query.drop();
   }
 }
