@@ -18,7 +18,7 @@ export type DeferredQuery = { readonly answer: () => void; readonly drop: () => 
  * buffer is full, so that every client would wait as long as the whole buffer takes. Only a pass that reads without
  * answering shows how many wait: a client that sends its next query after each reply fills a pass too. So while the
  * backlog may be long, only answers at hand are given, and all other queries are deferred to the end of the pass. After
- * `mostDeferral`, they are dropped: whoever asks for what is expensive does not delay the others.
+ * `mostDeferral`, they are dropped, so that expensive queries do not delay the others.
  */
 export class Backlog {
   readonly #tools: BacklogTools;

@@ -110,7 +110,7 @@ export class SourceReader {
     this.#announce(onNews);
   }
 
-  /** Ends a poll under way: whoever waits for it gets what was pushed. Without a poll, the caller's loop is woken. */
+  /** Ends a poll under way: those who wait for it get what was pushed. Without a poll, the caller's loop is woken. */
   #announce(onNews: () => void): void {
     if (this.#poll) this.#poll.obsolete.abort();
     else onNews();
