@@ -118,9 +118,14 @@ export class LateRequests {
   }
 
   add(key: string, content: PublishedContent | null, now: Instant): void {
-    for (const [each, late] of this.#bySet) if (late.every(({ until }) => until < now)) this.#bySet.delete(each);
+    // All are kept for the same time, so those that are over come first.
+    for (const [each, late] of this.#bySet) {
+      if (late.some(({ until }) => until >= now)) break;
+      this.#bySet.delete(each);
+    }
     const same = JSON.stringify(content);
     const others = this.#lateOf(key, now).filter((late) => JSON.stringify(late.content) !== same);
+    this.#bySet.delete(key);
     this.#bySet.set(key, [...others, { content, until: now + this.#time }]);
   }
 
