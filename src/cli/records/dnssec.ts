@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
 import type { DenialKind } from "../../core/dnssec/plan-signing.ts";
-import { stageEnd } from "../../core/dnssec/stage-end.ts";
+import { stageEnd, waitsForZone } from "../../core/dnssec/stage-end.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
 import { longestInCaches } from "../../records/signing/lifecycle/cached-ttl.ts";
@@ -115,8 +115,15 @@ export async function dnssecStatus(
   });
 }
 
-const endOfStage = async (store: RecordStore, zone: Zone, { stage, since, parentSince = since }: ZoneSigning) =>
-  stageEnd(stage, parentSince, await longestInCaches(store, zone, Date.now()));
+/** As in `nextStage`: what caches had when the stage began counts too. */
+async function endOfStage(
+  store: RecordStore,
+  zone: Zone,
+  { stage, since, parentSince = since, zoneTtl = 0 }: ZoneSigning,
+): Promise<Instant | undefined> {
+  const now = waitsForZone(stage) ? await longestInCaches(store, zone, Date.now()) : 0;
+  return stageEnd(stage, parentSince, Math.max(zoneTtl, now));
+}
 
 async function listZones(
   store: RecordStore,
@@ -128,9 +135,11 @@ async function listZones(
     zones.push(...page);
     page = await store.signedZones(page.at(-1)?.number ?? 0, 500);
   }
-  if (options.json)
-    io.out(`${JSON.stringify(await Promise.all(zones.map((zone) => forPrograms(store, zone))), null, 2)}\n`);
-  else if (zones.length === 0)
+  if (options.json) {
+    const shownZones = [];
+    for (const zone of zones) shownZones.push(await forPrograms(store, zone));
+    io.out(`${JSON.stringify(shownZones, null, 2)}\n`);
+  } else if (zones.length === 0)
     io.out(`No zone is signed yet; sign one with: ${io.program} dnssec on ${await sameStore(options, io)} ZONE\n`);
   else
     io.out(
