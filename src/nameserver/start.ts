@@ -79,10 +79,10 @@ class RunningNameserver implements Nameserver {
     const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble: this.#onTrouble });
     const catchUp = waitForWrites(source);
     const { respond: respondNow, stream } = this.#dispatcherOf(zones, counters);
-    const respond: RespondTo = (query, transport, from, effort = "any") => {
+    const respond: RespondTo = (query, transport, from, allowedWork = "any") => {
       const arrival = catchUp.wait();
-      if (arrival === undefined) return respondNow(query, transport, from, effort);
-      return effort === "any" ? arrival.then(() => respondNow(query, transport, from)) : undefined;
+      if (arrival === undefined) return respondNow(query, transport, from, allowedWork);
+      return allowedWork === "any" ? arrival.then(() => respondNow(query, transport, from)) : undefined;
     };
     const rateLimit = createRateLimit({ ...defaultRateLimit, ...this.#rateLimit });
     this.#udp = { respond, identity, rateLimit, counters, reusePort: workers > 0 };
@@ -120,7 +120,7 @@ class RunningNameserver implements Nameserver {
     const answer = createResponder({ zones, onTrouble });
     return ports
       ? new RequestDispatcher({ respond: answer, zones, ports, now: Date.now, onTrouble, counters })
-      : { respond: (query, transport, _, effort) => answer(query, transport, effort) };
+      : { respond: (query, transport, _, allowedWork) => answer(query, transport, allowedWork) };
   }
 
   async #startWorkers(count: number): Promise<void> {

@@ -67,9 +67,9 @@ class ZoneWrite<Raw> {
   }
 
   async write(changes: readonly ProviderChange[]): Promise<readonly ChangeOutcome[]> {
-    const { service, rules, room = { of: () => 1, most: rules.mostSets } } = this.#calls;
+    const { service, rules, batch = { sizeOf: () => 1, most: rules.mostSets } } = this.#calls;
     const pending = this.#isStopped() ? [] : await this.#prepare(changes);
-    for (const part of batches(pending, ({ sent }) => room.of(sent), room.most)) await this.#send(part);
+    for (const part of batches(pending, ({ sent }) => batch.sizeOf(sent), batch.most)) await this.#send(part);
     // An earlier write may have ended before the last step.
     const isAlready = [...this.#outcomes.values()].some(({ kind }) => kind === "done");
     await this.#verify();

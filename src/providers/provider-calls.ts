@@ -112,7 +112,7 @@ export type ProviderCalls<Raw = unknown> = {
    * The bytes or items of one change, and of the largest transaction, if there is another limit than the number of
    * sets.
    */
-  readonly room?: { of(change: ProviderSetChange<Raw>): number; readonly most: number };
+  readonly batch?: { sizeOf(change: ProviderSetChange<Raw>): number; readonly most: number };
   /** Only for services where a change is not yet served when it is stored. */
   readonly lastStep?: LastStep;
   close(): void;

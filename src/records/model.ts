@@ -208,7 +208,7 @@ export const isLarge = ({ recordCount }: Zone): boolean => recordCount > largeZo
 export type ZoneKey = { readonly number: number } | { readonly name: string };
 
 /** One record with the zone, owner, type and TTL of its set. */
-export type PlacedRecord = {
+export type RecordInZone = {
   readonly zone: Zone;
   readonly owner: string;
   readonly type: RecordType;

@@ -22,9 +22,9 @@ import { type ChangeSets, changeSetsRule } from "./commands/set-changes.ts";
 import { type UndoChanges, undoChangesRule } from "./commands/undo.ts";
 import { type Repeat, repeatRule } from "./commands/write.ts";
 import {
-  type ActCreateZone,
-  actCreateZoneRule,
   type CreateZone,
+  type CreateZoneAction,
+  createZoneActionRule,
   createZoneRule,
   type DeleteZone,
   deleteZoneRule,
@@ -51,7 +51,7 @@ type AnyCommand =
   | UndoChanges
   | Repeat
   | CreateZone
-  | ActCreateZone
+  | CreateZoneAction
   | DeleteZone
   | EditSettings
   | ImportFile
@@ -79,7 +79,7 @@ const rules: Rules = {
   "undo-changes": undoChangesRule,
   repeat: repeatRule,
   "create-zone": createZoneRule,
-  "act-create-zone": actCreateZoneRule,
+  "create-zone-action": createZoneActionRule,
   "delete-zone": deleteZoneRule,
   "edit-settings": editSettingsRule,
   "import-file": importFileRule,

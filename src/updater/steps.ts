@@ -7,7 +7,7 @@ import type { Round, UpdateResult } from "./round/result.ts";
 import { openServiceQueues, type ServiceQueues } from "./round/service-queue.ts";
 import type { ConfiguredServices, ServiceTools } from "./round/services.ts";
 import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
-import { companionsOf, laneOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
+import { companionsOf, queueKeyOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
 
 /** `signal`: no write starts any more. `writes`: those under way are aborted. */
@@ -131,8 +131,8 @@ export class UpdaterSteps {
     if (after !== before) this.#changed.add(record);
     if (event.kind === "ended") this.#finished.push(event.result);
     if (action === "enqueue" && after.kind === "queued") {
-      const lane = laneOf(after, this.#services.targetOf(record).replaceAll !== undefined);
-      this.#queues.add(record, () => this.#sendQueued(record, stop), lane);
+      const key = queueKeyOf(after, this.#services.targetOf(record).replaceAll !== undefined);
+      this.#queues.add(record, () => this.#sendQueued(record, stop), key);
     }
     if (action === "plan-again") this.#wakeSources(record);
   }

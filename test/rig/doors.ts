@@ -77,7 +77,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "endpoint.ts",
     "event-stream.ts",
     "fetch-certificate.ts",
-    "hide-secrets.ts",
+    "redact-secrets.ts",
     "retry-after.ts",
     "xml.ts",
   ],

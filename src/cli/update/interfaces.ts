@@ -123,7 +123,7 @@ function considered(
 ): readonly { readonly text: string; readonly verdict: Verdict }[] {
   const ofFamily = planned.filter(({ record }) => record.family === family);
   const first = ofFamily.find(({ record }) => record.policy.devices.includes(device))?.record;
-  const alike = ofFamily.map(({ record }) => record).filter(({ policyKey }) => policyKey === first?.policyKey);
+  const alike = ofFamily.map(({ record }) => record).filter(({ choiceKey }) => choiceKey === first?.choiceKey);
   const policy = { ...first?.policy, device, family, published: storedAddressesOf(alike, state) };
   const considered = chooseAddress(report, policy).considered;
   const isTaken =

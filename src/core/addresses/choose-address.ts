@@ -154,9 +154,9 @@ type Ranked = {
   readonly lifetime: number;
   readonly index: number;
 };
-type Reach = "wide" | "ula" | "reserved";
+type Reach = "public" | "ula" | "reserved";
 
-const reachOrder: readonly Reach[] = ["wide", "ula", "reserved"];
+const reachOrder: readonly Reach[] = ["public", "ula", "reserved"];
 
 /** An address without a lifetime never expires: static addresses, and all addresses before OPNsense 25.7.10. */
 function rank(candidate: JudgedAddress | undefined, entry: ReportedIpv6, index: number): Ranked | undefined {
@@ -164,7 +164,7 @@ function rank(candidate: JudgedAddress | undefined, entry: ReportedIpv6, index: 
   const { address } = candidate;
   const scope = scopeOf(address);
   // `private` and `cgnat` are the scopes of an embedded IPv4 address.
-  const reach = scope === "ula" ? "ula" : ["reserved", "private", "cgnat"].includes(scope) ? "reserved" : "wide";
+  const reach = scope === "ula" ? "ula" : ["reserved", "private", "cgnat"].includes(scope) ? "reserved" : "public";
   const lifetime = entry.validLifetime ?? Number.POSITIVE_INFINITY;
   return { address, reach, virtual: entry.vhid !== undefined, temporary: entry.temporary === true, lifetime, index };
 }

@@ -5,7 +5,7 @@ import { countBefore } from "../records/canonical-order.ts";
 import { type Steps, sortInSteps } from "../steps.ts";
 import { canonicalSortKey } from "./canonical.ts";
 import { dnssecTypes, occludingTypes } from "./codes.ts";
-import type { Authority, Draft, Drafts } from "./drafts.ts";
+import type { Authority, PlannedName, PlannedNames } from "./planned-names.ts";
 import { hashedName, nsec3Data, nsecData } from "./records.ts";
 import { exists, type GeneratedSet, haveSame, textOfData, typeNamed } from "./signed-name.ts";
 
@@ -25,7 +25,7 @@ type ChainInput = {
   readonly denial: "nsec" | "nsec3";
   /** The TTL of the chain's records: that of negative answers (RFC 9077). */
   readonly ttl: number;
-  readonly drafts: Drafts;
+  readonly plannedNames: PlannedNames;
   /** Names whose own records may have changed. */
   readonly touched: { readonly has: (owner: string) => boolean };
   readonly chain: Chain;
@@ -44,11 +44,11 @@ export type ChainSet = {
  * Closes the chain of NSEC or NSEC3 records around the names of a write. Returns a function that makes the set of a
  * name. That function returns undefined if the write cannot have changed the set.
  */
-export function* linkingChain(input: ChainInput): Steps<(draft: Draft) => ChainSet | undefined> {
+export function* linkingChain(input: ChainInput): Steps<(planned: PlannedName) => ChainSet | undefined> {
   const update = new ChainUpdate(input);
   yield* update.collecting();
   yield* update.closing();
-  return (draft) => update.setOf(draft);
+  return (planned) => update.setOf(planned);
 }
 
 class ChainUpdate {
@@ -57,11 +57,11 @@ class ChainUpdate {
   readonly #chainType: number;
   readonly #apexTypeNames: readonly RecordType[];
   /** Names that this write adds to the chain, by their chain keys; `#joinedKeys` has these in order. */
-  readonly #joined = new Map<string, Draft>();
+  readonly #joined = new Map<string, PlannedName>();
   #joinedKeys: readonly string[] = [];
   /** The chain keys of names that it removes. */
   readonly #leftKeys = new Set<string>();
-  readonly #changed = new Set<Draft>();
+  readonly #changed = new Set<PlannedName>();
 
   constructor(input: ChainInput) {
     this.#input = input;
@@ -70,17 +70,17 @@ class ChainUpdate {
   }
 
   *collecting(): Steps<void> {
-    const { zone, denial, drafts, touched } = this.#input;
-    for (const draft of [...drafts.all()]) {
+    const { zone, denial, plannedNames, touched } = this.#input;
+    for (const planned of [...plannedNames.all()]) {
       yield;
-      const was = draft.stored?.chainKey ?? null;
-      const isStored = draft.chainKey !== null;
-      draft.chainKey = isMember(draft, drafts.authorityOf(draft.owner), denial)
-        ? (draft.chainKey ?? chainKeyOf(draft.owner, zone, denial))
+      const was = planned.stored?.chainKey ?? null;
+      const isStored = planned.chainKey !== null;
+      planned.chainKey = isMember(planned, plannedNames.authorityOf(planned.owner), denial)
+        ? (planned.chainKey ?? chainKeyOf(planned.owner, zone, denial))
         : null;
-      if (draft.chainKey !== null && (touched.has(draft.owner) || !isStored)) this.#changed.add(draft);
-      if (draft.chainKey !== null && !isStored) this.#joined.set(draft.chainKey, draft);
-      if (draft.chainKey === null && was !== null && isStored) this.#leftKeys.add(was);
+      if (planned.chainKey !== null && (touched.has(planned.owner) || !isStored)) this.#changed.add(planned);
+      if (planned.chainKey !== null && !isStored) this.#joined.set(planned.chainKey, planned);
+      if (planned.chainKey === null && was !== null && isStored) this.#leftKeys.add(was);
     }
     this.#joinedKeys = yield* sortInSteps([...this.#joined.keys()], compareTexts);
   }
@@ -90,29 +90,29 @@ class ChainUpdate {
     for (const chainKey of [...this.#leftKeys, ...this.#joinedKeys]) {
       yield;
       const previous = this.#before(chainKey);
-      if (previous !== undefined) this.#changed.add(this.#input.drafts.at(previous.owner));
+      if (previous !== undefined) this.#changed.add(this.#input.plannedNames.at(previous.owner));
     }
   }
 
-  setOf(draft: Draft): ChainSet | undefined {
-    if (!this.#changed.has(draft)) return undefined;
+  setOf(planned: PlannedName): ChainSet | undefined {
+    if (!this.#changed.has(planned)) return undefined;
     const { denial, ttl } = this.#input;
-    const at = denial === "nsec" ? draft.owner : (draft.chainKey ?? "");
+    const at = denial === "nsec" ? planned.owner : (planned.chainKey ?? "");
     const type = typeNamed(this.#chainType);
-    const old = draft.stored?.generated.find((set) => set.owner === at && set.type === type);
+    const old = planned.stored?.generated.find((set) => set.owner === at && set.type === type);
     // Most writes change neither the names nor their types.
     const isSameChain = this.#leftKeys.size === 0 && this.#joinedKeys.length === 0;
-    const isSame = isSameChain && hasSameTypes(draft, this.#apexTypeNames);
-    const text = (isSame ? old?.values[0] : undefined) ?? this.#textFor(draft);
+    const isSame = isSameChain && hasSameTypes(planned, this.#apexTypeNames);
+    const text = (isSame ? old?.values[0] : undefined) ?? this.#textFor(planned);
     const same = old?.values[0] === text && old.ttl === ttl;
     return { set: { owner: at, type, ttl, values: [text] }, same };
   }
 
-  #textFor(draft: Draft): string {
-    const { zone, denial, drafts, apexTypes } = this.#input;
-    const proven = provenTypes(draft, drafts.authorityOf(draft.owner), denial);
-    const types = draft.owner === apex ? [...proven, ...apexTypes] : proven;
-    const next = absoluteName((this.#after(draft.chainKey ?? "") ?? draft).owner, zone);
+  #textFor(planned: PlannedName): string {
+    const { zone, denial, plannedNames, apexTypes } = this.#input;
+    const proven = provenTypes(planned, plannedNames.authorityOf(planned.owner), denial);
+    const types = planned.owner === apex ? [...proven, ...apexTypes] : proven;
+    const next = absoluteName((this.#after(planned.chainKey ?? "") ?? planned).owner, zone);
     return textOfData(this.#chainType, denial === "nsec" ? nsecData(next, types) : nsec3Data(hashedName(next), types));
   }
 
@@ -149,11 +149,11 @@ class ChainUpdate {
   }
 }
 
-const isMember = (draft: Draft, authority: Authority, denial: "nsec" | "nsec3"): boolean =>
-  authority !== "occluded" && (denial === "nsec" ? draft.types.length > 0 : exists(draft));
+const isMember = (planned: PlannedName, authority: Authority, denial: "nsec" | "nsec3"): boolean =>
+  authority !== "occluded" && (denial === "nsec" ? planned.types.length > 0 : exists(planned));
 
 /** The types that a name's NSEC or NSEC3 record lists (RFC 4034 section 4.1.2, RFC 5155 section 7.1). */
-function provenTypes({ types }: Draft, authority: Authority, denial: "nsec" | "nsec3"): ReadonlySet<number> {
+function provenTypes({ types }: PlannedName, authority: Authority, denial: "nsec" | "nsec3"): ReadonlySet<number> {
   const { ds, nsec, rrsig } = dnssecTypes;
   const own = authority === "delegated" ? types.filter((type) => type === occludingTypes.ns || type === ds) : types;
   const proven = new Set(own);
@@ -164,7 +164,7 @@ function provenTypes({ types }: Draft, authority: Authority, denial: "nsec" | "n
 }
 
 /** Whether a name's NSEC or NSEC3 record lists the same types as before. */
-const hasSameTypes = ({ stored, types }: Draft, added: readonly RecordType[]): boolean =>
+const hasSameTypes = ({ stored, types }: PlannedName, added: readonly RecordType[]): boolean =>
   stored !== undefined &&
   haveSame(stored.types, types) &&
   (stored.owner !== apex || haveSame(addedIn(stored.generated), added));

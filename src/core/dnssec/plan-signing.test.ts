@@ -75,8 +75,8 @@ const inputFor = (sets: Zone, touched: Iterable<string>, denial: DenialKind, cha
 
 function whole(sets: Zone, stored: ReadonlyMap<string, SignedName>, denial: DenialKind, changed: ReadonlySet<string>) {
   const base = inputFor(sets, [...sets.keys()], denial, changed);
-  const plan = finish(planningSigning({ ...base, names: namesIn(stored), whole: [...stored.values()] }));
-  if (plan === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
+  const plan = finish(planningSigning({ ...base, names: namesIn(stored), allNames: [...stored.values()] }));
+  if (plan === "needs-all-names") throw new Error("a plan of the whole zone asks for the whole zone");
   return plan;
 }
 
@@ -136,7 +136,7 @@ it.each(["nsec", "nsec3"] as const)(
           if (here.size === 0) sets.delete(owner);
           const base = inputFor(sets, new Set([owner, "@"]), denial, changed);
           const plan = finish(planningSigning({ ...base, names: namesIn(stored) }));
-          stored = apply(stored, signAll(plan === "whole" ? whole(sets, stored, denial, changed) : plan));
+          stored = apply(stored, signAll(plan === "needs-all-names" ? whole(sets, stored, denial, changed) : plan));
           const anew = apply(new Map(), signAll(whole(sets, new Map(), denial, new Set())));
           expect(sorted(stored)).toEqual(sorted(anew));
         }
@@ -162,8 +162,8 @@ it("asks for the sets of one name at a time, when that name is signed", () => {
     asked.push(owner);
     return base.setsAt(owner);
   };
-  const plan = finish(planningSigning({ ...base, setsAt: setsOf, names: namesIn(new Map()), whole: [] }));
-  if (plan === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
+  const plan = finish(planningSigning({ ...base, setsAt: setsOf, names: namesIn(new Map()), allNames: [] }));
+  if (plan === "needs-all-names") throw new Error("a plan of the whole zone asks for the whole zone");
   expect(asked).toEqual([]);
   const seen = [];
   for (const { toSign, change } of plan.parts()) seen.push([change(toSign.map(() => []))?.after?.owner, ...asked]);

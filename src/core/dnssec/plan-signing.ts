@@ -6,14 +6,14 @@ import { type Chain, type ChainSet, linkingChain } from "./chain.ts";
 import { type Algorithm, dnssecTypes } from "./codes.ts";
 import {
   type Authority,
-  createDrafts,
-  type Draft,
+  createPlannedNames,
   type Generated,
   generatedIn,
   generatedKey,
+  type PlannedName,
   signaturesIn,
   signedName,
-} from "./drafts.ts";
+} from "./planned-names.ts";
 import {
   dataOfText,
   haveSame,
@@ -50,7 +50,7 @@ export type Signing = {
 };
 
 /** All sets of a name after a write that touches it, and the types that the write changed. */
-export type Touched = { readonly sets: readonly RRset[]; readonly changed: ReadonlySet<RRset["type"]> };
+export type TouchedName = { readonly sets: readonly RRset[]; readonly changed: ReadonlySet<RRset["type"]> };
 
 export type SigningInput = {
   readonly zone: string;
@@ -64,10 +64,10 @@ export type SigningInput = {
    * the SOA record.
    */
   readonly touched: ReadonlyMap<string, readonly number[]>;
-  readonly setsAt: (owner: string) => Touched;
+  readonly setsAt: (owner: string) => TouchedName;
   readonly names: Names;
   /** Every stored name, when `touched` contains every name of the zone. */
-  readonly whole?: readonly SignedName[];
+  readonly allNames?: readonly SignedName[];
 };
 
 /** One set that needs a signature by each of these keys. */
@@ -103,41 +103,41 @@ export type SigningPlan = {
 
 /**
  * What a write changes in the signed part of its zone (RFC 4035 section 2). It looks only at the names that are
- * touched, the names above them, and their neighbours in the chain. `"whole"`: a delegation or a DNAME above other
- * names was added or removed, so the write must be planned with every name of the zone.
+ * touched, the names above them, and their neighbours in the chain. If a delegation or a DNAME above other names was
+ * added or removed, the result is `"needs-all-names"`: the write must be planned with every name of the zone.
  */
-export function* planningSigning(input: SigningInput): Steps<SigningPlan | "whole"> {
-  const { zone, signing, touched, names, whole, negativeTtl } = input;
-  const drafts = createDrafts(names.at, whole !== undefined);
+export function* planningSigning(input: SigningInput): Steps<SigningPlan | "needs-all-names"> {
+  const { zone, signing, touched, names, allNames, negativeTtl } = input;
+  const plannedNames = createPlannedNames(names.at, allNames !== undefined);
   for (const [owner, types] of touched) {
     yield;
-    if (!drafts.enter(owner, types) && whole === undefined) return "whole";
+    if (!plannedNames.enter(owner, types) && allNames === undefined) return "needs-all-names";
   }
   const chainSetOf = yield* linkingChain({
     zone,
-    drafts,
+    plannedNames,
     touched,
     denial: signing.denial,
     ttl: negativeTtl,
-    chain: whole === undefined ? names : noChain,
+    chain: allNames === undefined ? names : noChain,
     apexTypes: signing.apexSets.map(({ type }) => type),
   });
-  const partOf = (draft: Draft): SigningPart => {
-    const part = new NamePart(input, draft);
-    if (touched.has(draft.owner)) part.signOwnSets(drafts.authorityOf(draft.owner));
-    if (draft.owner === apex) part.signApexSets();
-    const chainSet = chainSetOf(draft);
+  const partOf = (planned: PlannedName): SigningPart => {
+    const part = new NamePart(input, planned);
+    if (touched.has(planned.owner)) part.signOwnSets(plannedNames.authorityOf(planned.owner));
+    if (planned.owner === apex) part.signApexSets();
+    const chainSet = chainSetOf(planned);
     if (chainSet !== undefined) part.signChainSet(chainSet);
     return part;
   };
   return {
-    size: drafts.size(),
-    owners: drafts.owners,
-    partAt: (owner) => partOf(drafts.at(owner)),
+    size: plannedNames.size(),
+    owners: plannedNames.owners,
+    partAt: (owner) => partOf(plannedNames.at(owner)),
     *parts() {
-      for (const draft of drafts.all()) yield partOf(draft);
-      for (const before of whole ?? [])
-        if (!drafts.has(before.owner)) yield { toSign: [], change: () => ({ before, after: undefined }) };
+      for (const planned of plannedNames.all()) yield partOf(planned);
+      for (const before of allNames ?? [])
+        if (!plannedNames.has(before.owner)) yield { toSign: [], change: () => ({ before, after: undefined }) };
     },
   };
 }
@@ -149,14 +149,14 @@ class NamePart implements SigningPart {
   /** The owner and type of each set in `toSign`. */
   readonly #toSignKeys: string[] = [];
   readonly #input: SigningInput;
-  readonly #draft: Draft;
+  readonly #planned: PlannedName;
   readonly #generated: Generated;
 
-  constructor(input: SigningInput, draft: Draft) {
+  constructor(input: SigningInput, planned: PlannedName) {
     this.#input = input;
-    this.#draft = draft;
-    const isStored = input.whole === undefined && !input.touched.has(draft.owner);
-    this.#generated = generatedIn(isStored ? draft.stored : undefined);
+    this.#planned = planned;
+    const isStored = input.allNames === undefined && !input.touched.has(planned.owner);
+    this.#generated = generatedIn(isStored ? planned.stored : undefined);
   }
 
   readonly change: SigningPart["change"] = (signatures) => {
@@ -165,11 +165,11 @@ class NamePart implements SigningPart {
       if (texts === undefined) throw new Error(`there is no signature for ${key}`);
       this.#generated.signatures.set(key, texts);
     }
-    return changeOf({ before: this.#draft.stored, after: signedName(this.#draft, this.#generated) });
+    return changeOf({ before: this.#planned.stored, after: signedName(this.#planned, this.#generated) });
   };
 
   signOwnSets(authority: Authority): void {
-    const { owner } = this.#draft;
+    const { owner } = this.#planned;
     const { sets, changed } = this.#input.setsAt(owner);
     for (const { type, ttl, records } of sets) {
       const covers = typeCode(type);
@@ -181,7 +181,7 @@ class NamePart implements SigningPart {
   }
 
   signApexSets(): void {
-    const { stored } = this.#draft;
+    const { stored } = this.#planned;
     for (const { type: covers, data } of this.#input.signing.apexSets) {
       const set = { owner: apex, type: typeNamed(covers), ttl: keyTtl, values: textsOf(covers, data) };
       const old = stored && setLike(stored.generated, set);
@@ -200,7 +200,7 @@ class NamePart implements SigningPart {
   /** Keeps the stored signatures if they are still good. */
   #sign(at: string, set: SetHead, dataOf: () => ToSign["data"], same: boolean): void {
     const { zone, signing } = this.#input;
-    const { stored } = this.#draft;
+    const { stored } = this.#planned;
     const { signatures } = this.#generated;
     const key = generatedKey(at, set.covers);
     const keys = keySets.has(set.covers) ? signing.keySetKeys : signing.zoneKeys;

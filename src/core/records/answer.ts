@@ -9,7 +9,7 @@ import { targetsOf } from "./targets.ts";
 import {
   anySetAt,
   listSignatures,
-  type PlacedSet,
+  type NamedSet,
   rdataOf,
   setAt,
   signaturesAt,
@@ -51,7 +51,7 @@ export type Answer = {
  * A set and the name that it answers for, which is not its owner if it comes from a wildcard. Names are absolute. The
  * signatures of a set follow it; in the additional section they follow all sets, so that they can be left out.
  */
-export type AnswerSet = PlacedSet & { readonly ttl: number };
+export type AnswerSet = NamedSet & { readonly ttl: number };
 
 /** With `dnssecOk`, the answer has signatures and proofs, if the zone is signed. `work` counts what it costs. */
 export function answerQuestion(

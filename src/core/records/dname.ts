@@ -32,20 +32,20 @@ export type StoredNames = {
 /** For a write whose sets are the whole zone: there are no other names. */
 export const noStoredNames: StoredNames = { hasDname: () => false, endingWith: () => [] };
 
-type SetPlace = { readonly owner: string; readonly type: RecordType };
+type SetKey = { readonly owner: string; readonly type: RecordType };
 
 /**
  * RFC 6672 section 2.4: nothing can be below a DNAME record, and NS records beside it only at the apex; Knot refuses
  * the zone. What a zone already has may stay.
  */
 export function* checkingRedirects(
-  before: readonly SetPlace[],
-  wanted: readonly SetPlace[],
+  before: readonly SetKey[],
+  wanted: readonly SetKey[],
   storedNames: StoredNames,
 ): Steps<readonly Fault[]> {
   if (storedNames === noStoredNames && !wanted.some(({ type }) => type === dname)) return [];
   const had = new Set(before.map(({ owner, type }) => setKey(owner, type)));
-  const isNew = ({ owner, type }: SetPlace): boolean => !had.has(setKey(owner, type));
+  const isNew = ({ owner, type }: SetKey): boolean => !had.has(setKey(owner, type));
   const redirecting = ownersOfDname(wanted);
   const added = new Set([...redirecting].filter((owner) => isNew({ owner, type: dname })));
   const removed = ownersOfDname(before).difference(redirecting);
@@ -69,7 +69,7 @@ export function* checkingRedirects(
   return faults;
 }
 
-const ownersOfDname = (sets: readonly SetPlace[]): Set<string> =>
+const ownersOfDname = (sets: readonly SetKey[]): Set<string> =>
   new Set(sets.flatMap(({ owner, type }) => (type === dname ? [owner] : [])));
 
 function nameAbove(owner: string, isIt: (above: string) => boolean): string | undefined {
@@ -79,8 +79,8 @@ function nameAbove(owner: string, isIt: (above: string) => boolean): string | un
 
 /** Stored names that the write does not concern. However many DNAME sets are added, the zone is read once. */
 function* namesBelow(
-  before: readonly SetPlace[],
-  wanted: readonly SetPlace[],
+  before: readonly SetKey[],
+  wanted: readonly SetKey[],
   added: ReadonlySet<string>,
   storedNames: StoredNames,
 ): Steps<readonly Fault[]> {

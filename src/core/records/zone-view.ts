@@ -220,7 +220,7 @@ export const signaturesAt = (node: ZoneNode, type: RecordType): PackedSet | unde
   answeringAt(node, rrsig, typeCode(type));
 
 /** All sets of the zone and their signatures, the SOA first, as a transfer needs them. Names are absolute. */
-export function* setsOfView(view: ZoneView): Generator<PlacedSet> {
+export function* setsOfView(view: ZoneView): Generator<NamedSet> {
   const soa = setAt(view.apex, "SOA");
   if (soa) yield { name: view.labels, set: soa };
   const waiting: { readonly name: readonly Label[]; readonly node: ZoneNode }[] = [
@@ -235,7 +235,7 @@ export function* setsOfView(view: ZoneView): Generator<PlacedSet> {
   }
 }
 
-export type PlacedSet = { readonly name: readonly Label[]; readonly set: ViewSet | PackedSet };
+export type NamedSet = { readonly name: readonly Label[]; readonly set: ViewSet | PackedSet };
 
 function placeSet(view: ZoneView, owner: string, type: RecordType, after: ServedSet | null): void {
   if (type === rrsig) {

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, Agent as Plai
 import type { AgentOptions } from "node:https";
 import type { Endpoint, HttpLimits } from "./endpoint.ts";
 import { excessOf, fault } from "./excess.ts";
-import { type Hide, hiderOf, secretsIn, secretsOfUrl } from "./hide-secrets.ts";
+import { type Redact, redactorOf, secretsIn, secretsOfUrl } from "./redact-secrets.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
 import { wholeLines } from "./whole-lines.ts";
 
@@ -74,7 +74,7 @@ class EndpointClient implements HttpClient {
   readonly #limits: HttpLimits;
   readonly #http: Pick<typeof import("node:http"), "request">;
   readonly #agent: PlainAgent;
-  readonly #hiderFor = rememberHider();
+  readonly #redactorFor = rememberHider();
 
   constructor(
     endpoint: Endpoint,
@@ -102,13 +102,13 @@ class EndpointClient implements HttpClient {
     const silent = new AbortController();
     let timer = setTimeout(() => silent.abort(), Math.max(listener.silence, timeoutMs));
     const sent = this.#request(request, AbortSignal.any([signal, silent.signal]));
-    const hide = this.#hiderFor(request);
+    const redact = this.#redactorFor(request);
     try {
       const response = await responseTo(sent, request.body);
       if (!listener.begin(response.statusCode ?? 0, response.headers)) return { kind: "declined" };
       clearTimeout(timer);
       timer = setTimeout(() => silent.abort(), listener.silence);
-      const lines = wholeLines((text) => listener.text(hide(text)), maxBytes);
+      const lines = wholeLines((text) => listener.text(redact(text)), maxBytes);
       await readParts<string>(response.setEncoding("utf8"), (chunk) => {
         timer.refresh();
         lines(chunk);
@@ -140,7 +140,7 @@ class EndpointClient implements HttpClient {
   }
 
   async #attempt(request: HttpRequest, signal: AbortSignal): Promise<Attempt> {
-    const hide = this.#hiderFor(request);
+    const redact = this.#redactorFor(request);
     const sent = this.#request(request, signal);
     let begun = false;
     /** Node reports a broken body as an error of the request; the reader of the body sees only that it ended. */
@@ -151,14 +151,14 @@ class EndpointClient implements HttpClient {
     try {
       const response = await responseTo(sent, request.body);
       begun = true;
-      return { outcome: await answerOf(response, this.#limits.maxBytes, hide), staleSocket: false };
+      return { outcome: await answerOf(response, this.#limits.maxBytes, redact), staleSocket: false };
     } catch (error) {
       sent.destroy();
       const reset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
       const fault = signal.aborted
         ? describeStop(signal, this.#endpoint, this.#limits)
         : describeTransportFault(begun && reset ? (broken ?? cutOff) : error, this.#endpoint, this.#limits);
-      const because = hiderOf(secretsOfUrl(this.#endpoint.url))(hide(fault.because));
+      const because = redactorOf(secretsOfUrl(this.#endpoint.url))(redact(fault.because));
       return {
         outcome: { kind: "failed", ...fault, because },
         staleSocket: sent.reusedSocket && reset && !begun && !signal.aborted,
@@ -167,15 +167,15 @@ class EndpointClient implements HttpClient {
   }
 }
 
-/** Keeps the last `Hide`: nearly all requests to an endpoint carry the same credentials. */
-function rememberHider(): (request: HttpRequest) => Hide {
-  let last: { readonly key: string; readonly hide: Hide } | undefined;
+/** Keeps the last `Redact`: nearly all requests to an endpoint carry the same credentials. */
+function rememberHider(): (request: HttpRequest) => Redact {
+  let last: { readonly key: string; readonly redact: Redact } | undefined;
   return ({ headers, secrets: others = [], verbatim }) => {
     if (verbatim) return (text) => text;
     const secrets = [...secretsIn(headers), ...others];
     const key = JSON.stringify(secrets);
-    if (last?.key !== key) last = { key, hide: hiderOf(secrets) };
-    return last.hide;
+    if (last?.key !== key) last = { key, redact: redactorOf(secrets) };
+    return last.redact;
   };
 }
 
@@ -228,7 +228,7 @@ function readParts<Part>(response: IncomingMessage, take: (part: Part) => void):
   });
 }
 
-async function answerOf(response: IncomingMessage, maxBytes: number, hide: Hide): Promise<HttpOutcome> {
+async function answerOf(response: IncomingMessage, maxBytes: number, redact: Redact): Promise<HttpOutcome> {
   const chunks: Buffer[] = [];
   let size = 0;
   await readParts<Buffer>(response, (chunk) => {
@@ -241,16 +241,16 @@ async function answerOf(response: IncomingMessage, maxBytes: number, hide: Hide)
   return {
     kind: "answer",
     status: response.statusCode ?? 0,
-    headers: hiddenIn(response.headers, hide),
-    body: hide(body),
+    headers: redactedIn(response.headers, redact),
+    body: redact(body),
   };
 }
 
-const hiddenIn = (headers: IncomingHttpHeaders, hide: Hide): IncomingHttpHeaders =>
+const redactedIn = (headers: IncomingHttpHeaders, redact: Redact): IncomingHttpHeaders =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      Array.isArray(value) ? value.map(hide) : value && hide(value),
+      Array.isArray(value) ? value.map(redact) : value && redact(value),
     ]),
   );
 

@@ -5,18 +5,18 @@ import { flags, rcodes } from "../../lib/dns/codes.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { createLruCache, type LruCache } from "./lru-cache.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
-import { coveringNsec3, createNegativeTail, type NegativeTail } from "./negative-tail.ts";
+import { coveringNsec3, createNegativeAuthority, type NegativeAuthority } from "./negative-authority.ts";
 import type { NegativeAnswer } from "./prepare.ts";
 
 /** An existing name below which missing names were queried, with no wildcard, delegation or DNAME that covers them. */
 type Encloser = {
   /** With NSEC3: what all proofs have in common, and the nodes whose NSEC3 records it contains. */
-  shared: { readonly tail: NegativeTail; readonly nodes: readonly ZoneNode[] } | undefined;
+  shared: { readonly authority: NegativeAuthority; readonly nodes: readonly ZoneNode[] } | undefined;
   /**
-   * Without `shared`: the tails with proofs, by the gap between names that each is for. When all enclosers together
-   * have too many, all are dropped.
+   * Without `shared`: authority sections with proofs, by the gap between names that each is for. When all enclosers
+   * together have too many, all are dropped.
    */
-  tails: Tails;
+  authorities: CachedAuthorities;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
   readonly belowVersion: number;
@@ -24,11 +24,11 @@ type Encloser = {
   readonly delegationVersion: number;
 };
 
-/** `all`: the generation that these belong to. When it is full, a new one begins and the old tails no longer count. */
-type Tails = { readonly all: object; readonly byGap: Map<number, NegativeTail> };
+/** `all`: the generation that these belong to. When it is full, a new one begins and the old one no longer counts. */
+type CachedAuthorities = { readonly all: object; readonly byGap: Map<number, NegativeAuthority> };
 
-/** Tails with proofs that are kept: about 5 MB. */
-const mostTails = 5_000;
+/** Authority sections with proofs that are kept: about 5 MB. */
+const mostAuthorities = 5_000;
 /** Larger ones are made again for each query. */
 const mostBytes = 4_096;
 
@@ -41,7 +41,7 @@ const mostBytes = 4_096;
 export class Enclosers {
   readonly #zones: Pick<LoadedZones, "isNoZone">;
   readonly #cached: LruCache<Encloser>;
-  #all = { left: mostTails };
+  #all = { left: mostAuthorities };
 
   constructor(zones: Pick<LoadedZones, "isNoZone">, limit: number) {
     this.#zones = zones;
@@ -60,65 +60,78 @@ export class Enclosers {
     const { zone, node } = encloser;
     if (node.children?.has(key.slice(1, parentAt)) || !this.#zones.isNoZone(key, end)) return undefined;
     const isProved = dnssecOk && zone.view.signed > 0;
-    const { tail, covering } = isProved
+    const { authority, covering } = isProved
       ? (this.#proofFor(encloser, key.slice(0, end)) ?? noProof)
-      : { tail: zone.tail };
-    if (tail === undefined || !isCurrent(tail)) return undefined;
+      : { authority: zone.negativeAuthority };
+    if (authority === undefined || !isCurrent(authority)) return undefined;
     zone.used = true;
-    return { kind: "negative", tail, covering, flagsAndRcode: noNameFlags, dependsOn: undefined };
+    return { kind: "negative", authority, covering, flagsAndRcode: noNameFlags, dependsOn: undefined };
   }
 
   /** Call this when the zone has answered that the name does not exist. */
-  note(zone: LoadedZone, name: NameKey, { tail }: NegativeAnswer): void {
+  note(zone: LoadedZone, name: NameKey, { authority }: NegativeAnswer): void {
     const above = keyAbove(name);
     const cachedEncloser = this.#cached.get(above);
     const encloser =
       cachedEncloser?.zone === zone && holds(cachedEncloser) ? cachedEncloser : this.#newEncloser(zone, above);
     if (encloser === undefined) return;
     this.#cached.set(above, encloser);
-    if (tail === zone.tail) return;
+    if (authority === zone.negativeAuthority) return;
     const shared = sharedDenial(zone.view, labelsOfKey(above));
-    const sharedTail = shared && createNegativeTail(zone.view, shared.authority);
-    encloser.shared = shared && sharedTail && { tail: sharedTail, nodes: shared.nodes };
-    if (shared === undefined && tail.bytes.length <= mostBytes) this.#cacheTail(encloser, name, tail);
+    const sharedAuthority = shared && createNegativeAuthority(zone.view, shared.authority);
+    encloser.shared = shared && sharedAuthority && { authority: sharedAuthority, nodes: shared.nodes };
+    if (shared === undefined && authority.bytes.length <= mostBytes) this.#cacheAuthority(encloser, name, authority);
   }
 
   #newEncloser(zone: LoadedZone, name: NameKey): Encloser | undefined {
     const node = nodeOf(zone.view, labelsOfKey(name));
     if (node === undefined) return undefined;
     const { shapeVersion, delegationVersion } = zone.view;
-    const tails = { all: this.#all, byGap: new Map<number, NegativeTail>() };
-    return { shared: undefined, tails, zone, node, belowVersion: zone.belowVersion, shapeVersion, delegationVersion };
+    const authorities = { all: this.#all, byGap: new Map<number, NegativeAuthority>() };
+    return {
+      shared: undefined,
+      authorities,
+      zone,
+      node,
+      belowVersion: zone.belowVersion,
+      shapeVersion,
+      delegationVersion,
+    };
   }
 
-  #cacheTail(encloser: Encloser, name: NameKey, tail: NegativeTail): void {
+  #cacheAuthority(encloser: Encloser, name: NameKey, authority: NegativeAuthority): void {
     const { zone, node } = encloser;
-    if (this.#all.left === 0) this.#all = { left: mostTails };
+    if (this.#all.left === 0) this.#all = { left: mostAuthorities };
     this.#all.left -= 1;
-    if (encloser.tails.all !== this.#all) encloser.tails = { all: this.#all, byGap: new Map() };
-    encloser.tails.byGap.set(gapOf(zone.view, node, name), tail);
+    if (encloser.authorities.all !== this.#all) encloser.authorities = { all: this.#all, byGap: new Map() };
+    encloser.authorities.byGap.set(gapOf(zone.view, node, name), authority);
   }
 
-  #cachedTail({ zone, node, tails }: Encloser, name: NameKey): NegativeTail | undefined {
-    return tails.all === this.#all ? tails.byGap.get(gapOf(zone.view, node, name)) : undefined;
+  #cachedAuthority({ zone, node, authorities }: Encloser, name: NameKey): NegativeAuthority | undefined {
+    return authorities.all === this.#all ? authorities.byGap.get(gapOf(zone.view, node, name)) : undefined;
   }
 
-  #proofFor(encloser: Encloser, name: NameKey): Pick<NegativeAnswer, "tail" | "covering"> | undefined {
+  #proofFor(encloser: Encloser, name: NameKey): Pick<NegativeAnswer, "authority" | "covering"> | undefined {
     const { zone, shared } = encloser;
     if (shared === undefined) {
-      const tail = this.#cachedTail(encloser, name);
-      return tail && { tail };
+      const authority = this.#cachedAuthority(encloser, name);
+      return authority && { authority };
     }
     // Checked first, so that no name is hashed for an outdated proof.
-    const link = isCurrent(shared.tail) ? coveringName(zone.view, name) : undefined;
-    return link && { tail: shared.tail, covering: shared.nodes.includes(link.node) ? undefined : coveringNsec3(link) };
+    const link = isCurrent(shared.authority) ? coveringName(zone.view, name) : undefined;
+    return (
+      link && {
+        authority: shared.authority,
+        covering: shared.nodes.includes(link.node) ? undefined : coveringNsec3(link),
+      }
+    );
   }
 }
 
 /** Every change of the zone replaces the SOA. */
-const isCurrent = ({ sets: [soa] }: NegativeTail): boolean => soa !== undefined && !isGone(soa);
+const isCurrent = ({ sets: [soa] }: NegativeAuthority): boolean => soa !== undefined && !isGone(soa);
 
-const noProof = { tail: undefined, covering: undefined };
+const noProof = { authority: undefined, covering: undefined };
 const noNameFlags = flags.response | flags.authoritative | rcodes.nxDomain;
 
 const holds = ({ zone, belowVersion, shapeVersion, delegationVersion }: Encloser): boolean =>

@@ -17,7 +17,7 @@ import { LastKnownZones } from "./last-known.ts";
 import { createLruCache } from "./lru-cache.ts";
 import { createNameFilter } from "./name-filter.ts";
 import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
-import type { NegativeTail } from "./negative-tail.ts";
+import type { NegativeAuthority } from "./negative-authority.ts";
 import { type BeginZone, isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-source.ts";
 
 export type LoadedZone = {
@@ -29,9 +29,9 @@ export type LoadedZone = {
   /** It was queried since `makeRoom` last looked at it. */
   used: boolean;
   /**
-   * The tail of its negative answers without signatures; made when first needed, and again when the SOA has changed.
+   * The authority section of its unsigned negative answers; made when first needed, and again when the SOA has changed.
    */
-  tail: NegativeTail | undefined;
+  negativeAuthority: NegativeAuthority | undefined;
 };
 
 export type LoadLimits = {
@@ -219,7 +219,7 @@ export class LoadedZones {
   }
 
   #keep(view: ZoneView, missed: readonly ZoneNews[]): LoadedZone {
-    const zone: LoadedZone = { view, current: true, belowVersion: 0, used: false, tail: undefined };
+    const zone: LoadedZone = { view, current: true, belowVersion: 0, used: false, negativeAuthority: undefined };
     this.#zones.set(keyOfName(view.name), zone);
     this.#setsInMemory += zone.view.size;
     // Copied, because `apply` appends to `missed` while the zone counts as loading.

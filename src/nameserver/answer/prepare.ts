@@ -9,7 +9,7 @@ import { MessageWriter } from "../../lib/dns/message-writer.ts";
 import type { Transport } from "../wire/read-query.ts";
 import { type WrittenGlue, writeGlue, writeSets } from "../wire/write-sets.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
-import { type CoveringNsec3, createNegativeTail, type NegativeTail } from "./negative-tail.ts";
+import { type CoveringNsec3, createNegativeAuthority, type NegativeAuthority } from "./negative-authority.ts";
 
 /** An answer for any client: only the id, the case of the question and the OPT record differ between clients. */
 export type Prepared = WrittenAnswer | NegativeAnswer;
@@ -33,8 +33,8 @@ type WrittenAnswer = {
 /** Floods ask for random names, so answers for missing names are assembled from parts instead of encoded each time. */
 export type NegativeAnswer = {
   readonly kind: "negative";
-  readonly tail: NegativeTail;
-  /** Follows the tail. */
+  readonly authority: NegativeAuthority;
+  /** Follows the authority section. */
   readonly covering?: CoveringNsec3 | undefined;
   /** The flags and the response code. */
   readonly flagsAndRcode: number;
@@ -75,7 +75,7 @@ const mostCached = 4_096;
 
 export const isWorthCaching = (prepared: Prepared): boolean =>
   prepared.dependsOn !== undefined &&
-  (prepared.kind === "written" ? prepared.bytes : prepared.tail.bytes).length <= mostCached;
+  (prepared.kind === "written" ? prepared.bytes : prepared.authority.bytes).length <= mostCached;
 
 export const isNoName = (prepared: Prepared): prepared is NegativeAnswer =>
   prepared.kind === "negative" && (prepared.flagsAndRcode & 0xf) === rcodes.nxDomain;
@@ -109,8 +109,8 @@ export function createPrepare(): Prepare {
             sets: setsIn(answer),
           };
     if (isNegative(answer)) {
-      const tail = tailFor(zone, answer);
-      return tail && { kind: "negative", tail, flagsAndRcode: flagsAndRcodeOf(answer), dependsOn };
+      const authority = authorityFor(zone, answer);
+      return authority && { kind: "negative", authority, flagsAndRcode: flagsAndRcodeOf(answer), dependsOn };
     }
     return writeAnswer(answer, question, scratch, dependsOn);
   };
@@ -189,11 +189,12 @@ function writeAllGlue(writer: MessageWriter, sets: readonly AnswerSet[]): Writte
   return writer.fits() ? { records: countAll(sets), end: writer.length() } : undefined;
 }
 
-/** Tails without proofs are the same for the whole zone. */
-function tailFor(zone: LoadedZone, { authority }: Answer): NegativeTail | undefined {
-  if (authority.length > 1) return createNegativeTail(zone.view, authority);
-  if (!zone.tail || zone.tail.sets[0] !== authority[0]?.set) zone.tail = createNegativeTail(zone.view, authority);
-  return zone.tail;
+/** CachedAuthorities without proofs are the same for the whole zone. */
+function authorityFor(zone: LoadedZone, { authority }: Answer): NegativeAuthority | undefined {
+  if (authority.length > 1) return createNegativeAuthority(zone.view, authority);
+  if (!zone.negativeAuthority || zone.negativeAuthority.sets[0] !== authority[0]?.set)
+    zone.negativeAuthority = createNegativeAuthority(zone.view, authority);
+  return zone.negativeAuthority;
 }
 
 const isNegative = ({ kind }: Answer): boolean => kind === "no-name" || kind === "no-data";

@@ -2,7 +2,7 @@ import { flags, headerLength, maximumMessage, types } from "../../lib/dns/codes.
 import { bareOptLength, ednsUdpSize, udpSizeLimit } from "../../lib/dns/edns.ts";
 import { extendedError, extendedErrors, optOf, withOptions } from "../wire/edns-options.ts";
 import type { Query, Transport } from "../wire/read-query.ts";
-import { placeNsec3, placeTail } from "./negative-tail.ts";
+import { placeAuthority, placeNsec3 } from "./negative-authority.ts";
 import type { NegativeAnswer, Prepared } from "./prepare.ts";
 
 /**
@@ -25,14 +25,14 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
   return reply;
 }
 
-/** The question, unchanged, followed by the tail that it shares with other negative answers. */
+/** The question, unchanged, followed by the authority section that it shares with other negative answers. */
 export function replyNegative(
-  { tail, covering, flagsAndRcode }: Omit<NegativeAnswer, "dependsOn">,
+  { authority, covering, flagsAndRcode }: Omit<NegativeAnswer, "dependsOn">,
   query: Query,
   room: number,
 ): Buffer {
   const { bytes, end, edns } = query;
-  const whole = end + tail.bytes.length + (covering?.length ?? 0);
+  const whole = end + authority.bytes.length + (covering?.length ?? 0);
   const fits = whole <= room;
   const length = fits ? whole : end;
   const reply = Buffer.allocUnsafe(edns ? length + bareOptLength : length);
@@ -41,12 +41,12 @@ export function replyNegative(
   reply[2] = (flagsAndRcode >> 8) | queryFlags | (fits ? 0 : flags.truncated >> 8);
   reply[3] = flagsAndRcode & 0xff;
   reply[8] = 0;
-  reply[9] = fits ? tail.records + (covering?.records ?? 0) : 0;
+  reply[9] = fits ? authority.records + (covering?.records ?? 0) : 0;
   reply[10] = 0;
   reply[11] = edns ? 1 : 0;
-  if (fits) placeTail(tail, reply, end);
+  if (fits) placeAuthority(authority, reply, end);
   // A question ends with its type and class.
-  if (fits && covering) placeNsec3(covering, reply, end + tail.bytes.length, end - 4 - tail.nameLength);
+  if (fits && covering) placeNsec3(covering, reply, end + authority.bytes.length, end - 4 - authority.nameLength);
   if (edns) reply.set(edns.dnssecOk ? bareOptWithDo : bareOpt, length);
   return reply;
 }

@@ -10,15 +10,15 @@ import { asStale, refuseUnread, replyWith, replyWithCode } from "./reply.ts";
 
 /**
  * Bytes in, bytes out; undefined when no reply is to be sent. A promise only when a zone has to be loaded first, and
- * then only with the effort `any`.
+ * then only with `any` as the allowed work.
  */
-export type Respond = (query: Buffer, transport: Transport, effort?: Effort) => DnsReply | Promise<DnsReply>;
+export type Respond = (query: Buffer, transport: Transport, allowedWork?: AllowedWork) => DnsReply | Promise<DnsReply>;
 
 /**
  * What may be done for a reply. `no-wait`: a query that would have to wait gets none, and no zone is loaded for it.
  * `cached-only`: nor does one whose answer is not cached.
  */
-export type Effort = "any" | "no-wait" | "cached-only";
+export type AllowedWork = "any" | "no-wait" | "cached-only";
 
 export type DnsReply = Buffer | undefined;
 
@@ -27,7 +27,7 @@ export type RespondTo = (
   query: Buffer,
   transport: Transport,
   from: string,
-  effort?: Effort,
+  allowedWork?: AllowedWork,
 ) => DnsReply | Promise<DnsReply>;
 
 /** The messages of a zone transfer over TCP; undefined when the query does not ask for one. */
@@ -68,7 +68,7 @@ export function createResponder(options: ResponderOptions): Respond {
     return replyWithCode(query, rcodes.servFail, extendedErrors.notReady);
   };
 
-  return (bytes, transport, effort = "any") => {
+  return (bytes, transport, allowedWork = "any") => {
     const query = readQuery(bytes);
     if (query.kind === "silence") return undefined;
     if (query.kind === "refusal") return refuseUnread(query.bytes, query.rcode);
@@ -80,10 +80,10 @@ export function createResponder(options: ResponderOptions): Respond {
       return replyWith(prepared, query, transport);
     const noName = enclosers.noName(query.key, query.key.length - 2, dnssecOk);
     if (noName !== undefined) return replyWith(noName, query, transport);
-    if (effort === "cached-only") return undefined;
+    if (allowedWork === "cached-only") return undefined;
     const name = query.key.slice(0, -2);
     // The zone that holds a DS set may be further up than the nearest known one.
-    if (effort !== "any" && (query.type === types.ds || !zones.isKnown(name))) return undefined;
+    if (allowedWork !== "any" && (query.type === types.ds || !zones.isKnown(name))) return undefined;
     try {
       const zone = zoneFor(zones, name, query.type);
       if (!(zone instanceof Promise)) return answerFrom(zone, query, transport);

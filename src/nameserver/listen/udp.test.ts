@@ -113,11 +113,11 @@ describe("a flood of queries that have to wait", () => {
     const gate = Promise.withResolvers<Buffer>();
     const asked = { waiting: 0, refused: 0 };
     const others = new Set<number>();
-    const { ask, received, port } = await serve((bytes, _transport, _from, effort) => {
-      if (effort === "cached-only") return undefined;
-      if (bytes[0] !== query[0] && effort === "any") others.add(bytes[0] ?? 0);
-      else asked[effort === "any" ? "waiting" : "refused"] += 1;
-      return effort === "any" ? gate.promise : undefined;
+    const { ask, received, port } = await serve((bytes, _transport, _from, allowedWork) => {
+      if (allowedWork === "cached-only") return undefined;
+      if (bytes[0] !== query[0] && allowedWork === "any") others.add(bytes[0] ?? 0);
+      else asked[allowedWork === "any" ? "waiting" : "refused"] += 1;
+      return allowedWork === "any" ? gate.promise : undefined;
     });
     const marked = (mark: number) => Buffer.from(query).fill(mark, 0, 1);
     // The kernel may drop some if they arrive faster than they are read.
@@ -144,11 +144,11 @@ describe("a flood of queries that have to wait", () => {
   it("does not stop queries that need not wait from being answered", async () => {
     const never = new Promise<never>(() => {});
     let waiting = 0;
-    const { ask, received } = await serve((bytes, _transport, _from, effort) => {
+    const { ask, received } = await serve((bytes, _transport, _from, allowedWork) => {
       if (bytes[0] !== 0) return reply;
-      if (effort === "cached-only") return undefined;
+      if (allowedWork === "cached-only") return undefined;
       waiting += 1;
-      return effort === "any" ? never : undefined;
+      return allowedWork === "any" ? never : undefined;
     });
     const slow = Buffer.from(query).fill(0, 0, 1);
     for (let sent = 0; waiting < 150 && sent < 100_000; sent += 50) {
@@ -164,9 +164,9 @@ describe("a flood of queries that have to wait", () => {
 
 it("a flood of queries whose answers have to be made is dropped in part, and answers at hand are given", async () => {
   const counts = { made: 0, kept: 0 };
-  const { ask, received } = await serve((bytes, _transport, _from, effort) => {
+  const { ask, received } = await serve((bytes, _transport, _from, allowedWork) => {
     if (bytes[0] !== 0) return reply;
-    if (effort === "cached-only") {
+    if (allowedWork === "cached-only") {
       counts.kept += 1;
       return undefined;
     }

@@ -36,14 +36,14 @@ export async function answerAsWorker(): Promise<void> {
   const onTrouble = () => undefined;
   const { zones } = followZones(main, { seed: limit.seed, onTrouble });
   const answer = createResponder({ zones, onTrouble });
-  const respond: RespondTo = (bytes, transport, from, effort = "any") => {
+  const respond: RespondTo = (bytes, transport, from, allowedWork = "any") => {
     const kind = classify(bytes);
     if (kind === "silence") return undefined;
     const isForMain = kind !== "plain" || (restrictedZone !== undefined && asksBelow(bytes, restrictedZone));
-    if (isForMain) return effort === "any" ? main.pass(bytes, from) : undefined;
+    if (isForMain) return allowedWork === "any" ? main.pass(bytes, from) : undefined;
     const news = main.wait();
-    if (news === undefined) return answer(bytes, transport, effort);
-    return effort === "any" ? news.then(() => answer(bytes, transport)) : undefined;
+    if (news === undefined) return answer(bytes, transport, allowedWork);
+    return allowedWork === "any" ? news.then(() => answer(bytes, transport)) : undefined;
   };
   const rateLimit = createRateLimit({ ...defaultRateLimit, ...limit });
   const counters = createDnsCounters(memory);

@@ -59,10 +59,10 @@ export class RequestDispatcher {
     this.#restricted = restrictedZone === undefined ? undefined : nameToWire(restrictedZone);
   }
 
-  readonly respond: RespondTo = (bytes, transport, from, effort = "any") => {
+  readonly respond: RespondTo = (bytes, transport, from, allowedWork = "any") => {
     const kind = classify(bytes);
-    if (kind === "plain" && !this.#asksRestricted(bytes)) return this.#options.respond(bytes, transport, effort);
-    if (effort !== "any") return undefined;
+    if (kind === "plain" && !this.#asksRestricted(bytes)) return this.#options.respond(bytes, transport, allowedWork);
+    if (allowedWork !== "any") return undefined;
     switch (kind) {
       case "silence":
         return undefined;

@@ -6,14 +6,7 @@ import type { Change } from "../../core/records/changes.ts";
 import { rrsig, ttlOfSignature } from "../../core/records/packed-sets.ts";
 import { type RRset, setKey } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
-import {
-  type PlacedSet,
-  setAt,
-  setsOfView,
-  type ViewSet,
-  wireOf,
-  type ZoneView,
-} from "../../core/records/zone-view.ts";
+import { type NamedSet, setAt, setsOfView, type ViewSet, wireOf, type ZoneView } from "../../core/records/zone-view.ts";
 import type { Steps } from "../../core/steps.ts";
 import type { TransferRecord } from "./pack.ts";
 
@@ -26,7 +19,7 @@ export type ZoneSnapshot = { readonly soa: ViewSet | undefined; readonly records
 /** Undefined when the zone has changed between two steps. */
 export function* snapshotSteps(view: ZoneView): Steps<ZoneSnapshot | undefined> {
   const soa = setAt(view.apex, "SOA");
-  const sets: PlacedSet[] = [];
+  const sets: NamedSet[] = [];
   for (const each of setsOfView(view)) {
     sets.push(each);
     if (sets.length % setsInStep !== 0) continue;
@@ -109,7 +102,7 @@ function soaAt(view: ZoneView, serial: number, set: RRset | undefined): Transfer
   return toRecord(view, { owner: apex, type: "SOA", ttl: (set ? set.ttl : now?.ttl) ?? view.ttl, rdata });
 }
 
-function* chained(sets: Iterable<PlacedSet>, end: TransferRecord): Generator<TransferRecord> {
+function* chained(sets: Iterable<NamedSet>, end: TransferRecord): Generator<TransferRecord> {
   for (const { name, set } of sets) {
     // `yield*` for each set would double the time.
     const type = typeCode(set.type);

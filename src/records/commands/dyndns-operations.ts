@@ -3,10 +3,10 @@ import type { Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, type PermittedView } from "../queries/permitted-view.ts";
-import { type PlacedHost, plainAddresses, pointHostsRule } from "./point-hosts.ts";
+import { type NumberedHost, plainAddresses, pointHostsRule } from "./point-hosts.ts";
 import type { Host, HostOutcome, WantedAddresses } from "./requests.ts";
 
-type Placed = PlacedHost & { readonly zone: Zone };
+type Placed = NumberedHost & { readonly zone: Zone };
 
 export function dyndnsOperations({ store, now }: RecordServiceOptions, permittedView: PermittedView) {
   /** The closest enclosing zone of a name that this actor may see. */

@@ -4,7 +4,7 @@ import { parseRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
-import type { PlacedRecord, Zone } from "../model.ts";
+import type { RecordInZone, Zone } from "../model.ts";
 import {
   type Actor,
   denied,
@@ -18,10 +18,10 @@ import {
 import type { WriteRule } from "../store/port.ts";
 import { soaStays } from "./edit/check-write.ts";
 import { deleteRecord, editRecord, holds, type RecordContent } from "./edit/record.ts";
-import type { PlacedDraft, RecordDraft } from "./requests.ts";
+import type { DraftInZone, RecordDraft } from "./requests.ts";
 import { noChange, writtenBy } from "./write.ts";
 
-export type RecordOutcome = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;
+export type RecordOutcome = { readonly kind: "done"; readonly placed: RecordInZone } | NotDone;
 
 type By = { readonly actor: Actor; readonly now: Instant };
 export type CreateRecord = By & {
@@ -30,7 +30,7 @@ export type CreateRecord = By & {
   readonly id: string;
   readonly draft: RecordDraft;
 };
-export type ReplaceRecord = By & { readonly kind: "replace-record"; readonly id: string; readonly next: PlacedDraft };
+export type ReplaceRecord = By & { readonly kind: "replace-record"; readonly id: string; readonly next: DraftInZone };
 export type DeleteRecord = By & { readonly kind: "delete-record"; readonly id: string };
 
 export function createRecordRule(command: CreateRecord): WriteRule<RecordOutcome> {
@@ -111,7 +111,7 @@ export function recordRules(permittedView: Permissions) {
     obstacle,
     newContent,
     /** For a record that is in `set` now. */
-    nextContent: (actor: Actor, zone: Zone, set: RRset | undefined, next: PlacedDraft): Content | NotDone =>
+    nextContent: (actor: Actor, zone: Zone, set: RRset | undefined, next: DraftInZone): Content | NotDone =>
       obstacle(actor, zone, set) ??
       (next.zoneId === zone.id ? newContent(actor, zone, next.draft) : refused([zoneStays])),
   };

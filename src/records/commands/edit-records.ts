@@ -4,11 +4,11 @@ import { type Actor, missing, permissionsAt, refused } from "../queries/permitte
 import type { Decision, WriteAllRule, WriteRequest, WriteView } from "../store/port.ts";
 import { editingMany } from "./edit/many.ts";
 import { ownersOf, type RecordRules, recordRules } from "./edit-record.ts";
-import type { BulkOutcome, OrFaults, PlacedDraft } from "./requests.ts";
+import type { BulkOutcome, DraftInZone, OrFaults } from "./requests.ts";
 import { writtenBy } from "./write.ts";
 
-export type NewEntry = PlacedDraft;
-export type ChangedEntry = PlacedDraft & { readonly id: string };
+export type NewEntry = DraftInZone;
+export type ChangedEntry = DraftInZone & { readonly id: string };
 
 type By = { readonly actor: Actor; readonly now: Instant; readonly parts: number };
 

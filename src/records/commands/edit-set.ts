@@ -11,10 +11,10 @@ import {
   permissionsAt,
   refused,
 } from "../queries/permitted-view.ts";
-import type { ActRule, DecideAct } from "../store/port.ts";
+import type { ActionRule, DecideAction, SetKey } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { editedSet, placed, setAt } from "./edit/set.ts";
-import { readPlace, type SetKey } from "./edit/values.ts";
+import { readSetKey } from "./edit/values.ts";
 import type { IdempotencyOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
 import { noChange, writtenBy } from "./write.ts";
 
@@ -27,13 +27,13 @@ export type EditSet = IdempotencyOption & {
 };
 
 /** The only write of one set. */
-export function editSetRule(command: EditSet): ActRule<SetDone | NotDone> {
+export function editSetRule(command: EditSet): ActionRule<SetDone | NotDone> {
   const { actor, target, edit, now, idempotencyKey } = command;
   const permittedView = permissionsAt(() => now);
   const stamp = { now, newId: newRecordIds() };
-  const decide: DecideAct<SetDone | NotDone> = (view) => {
+  const decide: DecideAction<SetDone | NotDone> = (view) => {
     const { zone, sets } = view;
-    const place = readPlace(target.name, target.type, zone.name);
+    const place = readSetKey(target.name, target.type, zone.name);
     const obstacle = obstacleTo(permittedView, actor, zone, place, edit);
     if (obstacle) return noChange(obstacle);
     if (!place.ok) return noChange(missing("record"));
@@ -50,11 +50,11 @@ export function editSetRule(command: EditSet): ActRule<SetDone | NotDone> {
     return { wanted, ...(name && { command: name }), result: { kind: "done", zone, set: edited.value, made } };
   };
   const owners = ({ name }: Zone) => {
-    const place = readPlace(target.name, target.type, name);
+    const place = readSetKey(target.name, target.type, name);
     return place.ok ? [place.value.owner] : [];
   };
   const request = { ...writtenBy(actor, now), at: target.zone, owners, ...(idempotencyKey && { idempotencyKey }) };
-  return { kind: "act", request, decide };
+  return { kind: "action", request, decide };
 }
 
 type EditKind = SetEdit["kind"];

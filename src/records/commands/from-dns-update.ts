@@ -21,7 +21,7 @@ import { newRecordId } from "../new-id.ts";
 import type { Actor } from "../queries/permitted-view.ts";
 import { signingOf } from "../signing/signing-of.ts";
 import { signatures } from "../store/kept-actions.ts";
-import { AccessEnded, type ActRule, type Decision, type RecordStore, type WriteView } from "../store/port.ts";
+import { AccessEnded, type ActionRule, type Decision, type RecordStore, type WriteView } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { noChange } from "./write.ts";
 
@@ -58,14 +58,14 @@ export async function updateFromDns(store: RecordStore, update: DnsUpdate): Prom
   const ids = update.updates.map(newRecordId);
   const { account, number } = zone;
   const by = { account, number, actor: { key: name }, parts: ids.length };
-  const acted = await store
+  const actionResult = await store
     .run({ kind: "dns-update", ...by, update: plain, ids }, dnsUpdateRule)
     .catch((error: unknown) => {
       if (error instanceof AccessEnded || error instanceof TooManyRecords)
         return { result: { kind: "denied" } as const };
       throw error;
     });
-  return typeof acted === "string" ? { kind: "not-ours" } : acted.result;
+  return typeof actionResult === "string" ? { kind: "not-ours" } : actionResult.result;
 }
 
 type PlainUpdate = Omit<DnsUpdate, "key"> & { readonly key: Pick<TransferKey, "name" | "scope"> };
@@ -92,13 +92,13 @@ export const actorOfUpdate = ({ account, update: { key, from } }: UpdateByDns): 
   from,
 });
 
-export function dnsUpdateRule(command: UpdateByDns): ActRule<DnsUpdated> {
+export function dnsUpdateRule(command: UpdateByDns): ActionRule<DnsUpdated> {
   const { account, number, update, ids } = command;
   const owners = [...new Set([...update.prerequisites, ...update.updates].map((each) => each.owner))];
   const idempotencyKey = { key: update.signature, fingerprint: signatures.fingerprint };
   const by = { actor: labelOf(update.key), now: update.now, idempotencyKey };
   return {
-    kind: "act",
+    kind: "action",
     request: { account, at: { number }, owners: () => owners, ...by },
     decide: (view) => {
       const decision = decide(update, view, ids);

@@ -55,7 +55,7 @@ class HistoryOperations {
       return { kind: "done" as const, zone, ...(await this.#seenBy(actor, zone, query)), rest: undefined };
     const rows = await this.#store.historyOf(zone, query);
     const last = rows.length < query.limit ? undefined : rows.at(-1);
-    const rest = last && (await this.#store.restOfWrite(zone, last));
+    const rest = last && (await this.#store.precedingInWrite(zone, last));
     return { kind: "done" as const, zone, rows, next: last?.position, rest };
   };
 

@@ -37,7 +37,7 @@ afterEach(() => store.close());
 
 function withCount<R extends Rule>(rule: R): R {
   if (rule.kind === "write-all") return { ...rule, decide: counted(rule.decide) };
-  return rule.kind === "act" ? { ...rule, decide: counted(rule.decide) } : rule;
+  return rule.kind === "action" ? { ...rule, decide: counted(rule.decide) } : rule;
 }
 
 const counted = <View, Decided extends object>(decide: (view: View) => Decided | Steps<Decided>) =>

@@ -10,7 +10,7 @@ import type { HostOutcome, WantedAddresses } from "./requests.ts";
 import { writtenBy } from "./write.ts";
 
 /** `place`: its index in the request. */
-export type PlacedHost = { readonly place: number; readonly owner: string; readonly ids: NewIds };
+export type NumberedHost = { readonly place: number; readonly owner: string; readonly ids: NewIds };
 
 /** The bytes of a prefix as numbers, because a command is plain data. */
 type PlainAddresses = {
@@ -36,7 +36,7 @@ export type PointHosts = {
   readonly kind: "point-hosts";
   readonly actor: Actor;
   readonly zone: string;
-  readonly hosts: readonly PlacedHost[];
+  readonly hosts: readonly NumberedHost[];
   readonly wanted: PlainAddresses;
   readonly now: Instant;
 };
@@ -74,7 +74,7 @@ function point(
   command: PointHosts,
   wanted: WantedAddresses,
   view: WriteView,
-  { owner, ids }: PlacedHost,
+  { owner, ids }: NumberedHost,
 ): { readonly sets: readonly RRset[]; readonly outcome: HostOutcome } {
   const { actor, now } = command;
   const permittedView = permissionsAt(() => now);

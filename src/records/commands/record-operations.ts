@@ -1,7 +1,7 @@
 import { parseOwner } from "../../core/names/name.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
-import { largeZone, type PlacedRecord, type Zone } from "../model.ts";
+import { largeZone, type RecordInZone, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { allZones } from "../queries/all-zones.ts";
@@ -10,7 +10,7 @@ import { type Actor, missing, type NotDone, type PermittedView } from "../querie
 import type { RecordStore } from "../store/port.ts";
 import { mapInParts } from "./edit/map-in-parts.ts";
 import { createRecordRule, deleteRecordRule, type RecordOutcome, replaceRecordRule } from "./edit-record.ts";
-import type { PlacedDraft, RecordDraft } from "./requests.ts";
+import type { DraftInZone, RecordDraft } from "./requests.ts";
 
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
 
@@ -51,7 +51,7 @@ export function recordOperations(
       return (await store.run(command, createRecordRule)) ?? missing("zone");
     },
 
-    replaceRecord: async (actor: Actor, id: string, next: PlacedDraft): Promise<RecordOutcome> => {
+    replaceRecord: async (actor: Actor, id: string, next: DraftInZone): Promise<RecordOutcome> => {
       const command = { kind: "replace-record", actor, id, next, now: now() } as const;
       return (await store.run(command, replaceRecordRule)) ?? missing("record");
     },
@@ -87,7 +87,7 @@ async function recordsOf(
   zone: Zone,
   { name, type }: RecordsQuery,
   pause: () => Promise<void>,
-): Promise<readonly PlacedRecord[]> {
+): Promise<readonly RecordInZone[]> {
   if (type !== undefined && !isRecordType(type)) return [];
   const owner = name === undefined ? undefined : parseOwner(name, zone.name);
   if (owner && !owner.ok) return [];

@@ -3,7 +3,7 @@ import type { Network } from "../../core/addresses/network.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
-import type { Action, PlacedRecord, PrimaryServer, Zone, ZoneKey, ZoneSettings } from "../model.ts";
+import type { Action, PrimaryServer, RecordInZone, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import type { NotDone } from "../queries/permitted-view.ts";
 import type { IdempotencyKey } from "../store/port.ts";
 
@@ -51,7 +51,7 @@ export type OrFaults<T> = T | { readonly faults: readonly Fault[] };
 
 /** The outcome of one entry; `unprocessed` if it is valid but another one is not. */
 export type BulkOutcome =
-  | { readonly kind: "done"; readonly placed: PlacedRecord }
+  | { readonly kind: "done"; readonly placed: RecordInZone }
   | { readonly kind: "unprocessed" }
   | NotDone;
 
@@ -76,7 +76,7 @@ export type NewZoneDraft = {
     | { readonly kind: "file"; readonly text: string };
 };
 
-export type PlacedServer = { readonly zone: Zone; readonly server: PrimaryServer };
+export type ServerInZone = { readonly zone: Zone; readonly server: PrimaryServer };
 
 /** Options of a write by an API that stores its writes as actions. */
 export type IdempotencyOption = { readonly idempotencyKey?: IdempotencyKey };
@@ -109,4 +109,4 @@ export type RecordDraft = {
 };
 
 /** A draft and the zone that it names. */
-export type PlacedDraft = { readonly zoneId: string; readonly draft: RecordDraft };
+export type DraftInZone = { readonly zoneId: string; readonly draft: RecordDraft };

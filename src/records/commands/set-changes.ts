@@ -13,10 +13,10 @@ import {
   permissionsAt,
   refused,
 } from "../queries/permitted-view.ts";
-import type { ActRule, DecideAct, WriteView } from "../store/port.ts";
+import type { ActionRule, DecideAction, SetKey, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { withDraft } from "./edit/set.ts";
-import { readPlace, type SetKey } from "./edit/values.ts";
+import { readSetKey } from "./edit/values.ts";
 import type { Done, IdempotencyOption, SetChange, Written } from "./requests.ts";
 import { noChange, writtenBy, writtenIn } from "./write.ts";
 
@@ -49,16 +49,16 @@ export type ChangeSets = IdempotencyOption &
     readonly parts: number;
   };
 
-export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
+export function changeSetsRule(command: ChangeSets): ActionRule<Done | NotDone> {
   const { actor, zone: key, changes, expectedSerial, now, idempotencyKey } = command;
   const permittedView = permissionsAt(() => now);
   const newIds = changes.map(newRecordIds);
   const owners = (zone: Zone) =>
     changes.flatMap(({ name, type }) => {
-      const place = readPlace(name, type, zone.name);
+      const place = readSetKey(name, type, zone.name);
       return place.ok ? [place.value.owner] : [];
     });
-  const decide: DecideAct<Done | NotDone> = (view) => {
+  const decide: DecideAction<Done | NotDone> = (view) => {
     if (!permittedView.allows(actor, { kind: "read-zone", zone: view.zone.name })) return noChange(missing("zone"));
     const expected = expectedSerial ?? view.zone.serial;
     if (expected !== view.zone.serial) return noChange(refused([serialMoved(view.zone, expected)]));
@@ -69,7 +69,7 @@ export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
     return { wanted: after, command: "change_rrsets", result: { kind: "done" } };
   };
   const request = { ...writtenBy(actor, now), at: key, owners, ...(idempotencyKey && { idempotencyKey }) };
-  return { kind: "act", request, decide };
+  return { kind: "action", request, decide };
 }
 
 type Refuses = (owner: string, type: RRset["type"]) => ReturnType<Permissions["refusal"]>;
@@ -86,7 +86,7 @@ function applied(
   const setsAfter = new Map(view.sets.map((set) => [setKey(set.owner, set.type), set]));
   for (const [i, { name, type, to }] of changes.entries()) {
     const where = `changes[${i}].`;
-    const place = readPlace(name, type, view.zone.name, where);
+    const place = readSetKey(name, type, view.zone.name, where);
     if (!place.ok) {
       faults.push(...place.faults);
       continue;

@@ -6,9 +6,9 @@ import { isLarge, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { pageOfSets } from "../queries/page-of-sets.ts";
 import { type Actor, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
-import type { Page, SetPageQuery, SetPlace } from "../store/port.ts";
+import type { Page, SetKey, SetPageQuery } from "../store/port.ts";
 import { zoneFaults } from "./edit/check-write.ts";
-import { readPlace } from "./edit/values.ts";
+import { readSetKey } from "./edit/values.ts";
 import { editSetRule } from "./edit-set.ts";
 import type { IdempotencyOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
 import { writtenIn } from "./write.ts";
@@ -26,7 +26,7 @@ export function setOperations(
     set: async (actor: Actor, target: SetTarget): Promise<SetDone | NotDone> => {
       const zone = await permittedView.openZone(actor, target.zone);
       if (zone === undefined) return missing("zone");
-      const place = readPlace(target.name, target.type, zone.name);
+      const place = readSetKey(target.name, target.type, zone.name);
       const faults = readFaults(actor, zone);
       if (faults.length > 0) return refused(faults);
       if (!place.ok || !permittedView.allows(actor, { kind: "read-set", zone: zone.name, ...place.value })) {
@@ -57,7 +57,7 @@ export function setOperations(
       const seenTypes = typesSeen(actor.scope);
       const types = seenTypes && (query.types?.filter((type) => seenTypes.includes(type)) ?? seenTypes);
       const only = { ...query, ...(owners && { owners }), ...(types && { types }) };
-      const place = ({ owner, type }: SetPlace) =>
+      const place = ({ owner, type }: SetKey) =>
         seesAll || permittedView.allows(actor, { kind: "read-set", zone: zone.name, owner, type });
       const release = isSmall ? () => {} : await largeLists.hold(actor.account, new AbortController().signal);
       try {

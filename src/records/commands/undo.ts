@@ -14,7 +14,7 @@ import {
   permissionsAt,
   refused,
 } from "../queries/permitted-view.ts";
-import type { ActDecision, ActRule, WriteView } from "../store/port.ts";
+import type { ActionDecision, ActionRule, WriteView } from "../store/port.ts";
 import { checkingWrite, signedStaysPrimary, soaStays, zoneFaults } from "./edit/check-write.ts";
 import type { Done, IdempotencyOption } from "./requests.ts";
 import { noChange, writtenBy } from "./write.ts";
@@ -36,11 +36,11 @@ export type UndoChanges = IdempotencyOption & {
 const perStep = 10;
 
 /** Refused if what the write changed has changed again since. */
-export function undoChangesRule(command: UndoChanges): ActRule<Done | NotDone> {
+export function undoChangesRule(command: UndoChanges): ActionRule<Done | NotDone> {
   const { actor, at, changes, settings, now, idempotencyKey } = command;
   const permissions = permissionsAt(() => now);
   const newId = newRecordIds();
-  function* deciding(view: WriteView): Steps<ActDecision<Done | NotDone>> {
+  function* deciding(view: WriteView): Steps<ActionDecision<Done | NotDone>> {
     const refusal = yield* findingRefusal(permissions, command, view.zone);
     if (refusal) return noChange(denied(refusal));
     const after = yield* undoingIn(view, yield* withFreeIds(view, changes, newId), settings);
@@ -52,7 +52,7 @@ export function undoChangesRule(command: UndoChanges): ActRule<Done | NotDone> {
   // other ids.
   const records = changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
   return {
-    kind: "act",
+    kind: "action",
     request: { ...writtenBy(actor, now), at, owners, records, ...(idempotencyKey && { idempotencyKey }) },
     decide: (view) => inLongerSteps(deciding(view), perStep),
   };

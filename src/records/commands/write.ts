@@ -12,7 +12,7 @@ import {
   type PermittedView,
   refused,
 } from "../queries/permitted-view.ts";
-import type { Acted, ActRule, Command, IdempotencyKey, RecordStore, RunningAction } from "../store/port.ts";
+import type { ActionResult, ActionRule, Command, IdempotencyKey, RecordStore, RunningAction } from "../store/port.ts";
 import type { Done, IdempotencyOption, Written } from "./requests.ts";
 
 /** The actor and time of a write, as the store needs them. */
@@ -26,10 +26,10 @@ export const writtenBy = ({ account, label }: Pick<Actor, "account" | "label">, 
 export const noChange = <T>(result: T) => ({ wanted: undefined, result });
 
 export function writtenIn<Result extends Done>(
-  acted: Acted<Result | NotDone> | "no-zone" | "key-taken",
+  actionResult: ActionResult<Result | NotDone> | "no-zone" | "key-taken",
 ): Written<Result> {
-  if (typeof acted === "string") return acted === "no-zone" ? missing("zone") : refused([keyTaken]);
-  const { result, action, serial } = acted;
+  if (typeof actionResult === "string") return actionResult === "no-zone" ? missing("zone") : refused([keyTaken]);
+  const { result, action, serial } = actionResult;
   return result.kind === "done" ? { ...(result as Result), action, serial } : (result as NotDone);
 }
 
@@ -54,8 +54,8 @@ export type Repeat = {
   readonly idempotencyKey: IdempotencyKey;
 };
 
-export const repeatRule = ({ actor, at, now, idempotencyKey }: Repeat): ActRule<Done | NotDone> => ({
-  kind: "act",
+export const repeatRule = ({ actor, at, now, idempotencyKey }: Repeat): ActionRule<Done | NotDone> => ({
+  kind: "action",
   request: { ...writtenBy(actor, now), at, owners: () => [], idempotencyKey },
   decide: () => noChange(missing("zone")),
 });
@@ -103,22 +103,22 @@ type LongCommand = Command & {
   readonly action?: string | undefined;
 };
 
-export async function runWatched<C extends LongCommand>(
+export async function runLongCommand<C extends LongCommand>(
   { store, now, answerAfter = soon }: Watching,
   command: C,
-  rule: (command: C) => ActRule<Done | NotDone>,
+  rule: (command: C) => ActionRule<Done | NotDone>,
 ): Promise<Written> {
   const running: RunningAction = {};
   const { actor, at, action: name } = command;
-  const acting = store.run(command, rule, running).then((acted) => writtenIn<Done>(acted));
-  if (name === undefined || answerAfter === Number.POSITIVE_INFINITY) return await acting;
-  if (await endsWithin(acting, answerAfter)) return await acting;
+  const writing = store.run(command, rule, running).then((actionResult) => writtenIn<Done>(actionResult));
+  if (name === undefined || answerAfter === Number.POSITIVE_INFINITY) return await writing;
+  if (await endsWithin(writing, answerAfter)) return await writing;
   const zone = await store.zoneBy(actor.account, at);
-  if (zone === undefined) return await acting;
+  if (zone === undefined) return await writing;
   const started = now();
   const action = await store.startAction(zone, name, { actor: actor.label, now: started, until: started + lease });
   running.id = action.id;
-  watch({ store, now }, acting, action.id);
+  watch({ store, now }, writing, action.id);
   return { kind: "done", action, serial: zone.serial };
 }
 
@@ -133,10 +133,10 @@ async function endsWithin(work: Promise<unknown>, time: number): Promise<boolean
 /**
  * Keeps the action running until the write has ended. If the store cannot be reached then, it counts as interrupted.
  */
-function watch({ store, now }: Watching, acting: Promise<Written>, id: number): void {
+function watch({ store, now }: Watching, writing: Promise<Written>, id: number): void {
   const extend = () => void store.extendAction(id, now() + lease).catch(() => undefined);
   const timer = setInterval(extend, extendEvery).unref();
-  acting
+  writing
     .then(
       (written) => {
         const isEnded = written.kind === "done" && written.action?.id === id;

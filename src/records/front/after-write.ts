@@ -3,7 +3,7 @@ import type { Instant } from "../../core/instant.ts";
 import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
 import type { LoggedChange, PublishedContent, PublishedSet, Zone } from "../model.ts";
-import type { RecordStore, SetPlace } from "../store/port.ts";
+import type { RecordStore, SetKey } from "../store/port.ts";
 import { byProvider, contentIn, keyOf } from "./theirs.ts";
 
 /** The provider refuses this set or a part of it, not everything. */
@@ -14,7 +14,7 @@ export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifte
   outcome.fault.kind !== "missing";
 
 /** A set and what is known about it. */
-export type SetWork = SetPlace & {
+export type SetWork = SetKey & {
   readonly key: string;
   /** Its row in the store; undefined if there is none. */
   readonly stored: PublishedSet | undefined;
@@ -149,12 +149,12 @@ export async function changedIn(
   store: Pick<RecordStore, "historyOf">,
   zone: Zone,
   serials: readonly number[],
-  withDefault: readonly SetPlace[],
+  withDefault: readonly SetKey[],
 ): Promise<{
-  readonly changed: ReadonlyMap<number, readonly SetPlace[]>;
+  readonly changed: ReadonlyMap<number, readonly SetKey[]>;
   readonly replaced: ReadonlyMap<string, number>;
 }> {
-  const found = new Map<number, Map<string, SetPlace>>();
+  const found = new Map<number, Map<string, SetKey>>();
   const replaced = new Map<string, number>();
   const wanted = new Set(serials);
   for (let before: number | undefined, isEnd = wanted.size === 0; !isEnd; await nextTurn()) {
@@ -163,7 +163,7 @@ export async function changedIn(
       if (actor.startsWith(byProvider) && "owner" in change && !replaced.has(keyOf(change)))
         replaced.set(keyOf(change), serial);
     for (const { serial, change } of rows.filter((row) => wanted.has(row.serial))) {
-      const places = found.get(serial) ?? new Map<string, SetPlace>();
+      const places = found.get(serial) ?? new Map<string, SetKey>();
       found.set(serial, places);
       for (const { owner, type } of changedBy(change, withDefault)) places.set(keyOf({ owner, type }), { owner, type });
     }
@@ -178,7 +178,7 @@ export async function changedIn(
  * The sets that a change is about. A new default TTL changes those that have no TTL of their own; the publisher may
  * also be asked for sets that did not change.
  */
-export function changedBy(change: LoggedChange["change"], withDefault: readonly SetPlace[]): readonly SetPlace[] {
+export function changedBy(change: LoggedChange["change"], withDefault: readonly SetKey[]): readonly SetKey[] {
   if (change.kind !== "settings") return [change];
   const { before, after } = change;
   const asked = before.published?.asked === after.published?.asked ? [] : (after.published?.askedFor ?? []);

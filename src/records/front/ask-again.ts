@@ -3,7 +3,7 @@ import { wholeAccount } from "../../core/may.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { Action, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
-import type { Acted, ActRequest, RecordStore, Rule, SetPlace } from "../store/port.ts";
+import type { ActionRequest, ActionResult, RecordStore, Rule, SetKey } from "../store/port.ts";
 import { type PublishZone, publishZoneRule } from "./publish-rule.ts";
 import { contentOf, isProviders, shownState, ttlsOf } from "./set-state.ts";
 import { allRows, keyOf } from "./theirs.ts";
@@ -27,12 +27,12 @@ export function askingAgain(store: RecordStore): RecordStore {
 }
 
 function repeatIn(result: unknown): Action | undefined {
-  const action = isObject(result) ? (result as Partial<Acted<unknown>>).action : undefined;
+  const action = isObject(result) ? (result as Partial<ActionResult<unknown>>).action : undefined;
   return action?.isRepeat ? action : undefined;
 }
 
 async function ask<T>(store: RecordStore, { id, zone: number }: Action, rule: Rule, result: T): Promise<T> {
-  if (rule.kind !== "act") return result;
+  if (rule.kind !== "action") return result;
   const { account, actor: label, now } = rule.request;
   const zone = await store.zoneBy(account, { number });
   if (!zone?.settings.published) return result;
@@ -62,8 +62,8 @@ async function ask<T>(store: RecordStore, { id, zone: number }: Action, rule: Ru
 async function unpublishedSets(
   store: RecordStore,
   zone: Zone,
-  { owners }: Pick<ActRequest, "owners">,
-): Promise<readonly SetPlace[]> {
+  { owners }: Pick<ActionRequest, "owners">,
+): Promise<readonly SetKey[]> {
   const note = await store.publishedZone(zone.number);
   if (note === undefined) return [];
   const names = typeof owners === "function" ? owners(zone) : undefined;
@@ -72,7 +72,7 @@ async function unpublishedSets(
   const here = new Map(sets.map((set) => [keyOf(set), set]));
   const rows = new Map([...read].map((row) => [keyOf(row), row]));
   const ttls = ttlsOf(zone, note.ttl);
-  return [...new Map<string, SetPlace>([...rows, ...here])]
+  return [...new Map<string, SetKey>([...rows, ...here])]
     .filter(
       ([key, place]) =>
         !isProviders(place) && shownState(contentOf(here.get(key), ttls), rows.get(key), zone, note) !== "published",

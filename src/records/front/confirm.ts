@@ -4,7 +4,7 @@ import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import { actorOfUpdate, type UpdateByDns } from "../commands/from-dns-update.ts";
 import type { LoggedRow, Zone } from "../model.ts";
 import { type Actor, permissionsAt, placeOf } from "../queries/permitted-view.ts";
-import type { Command, RecordStore, SetPlace } from "../store/port.ts";
+import type { Command, RecordStore, SetKey } from "../store/port.ts";
 import { changedBy } from "./after-write.ts";
 import { isReadableContent, planSet } from "./plan-set.ts";
 import { theirsByRule } from "./publish-rule.ts";
@@ -97,7 +97,7 @@ async function confirm(store: RecordStore, actor: Actor, before: Before, options
 }
 
 /** The actor has ended the publication, or deleted the zone. */
-const isEnd = (places: readonly SetPlace[] | undefined): boolean =>
+const isEnd = (places: readonly SetKey[] | undefined): boolean =>
   places !== undefined && (places.length === 0 || places.some(({ type }) => type === "SOA"));
 
 /** Whether the drift rule of the zone has replaced one of these sets after the actor wrote it. */
@@ -105,7 +105,7 @@ async function isTakenSince(
   store: RecordStore,
   { account, label }: Actor,
   number: number,
-  places: readonly SetPlace[],
+  places: readonly SetKey[],
   before: number,
 ): Promise<boolean> {
   const rows = await changesSince(store, account, before, (actor) => actor === label || actor.startsWith(byProvider));
@@ -150,7 +150,7 @@ async function writtenSince(
   store: RecordStore,
   { account, label, scope, from }: Actor,
   before: number,
-): Promise<ReadonlyMap<number, readonly SetPlace[] | undefined>> {
+): Promise<ReadonlyMap<number, readonly SetKey[] | undefined>> {
   const rows = await changesSince(store, account, before, (actor) => actor === label);
   if (rows.length > 0)
     return new Map(
@@ -178,7 +178,7 @@ async function isPublished(
   store: RecordStore,
   actor: Actor,
   number: number,
-  places: readonly SetPlace[] | undefined,
+  places: readonly SetKey[] | undefined,
 ): Promise<boolean> {
   const zone = await store.zoneBy(actor.account, { number });
   if (!zone?.settings.published) throw new NotPublished("stored, but the zone is no longer published at its provider");
@@ -203,11 +203,11 @@ async function isPublished(
   return isAll;
 }
 
-async function writablePlaces(store: RecordStore, actor: Actor, zone: Zone): Promise<readonly SetPlace[]> {
+async function writablePlaces(store: RecordStore, actor: Actor, zone: Zone): Promise<readonly SetKey[]> {
   const { allows } = permissionsAt(Date.now);
   const rows = await allRows(store, zone.number);
   const sets = await store.sets(zone, {});
-  return [...new Map<string, SetPlace>([...rows, ...sets.map((set) => [keyOf(set), set] as const)]).values()].filter(
+  return [...new Map<string, SetKey>([...rows, ...sets.map((set) => [keyOf(set), set] as const)]).values()].filter(
     ({ owner, type }) => allows(actor, { kind: "write-set", ...placeOf({ zone, owner, type }) }),
   );
 }

@@ -4,7 +4,7 @@ import { type RRset, setKey } from "../../core/records/rrset.ts";
 import { faultInWords } from "../../core/result.ts";
 import type { ProviderContent, ProviderSet } from "../../providers/provider.ts";
 import type { PublishedContent, Zone } from "../model.ts";
-import type { SetPlace } from "../store/port.ts";
+import type { SetKey } from "../store/port.ts";
 import { contentOf, type DefaultTtls, isProviders, isSameContent } from "./set-state.ts";
 
 /** How a zone here and at its provider differ. */
@@ -15,14 +15,14 @@ export type Preview = {
   readonly equal: number;
   readonly onlyHere: readonly PreviewSet[];
   readonly onlyThere: readonly PreviewSet[];
-  readonly different: readonly (SetPlace & { readonly here: PublishedContent; readonly there: PublishedContent })[];
+  readonly different: readonly (SetKey & { readonly here: PublishedContent; readonly there: PublishedContent })[];
   /** What stays at the provider as it is, because moor cannot represent it. */
   readonly left: readonly { readonly name: string; readonly type: string; readonly because: string }[];
   /** What the provider would not take from here. */
-  readonly notAllowed: readonly (SetPlace & { readonly because: string })[];
+  readonly notAllowed: readonly (SetKey & { readonly because: string })[];
 };
 
-type PreviewSet = SetPlace & PublishedContent;
+type PreviewSet = SetKey & PublishedContent;
 
 /** What is published at the provider, without what is its own. */
 export const ownSets = (content: ProviderContent): readonly ProviderSet[] =>
@@ -68,7 +68,7 @@ export function previewOf(
   };
 }
 
-const byKey = (a: SetPlace, b: SetPlace): number => (setKey(a.owner, a.type) < setKey(b.owner, b.type) ? -1 : 1);
+const byKey = (a: SetKey, b: SetKey): number => (setKey(a.owner, a.type) < setKey(b.owner, b.type) ? -1 : 1);
 
 /** With the TTL that is served. */
 const served = ({ owner, type, ttl, values }: ProviderSet, { there }: DefaultTtls): PreviewSet => ({

@@ -21,7 +21,7 @@ import type {
 } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../queries/permitted-view.ts";
-import type { ActDecision, ActRule, RecordStore, WriteView } from "../store/port.ts";
+import type { ActionDecision, ActionRule, RecordStore, WriteView } from "../store/port.ts";
 import { type DefaultTtls, isProviders } from "./set-state.ts";
 import { byProvider, contentIn } from "./theirs.ts";
 
@@ -81,11 +81,11 @@ export async function takeByRule(
 
 export const theirsByRule = "somebody changed this set at the provider, and the rule of the zone took that";
 
-export function publishZoneRule(command: PublishZone): ActRule<Done | NotDone> {
+export function publishZoneRule(command: PublishZone): ActionRule<Done | NotDone> {
   const { actor, at, action, take, takesAll, now } = command;
   const permissions = permissionsAt(() => now);
   const newId = newRecordIds();
-  function* deciding(view: WriteView): Steps<ActDecision<Done | NotDone>> {
+  function* deciding(view: WriteView): Steps<ActionDecision<Done | NotDone>> {
     const obstacle = writeObstacle(permissions, actor, view.zone);
     if (obstacle) return noChange(obstacle);
     const { settings: before } = view.zone;
@@ -100,7 +100,7 @@ export function publishZoneRule(command: PublishZone): ActRule<Done | NotDone> {
     return { wanted, ...(settings && { settings }), command: action, result: { kind: "done" } };
   }
   const owners = takesAll ? "all" : () => take.map(({ owner }) => owner);
-  return { kind: "act", request: { ...writtenBy(actor, now), at, owners }, decide: deciding };
+  return { kind: "action", request: { ...writtenBy(actor, now), at, owners }, decide: deciding };
 }
 
 const publishedAlready = (name: string): Fault => ({

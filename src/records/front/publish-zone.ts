@@ -4,7 +4,7 @@ import { isOfService, type ServiceFault } from "../../providers/answers/service-
 import type { ChangeOutcome } from "../../providers/provider.ts";
 import { neverRead, type Publication, type PublishedZone, type Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
-import type { RecordStore, SetPlace } from "../store/port.ts";
+import type { RecordStore, SetKey } from "../store/port.ts";
 import {
   asTheirs,
   changedIn,
@@ -91,7 +91,7 @@ export class PublishedZoneWork {
   }
 
   /** A write changed these sets. */
-  add(serial: number, places: readonly SetPlace[]): void {
+  add(serial: number, places: readonly SetKey[]): void {
     const own = places.filter((place) => !isProviders(place));
     for (const place of own) this.#pending.add(place);
     this.#serials.add(serial, own.map(keyOf));

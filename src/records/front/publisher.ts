@@ -3,7 +3,7 @@ import type { EndWork } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
 import type { LoggedRow, Zone } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
-import type { RecordStore, SetPlace } from "../store/port.ts";
+import type { RecordStore, SetKey } from "../store/port.ts";
 import { forwardClock, type TokenBudgets } from "./open-accounts.ts";
 import { ProviderAccounts } from "./provider-accounts.ts";
 import { PublishedZoneWork, type RoundEnd } from "./publish-zone.ts";
@@ -274,5 +274,5 @@ const noLonger = "the zone is no longer published at its provider";
 /** A timer cannot wait longer than 24 days. */
 const longest = 86_400_000;
 
-const placeIn = ({ change }: LoggedRow): readonly SetPlace[] =>
+const placeIn = ({ change }: LoggedRow): readonly SetKey[] =>
   change.kind === "settings" || change.kind === "signatures" ? [] : [{ owner: change.owner, type: change.type }];

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { PublishedContent, PublishedSet, Zone } from "../model.ts";
-import type { RecordStore, SetPlace } from "../store/port.ts";
+import type { RecordStore, SetKey } from "../store/port.ts";
 import type { SetWork } from "./after-write.ts";
 import { planSet } from "./plan-set.ts";
 import { contentOf, type DefaultTtls, isProviders } from "./set-state.ts";
@@ -29,7 +29,7 @@ type Here = { readonly zone: Zone; readonly ttls: DefaultTtls };
 export async function readWorks(
   options: Options,
   here: Here,
-  places: readonly SetPlace[],
+  places: readonly SetKey[],
   waiting: WaitingSerials,
 ): Promise<readonly Work[]> {
   const works: Work[] = [];
@@ -43,7 +43,7 @@ export async function readWorks(
 async function readSome(
   { store, now }: Options,
   { zone, ttls }: Here,
-  places: readonly SetPlace[],
+  places: readonly SetKey[],
   waiting: WaitingSerials,
 ): Promise<readonly Work[]> {
   const owners = [...new Set(places.map(({ owner }) => owner))];
@@ -66,7 +66,7 @@ export const differingSets = (
   sets: readonly RRset[],
   rows: ReadonlyMap<string, PublishedSet>,
   ttls: DefaultTtls,
-): readonly SetPlace[] => {
+): readonly SetKey[] => {
   const here = new Map(sets.map((set) => [keyOf(set), set]));
   return [...[...rows.values()].filter((row) => !here.has(keyOf(row))), ...here.values()].filter((place) => {
     const { kind } = planSet(contentOf(here.get(keyOf(place)), ttls), rows.get(keyOf(place)), ttls);

@@ -3,7 +3,7 @@ import { wholeAccount } from "../../core/may.ts";
 import { type Publication, type PublishedSet, plainSettings, type Zone } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import type { PermittedView } from "../queries/permitted-view.ts";
-import type { SetPlace } from "../store/port.ts";
+import type { SetKey } from "../store/port.ts";
 import { stateOperations } from "./state-operations.ts";
 
 const published = { service: "Hetzner", drift: "ask", readEvery: 900 } as Publication;
@@ -15,7 +15,7 @@ function rig(readAt = 1) {
   const names = (from: number) => Array.from({ length: 5_000 }, (_, at) => `n${10_000 + from + at}`);
   const content = { ttl: 300, values: ["192.0.2.1"] };
   // The 500th set, with which a part ends, has the owner of the next one.
-  const placeOf = (name: string): SetPlace =>
+  const placeOf = (name: string): SetKey =>
     name === "n10500" ? { owner: "n10499", type: "AAAA" } : { owner: name, type: "A" };
   const sets = names(0).map((name) => ({ ...placeOf(name), ttl: 300, records: [{ rdata: "192.0.2.1" }] }));
   const rows = names(1_000).map((owner): PublishedSet => ({ owner, type: "A", held: content, at: 1 }));
@@ -25,20 +25,20 @@ function rig(readAt = 1) {
     reads.push(read.length);
     return read;
   };
-  const textOf = ({ owner, type }: SetPlace) => `${owner} ${type}`;
-  const after = <T extends SetPlace>(all: readonly T[], last: SetPlace | undefined, limit: number) =>
+  const textOf = ({ owner, type }: SetKey) => `${owner} ${type}`;
+  const after = <T extends SetKey>(all: readonly T[], last: SetKey | undefined, limit: number) =>
     noted(all.filter((each) => last === undefined || textOf(each) > textOf(last)).slice(0, limit));
-  const at = <T extends SetPlace>(all: readonly T[], owners: readonly string[]) => {
+  const at = <T extends SetKey>(all: readonly T[], owners: readonly string[]) => {
     const wanted = new Set(owners);
     return noted(all.filter(({ owner }) => wanted.has(owner)));
   };
-  const here = sets as unknown as readonly SetPlace[];
+  const here = sets as unknown as readonly SetKey[];
   const store = {
     publishedZone: async () => ({ through: 0, waiting: 0, ttl: 300, readAt, trouble: undefined }),
     sets: async (_: Zone, { owners }: { owners?: readonly string[] }) => (owners ? at(here, owners) : noted(here)),
-    setsAfter: async (_: Zone, last: SetPlace | undefined, limit: number) => after(here, last, limit),
+    setsAfter: async (_: Zone, last: SetKey | undefined, limit: number) => after(here, last, limit),
     publishedSetsAt: async (_: number, owners: readonly string[]) => at(rows, owners),
-    publishedSetsAfter: async (_: number, last: SetPlace | undefined, limit: number) => after(rows, last, limit),
+    publishedSetsAfter: async (_: number, last: SetKey | undefined, limit: number) => after(rows, last, limit),
   };
   const sight = { openZone: async () => zone, allows: () => true } as unknown as PermittedView;
   return { reads, states: stateOperations({ store } as unknown as RecordServiceOptions, sight) };

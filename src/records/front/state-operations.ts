@@ -4,12 +4,12 @@ import type { RRset } from "../../core/records/rrset.ts";
 import type { PublishedContent, PublishedSet, PublishedZone, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, placeOf } from "../queries/permitted-view.ts";
-import type { RecordStore, SetPlace } from "../store/port.ts";
+import type { RecordStore, SetKey } from "../store/port.ts";
 import { drifted, type Theirs } from "./plan-set.ts";
 import { contentOf, isProviders, type SetState, shownState, ttlsOf } from "./set-state.ts";
 import { keyOf } from "./theirs.ts";
 
-export type SetStateView = SetPlace & {
+export type SetStateView = SetKey & {
   readonly state: SetState;
   readonly since: Instant | undefined;
   readonly because: string | undefined;
@@ -29,7 +29,7 @@ function stateReads(store: RecordStore, permittedView: PermittedView) {
     const rowsByKey = new Map(rows.map((row) => [keyOf(row), row]));
     const here = new Map(sets.map((set) => [keyOf(set), set]));
     const ttls = ttlsOf(zone, note.ttl);
-    return [...new Map<string, SetPlace>([...here, ...rowsByKey])].flatMap(([key, { owner, type }]): SetStateView[] => {
+    return [...new Map<string, SetKey>([...here, ...rowsByKey])].flatMap(([key, { owner, type }]): SetStateView[] => {
       if (isProviders({ owner, type })) return [];
       if (!permittedView.allows(actor, { kind: "read-set", ...placeOf({ zone, owner, type }) })) return [];
       const [row, ours] = [rowsByKey.get(key), contentOf(here.get(key), ttls)];
@@ -43,7 +43,7 @@ function stateReads(store: RecordStore, permittedView: PermittedView) {
   async function* statesIn(actor: Actor, found: Noted): AsyncGenerator<readonly SetStateView[]> {
     const { zone } = found;
     const here = new Set<string>();
-    for (let last: SetPlace | undefined, isEnd = false; !isEnd; await nextTurn()) {
+    for (let last: SetKey | undefined, isEnd = false; !isEnd; await nextTurn()) {
       const sets = await store.setsAfter(zone, last, perStep);
       const keys = new Set(sets.map(keyOf));
       const owners = [...new Set(sets.map(({ owner }) => owner))];
@@ -124,7 +124,7 @@ export function stateOperations({ store }: RecordServiceOptions, permittedView: 
 
 type Noted = { readonly zone: Zone; readonly note: PublishedZone };
 
-const byPlace = (a: SetPlace, b: SetPlace): number =>
+const byPlace = (a: SetKey, b: SetKey): number =>
   a.owner === b.owner ? (a.type < b.type ? -1 : 1) : a.owner < b.owner ? -1 : 1;
 
 export type PublicationView = NonNullable<

@@ -4,7 +4,7 @@ import { setKey } from "../../core/records/rrset.ts";
 import type { ServiceFault } from "../../providers/answers/service-fault.ts";
 import type { Provider, ProviderContent, ProviderSet, UnreadableSet } from "../../providers/provider.ts";
 import type { PublishedContent, PublishedSet } from "../model.ts";
-import type { RecordStore, SetPlace } from "../store/port.ts";
+import type { RecordStore, SetKey } from "../store/port.ts";
 import { isReadableContent, type Theirs } from "./plan-set.ts";
 
 /** More sets than this are read with the whole zone. */
@@ -15,7 +15,7 @@ const perPage = 1_000;
 /** What the rule of a zone took was written by: no token is called that. */
 export const byProvider = "provider ";
 
-export const keyOf = ({ owner, type }: SetPlace): string => setKey(owner, type);
+export const keyOf = ({ owner, type }: SetKey): string => setKey(owner, type);
 
 export const theirsOfSet = (set: ProviderSet | UnreadableSet | undefined): Theirs => {
   if (set === undefined) return null;
@@ -30,14 +30,14 @@ export const contentIn = (theirs: Theirs | undefined): PublishedContent | null =
 export async function theirsOf(
   provider: Provider,
   zone: string,
-  places: readonly SetPlace[],
+  places: readonly SetKey[],
   signal: AbortSignal,
 ): Promise<{ readonly theirs: readonly Theirs[] } | { readonly fault: ServiceFault }> {
   if (places.length > (provider.rules.readsWholeZone ? 1 : mostSingleReads)) {
     const first = await provider.sets(zone, signal);
     if (first.kind !== "found") return { fault: first };
     const { by } = theirsIn(first.value);
-    const isGone = (place: SetPlace) => !by.has(keyOf(place));
+    const isGone = (place: SetKey) => !by.has(keyOf(place));
     // The pages of a list may shift while it is read, and hide a set.
     const second = places.some(isGone) ? await provider.sets(zone, signal) : first;
     if (second.kind !== "found") return { fault: second };
@@ -61,7 +61,7 @@ export async function theirsOf(
 export async function confirmGone(
   provider: Provider,
   zone: string,
-  gone: readonly SetPlace[],
+  gone: readonly SetKey[],
   by: Map<string, Theirs>,
   signal: AbortSignal,
 ): Promise<ServiceFault | undefined> {

@@ -1,5 +1,5 @@
 import { compareSerials } from "../../core/records/serial.ts";
-import type { SetPlace } from "../store/port.ts";
+import type { SetKey } from "../store/port.ts";
 import { keyOf } from "./theirs.ts";
 
 /** Which sets the running actions of a zone still wait for. An action is known by the serial of its write. */
@@ -74,7 +74,7 @@ export class WaitingSerials {
 
 /** The sets of a zone that may have to be sent, in the order of their changes. */
 export class PendingSets {
-  #sets = new Map<string, SetPlace>();
+  #sets = new Map<string, SetKey>();
   /** Those that were taken, and may be on their way. */
   #taken = 0;
 
@@ -92,17 +92,17 @@ export class PendingSets {
     return this.#sets.has(key);
   }
 
-  get places(): readonly SetPlace[] {
+  get places(): readonly SetKey[] {
     return [...this.#sets.values()];
   }
 
   /** A set that is pending already keeps its place. */
-  add({ owner, type }: SetPlace): void {
+  add({ owner, type }: SetKey): void {
     this.#sets.set(keyOf({ owner, type }), { owner, type });
   }
 
   /** A change of them that arrives from now on is another one. */
-  take(most: number): readonly SetPlace[] {
+  take(most: number): readonly SetKey[] {
     const places = this.places.slice(0, most);
     for (const place of places) this.#sets.delete(keyOf(place));
     this.#taken = places.length;
@@ -115,7 +115,7 @@ export class PendingSets {
   }
 
   /** Before everything that changed later. */
-  putBack(places: readonly SetPlace[]): void {
+  putBack(places: readonly SetKey[]): void {
     const later = this.places;
     this.#sets = new Map();
     for (const place of [...places, ...later]) this.add(place);

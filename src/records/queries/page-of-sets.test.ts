@@ -41,7 +41,7 @@ beforeEach(async () => {
     ...store,
     sets: async (zone, query) => noted(await store.sets(zone, query)),
     setsAfter: async (zone, after, limit) => noted(await store.setsAfter(zone, after, limit)),
-    placesAfter: async (zone, after, limit) => noted(await store.placesAfter(zone, after, limit)),
+    setKeysAfter: async (zone, after, limit) => noted(await store.setKeysAfter(zone, after, limit)),
     setPage: async (zone, query) => {
       const page = await store.setPage(zone, query);
       largest = Math.max(largest, page.total);
@@ -89,10 +89,10 @@ describe("a page of a large zone", () => {
     let [reading, most] = [0, 0];
     const counted: SqliteStore = {
       ...store,
-      placesAfter: async (zone, after, limit) => {
+      setKeysAfter: async (zone, after, limit) => {
         if (after === undefined) reading += 1;
         most = Math.max(most, reading);
-        const part = await store.placesAfter(zone, after, limit);
+        const part = await store.setKeysAfter(zone, after, limit);
         if (part.length < limit) reading -= 1;
         return part;
       },

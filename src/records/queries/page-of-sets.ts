@@ -1,17 +1,17 @@
 import { apex } from "../../core/names/name.ts";
 import { type RRset, setKey } from "../../core/records/rrset.ts";
 import { isLarge, type Zone } from "../model.ts";
-import type { Page, RecordStore, SetPageQuery, SetPlace } from "../store/port.ts";
+import type { Page, RecordStore, SetKey, SetPageQuery } from "../store/port.ts";
 
 /** Per read, which must not block for more than a few milliseconds. */
 const partSize = { places: 1_000, sets: 500 };
 
-type PageReads = Pick<RecordStore, "sets" | "setPage" | "setsAfter" | "placesAfter">;
+type PageReads = Pick<RecordStore, "sets" | "setPage" | "setsAfter" | "setKeysAfter">;
 type Pause = () => Promise<void>;
 
 export type WantedSets = {
   /** By owner and type alone. */
-  readonly place: (place: SetPlace) => boolean;
+  readonly place: (place: SetKey) => boolean;
   /** By content; absent: any. Then the records of the zone need not be read. */
   readonly set?: ((set: RRset) => boolean) | undefined;
 };
@@ -35,7 +35,7 @@ export async function pageOfSets(
     return { items: kept.slice(from, from + query.perPage), total: kept.length };
   }
   const { types } = query;
-  const isWanted = (place: SetPlace) => (types?.includes(place.type) ?? true) && wanted.place(place);
+  const isWanted = (place: SetKey) => (types?.includes(place.type) ?? true) && wanted.place(place);
   const places = await wantedPlaces(store, zone, { ...wanted, place: isWanted }, pause);
   const page = inOrder(places, query.order).slice(from, from + query.perPage);
   const read = await store.sets(zone, { owners: [...new Set(page.map(({ owner }) => owner))] });
@@ -49,17 +49,17 @@ export async function pageOfSets(
  * types.
  */
 export async function eachSetOfTypes(
-  store: Pick<RecordStore, "sets" | "setsAfter" | "placesAfter">,
+  store: Pick<RecordStore, "sets" | "setsAfter" | "setKeysAfter">,
   zone: Zone,
   types: readonly RRset["type"][],
   take: (set: RRset) => void,
   pause: Pause,
 ): Promise<void> {
   const size = partSize.sets;
-  const isOfThem = ({ type }: SetPlace) => types.includes(type);
-  for (let last: SetPlace | undefined; ; ) {
+  const isOfThem = ({ type }: SetKey) => types.includes(type);
+  for (let last: SetKey | undefined; ; ) {
     await pause();
-    const places = await store.placesAfter(zone, last, size);
+    const places = await store.setKeysAfter(zone, last, size);
     const owners = [...new Set(places.filter(isOfThem).map(({ owner }) => owner))];
     const readSets =
       owners.length > size / 5 ? await store.setsAfter(zone, last, places.length) : await store.sets(zone, { owners });
@@ -76,24 +76,24 @@ async function wantedPlaces(
   zone: Zone,
   wanted: WantedSets,
   pause: Pause,
-): Promise<readonly SetPlace[]> {
-  const places: SetPlace[] = [];
+): Promise<readonly SetKey[]> {
+  const places: SetKey[] = [];
   const { set: isKept } = wanted;
   if (isKept === undefined) {
-    const next = (after: SetPlace | undefined) => store.placesAfter(zone, after, partSize.places);
+    const next = (after: SetKey | undefined) => store.setKeysAfter(zone, after, partSize.places);
     await readParts(partSize.places, next, (part) => places.push(...part.filter(wanted.place)), pause);
   } else {
     const kept = (part: readonly RRset[]) => part.filter((set) => wanted.place(set) && isKept(set));
     const placesOf = (part: readonly RRset[]) => kept(part).map(({ owner, type }) => ({ owner, type }));
-    const next = (after: SetPlace | undefined) => store.setsAfter(zone, after, partSize.sets);
+    const next = (after: SetKey | undefined) => store.setsAfter(zone, after, partSize.sets);
     await readParts(partSize.sets, next, (part) => places.push(...placesOf(part)), pause);
   }
   return places;
 }
 
-async function readParts<T extends SetPlace>(
+async function readParts<T extends SetKey>(
   size: number,
-  next: (after: SetPlace | undefined) => Promise<readonly T[]>,
+  next: (after: SetKey | undefined) => Promise<readonly T[]>,
   take: (part: readonly T[]) => void,
   pause: Pause,
 ): Promise<void> {
@@ -110,7 +110,7 @@ async function readParts<T extends SetPlace>(
  * As the store sorts a page. The places come in the order of owners and types, so that most of the work is already
  * done.
  */
-function inOrder(places: readonly SetPlace[], order: SetPageQuery["order"] = []): readonly SetPlace[] {
+function inOrder(places: readonly SetKey[], order: SetPageQuery["order"] = []): readonly SetKey[] {
   if (order.length === 0) {
     const byType = Map.groupBy(places, ({ type }) => type);
     const types = [...byType.keys()].toSorted(compare);
@@ -118,7 +118,7 @@ function inOrder(places: readonly SetPlace[], order: SetPageQuery["order"] = [])
   }
   const ways = order.map(({ by, descending }) => {
     const way = by === "id" ? byId : byName;
-    return descending ? (a: SetPlace, b: SetPlace) => way(b, a) : way;
+    return descending ? (a: SetKey, b: SetKey) => way(b, a) : way;
   });
   return places.toSorted((a, b) => {
     for (const way of ways) {
@@ -129,12 +129,12 @@ function inOrder(places: readonly SetPlace[], order: SetPageQuery["order"] = [])
   });
 }
 
-function apexFirst(places: readonly SetPlace[]): readonly SetPlace[] {
+function apexFirst(places: readonly SetKey[]): readonly SetKey[] {
   const at = places.findIndex(({ owner }) => owner === apex);
   return at < 1 ? places : [...places.slice(at, at + 1), ...places.slice(0, at), ...places.slice(at + 1)];
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-const byName = (a: SetPlace, b: SetPlace): number =>
+const byName = (a: SetKey, b: SetKey): number =>
   Number(b.owner === apex) - Number(a.owner === apex) || compare(a.owner, b.owner);
-const byId = (a: SetPlace, b: SetPlace): number => compare(`${a.owner}/${a.type}`, `${b.owner}/${b.type}`);
+const byId = (a: SetKey, b: SetKey): number => compare(`${a.owner}/${a.type}`, `${b.owner}/${b.type}`);

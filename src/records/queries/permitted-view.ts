@@ -4,7 +4,7 @@ import { type MaybeLater, whenKnown } from "../../core/maybe-later.ts";
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
-import { isLarge, type PlacedRecord, type Zone, type ZoneKey } from "../model.ts";
+import { isLarge, type RecordInZone, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordStore, SetQuery } from "../store/port.ts";
 import { flatMapInParts } from "./flat-map-in-parts.ts";
 import { eachSetOfTypes } from "./page-of-sets.ts";
@@ -94,7 +94,7 @@ export function createPermittedView(store: RecordStore, now: () => Instant, sche
     /** Undefined if no zone has this id. A number or name is not checked here; the write does that. */
     keyForWriting: async (actor: Actor, key: AnyZoneKey): Promise<ZoneKey | undefined> =>
       "zone" in key ? numberOf(await openZone(actor, key)) : key,
-    record: (actor: Actor, id: string): MaybeLater<PlacedRecord | undefined> =>
+    record: (actor: Actor, id: string): MaybeLater<RecordInZone | undefined> =>
       whenKnown(store.record(actor.account, id), (placed) =>
         placed && allows(actor, { kind: "read-set", ...placeOf(placed) }) ? placed : undefined,
       ),
@@ -153,7 +153,7 @@ function withoutSecrets({ settings, ...zone }: Zone): Zone {
   return { ...zone, settings: { ...settings, primaries } };
 }
 
-export const placeOf = ({ zone, owner, type }: Omit<PlacedRecord, "ttl" | "record">) => ({
+export const placeOf = ({ zone, owner, type }: Omit<RecordInZone, "ttl" | "record">) => ({
   zone: zone.name,
   owner,
   type,

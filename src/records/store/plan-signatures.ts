@@ -7,7 +7,7 @@ import {
   type SigningInput,
   type SigningPart,
   type SigningPlan,
-  type Touched,
+  type TouchedName,
 } from "../../core/dnssec/plan-signing.ts";
 import { type SignedName, soaExpiry } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
@@ -134,19 +134,19 @@ export function* planningSignatures(
   if (!isWhole) {
     const touched = new Map([...owners].map((owner) => [owner, touchedAt(owner)]));
     const part = yield* planningSigning(inputFor({ ...signingZone, names: stored }, touched));
-    if (part !== "whole") return withPlan(effect, by, until, part);
+    if (part !== "needs-all-names") return withPlan(effect, by, until, part);
     if (mustPresign) throw new PresignNeeded(before, effect, by);
   }
   const names = signingBefore ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
   const namesByOwner = new Map(names.map((name) => [name.owner, name]));
-  const whole = yield* planningWhole({
+  const plan = yield* planningAllNames({
     ...signingZone,
     touched: yield* typesAfter(effect, reads.everyType()),
     setsAt: touchedAt,
     names: { ...stored, at: (owner) => namesByOwner.get(owner) },
-    whole: names,
+    allNames: names,
   });
-  return withPlan(signingBefore ? effect : { ...effect, namesMove: { to: "new" } }, by, until, whole);
+  return withPlan(signingBefore ? effect : { ...effect, namesMove: { to: "new" } }, by, until, plan);
 }
 
 /** The zone is no longer signed. The names of a large zone are deleted later. */
@@ -179,7 +179,7 @@ function* planningPresigned(
   const touched = new Map([...owners].map((owner) => [owner, allChanged(touchedAt(owner))]));
   const signingZone = zoneToSign(zone, zone.settings.dnssec, touched.get(apex)?.sets ?? [], by);
   const part = yield* planningSigning(inputFor({ ...signingZone, names: reads.names }, touched));
-  if (part === "whole") throw new PresignNeeded(before, effect, by);
+  if (part === "needs-all-names") throw new PresignNeeded(before, effect, by);
   const until = expiryAfter(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
   const namesMove: NamesMove = { to: presigned.number, leaves: before.namesAt };
   return withPlan({ ...effect, namesMove }, by, until, part, false);
@@ -203,12 +203,15 @@ function differing(changes: readonly Change[], others: readonly Change[]): reado
 export function touchedAfter(
   { zone, changes }: WriteEffect,
   setsAt: SignedReads["setsAt"],
-): (owner: string) => Touched {
+): (owner: string) => TouchedName {
   const byOwner = Map.groupBy(changes, ({ owner }) => owner);
   return (owner) => touchedBy(byOwner.get(owner) ?? [], owner, setsAt(owner), zone);
 }
 
-export const allChanged = ({ sets }: Touched): Touched => ({ sets, changed: new Set(sets.map(({ type }) => type)) });
+export const allChanged = ({ sets }: TouchedName): TouchedName => ({
+  sets,
+  changed: new Set(sets.map(({ type }) => type)),
+});
 
 type ZoneToSign = Pick<SigningInput, "zone" | "ttl" | "negativeTtl" | "signing">;
 
@@ -227,7 +230,7 @@ export const zoneToSign = (
 /** Signs only these owners. */
 export const inputFor = (
   signingZone: ZoneToSign & Pick<SigningInput, "names">,
-  touched: ReadonlyMap<string, Touched>,
+  touched: ReadonlyMap<string, TouchedName>,
 ): SigningInput => ({
   ...signingZone,
   touched: new Map([...touched].map(([owner, { sets }]) => [owner, typesIn(sets)])),
@@ -238,10 +241,10 @@ export const inputFor = (
   },
 });
 
-export function* planningWhole(signingZone: SigningInput): Steps<SigningPlan> {
-  const whole = yield* planningSigning(signingZone);
-  if (whole === "whole") throw new Error("a plan for the whole zone asked for the whole zone again");
-  return whole;
+export function* planningAllNames(signingZone: SigningInput): Steps<SigningPlan> {
+  const plan = yield* planningSigning(signingZone);
+  if (plan === "needs-all-names") throw new Error("a plan for the whole zone asked for the whole zone again");
+  return plan;
 }
 
 /** The types of every name after the write. */
@@ -291,7 +294,7 @@ function withPlan(
 }
 
 /** Every write changes the SOA record. */
-function touchedBy(changes: readonly Change[], owner: string, stored: readonly RRset[], zone: Zone): Touched {
+function touchedBy(changes: readonly Change[], owner: string, stored: readonly RRset[], zone: Zone): TouchedName {
   const changed = new Set(changes.map(({ type }) => type));
   const sets = [...stored.filter(({ type }) => !changed.has(type)), ...changes.flatMap(({ after }) => after ?? [])].map(
     (set) => atZoneSerial(set, zone),

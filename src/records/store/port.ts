@@ -15,7 +15,7 @@ import type {
   LogPlace,
   NewToken,
   NewZone,
-  PlacedRecord,
+  RecordInZone,
   Token,
   Zone,
   ZoneKey,
@@ -63,12 +63,12 @@ export type RecordStore = StoreParts & {
   /** Why such a zone cannot be created at the moment. */
   readonly obstacleTo: (newZone: NewZoneName) => Promise<NotCreated | undefined>;
 
-  readonly record: (account: number, id: string) => MaybeLater<PlacedRecord | undefined>;
+  readonly record: (account: number, id: string) => MaybeLater<RecordInZone | undefined>;
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
   /** In the order of owners and types, after the given one, to read a large zone in parts. */
-  readonly setsAfter: (zone: Zone, after: SetPlace | undefined, limit: number) => Promise<readonly RRset[]>;
+  readonly setsAfter: (zone: Zone, after: SetKey | undefined, limit: number) => Promise<readonly RRset[]>;
   /** The same without reading the records. */
-  readonly placesAfter: (zone: Zone, after: SetPlace | undefined, limit: number) => Promise<readonly SetPlace[]>;
+  readonly setKeysAfter: (zone: Zone, after: SetKey | undefined, limit: number) => Promise<readonly SetKey[]>;
   /** In one query, which takes longer the larger the zone is: a large one is read in parts (`pageOfSets`). */
   readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
   /**
@@ -111,7 +111,7 @@ export type RecordStore = StoreParts & {
   /** Groups the changes before a position by write, newest first. The oldest write may be incomplete. */
   readonly writesOf: (zone: Zone, query: WritesQuery) => Promise<readonly LoggedWrite[]>;
   /** How many changes of the same write precede this one in the zone's history. */
-  readonly restOfWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
+  readonly precedingInWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
   /**
    * Calls back after every commit that added to the change log, before the writer gets its answer. Returns a function
    * that unsubscribes.
@@ -153,7 +153,7 @@ export type Page<T> = { readonly items: readonly T[]; readonly total: number };
 
 export type Order<By extends string> = { readonly by: By; readonly descending: boolean };
 
-export type SetPlace = Pick<RRset, "owner" | "type">;
+export type SetKey = Pick<RRset, "owner" | "type">;
 
 /** Unless `order` says otherwise, sorted by type, then by name with the apex first. */
 export type SetPageQuery = {
@@ -194,7 +194,7 @@ export type Command = {
 };
 
 /** What a command means: what has to be read, and the rule that decides. */
-export type Rule = WriteRule<unknown> | WriteAllRule<unknown> | ActRule<unknown> | CreateRule | ActCreateRule;
+export type Rule = WriteRule<unknown> | WriteAllRule<unknown> | ActionRule<unknown> | CreateRule | CreateActionRule;
 
 /** A write to one zone. The result is undefined if the account has no such zone or record. */
 export type WriteRule<T> = { readonly kind: "write"; readonly request: WriteRequest; readonly decide: Decide<T> };
@@ -211,21 +211,25 @@ export type WriteAllRule<T> = {
  * zone. With an idempotency key, it is the earlier result for that key, or `"key-taken"` if the key was used for
  * another request.
  */
-export type ActRule<T> = { readonly kind: "act"; readonly request: ActRequest; readonly decide: DecideAct<T> };
+export type ActionRule<T> = {
+  readonly kind: "action";
+  readonly request: ActionRequest;
+  readonly decide: DecideAction<T>;
+};
 
 /** Whether the name may become a zone is decided inside the transaction (core/names/zone-neighbours.ts). */
 export type CreateRule = { readonly kind: "create"; readonly zone: NewZone; readonly actor: string };
-export type ActCreateRule = { readonly kind: "act-create"; readonly zone: NewZone; readonly act: NewAction };
+export type CreateActionRule = { readonly kind: "create-action"; readonly zone: NewZone; readonly action: NewAction };
 
 export type ResultOf<R extends Rule> =
   R extends WriteRule<infer T>
     ? T | undefined
     : R extends WriteAllRule<infer T>
       ? T
-      : R extends ActRule<infer T>
-        ? Acted<T> | "no-zone" | "key-taken"
-        : R extends ActCreateRule
-          ? Acted<Zone> | NotCreated | "key-taken"
+      : R extends ActionRule<infer T>
+        ? ActionResult<T> | "no-zone" | "key-taken"
+        : R extends CreateActionRule
+          ? ActionResult<Zone> | NotCreated | "key-taken"
           : Zone | NotCreated;
 
 export type RuleOf = (command: Command) => Rule;
@@ -265,24 +269,25 @@ export type Decision = {
 };
 
 /** `owners` and `records` as in `WriteRequest`. */
-export type ActRequest = NewAct & Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: ZoneKey };
+export type ActionRequest = WrittenOnce &
+  Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: ZoneKey };
 
 /** Filled in when the action of a write was stored while the write goes on. The write then ends this action. */
 export type RunningAction = { id?: number };
 
 type WrittenBy = { readonly actor: string; readonly now: Instant };
-type NewAct = WrittenBy & { readonly idempotencyKey?: IdempotencyKey };
-export type NewAction = NewAct & { readonly command: string };
+type WrittenOnce = WrittenBy & { readonly idempotencyKey?: IdempotencyKey };
+export type NewAction = WrittenOnce & { readonly command: string };
 
 /** The same key with the same fingerprint is the same request, repeated within a day. Keys are separate per actor. */
 export type IdempotencyKey = { readonly key: string; readonly fingerprint: string };
 export type ActorKey = IdempotencyKey & { readonly actor: string };
 
 /** Like `Decide`; a rule that takes long for a large zone returns its decision in steps. */
-export type DecideAct<T> = (view: WriteView) => ActDecision<T> | Steps<ActDecision<T>>;
+export type DecideAction<T> = (view: WriteView) => ActionDecision<T> | Steps<ActionDecision<T>>;
 
 /** Without a command neither an action nor the key is stored; `remember` stores the key anyway. */
-export type ActDecision<T> = Decision & {
+export type ActionDecision<T> = Decision & {
   readonly command?: string;
   readonly remember?: boolean;
   /** Deletes the zone and its sets; needs `owners: "to-remove"`. The log lists only the sets that `decide` saw. */
@@ -291,7 +296,7 @@ export type ActDecision<T> = Decision & {
   readonly result: T;
 };
 
-export type Acted<T> = {
+export type ActionResult<T> = {
   readonly result: T;
   readonly action: Action | undefined;
   /** The serial of the zone after this write. */

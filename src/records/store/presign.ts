@@ -17,7 +17,7 @@ import {
   type PresignedByZone,
   type PresignedNames,
   PresignNeeded,
-  planningWhole,
+  planningAllNames,
   touchedAfter,
   typesAfter,
   zoneToSign,
@@ -29,7 +29,7 @@ import { signPartsNow, signPartsOffThread } from "./sign-parts.ts";
  * What presigning needs from a store. Every call is one short read or transaction. `number` is the one under which
  * the names are stored; until a zone uses it, nobody reads them.
  */
-export type PresignStore = Pick<RecordStore, "lastChange" | "placesAfter" | "encryptedKeys"> & {
+export type PresignStore = Pick<RecordStore, "lastChange" | "setKeysAfter" | "encryptedKeys"> & {
   readonly setsOf: (zone: Zone, owners: readonly string[]) => Promise<readonly RRset[]>;
   /**
    * The owners in the first `limit` changes of a zone after a position, and the position of the last of these changes.
@@ -158,8 +158,8 @@ async function planAll(tools: PresignTools, need: PresignNeeded) {
   const touchedAt = touchedAfter(effect, setsAt);
   await load([apex]);
   const signingZone = zoneToSign(effect.zone, signingIn(need), touchedAt(apex).sets, by);
-  const whole = { ...signingZone, touched, setsAt: touchedAt, names: noNames, whole: [] };
-  return { plan: await run(zone.account, planningWhole(whole)), load };
+  const input = { ...signingZone, touched, setsAt: touchedAt, names: noNames, allNames: [] };
+  return { plan: await run(zone.account, planningAllNames(input)), load };
 }
 
 /** Keeps only the sets that were read last: all sets of a large zone would take much memory. */
@@ -178,7 +178,7 @@ async function everyPlace({ store, schedule, signal }: PresignTools, zone: Zone)
   for (;;) {
     signal.throwIfAborted();
     await schedule.next(zone.account);
-    const page = await store.placesAfter(zone, places.at(-1), perPage);
+    const page = await store.setKeysAfter(zone, places.at(-1), perPage);
     for (const place of page) places.push(place);
     if (page.length < perPage) return places;
   }
@@ -222,7 +222,7 @@ async function catchUp(
     const touched = new Map(owners.map((owner) => [owner, allChanged(touchedAt(owner))]));
     const signingZone = zoneToSign(effect.zone, signingIn(need), touched.get(apex)?.sets ?? [], by);
     const plan = finish(planningSigning(inputFor({ ...signingZone, names }, touched)));
-    if (plan === "whole") return undefined;
+    if (plan === "needs-all-names") return undefined;
     const at = { now: by.now, until: expiryAfter(soaExpiry(names.at(apex)) ?? 0, by.now) };
     if (!(await store.putNames(presigned.number, signPartsNow(signer, zone.name, { parts: plan.parts, at }))))
       throw new StoreBusy(presignedGone);

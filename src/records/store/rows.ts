@@ -4,7 +4,7 @@ import type { Consent } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
-import type { Grant, LoggedRow, PlacedRecord, Token, TransferKey, Zone, ZoneSettings } from "../model.ts";
+import type { Grant, LoggedRow, RecordInZone, Token, TransferKey, Zone, ZoneSettings } from "../model.ts";
 
 /**
  * Rows as either database returns them, and their conversion to the model. The columns are those of `sqlite/schema.ts`.
@@ -94,10 +94,10 @@ function atSerial(record: ZoneRecord, zone: Zone): ZoneRecord {
 }
 
 /** A zone, and the set in it that contains a record. */
-export type PlacedRow = ZoneRow & SetRow;
-export const placedColumns = "zones.*, rrsets.owner, rrsets.type, ttl, records";
+export type RowOfRecord = ZoneRow & SetRow;
+export const recordColumns = "zones.*, rrsets.owner, rrsets.type, ttl, records";
 
-export function placedFromRow(row: PlacedRow, record: string): PlacedRecord {
+export function recordFromRow(row: RowOfRecord, record: string): RecordInZone {
   const { owner, type, ttl } = row;
   const zone = zoneFromRow(row);
   const zoneRecord = recordsFromText(row.records, type, zone).find((each) => each.id === record);

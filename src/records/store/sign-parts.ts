@@ -17,7 +17,7 @@ const many = 1_000;
 /**
  * `next` waits for the caller's turn. `isUrgent`: others wait for the signatures, so signing must not give way to them.
  */
-export type SigningWay = { readonly next: () => Promise<void>; readonly isUrgent: boolean };
+export type SigningPace = { readonly next: () => Promise<void>; readonly isUrgent: boolean };
 
 /** Blocks; for a few signatures inside a transaction. */
 export const signPartsNow = (
@@ -32,7 +32,7 @@ export async function* signPartsOffThread(
   signer: Signer,
   zone: string,
   { groups: all, at, count }: PartsToSign,
-  { next, isUrgent }: SigningWay,
+  { next, isUrgent }: SigningPace,
 ): AsyncGenerator<readonly NameChange[], void> {
   const offThread = signer.offThread(!isUrgent && count > many);
   const sign = async (some: readonly SigningPart[]): Promise<readonly NameChange[]> => {

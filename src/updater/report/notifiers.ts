@@ -3,7 +3,7 @@ import { backOffDelay } from "../../core/updates/back-off.ts";
 import { printable } from "../../core/visible-text.ts";
 import { isLoopbackName } from "../../lib/http/listen.ts";
 import type { HttpClient, HttpRequest } from "../../lib/http-client/client.ts";
-import { hiderOf } from "../../lib/http-client/hide-secrets.ts";
+import { redactorOf } from "../../lib/http-client/redact-secrets.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { MailConfig, NotifyConfig, OutletEvent, RunConfig } from "../config/outlets.ts";
@@ -157,7 +157,7 @@ async function openMail(
     greetingTimeout: 10_000,
     socketTimeout: 20_000,
   });
-  const hide = hiderOf(password ? [password()] : []);
+  const redact = redactorOf(password ? [password()] : []);
   return {
     kind: "mail",
     on,
@@ -168,7 +168,7 @@ async function openMail(
         await transport.sendMail({ from, to: [...to], subject, text: `${textOf(notice, host)}\n` });
         return undefined;
       } catch (error) {
-        return printable(hide(error instanceof Error ? error.message : String(error)));
+        return printable(redact(error instanceof Error ? error.message : String(error)));
       }
     },
     close: () => transport.close(),

@@ -9,7 +9,7 @@ const record: ManagedRecord = {
   displayName: "home.example.org A",
   family: "ipv4",
   target: "dns",
-  policyKey: "",
+  choiceKey: "",
   rules: {},
   source: "a",
   kindLabel: "source",

@@ -29,7 +29,7 @@ export type ManagedRecord = {
   readonly target: string;
   readonly policy: OrderedPolicy;
   /** The same for records that must get the same address, so that the choice for a thousand names is made once. */
-  readonly policyKey: string;
+  readonly choiceKey: string;
   readonly rules: NameRules;
   readonly spec: RecordSpec;
   /** Remove its record when moor is stopped. */
@@ -89,7 +89,7 @@ function managedRecordOf(
     agree,
     target,
     policy,
-    policyKey: JSON.stringify([source, others, agree, policy, host?.bytes.join("."), rules.compare === "record"]),
+    choiceKey: JSON.stringify([source, others, agree, policy, host?.bytes.join("."), rules.compare === "record"]),
     rules,
     ...(removeOnStop && { removeOnStop }),
     ...(paused && { paused }),

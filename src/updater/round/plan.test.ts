@@ -20,7 +20,7 @@ const recordWith = (rules: NameRules): ManagedRecord => ({
   target: "dns",
   rules,
   policy: { devices: ["wan0"], family: "ipv4" },
-  policyKey: "wan0",
+  choiceKey: "wan0",
   spec: { zone: "example.org", name: "home", family: "ipv4" },
 });
 

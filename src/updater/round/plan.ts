@@ -24,10 +24,10 @@ export type RoundFacts = {
 
 export function planRound(records: readonly ManagedRecord[], facts: RoundFacts): readonly PlannedUpdate[] {
   const chosen = new Map<string, RecordChoice>();
-  const alike = Map.groupBy(records, ({ policyKey }) => policyKey);
+  const alike = Map.groupBy(records, ({ choiceKey }) => choiceKey);
   return records.map((record) => {
-    const recordChoice = chosen.get(record.policyKey) ?? choose(record, alike.get(record.policyKey) ?? [], facts);
-    chosen.set(record.policyKey, recordChoice);
+    const recordChoice = chosen.get(record.choiceKey) ?? choose(record, alike.get(record.choiceKey) ?? [], facts);
+    chosen.set(record.choiceKey, recordChoice);
     return planRecord(record, recordChoice, facts);
   });
 }

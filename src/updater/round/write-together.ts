@@ -1,7 +1,7 @@
 import type { ManagedRecord } from "./managed-records.ts";
 import type { NameState } from "./name-state.ts";
 import type { UpdateResult } from "./result.ts";
-import { laneOfName } from "./service-queue.ts";
+import { nameKeyOf } from "./service-queue.ts";
 import { markInDoubt, storeOutcome, type WriteTools } from "./write-record.ts";
 
 /** Without a result, the name has to be written alone: nothing was stored, perhaps because of another name. */
@@ -10,8 +10,8 @@ export type WrittenTogether = { readonly record: ManagedRecord; readonly result?
 type QueuedState = Extract<NameState, { kind: "queued" }>;
 
 /** Where a name waits for its turn: with its whole zone, if the names of that zone are written together. */
-export const laneOf = (state: QueuedState, canTogether: boolean): string =>
-  canTogether && isForTogether(state) ? state.latest.record.spec.zone : laneOfName(state.latest.record);
+export const queueKeyOf = (state: QueuedState, canTogether: boolean): string =>
+  canTogether && isForTogether(state) ? state.latest.record.spec.zone : nameKeyOf(state.latest.record);
 
 /** All that is written in the same transaction as this one: queued for the same target, zone and family. */
 export function companionsOf(first: QueuedState, all: Iterable<NameState>): readonly QueuedState["latest"][] {

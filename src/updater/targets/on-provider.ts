@@ -34,9 +34,9 @@ export function setCallsOf<Raw>(calls: ProviderCalls<Raw>): SetCalls<Raw> & Requ
 export function zoneCallsOf<Raw>(calls: ProviderCalls<Raw>): ZoneCalls<Raw> {
   return {
     ...setCallsOf(calls),
-    room: {
-      of: ({ set, content, current }) => calls.room?.of(changeOf(set, content, current)) ?? 1,
-      most: calls.room?.most ?? calls.rules.mostSets,
+    batch: {
+      sizeOf: ({ set, content, current }) => calls.batch?.sizeOf(changeOf(set, content, current)) ?? 1,
+      most: calls.batch?.most ?? calls.rules.mostSets,
     },
     readAll: (sets, signal) => readSets(calls, sets, signal),
     writeAll: (changes, signal) =>

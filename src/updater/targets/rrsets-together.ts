@@ -31,7 +31,7 @@ export async function replaceSetsTogether(
     const together: TogetherCalls<undefined> = {
       service: calls.service,
       replacesSeveral: true,
-      room: { of: () => 1, most: mostChanges },
+      batch: { sizeOf: () => 1, most: mostChanges },
       readAll: (sets) => readSets(calls, sets, signal),
       async writeAll(changes) {
         const wanted = changes.map(({ set: { name, type }, content: { value, ttl } }) => ({

@@ -25,7 +25,7 @@ describe("more records than fit into one transaction", () => {
         if (answer.kind === "accepted") for (const { set, content } of changes) stored.set(set.name, content.value);
         return answer;
       },
-      room: { of: () => 1, most: 2 },
+      batch: { sizeOf: () => 1, most: 2 },
     };
     const outcomes = await createZoneTarget(calls as ZoneCalls<undefined>).replaceAll?.(requests, signal);
     return [written.join(" "), outcomes?.map(({ kind }) => kind).join(" ")];

@@ -31,7 +31,7 @@ export type TogetherCalls<Raw> = Pick<SetCalls<Raw>, "service" | "lastStep"> & {
   /** All or nothing. */
   writeAll(changes: readonly TargetSetChange<Raw>[], signal: AbortSignal): Promise<WriteAnswer<unknown>>;
   /** The size of one change, and of the largest transaction. */
-  readonly room: { readonly of: (change: TargetSetChange<Raw>) => number; readonly most: number };
+  readonly batch: { readonly sizeOf: (change: TargetSetChange<Raw>) => number; readonly most: number };
   /** Whether a set with several addresses is replaced, and not left alone. */
   readonly replacesSeveral?: boolean;
 };
@@ -63,7 +63,7 @@ export async function replaceAll<Raw>(
   const open = outcomes.size > 0 && (await calls.lastStep?.confirm(requests[0]?.zone ?? "", signal));
   for (const [request, { kind }] of open ? outcomes : [])
     if (open && kind === "done") outcomes.set(request, { kind: "unknown", fault: open });
-  for (const part of batches(pending, ({ change }) => calls.room.of(change), calls.room.most)) {
+  for (const part of batches(pending, ({ change }) => calls.batch.sizeOf(change), calls.batch.most)) {
     const ended = await replacePart(calls, part, signal);
     for (const [at, { request }] of part.entries()) outcomes.set(request, ended[at] ?? { kind: "alone" });
     const fault = serviceFault(ended[0]);

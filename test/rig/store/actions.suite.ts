@@ -4,9 +4,9 @@ import type { RecordType } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { type NewZone, plainSettings, type Zone } from "../../../src/records/model.ts";
 import { signatures } from "../../../src/records/store/kept-actions.ts";
-import type { ActRequest, IdempotencyKey, RecordStore } from "../../../src/records/store/port.ts";
+import type { ActionRequest, IdempotencyKey, RecordStore } from "../../../src/records/store/port.ts";
 import { AccessEnded } from "../../../src/records/store/port.ts";
-import { actCreateZoneIn, actOn, createZoneIn } from "./write.ts";
+import { actOn, createZoneActionIn, createZoneIn } from "./write.ts";
 
 /** What every RecordStore does with actions, idempotency keys and pages. */
 export function describeActions(name: string, open: () => Promise<RecordStore>): void {
@@ -35,7 +35,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       if (typeof made === "string") throw new Error(made);
       return made;
     };
-    const request = (overrides: Partial<ActRequest> = {}): ActRequest => ({
+    const request = (overrides: Partial<ActionRequest> = {}): ActionRequest => ({
       account,
       at: { name: "one.example" },
       owners: () => ["www"],
@@ -43,7 +43,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       now: at,
       ...overrides,
     });
-    const put = (value: string, overrides: Partial<ActRequest> = {}, how: Parameters<typeof actOn>[3] = {}) => {
+    const put = (value: string, overrides: Partial<ActionRequest> = {}, how: Parameters<typeof actOn>[3] = {}) => {
       const decision = { wanted: [aSet("www", "A", value)], command: "put", result: value };
       return actOn(store, request(overrides), () => decision, how);
     };
@@ -94,11 +94,15 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
     });
 
     it("keeps the actions of a zone that was created and deleted", async () => {
-      const made = await actCreateZoneIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at });
+      const made = await createZoneActionIn(store, newZone("two.example"), {
+        command: "make",
+        actor: "tester",
+        now: at,
+      });
       expect(made).toMatchObject({ result: { name: "two.example" }, action: { command: "make" } });
-      expect(await actCreateZoneIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at })).toBe(
-        "name-taken",
-      );
+      expect(
+        await createZoneActionIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at }),
+      ).toBe("name-taken");
       const drop = request({ at: { name: "two.example" }, owners: "all" });
       const dropped = await actOn(store, drop, () => ({ wanted: undefined, remove: true, command: "drop", result: 0 }));
       expect(dropped).toMatchObject({ serial: 2026111501 });
@@ -248,7 +252,12 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
 
       it("creates a zone once", async () => {
         const make = () =>
-          actCreateZoneIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at, idempotencyKey });
+          createZoneActionIn(store, newZone("two.example"), {
+            command: "make",
+            actor: "tester",
+            now: at,
+            idempotencyKey,
+          });
         const first = await make();
         expect(await make()).toEqual(first);
       });

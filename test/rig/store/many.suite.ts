@@ -120,7 +120,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       const found: string[] = [];
       for (let last: RRset | undefined; ; ) {
         const part = await store.setsAfter(one, last, 2);
-        expect(await store.placesAfter(one, last, 2)).toEqual(part.map(({ owner, type }) => ({ owner, type })));
+        expect(await store.setKeysAfter(one, last, 2)).toEqual(part.map(({ owner, type }) => ({ owner, type })));
         found.push(...part.map((set) => set.owner));
         last = part.at(-1);
         if (last === undefined) break;

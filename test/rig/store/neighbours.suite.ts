@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Reserved } from "../../../src/core/names/zone-neighbours.ts";
 import { plainSettings } from "../../../src/records/model.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
-import { actCreateZoneIn, actOn, createZoneIn } from "./write.ts";
+import { actOn, createZoneActionIn, createZoneIn } from "./write.ts";
 
 /** Zones of one account inside and above those of others. */
 export function describeNeighbours(name: string, open: () => Promise<RecordStore>): void {
@@ -50,9 +50,9 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
     it("are refused as an action too, which does not use up its idempotency key", async () => {
       await create(theirs, "alpha.test");
       const act = { command: "create_zone", actor: "a", now: 5, idempotencyKey: { key: "k", fingerprint: "f" } };
-      expect(await actCreateZoneIn(store, zone(ours, "www.alpha.test"), act)).toBe("inside-foreign-zone");
+      expect(await createZoneActionIn(store, zone(ours, "www.alpha.test"), act)).toBe("inside-foreign-zone");
       expect(await store.zoneHolding("www.alpha.test")).toMatchObject({ name: "alpha.test" });
-      expect(await actCreateZoneIn(store, zone(ours, "beta.test"), act)).toMatchObject({
+      expect(await createZoneActionIn(store, zone(ours, "beta.test"), act)).toMatchObject({
         result: { name: "beta.test" },
       });
     });

@@ -122,10 +122,10 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
           ),
           setsAt: (owner) => ({ sets: sets.filter((set) => set.owner === owner), changed: new Set() }),
           names: { at: () => undefined, before: () => undefined, after: () => undefined },
-          whole: [],
+          allNames: [],
         }),
       );
-      if (plan === "whole") throw new Error("not whole");
+      if (plan === "needs-all-names") throw new Error("not whole");
       return [...plan.parts()].flatMap(
         ({ toSign, change }) => change(signer.signNow(name, toSign, { now, until: undefined }))?.after ?? [],
       );

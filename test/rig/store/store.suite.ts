@@ -310,7 +310,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         await put(zone, [aSet("a", "192.0.2.1"), aSet("b", "192.0.2.1"), aSet("c", "192.0.2.1")]);
         await put(zone, [aSet("a", "192.0.2.2")]);
         const history = await store.historyOf(zone, { limit: 10 });
-        const rests = history.map((change) => store.restOfWrite(zone, change));
+        const rests = history.map((change) => store.precedingInWrite(zone, change));
         expect(await Promise.all(rests)).toEqual([0, 2, 1, 0, 0]);
       });
 

@@ -1,12 +1,12 @@
 import type { NewZone } from "../../../src/records/model.ts";
 import type {
-  ActCreateRule,
-  ActRequest,
-  ActRule,
+  ActionRequest,
+  ActionRule,
   Command,
+  CreateActionRule,
   CreateRule,
   Decide,
-  DecideAct,
+  DecideAction,
   DecideAll,
   NewAction,
   RecordStore,
@@ -32,13 +32,13 @@ export const writeAllTo = <T>(store: Runner, requests: readonly WriteRequest[], 
 
 type How = { readonly by?: Command["actor"]; readonly running?: RunningAction };
 
-export const actOn = <T>(store: Runner, request: ActRequest, decide: DecideAct<T>, { by, running }: How = {}) =>
-  store.run(commandOf(by), (): ActRule<T> => ({ kind: "act", request, decide }), running);
+export const actOn = <T>(store: Runner, request: ActionRequest, decide: DecideAction<T>, { by, running }: How = {}) =>
+  store.run(commandOf(by), (): ActionRule<T> => ({ kind: "action", request, decide }), running);
 
 const commandOf = (actor: Command["actor"]): Command => (actor ? { ...ofTests, actor } : ofTests);
 
 export const createZoneIn = (store: Runner, zone: NewZone, actor: string, by?: Command["actor"]) =>
   store.run(commandOf(by), (): CreateRule => ({ kind: "create", zone, actor }));
 
-export const actCreateZoneIn = (store: Runner, zone: NewZone, given: NewAction) =>
-  store.run(ofTests, (): ActCreateRule => ({ kind: "act-create", zone, act: given }));
+export const createZoneActionIn = (store: Runner, zone: NewZone, given: NewAction) =>
+  store.run(ofTests, (): CreateActionRule => ({ kind: "create-action", zone, action: given }));

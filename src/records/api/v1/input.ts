@@ -3,7 +3,7 @@ import { RecordId, RecordInput } from "../../../contract/records-v1.ts";
 import { isKnownType } from "../../../core/rdata/table.ts";
 import { parseTtl } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { PlacedDraft } from "../../commands/requests.ts";
+import type { DraftInZone } from "../../commands/requests.ts";
 import { readV1Text } from "./text.ts";
 
 /**
@@ -11,7 +11,7 @@ import { readV1Text } from "./text.ts";
  * in the original's Go decoder, and a TTL may be null or a string.
  */
 
-export function recordFromWire(body: unknown): Result<PlacedDraft> {
+export function recordFromWire(body: unknown): Result<DraftInZone> {
   const fields = readFields(RecordInput, body);
   if (!fields.ok) return fields;
   const { zone_id: zoneId, type, name, value, ttl } = fields.value;
@@ -22,7 +22,7 @@ export function recordFromWire(body: unknown): Result<PlacedDraft> {
 }
 
 /** A record, and the id of the record that it replaces. */
-export function changedRecordFromWire(body: unknown): Result<PlacedDraft & { readonly id: string }> {
+export function changedRecordFromWire(body: unknown): Result<DraftInZone & { readonly id: string }> {
   const fields = readFields(RecordId, body);
   const record = recordFromWire(body);
   if (fields.ok && record.ok) return ok({ ...record.value, id: fields.value.id });

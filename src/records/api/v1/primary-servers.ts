@@ -7,7 +7,7 @@ import {
   PrimaryServerInput,
   PrimaryServersAnswer,
 } from "../../../contract/records-v1.ts";
-import type { PlacedServer } from "../../commands/requests.ts";
+import type { ServerInZone } from "../../commands/requests.ts";
 import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { notFound, sendNotDone } from "./answer.ts";
@@ -92,7 +92,7 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
 
 const send = (
   reply: FastifyReply,
-  outcome: { readonly kind: "done"; readonly placed: PlacedServer } | NotDone,
+  outcome: { readonly kind: "done"; readonly placed: ServerInZone } | NotDone,
 ): FastifyReply =>
   outcome.kind === "done"
     ? reply.send({ primary_server: primaryServerToWire(outcome.placed) })

@@ -8,7 +8,7 @@ import {
   RecordsQuery,
 } from "../../../contract/records-v1.ts";
 import { joinInParts, mapInSteps, type Steps, sortInSteps } from "../../../core/steps.ts";
-import type { PlacedRecord } from "../../model.ts";
+import type { RecordInZone } from "../../model.ts";
 import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
@@ -112,14 +112,14 @@ async function bareZone(service: RecordService, { actor, query }: FastifyRequest
 }
 
 /** Clients that take the first or last record of a name expect the oldest or newest. */
-const byAge = (a: PlacedRecord, b: PlacedRecord): number => a.record.created - b.record.created;
+const byAge = (a: RecordInZone, b: RecordInZone): number => a.record.created - b.record.created;
 
 /** Records of a part of the text. */
 const perPart = 500;
 
 /** All records in one answer, without `meta`, unless `per_page` is given. */
 function* printingPage(
-  records: readonly PlacedRecord[],
+  records: readonly RecordInZone[],
   query: Readonly<Record<string, unknown>>,
 ): Steps<readonly string[]> {
   const isPage = query.page !== undefined || query.per_page !== undefined;
@@ -142,7 +142,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 /** The answer, for Fastify to send: a reply is a thenable, which would be waited for. */
 const answerOf = (
   reply: FastifyReply,
-  outcome: { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone,
+  outcome: { readonly kind: "done"; readonly placed: RecordInZone } | NotDone,
   body?: unknown,
 ): object =>
   outcome.kind === "done" ? { record: recordToWire(outcome.placed) } : sendNotDone(reply, "record", outcome, body);

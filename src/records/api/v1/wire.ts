@@ -1,8 +1,8 @@
 import type { Pagination, WirePrimaryServer, WireRecord, WireZone } from "../../../contract/records-v1.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { utcText } from "../../../core/utc-text.ts";
-import type { PlacedServer } from "../../commands/requests.ts";
-import type { PlacedRecord, Zone } from "../../model.ts";
+import type { ServerInZone } from "../../commands/requests.ts";
+import type { RecordInZone, Zone } from "../../model.ts";
 import { shownV1Text } from "./text.ts";
 
 /** Objects of the v1 API. Their key order is part of the contract: some clients read them with grep. */
@@ -31,7 +31,7 @@ export function zoneToWire(zone: Zone, nameservers: readonly string[]): WireZone
   };
 }
 
-export function recordToWire({ zone, type, ttl, record }: PlacedRecord): WireRecord {
+export function recordToWire({ zone, type, ttl, record }: RecordInZone): WireRecord {
   return {
     id: record.id,
     type,
@@ -44,7 +44,7 @@ export function recordToWire({ zone, type, ttl, record }: PlacedRecord): WireRec
   };
 }
 
-export function primaryServerToWire({ zone, server }: PlacedServer): WirePrimaryServer {
+export function primaryServerToWire({ zone, server }: ServerInZone): WirePrimaryServer {
   return {
     id: `${zone.id}${serverMark}${server.id}`,
     port: server.port,

@@ -2,13 +2,13 @@ import type { Instant } from "../../../core/instant.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { Steps } from "../../../core/steps.ts";
-import type { PlacedRecord } from "../../model.ts";
+import type { RecordInZone } from "../../model.ts";
 import type { WriteView } from "../../store/port.ts";
 import { checkWrite } from "./check-write.ts";
 import { type Edit, editingSets, keyOf } from "./record.ts";
 
 export type EditedMany =
-  | { readonly kind: "done"; readonly wanted: readonly RRset[]; readonly placed: readonly PlacedRecord[] }
+  | { readonly kind: "done"; readonly wanted: readonly RRset[]; readonly placed: readonly RecordInZone[] }
   /** The faults of each refused edit, by its index. */
   | { readonly kind: "refused"; readonly faults: ReadonlyMap<number, readonly Fault[]> };
 

@@ -3,7 +3,7 @@ import type { RecordType } from "../../../core/rdata/table.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { Steps } from "../../../core/steps.ts";
-import type { PlacedRecord, Zone } from "../../model.ts";
+import type { RecordInZone, Zone } from "../../model.ts";
 import type { Decide, WriteView } from "../../store/port.ts";
 import { checkWrite } from "./check-write.ts";
 
@@ -22,7 +22,7 @@ export type RecordContent = {
 export type Edit = { readonly id: string; readonly content: RecordContent };
 
 type Refused = { readonly kind: "refused"; readonly faults: readonly Fault[] };
-type Edited = { readonly kind: "done"; readonly placed: PlacedRecord } | Refused;
+type Edited = { readonly kind: "done"; readonly placed: RecordInZone } | Refused;
 
 export function editRecord(view: WriteView, edit: Edit, now: Instant): ReturnType<Decide<Edited>> {
   const editing = beginEdits(view.sets, [edit]);
@@ -47,7 +47,7 @@ export const holds = (set: RRset, id: string): boolean => set.records.some((reco
 /** A set while it is edited: its records by id, in their order. */
 type OpenSet = { readonly set: RRset; ttl: number | null; readonly records: Map<string, ZoneRecord> };
 
-type EditedSets = { readonly wanted: readonly RRset[]; readonly placed: (edit: Edit) => PlacedRecord };
+type EditedSets = { readonly wanted: readonly RRset[]; readonly placed: (edit: Edit) => RecordInZone };
 
 type Placed = { readonly set: RRset; readonly record: ZoneRecord };
 
@@ -87,7 +87,7 @@ function endEdits(zone: Zone, { open }: Editing): EditedSets {
   const wanted = [...open.values()]
     .map(({ set, ttl, records }): RRset => ({ ...set, ttl, records: [...records.values()] }))
     .filter((set) => set.records.length > 0);
-  const placed = ({ id, content: { owner, type } }: Edit): PlacedRecord => {
+  const placed = ({ id, content: { owner, type } }: Edit): RecordInZone => {
     const { ttl = null, records } = open.get(setKey(owner, type)) ?? {};
     const record = records?.get(id);
     if (record === undefined) throw new Error("an edited record is not in any set");

@@ -2,8 +2,9 @@ import type { Instant } from "../../../core/instant.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
+import type { SetKey } from "../../store/port.ts";
 import type { SetDraft, SetEdit } from "../requests.ts";
-import { duplicateValue, readValues, type SetKey, type Value } from "./values.ts";
+import { duplicateValue, readValues, type Value } from "./values.ts";
 
 /** A set and its place; `set` is undefined if it does not exist. */
 export type SetView = {

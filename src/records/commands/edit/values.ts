@@ -5,16 +5,16 @@ import { isRecordType, type RecordType } from "../../../core/rdata/table.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
+import type { SetKey } from "../../store/port.ts";
 import type { ValueDraft } from "../requests.ts";
 
 /** Names and values of the record-set API: stricter than zone files, so that nothing is misunderstood. */
 
 export type Value = ValueDraft & { readonly rdata: string };
 type ZoneNow = Pick<Zone, "name" | "serial">;
-export type SetKey = { readonly owner: string; readonly type: RecordType };
 
 /** Refuses a name that ends in the zone's name: in a zone file it would not mean what most people expect. */
-export function readPlace(name: string, type: string, zoneName: string, where = ""): Result<SetKey> {
+export function readSetKey(name: string, type: string, zoneName: string, where = ""): Result<SetKey> {
   const faults: Fault[] = [];
   if (!isRecordType(type)) faults.push(unknownType(type, `${where}type`));
   const folded = name.toLowerCase();

@@ -17,9 +17,9 @@ import {
   permissionsAt,
   refused,
 } from "../../queries/permitted-view.ts";
-import type { ActCreateRule, ActRule, CreateRule, NewAction, WriteView } from "../../store/port.ts";
+import type { ActionRule, CreateActionRule, CreateRule, NewAction, WriteView } from "../../store/port.ts";
 import { withValues } from "../edit/set.ts";
-import { readPlace, readValues } from "../edit/values.ts";
+import { readSetKey, readValues } from "../edit/values.ts";
 import type { Done, IdempotencyOption, SetDraft } from "../requests.ts";
 import { noChange, writtenBy } from "../write.ts";
 
@@ -30,7 +30,7 @@ type New = {
 };
 export type CreateZone = New & { readonly kind: "create-zone" };
 /** The same as an action. */
-export type ActCreateZone = New & { readonly kind: "act-create-zone"; readonly act: NewAction };
+export type CreateZoneAction = New & { readonly kind: "create-zone-action"; readonly action: NewAction };
 
 /** A zone that is not created by a caller of an API. */
 export const createdBy = (label: string, zone: NewZone): CreateZone => ({
@@ -46,7 +46,11 @@ export const createZoneRule = ({ actor, zone }: CreateZone): CreateRule => ({
   actor: actor.label,
 });
 
-export const actCreateZoneRule = ({ zone, act }: ActCreateZone): ActCreateRule => ({ kind: "act-create", zone, act });
+export const createZoneActionRule = ({ zone, action }: CreateZoneAction): CreateActionRule => ({
+  kind: "create-action",
+  zone,
+  action,
+});
 
 export type DeleteZone = IdempotencyOption & {
   readonly kind: "delete-zone";
@@ -56,11 +60,11 @@ export type DeleteZone = IdempotencyOption & {
   readonly now: Instant;
 };
 
-export function deleteZoneRule(command: DeleteZone): ActRule<Done | NotDone> {
+export function deleteZoneRule(command: DeleteZone): ActionRule<Done | NotDone> {
   const { actor, at, isAction, now, idempotencyKey } = command;
   const permittedView = permissionsAt(() => now);
   return {
-    kind: "act",
+    kind: "action",
     request: { ...writtenBy(actor, now), at, owners: "to-remove", ...(idempotencyKey && { idempotencyKey }) },
     decide: (view) => {
       const obstacle = removalObstacle(permittedView, actor, view);
@@ -128,7 +132,7 @@ export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }
   const faults: Fault[] = [];
   const sets = drafts.flatMap(({ name, type, records, ttl = null, labels, locked }, i) => {
     const where = `rrsets[${i}].`;
-    const place = readPlace(name, type, zoneName, where);
+    const place = readSetKey(name, type, zoneName, where);
     const values = place.ok ? readValues(place.value.type, records, { name: zoneName, serial }, where) : place;
     if (!place.ok || !values.ok) {
       faults.push(...(values.ok ? [] : values.faults));

@@ -20,7 +20,7 @@ import {
 } from "../../queries/permitted-view.ts";
 import { zoneFaults } from "../edit/check-write.ts";
 import type { IdempotencyOption, Written } from "../requests.ts";
-import { outcomeWithZone, runWatched, writeObstacle, writtenBefore } from "../write.ts";
+import { outcomeWithZone, runLongCommand, writeObstacle, writtenBefore } from "../write.ts";
 import { type ImportManner, importFileRule } from "./import-file.ts";
 
 type FileToImport = { readonly text: string; readonly otherServers: boolean };
@@ -55,7 +55,7 @@ export function zoneFileOperations(
     const by = { actor, at, now: now(), parts: file.value.sets.length, ...idempotency };
     const action = isV1 ? undefined : "import_zonefile";
     const command = { kind: "import-file", ...by, manner, file: file.value, clashes, action } as const;
-    return await runWatched(options, command, importFileRule);
+    return await runLongCommand(options, command, importFileRule);
   };
 
   return {

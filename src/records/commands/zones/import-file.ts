@@ -15,7 +15,7 @@ import { placeInFile } from "../../../core/zone-file/sets.ts";
 import type { ZoneKey } from "../../model.ts";
 import { newRecordIds } from "../../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/permitted-view.ts";
-import type { ActDecision, ActRule, WriteView } from "../../store/port.ts";
+import type { ActionDecision, ActionRule, WriteView } from "../../store/port.ts";
 import { publishedEditFaults } from "../edit/check-published.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
 import type { Done, IdempotencyOption } from "../requests.ts";
@@ -47,16 +47,16 @@ export type ImportFile = IdempotencyOption & {
 
 type ImportStamp = { readonly now: Instant; readonly newId: (i: number) => string };
 
-export function importFileRule(command: ImportFile): ActRule<Done | NotDone> {
+export function importFileRule(command: ImportFile): ActionRule<Done | NotDone> {
   const { actor, at, manner, file, action, now, idempotencyKey } = command;
   const permissions = permissionsAt(() => now);
   const stamp = { now, newId: newRecordIds() };
   const [setsOf, findingFaults] =
     manner.kind === "v1" ? [keptSets, findingV1Faults] : ([importedSets, findingRrsetsFaults] as const);
   return {
-    kind: "act",
+    kind: "action",
     request: { ...writtenBy(actor, now), at, owners: "all", ...(idempotencyKey && { idempotencyKey }) },
-    *decide(view): Steps<ActDecision<Done | NotDone>> {
+    *decide(view): Steps<ActionDecision<Done | NotDone>> {
       const obstacle = writeObstacle(permissions, actor, view.zone);
       if (obstacle) return noChange(obstacle);
       const sets = yield* setsOf(view, file, stamp);

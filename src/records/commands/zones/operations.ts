@@ -41,7 +41,7 @@ import type { Page, RecordStore, ZoneQuery } from "../../store/port.ts";
 import type { Done, IdempotencyOption, NewZoneDraft, ServerDraft, Written } from "../requests.ts";
 import { keyTaken, outcomeWithZone, writtenIn } from "../write.ts";
 import {
-  actCreateZoneRule,
+  createZoneActionRule,
   createZoneRule,
   deleteZoneRule,
   firstSets,
@@ -157,10 +157,10 @@ class ZoneWrites {
     const reserved = await this.#reservedFor(actor.account, name.value);
     const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
     const zone = { ...identity, created, ...content };
-    const act = idempotency && { command: "create_zone", actor: actor.label, now: created, ...idempotency };
+    const action = idempotency && { command: "create_zone", actor: actor.label, now: created, ...idempotency };
     const command = { actor, zone, parts: zone.sets.length };
-    const made = act
-      ? await store.run({ kind: "act-create-zone", ...command, act }, actCreateZoneRule)
+    const made = action
+      ? await store.run({ kind: "create-zone-action", ...command, action }, createZoneActionRule)
       : await store.run({ kind: "create-zone", ...command }, createZoneRule);
     if (made === "key-taken") return refused([keyTaken]);
     if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);

@@ -5,13 +5,13 @@ import { newZoneId } from "../../new-id.ts";
 import type { RecordServiceOptions } from "../../options.ts";
 import { allZones } from "../../queries/all-zones.ts";
 import { type Actor, missing, type NotDone, type PermittedView } from "../../queries/permitted-view.ts";
-import type { PlacedServer } from "../requests.ts";
+import type { ServerInZone } from "../requests.ts";
 import { outcomeWithZone, type ZoneOutcome } from "../write.ts";
 import type { ChangeSettings, SettingsEdit } from "./settings.ts";
 
 export type ServerAddress = { readonly address: string; readonly port: number };
 
-type Written = { readonly kind: "done"; readonly placed: PlacedServer } | NotDone;
+type Written = { readonly kind: "done"; readonly placed: ServerInZone } | NotDone;
 
 /** The servers that a zone is transferred from. A zone with at least one is secondary, without any it is primary. */
 export function primaryServerOperations(
@@ -38,7 +38,7 @@ export function primaryServerOperations(
 
   return {
     /** Of one zone, or of all zones that the actor may see; empty if the zone does not exist. */
-    primaryServers: async (actor: Actor, zoneId: string | undefined): Promise<readonly PlacedServer[]> => {
+    primaryServers: async (actor: Actor, zoneId: string | undefined): Promise<readonly ServerInZone[]> => {
       const one = zoneId === undefined ? undefined : await permittedView.zone(actor, { zone: zoneId });
       const zones = one ? [one] : [];
       if (zoneId === undefined) {

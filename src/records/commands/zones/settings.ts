@@ -13,10 +13,10 @@ import {
   permissionsAt,
   refused,
 } from "../../queries/permitted-view.ts";
-import type { ActRule } from "../../store/port.ts";
+import type { ActionRule } from "../../store/port.ts";
 import { signedStaysPrimary } from "../edit/check-write.ts";
 import type { Done, IdempotencyOption, Written } from "../requests.ts";
-import { noChange, runWatched, writeObstacle, writtenBy } from "../write.ts";
+import { noChange, runLongCommand, writeObstacle, writtenBy } from "../write.ts";
 
 /** `faults`: what is wrong with new servers, whatever the zone is. */
 export type SettingsEdit =
@@ -53,7 +53,7 @@ export function createChangeSettings(options: RecordServiceOptions, permittedVie
     const at = await permittedView.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
     const command = { kind: "edit-settings", actor, at, edit, now: options.now(), ...actionOption } as const;
-    return await runWatched(options, command, editSettingsRule);
+    return await runLongCommand(options, command, editSettingsRule);
   };
 }
 
@@ -72,10 +72,10 @@ export function editSettingsRule({
   now,
   action,
   idempotencyKey,
-}: EditSettings): ActRule<Done | NotDone> {
+}: EditSettings): ActionRule<Done | NotDone> {
   const permissions = permissionsAt(() => now);
   return {
-    kind: "act",
+    kind: "action",
     request: { ...writtenBy(actor, now), at, owners: () => [], ...(idempotencyKey && { idempotencyKey }) },
     decide: ({ zone }) => {
       const settings = writeObstacle(permissions, actor, zone) ?? publishable(zone, editedSettings(zone, edit, now));

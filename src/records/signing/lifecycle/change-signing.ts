@@ -11,7 +11,7 @@ import type { Done, IdempotencyOption } from "../../commands/requests.ts";
 import { noChange, writeObstacle, writtenBy } from "../../commands/write.ts";
 import type { MultiSignerKey, SigningKey, ZoneKey, ZoneSigning } from "../../model.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/permitted-view.ts";
-import type { ActRule, WriteView } from "../../store/port.ts";
+import type { ActionRule, WriteView } from "../../store/port.ts";
 import { mergeMultiSignerKeys, type PublicKey } from "../multi-signer-keys.ts";
 import type { EncryptedKey } from "../signer.ts";
 
@@ -72,11 +72,11 @@ export type ChangeSigning = IdempotencyOption & {
   readonly now: Instant;
 };
 
-export function changeSigningRule(command: ChangeSigning): ActRule<Done | NotDone> {
+export function changeSigningRule(command: ChangeSigning): ActionRule<Done | NotDone> {
   const { actor, at, edit, owners, action, now, idempotencyKey } = command;
   const permissions = permissionsAt(() => now);
   return {
-    kind: "act",
+    kind: "action",
     request: {
       ...writtenBy(actor, now),
       at,

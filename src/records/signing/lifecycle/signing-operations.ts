@@ -7,7 +7,13 @@ import type { Instant } from "../../../core/instant.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import { checkKeyFile } from "../../check-key-file.ts";
 import type { IdempotencyOption, Written } from "../../commands/requests.ts";
-import { outcomeWithZone, runWatched, writeObstacle, writtenBefore, type ZoneOutcome } from "../../commands/write.ts";
+import {
+  outcomeWithZone,
+  runLongCommand,
+  writeObstacle,
+  writtenBefore,
+  type ZoneOutcome,
+} from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/create-delete.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import type { RecordServiceOptions } from "../../options.ts";
@@ -127,7 +133,7 @@ class SigningOperations {
     if (!wanted.ok) return refused(wanted.faults);
     const { owners = "apex", ...edit } = wanted.value;
     const command = { kind: "change-signing", actor, at, edit, owners, action, now: now(), ...idempotency } as const;
-    return await outcomeWithZone(permitted, actor, at, await runWatched(this.#options, command, changeSigningRule));
+    return await outcomeWithZone(permitted, actor, at, await runLongCommand(this.#options, command, changeSigningRule));
   }
 
   /** For changes that need no new key. */

@@ -27,7 +27,7 @@ export type WriteNeeds = {
   readonly creates?: NewZone;
   readonly idempotencyKey?: ActorKey;
   /** It may be recorded as an action. */
-  readonly acts: boolean;
+  readonly addsAction: boolean;
   /** Who sent the command. */
   readonly by?: Command["actor"];
   /** It contains much: deciding it takes long, and it is done alone. */
@@ -56,7 +56,7 @@ export async function loadBatch(
   const newZones = writes.flatMap((write) => write.creates ?? []);
   const created = newZones.map(({ name }) => name);
   const idempotencyKey = writes.flatMap((write) => write.idempotencyKey ?? []);
-  const acts = writes.filter((write) => write.acts).length;
+  const actions = writes.filter((write) => write.addsAction).length;
   // A zone that is signed for the first time needs a number for its names.
   const newNumbers = created.length + writes.filter(({ whole }) => whole).length;
   const records = [...new Set(needs.flatMap(recordsIn))];
@@ -69,7 +69,7 @@ export async function loadBatch(
     records.length > 0 ? run(placesOf(records)) : undefined,
     idempotencyKey.length > 0 ? run(keptKeys(idempotencyKey)) : undefined,
     created.length > 0 ? run(usedNames(created)) : undefined,
-    acts + newNumbers > 0 ? run(freshNumbers(acts, newNumbers)) : undefined,
+    actions + newNumbers > 0 ? run(freshNumbers(actions, newNumbers)) : undefined,
     created.length > 0 ? readNeighbours(run, newZones) : [],
   ]);
   const places = placesIn(placeRows?.rows ?? []);

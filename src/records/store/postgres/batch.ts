@@ -287,7 +287,7 @@ export class PostgresBatch {
    * `running`: the id of an action that was stored when the write began. If the write changed a zone that is
    * published at a provider, the action is running until the provider has the change.
    */
-  act(
+  addAction(
     of: Zone,
     command: string,
     { actor, now: at, isChanged }: WrittenBy & { isChanged: boolean },

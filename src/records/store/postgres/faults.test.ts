@@ -177,7 +177,7 @@ describe("a busy store", () => {
     const writes = Array.from({ length: 10 }, (_, i) =>
       pool.add(narrow, `192.0.2.${i}`).catch((error: unknown) => void refused.push(error)),
     );
-    // Four have no place in the queue, and three of the others have none in the lane of the locked zone.
+    // Four have no place in the queue, and three of the others have none in the queue of the locked zone.
     await until(() => refused.length === 7, { what: () => "refusals" });
     expect(refused.every((reason) => reason instanceof StoreBusy)).toBe(true);
     await other.query("COMMIT");

@@ -3,7 +3,7 @@ import { aSet } from "../../../../test/rig/records/a-set.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import { plainSettings, type Zone } from "../../model.ts";
-import type { ActRule, WriteView } from "../port.ts";
+import type { ActionRule, WriteView } from "../port.ts";
 import type { PostgresStore } from "./store.ts";
 
 let rig: PostgresRig;
@@ -72,8 +72,8 @@ async function replaceBeside(large: Zone, contentAfter: (sets: Content) => Conte
   await write(0);
   let [isOver, count] = [false, 0];
   const stop = watchPasses();
-  const rule: ActRule<number> = {
-    kind: "act",
+  const rule: ActionRule<number> = {
+    kind: "action",
     request: { ...emptied(large), at: { name: large.name } },
     decide: ({ sets }) => ({ wanted: contentAfter(sets), command: "import_zonefile", result: sets.length }),
   };

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
-import { actCreateZoneIn, createZoneIn, writeAllTo } from "../../../../test/rig/store/write.ts";
+import { createZoneActionIn, createZoneIn, writeAllTo } from "../../../../test/rig/store/write.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { plainSettings } from "../../model.ts";
@@ -152,7 +152,7 @@ describe("two stores on one database", () => {
     const idempotencyKey = { key: "k", fingerprint: "f" };
     const made = await Promise.all(
       [one, two, one, two].map((store, i) =>
-        actCreateZoneIn(
+        createZoneActionIn(
           store,
           { ...draft, account, id: `id ${i}` },
           { command: "make", actor: "a", now: 1, idempotencyKey },

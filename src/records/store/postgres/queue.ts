@@ -14,7 +14,7 @@ import { PostgresBatch, ReadWholeZone, RunAlone } from "./batch.ts";
 import { loadBatch, type WriteNeeds } from "./batch-read.ts";
 import { SpoiledBatch } from "./batch-sets.ts";
 import { isStaged, writeStatements } from "./batch-write.ts";
-import { LockLanes } from "./lock-lanes.ts";
+import { KeyedQueues } from "./keyed-queues.ts";
 import { busyFor, type LockBusy, type Locks, type LockWay, namesToLock } from "./locks.ts";
 import { mostLink, placeAt } from "./log.ts";
 import type { Purge } from "./purge.ts";
@@ -62,11 +62,11 @@ const aliveEvery = 1_000;
 /**
  * Writes that wait together share one transaction, with three round trips in total. Writes to one zone are serialized
  * by its lock, across all nodes. If the rule of one write throws, the others still succeed. A batch does not wait for
- * what others have locked: such writes, and those that need a transaction of their own, go to the lanes.
+ * what others have locked: such writes, and those that need a transaction of their own, go to queues of their own.
  */
 export class PostgresWriteQueue {
   readonly #options: PostgresQueueOptions;
-  readonly #lanes: LockLanes<QueuedWrite>;
+  readonly #queues: KeyedQueues<QueuedWrite>;
   #waiting: QueuedWrite[] = [];
   readonly #running = new Set<Running>();
   #isScheduled = false;
@@ -79,7 +79,11 @@ export class PostgresWriteQueue {
   constructor(options: PostgresQueueOptions) {
     this.#options = options;
     const { mostWaiting = defaultMostWaiting } = options;
-    this.#lanes = new LockLanes({ run: (writes) => this.#runLane(writes), mostTogether: largestBatch, mostWaiting });
+    this.#queues = new KeyedQueues({
+      run: (writes) => this.#runKeyedQueue(writes),
+      mostTogether: largestBatch,
+      mostWaiting,
+    });
   }
 
   add<T>(write: Write<T>): Promise<T> {
@@ -93,7 +97,7 @@ export class PostgresWriteQueue {
       const settle = (value: unknown) => resolve(value as T);
       const queued = { write, settle, fail: reject, since: performance.now() };
       if (write.isLarge) {
-        this.#enterLane(`alone ${++this.#made}`, queued);
+        this.#enterKeyedQueue(`alone ${++this.#made}`, queued);
         return;
       }
       this.#waiting.push(queued);
@@ -103,9 +107,9 @@ export class PostgresWriteQueue {
 
   /** Resolves when every added write is settled. */
   async drain(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#running.size > 0 || this.#lanes.size > 0) {
+    while (this.#waiting.length > 0 || this.#running.size > 0 || this.#queues.size > 0) {
       this.#pump();
-      await Promise.race([...[...this.#running].map(({ ended }) => ended), ...this.#lanes.running()]);
+      await Promise.race([...[...this.#running].map(({ ended }) => ended), ...this.#queues.running()]);
     }
   }
 
@@ -157,7 +161,7 @@ export class PostgresWriteQueue {
   }
 
   /** Returns the writes that did not get their lock and may try again. */
-  async #runLane(writes: readonly QueuedWrite[]): Promise<readonly QueuedWrite[]> {
+  async #runKeyedQueue(writes: readonly QueuedWrite[]): Promise<readonly QueuedWrite[]> {
     const { lockLimit } = this.#options;
     const left = Math.min(...writes.map(({ since }) => since)) + lockLimit - performance.now();
     const limit = Math.max(1, Math.min(lockSlice, left));
@@ -173,11 +177,11 @@ export class PostgresWriteQueue {
 
   async #oneByOne(writes: readonly QueuedWrite[]): Promise<readonly QueuedWrite[]> {
     const left: QueuedWrite[] = [];
-    for (const each of writes) left.push(...(await this.#runLane([each])));
+    for (const each of writes) left.push(...(await this.#runKeyedQueue([each])));
     return left;
   }
 
-  /** Settles the writes, or passes them on to a lane. If this rejects, nothing was written or settled. */
+  /** Settles the writes, or passes them on to a queue of their own. If this rejects, nothing was written or settled. */
   async #transact(writes: readonly QueuedWrite[], lock: LockWay, locked?: Locked): Promise<void> {
     const { counters, committed } = this.#options;
     const begun = performance.now();
@@ -192,7 +196,7 @@ export class PostgresWriteQueue {
     for (const [i, each] of writes.entries()) {
       const fate = fates[i];
       if (fate === undefined) continue;
-      if (fate.kind === "busy") this.#enterLane(fate.key, each, fate.because);
+      if (fate.kind === "busy") this.#enterKeyedQueue(fate.key, each, fate.because);
       else if (!this.#isRepeatedAlone(each, fate, isAlone(writes, lock))) this.#settle(each, fate);
     }
   }
@@ -246,14 +250,14 @@ export class PostgresWriteQueue {
     const error = fate.kind === "failed" ? fate.error : undefined;
     const whole = error instanceof ReadWholeZone && !each.write.whole;
     if (!whole && (wasAlone || !(error instanceof RunAlone))) return false;
-    this.#enterLane(`alone ${++this.#made}`, whole ? { ...each, write: { ...each.write, whole } } : each);
+    this.#enterKeyedQueue(`alone ${++this.#made}`, whole ? { ...each, write: { ...each.write, whole } } : each);
     return true;
   }
 
-  #enterLane(key: string, each: QueuedWrite, because = "a zone is locked by another transaction"): void {
+  #enterKeyedQueue(key: string, each: QueuedWrite, because = "a zone is locked by another transaction"): void {
     const end = each.since + this.#options.lockLimit;
     const fail = (error: Error) => this.#settle(each, { kind: "failed", error });
-    this.#lanes.add(key, { item: each, end, because, fail });
+    this.#queues.add(key, { item: each, end, because, fail });
   }
 
   #failAll(writes: readonly QueuedWrite[], error: unknown): void {
@@ -273,7 +277,7 @@ const nothing: Locks = { zones: new Set(), names: new Set() };
 
 const defaultMostWaiting = 5_000;
 
-/** What takes long is done in a lane: the next batch waits for what this one has locked. */
+/** What takes long is done in a queue of its own: the next batch waits for what this one has locked. */
 const isAlone = (writes: readonly unknown[], { kind }: LockWay): boolean => kind === "wait" && writes.length === 1;
 
 /** Everybody may create temporary tables, unless an administrator has revoked it. */

@@ -2,9 +2,9 @@ import type { Postgres } from "../../../lib/postgres/open.ts";
 import type { Zone } from "../../model.ts";
 import type { RecordStore } from "../port.ts";
 import {
-  type PlacedRow,
-  placedColumns,
-  placedFromRow,
+  type RowOfRecord,
+  recordColumns,
+  recordFromRow,
   type SetRow,
   setFromRow,
   type ZoneRow,
@@ -27,7 +27,7 @@ class JoinedHotReads implements HotReads {
   readonly #zonesById: (id: string) => Promise<ZoneRow | undefined>;
   readonly #zonesByName: (name: string) => Promise<ZoneRow | undefined>;
   readonly #zonesByNumber: (number: number) => Promise<ZoneRow | undefined>;
-  readonly #records: (id: string) => Promise<PlacedRow | undefined>;
+  readonly #records: (id: string) => Promise<RowOfRecord | undefined>;
   readonly #ownerSets: (at: At) => Promise<readonly StoredSet[]>;
 
   constructor(read: Read) {
@@ -46,7 +46,7 @@ class JoinedHotReads implements HotReads {
 
   readonly record: HotReads["record"] = async (account, id) => {
     const row = await this.#records(id);
-    const placed = row && placedFromRow(row, id);
+    const placed = row && recordFromRow(row, id);
     return placed?.zone.account === account ? placed : undefined;
   };
 
@@ -91,17 +91,17 @@ const zoneReader = <Key extends string | number>(read: Read, column: "id" | "nam
   });
 
 const recordReader = (read: Read) =>
-  joinReads<string, PlacedRow | undefined>({
+  joinReads<string, RowOfRecord | undefined>({
     load: async (ids, since) => {
       // Forces one lookup per key: without statistics, the planner would scan all sets of the zone.
       const text =
-        `SELECT ${placedColumns}, n.id AS record FROM unnest($1::text[]) AS n (id) ` +
+        `SELECT ${recordColumns}, n.id AS record FROM unnest($1::text[]) AS n (id) ` +
         "CROSS JOIN LATERAL (SELECT zone AS z, owner AS o, type AS t FROM record_ids WHERE id = n.id LIMIT 1) AS place " +
         "CROSS JOIN LATERAL (SELECT * FROM rrsets WHERE (zone, owner, type) = (z, o, t) LIMIT 1) AS rrsets " +
         "CROSS JOIN LATERAL (SELECT * FROM zones WHERE number = z LIMIT 1) AS zones";
       const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]] }, since);
       const rowByRecord = new Map(
-        (rows as (PlacedRow & { readonly record: string })[]).map((row) => [row.record, row]),
+        (rows as (RowOfRecord & { readonly record: string })[]).map((row) => [row.record, row]),
       );
       return ids.map((id) => rowByRecord.get(id));
     },

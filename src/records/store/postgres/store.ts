@@ -110,8 +110,8 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
   });
   const lists = createSqlReads(sql, reads.zoneBy);
   const signedZones = createSqlSignedZones(sql);
-  const { placesAfter } = lists;
-  const presignReads = { ...signedZones, placesAfter, lastChange: reads.lastChange };
+  const { setKeysAfter } = lists;
+  const presignReads = { ...signedZones, setKeysAfter, lastChange: reads.lastChange };
   const recordQuota = recordLimits && new RecordQuota(recordLimits, sql);
   const writes = openWrites(options, { postgres, counters, committed: feed.committed, presignReads });
   return {

@@ -1,9 +1,9 @@
 import { inSteps, type Steps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type {
-  Acted,
+  ActionResult,
+  ActionRule,
   ActorKey,
-  ActRule,
   Command,
   NewAction,
   NotCreated,
@@ -58,32 +58,32 @@ export function createRun(options: RunOptions): RecordStore["run"] {
 function writeOf(rule: Rule, options: RunOptions, running: RunningAction | undefined): Write<unknown> {
   switch (rule.kind) {
     case "write":
-      return { needs: [rule.request], acts: false, run: (batch) => runOne(batch, rule, options) };
+      return { needs: [rule.request], addsAction: false, run: (batch) => runOne(batch, rule, options) };
     case "write-all":
-      return { needs: rule.requests, acts: false, run: (batch) => runAll(batch, rule, options) };
-    case "act":
+      return { needs: rule.requests, addsAction: false, run: (batch) => runAll(batch, rule, options) };
+    case "action":
       return {
         needs: [rule.request],
-        acts: true,
+        addsAction: true,
         ...idempotencyKeyOf(rule.request),
-        run: (batch) => runAct(batch, rule, options, running),
+        run: (batch) => runAction(batch, rule, options, running),
       };
     case "create": {
       const { zone, actor } = rule;
-      return { needs: [], creates: zone, acts: false, run: (batch) => create(batch, zone, actor, options) };
+      return { needs: [], creates: zone, addsAction: false, run: (batch) => create(batch, zone, actor, options) };
     }
-    case "act-create": {
-      const { zone, act } = rule;
+    case "create-action": {
+      const { zone, action } = rule;
       return {
         needs: [],
         creates: zone,
-        acts: true,
-        ...idempotencyKeyOf(act),
+        addsAction: true,
+        ...idempotencyKeyOf(action),
         *run(batch) {
-          const earlierAnswer = earlierAct<Zone>(batch, act);
+          const earlierAnswer = earlierAction<Zone>(batch, action);
           if (earlierAnswer !== undefined) return earlierAnswer;
-          const made = yield* create(batch, zone, act.actor, options);
-          return typeof made === "string" ? made : keepAct(batch, made, { ...act, isChanged: false }, made);
+          const made = yield* create(batch, zone, action.actor, options);
+          return typeof made === "string" ? made : keepAction(batch, made, { ...action, isChanged: false }, made);
         },
       };
     }
@@ -119,13 +119,13 @@ function* runAll<T>(batch: PostgresBatch, { requests, decide }: WriteAllRule<T>,
   return result;
 }
 
-function* runAct<T>(
+function* runAction<T>(
   batch: PostgresBatch,
-  { request, decide }: ActRule<T>,
+  { request, decide }: ActionRule<T>,
   options: RunOptions,
   running: RunningAction | undefined,
-): Steps<Acted<T> | "no-zone" | "key-taken"> {
-  const earlierAnswer = earlierAct<T>(batch, request);
+): Steps<ActionResult<T> | "no-zone" | "key-taken"> {
+  const earlierAnswer = earlierAction<T>(batch, request);
   if (earlierAnswer !== undefined) return earlierAnswer;
   const view = yield* viewIn(batch, request, options);
   if (view === undefined) return "no-zone";
@@ -135,7 +135,7 @@ function* runAct<T>(
   const after = planned?.zone ?? batch.remove(view, request);
   return command === undefined && !remember
     ? { result, action: undefined, serial: after.serial }
-    : keepAct(
+    : keepAction(
         batch,
         after,
         { ...request, command, running, isChanged: planned !== undefined && after !== view.zone },
@@ -174,21 +174,26 @@ const idempotencyKeyOf = ({ actor, idempotencyKey }: By): { readonly idempotency
   idempotencyKey === undefined ? {} : { idempotencyKey: { ...idempotencyKey, actor } };
 
 /** The earlier answer to the same request. */
-function earlierAct<T>(batch: PostgresBatch, { actor, now, idempotencyKey }: By): Acted<T> | "key-taken" | undefined {
+function earlierAction<T>(
+  batch: PostgresBatch,
+  { actor, now, idempotencyKey }: By,
+): ActionResult<T> | "key-taken" | undefined {
   const kept = idempotencyKey && batch.kept(actor, idempotencyKey, now);
   if (kept === undefined) return undefined;
-  return kept.fingerprint === idempotencyKey?.fingerprint ? (JSON.parse(kept.outcome) as Acted<T>) : "key-taken";
+  return kept.fingerprint === idempotencyKey?.fingerprint ? (JSON.parse(kept.outcome) as ActionResult<T>) : "key-taken";
 }
 
 /** Stores the action, if there is one, and the answer under its key. */
-function keepAct<T>(
+function keepAction<T>(
   batch: PostgresBatch,
   zone: Zone,
   { actor, now, idempotencyKey, command, running, isChanged }: Kept,
   result: T,
-): Acted<T> {
-  const action = command === undefined ? undefined : batch.act(zone, command, { actor, now, isChanged }, running?.id);
-  const acted = { result, action, serial: zone.serial };
-  if (idempotencyKey !== undefined) batch.keep({ actor, ...idempotencyKey, at: now, outcome: JSON.stringify(acted) });
-  return acted;
+): ActionResult<T> {
+  const action =
+    command === undefined ? undefined : batch.addAction(zone, command, { actor, now, isChanged }, running?.id);
+  const actionResult = { result, action, serial: zone.serial };
+  if (idempotencyKey !== undefined)
+    batch.keep({ actor, ...idempotencyKey, at: now, outcome: JSON.stringify(actionResult) });
+  return actionResult;
 }

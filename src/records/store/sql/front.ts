@@ -3,7 +3,7 @@ import type { RecordType } from "../../../core/rdata/table.ts";
 import { type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
 import type { PublishedContent, PublishedSet, PublishedSetChange, PublishedZone, StoredProvider } from "../../model.ts";
 import type { FrontStore, TroubledSets } from "../front-store.ts";
-import type { SetPlace } from "../port.ts";
+import type { SetKey } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 
 /** Rows per statement. */
@@ -162,12 +162,12 @@ const setWrites = (on: Sql): SetWrites => {
       await removeUnneeded(on, zone, sets);
     },
     replacePublishedSets: async (zone, changes) => {
-      const replaced: SetPlace[] = [];
+      const replaced: SetKey[] = [];
       const fresh = changes.filter(({ before }) => before === undefined).map(({ after }) => after);
       for (const some of partsOf(fresh)) {
         const rows = rowsIn(some.map(setToRow), columns);
         const created = sql`${insertion(zone, rows)} ON CONFLICT DO NOTHING RETURNING owner, type`;
-        replaced.push(...(await write<SetPlace>(created)));
+        replaced.push(...(await write<SetKey>(created)));
       }
       for (const some of partsOf(changes.flatMap(changedRow))) {
         // Materialized, so that SQLite looks up each row, instead of the given rows for each row of the zone.
@@ -180,7 +180,7 @@ const setWrites = (on: Sql): SetWrites => {
           AND published_sets.theirs IS NOT DISTINCT FROM given.was_theirs
           AND published_sets.refused IS NOT DISTINCT FROM given.was_refused
           RETURNING published_sets.owner, published_sets.type`;
-        replaced.push(...(await write<SetPlace>(updated)));
+        replaced.push(...(await write<SetKey>(updated)));
       }
       await removeUnneeded(
         on,

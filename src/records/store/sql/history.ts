@@ -3,7 +3,7 @@ import type { LoggedChange, Zone } from "../../model.ts";
 import type { ChangeMatch, HistoryQuery, LoggedWrite, RecordStore } from "../port.ts";
 import { type ChangeRow, changeFromRow } from "../rows.ts";
 
-type SqlHistory = Pick<RecordStore, "historyOf" | "logOf" | "writesOf" | "restOfWrite">;
+type SqlHistory = Pick<RecordStore, "historyOf" | "logOf" | "writesOf" | "precedingInWrite">;
 
 /** One zone's part of the log, by the index on zone and position. */
 export function createSqlHistory({ dialect, read }: Sql): SqlHistory {
@@ -49,7 +49,7 @@ export function createSqlHistory({ dialect, read }: Sql): SqlHistory {
         FROM (${looked}) AS looked GROUP BY serial ORDER BY newest DESC`);
       return rows.map(writeFromRow);
     },
-    restOfWrite: async (zone, { position, serial }) => {
+    precedingInWrite: async (zone, { position, serial }) => {
       const earlier = sql`FROM changes WHERE zone = ${zone.number} AND position < ${position}`;
       // The changes of a write are contiguous within its zone, so the scan can stop at the first change of another
       // write.

@@ -2,7 +2,7 @@ import { enclosing } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { allOf, type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
 import type { Action, LoggedChange, Zone } from "../../model.ts";
-import type { ActionStatus, Order, Page, RecordStore, SetPageQuery, SetPlace, ZoneFilter } from "../port.ts";
+import type { ActionStatus, Order, Page, RecordStore, SetKey, SetPageQuery, ZoneFilter } from "../port.ts";
 import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import { createSqlHistory, madeBySomebody } from "./history.ts";
 import { createRunningActions } from "./running-actions.ts";
@@ -15,7 +15,7 @@ type SqlReads = Pick<
   | "zoneHolding"
   | "setPage"
   | "setsAfter"
-  | "placesAfter"
+  | "setKeysAfter"
   | "actions"
   | "startAction"
   | "extendAction"
@@ -86,7 +86,7 @@ function zoneLists(
   };
 }
 
-function setLists({ dialect: { anyOf }, read }: Sql): Pick<SqlReads, "setPage" | "setsAfter" | "placesAfter"> {
+function setLists({ dialect: { anyOf }, read }: Sql): Pick<SqlReads, "setPage" | "setsAfter" | "setKeysAfter"> {
   const setsOf = (zone: Zone, { owners, types }: SetPageQuery): SqlText => {
     const filters = [sql`zone = ${zone.number}`];
     if (owners !== undefined) filters.push(anyOf(sql`owner`, owners));
@@ -108,7 +108,7 @@ function setLists({ dialect: { anyOf }, read }: Sql): Pick<SqlReads, "setPage" |
       const rows = await read<SetRow>(sql`SELECT ${setColumns} ${partOf(zone, after, limit)}`);
       return rows.map((row) => setFromRow(row, zone));
     },
-    placesAfter: (zone, after, limit) => read<SetPlace>(sql`SELECT owner, type ${partOf(zone, after, limit)}`),
+    setKeysAfter: (zone, after, limit) => read<SetKey>(sql`SELECT owner, type ${partOf(zone, after, limit)}`),
   };
 }
 
@@ -162,7 +162,7 @@ async function readPage<Row, T>(
   return { items: found.map(fromRow), total: Number(counted?.total ?? 0) };
 }
 
-const partOf = (zone: Zone, after: SetPlace | undefined, limit: number): SqlText =>
+const partOf = (zone: Zone, after: SetKey | undefined, limit: number): SqlText =>
   sql`FROM rrsets WHERE zone = ${zone.number} AND (owner, type) > (${after?.owner ?? ""}, ${after?.type ?? ""})
       ORDER BY owner, type LIMIT ${limit}`;
 

@@ -10,7 +10,7 @@ import {
   signatures,
   untilPublished,
 } from "../kept-actions.ts";
-import type { Acted, IdempotencyKey, RunningAction } from "../port.ts";
+import type { ActionResult, IdempotencyKey, RunningAction } from "../port.ts";
 
 type By = {
   readonly actor: string;
@@ -30,25 +30,27 @@ export function prepareActions(database: DatabaseSync) {
 
   return {
     /** The earlier answer to the same request. */
-    earlierAnswer: <T>({ actor, now, idempotencyKey }: By): Acted<T> | "key-taken" | undefined => {
+    earlierAnswer: <T>({ actor, now, idempotencyKey }: By): ActionResult<T> | "key-taken" | undefined => {
       const row = idempotencyKey && (selectKey.get(actor, idempotencyKey.key) as KeyRow | undefined);
       if (row === undefined || row.at <= now - keysKept.time) return undefined;
-      return row.fingerprint === idempotencyKey?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";
+      return row.fingerprint === idempotencyKey?.fingerprint
+        ? (JSON.parse(row.outcome) as ActionResult<T>)
+        : "key-taken";
     },
 
     /**
      * Stores the action, if there is one, and the answer under its key. If the write changed a zone that is published
      * at a provider, the action is running until the provider has the change.
      */
-    keep: <T>(zone: Zone, command: string | undefined, by: By, result: T, isChanged: boolean): Acted<T> => {
+    keep: <T>(zone: Zone, command: string | undefined, by: By, result: T, isChanged: boolean): ActionResult<T> => {
       const { actor, now, idempotencyKey } = by;
       const action = command === undefined ? undefined : add(zone, command, by, isChanged);
-      const acted = { result, action, serial: zone.serial };
+      const actionResult = { result, action, serial: zone.serial };
       if (idempotencyKey !== undefined) {
         purgeKeys(now);
-        insertKey.run(actor, idempotencyKey.key, idempotencyKey.fingerprint, now, JSON.stringify(acted));
+        insertKey.run(actor, idempotencyKey.key, idempotencyKey.fingerprint, now, JSON.stringify(actionResult));
       }
-      return acted;
+      return actionResult;
     },
   };
 }

@@ -1,7 +1,16 @@
 import { diffSets } from "../../../core/records/changes.ts";
 import { isSteps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
-import type { Acted, ActRequest, Decide, DecideAct, Decision, Rule, WriteRequest, WriteView } from "../port.ts";
+import type {
+  ActionRequest,
+  ActionResult,
+  Decide,
+  DecideAction,
+  Decision,
+  Rule,
+  WriteRequest,
+  WriteView,
+} from "../port.ts";
 import type { RecordQuota } from "../record-limits.ts";
 import { effectWith, type WrittenBy } from "../write-effect.ts";
 import { type PlannableWrite, planSmall, type SmallWriteLimits } from "./large-writes.ts";
@@ -33,7 +42,7 @@ type Quota = RecordQuota | undefined;
 /** The rules of everyday writes. */
 export function directWrite(rule: Rule, recordQuota: Quota): DirectWrite<unknown> | undefined {
   if (rule.kind === "write") return (connection) => writeDirectly(connection, recordQuota, rule.request, rule.decide);
-  return rule.kind === "act"
+  return rule.kind === "action"
     ? (connection) => actDirectly(connection, recordQuota, rule.request, rule.decide)
     : undefined;
 }
@@ -55,9 +64,9 @@ function writeDirectly<T>(connection: WriteConnection, recordQuota: Quota, reque
 function actDirectly<T>(
   connection: WriteConnection,
   recordQuota: Quota,
-  request: ActRequest,
-  decide: DecideAct<T>,
-): { readonly result: Acted<T> | "no-zone" | "key-taken" } | undefined {
+  request: ActionRequest,
+  decide: DecideAction<T>,
+): { readonly result: ActionResult<T> | "no-zone" | "key-taken" } | undefined {
   const before = connection.actions.earlierAnswer<T>(request);
   if (before !== undefined) return { result: before };
   const zone = connection.rowCache.zoneBy(request.at);
@@ -73,7 +82,7 @@ function actDirectly<T>(
   return { result: { result, action: undefined, serial: after.serial } };
 }
 
-function directView(connection: WriteConnection, zone: Zone, request: ActRequest): WriteView | undefined {
+function directView(connection: WriteConnection, zone: Zone, request: ActionRequest): WriteView | undefined {
   if (request.owners === "all") return undefined;
   const view = connection.viewInto(zone, request);
   return isSteps(view) ? undefined : view;

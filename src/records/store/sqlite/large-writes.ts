@@ -12,7 +12,7 @@ import {
 } from "../plan-signatures.ts";
 import type { Command } from "../port.ts";
 import { type PresignTools, runPresigned } from "../presign.ts";
-import type { SigningWay } from "../sign-parts.ts";
+import type { SigningPace } from "../sign-parts.ts";
 import type { WriteEffect } from "../write-effect.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
@@ -36,7 +36,7 @@ export type WriteSigning = {
   /** Blocks. */
   readonly now: () => void;
   /** In other threads. */
-  readonly offThread: (way: SigningWay) => Promise<void>;
+  readonly offThread: (way: SigningPace) => Promise<void>;
 };
 
 type ReadyWrite = { readonly write: PlannedWrite; readonly rows: ManyRows };

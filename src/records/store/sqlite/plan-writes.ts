@@ -5,8 +5,8 @@ import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { concernsSigning, mostMissed, type PresignedForWrite, planningSignatures } from "../plan-signatures.ts";
 import type {
-  Acted,
-  ActRule,
+  ActionResult,
+  ActionRule,
   Decision,
   NotCreated,
   Rule,
@@ -36,18 +36,24 @@ export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAc
       return planningOne(options, rule);
     case "write-all":
       return planningAll(options, rule);
-    case "act":
-      return planningAct(options, rule, running);
+    case "action":
+      return planningAction(options, rule, running);
     case "create":
       return planningCreate(rule.zone, { actor: rule.actor, now: rule.zone.created }, recordQuota, {
         keep: (_, createdZone) => createdZone,
       });
-    case "act-create": {
-      const { zone, act } = rule;
-      return planningCreate<Acted<Zone> | "key-taken">(zone, { actor: act.actor, now: zone.created }, recordQuota, {
-        earlierAnswer: (connection) => connection.actions.earlierAnswer<Zone>(act),
-        keep: (connection, createdZone) => connection.actions.keep(createdZone, act.command, act, createdZone, false),
-      });
+    case "create-action": {
+      const { zone, action } = rule;
+      return planningCreate<ActionResult<Zone> | "key-taken">(
+        zone,
+        { actor: action.actor, now: zone.created },
+        recordQuota,
+        {
+          earlierAnswer: (connection) => connection.actions.earlierAnswer<Zone>(action),
+          keep: (connection, createdZone) =>
+            connection.actions.keep(createdZone, action.command, action, createdZone, false),
+        },
+      );
     }
     default:
       return rule satisfies never;
@@ -79,12 +85,12 @@ const planningAll = <T>(options: PlanOptions, { requests, decide }: WriteAllRule
     return { writes, finish: () => result };
   };
 
-const planningAct = <T>(
+const planningAction = <T>(
   options: PlanOptions,
-  { request, decide }: ActRule<T>,
+  { request, decide }: ActionRule<T>,
   running: RunningAction | undefined,
-): Planning<Acted<T> | "no-zone" | "key-taken"> =>
-  function* (connection, presigned): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
+): Planning<ActionResult<T> | "no-zone" | "key-taken"> =>
+  function* (connection, presigned): Steps<Plan<ActionResult<T> | "no-zone" | "key-taken">> {
     const before = connection.actions.earlierAnswer<T>(request);
     const zone = connection.rowCache.zoneBy(request.at);
     if (before !== undefined || zone?.account !== request.account)

@@ -148,7 +148,7 @@ describe("SQLite uses an index", () => {
 
   it("for the rest of a write, without scanning the whole history", async () => {
     const change = { position: 9, serial: 7 } as LoggedChange;
-    expect(await waysOf(() => queries.restOfWrite(zone, change))).toEqual([
+    expect(await waysOf(() => queries.precedingInWrite(zone, change))).toEqual([
       "SEARCH changes USING COVERING INDEX changes_of_zone (zone=? AND position>? AND position<?)",
       "SEARCH changes USING COVERING INDEX changes_of_zone (zone=? AND position<?)",
     ]);

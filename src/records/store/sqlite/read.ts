@@ -2,14 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { apex } from "../../../core/names/name.ts";
 import { dname } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { PlacedRecord, Zone, ZoneKey } from "../../model.ts";
+import type { RecordInZone, Zone, ZoneKey } from "../../model.ts";
 import type { SetQuery } from "../port.ts";
 import {
   type ChangeRow,
   ownersIn,
-  type PlacedRow,
-  placedColumns,
-  placedFromRow,
+  type RowOfRecord,
+  recordColumns,
+  recordFromRow,
   type SetRow,
   setFromRow,
   type ZoneRow,
@@ -21,7 +21,7 @@ const prepare = (database: DatabaseSync) => ({
   numberedZone: database.prepare("SELECT * FROM zones WHERE number = ?"),
   namedZone: database.prepare("SELECT * FROM zones WHERE name = ?"),
   record: database.prepare(
-    `SELECT ${placedColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
+    `SELECT ${recordColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
       "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
   ),
   place: database.prepare(
@@ -58,9 +58,9 @@ export class Reads {
     return row && zoneFromRow(row as ZoneRow);
   }
 
-  record(id: string): PlacedRecord | undefined {
-    const row = this.#select.record.get(id) as PlacedRow | undefined;
-    return row && placedFromRow(row, id);
+  record(id: string): RecordInZone | undefined {
+    const row = this.#select.record.get(id) as RowOfRecord | undefined;
+    return row && recordFromRow(row, id);
   }
 
   /** The set that contains a record. */

@@ -1,11 +1,11 @@
 import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { PlacedRecord, Zone, ZoneKey } from "../../model.ts";
+import type { RecordInZone, Zone, ZoneKey } from "../../model.ts";
 import { atZoneSerial } from "../rows.ts";
 import type { Reads } from "./read.ts";
 
-type CachedRecord = Omit<PlacedRecord, "zone"> & { readonly zone: string };
+type CachedRecord = Omit<RecordInZone, "zone"> & { readonly zone: string };
 
 /** Per kind; one entry takes about a kilobyte. At the limit all entries are dropped: the busy ones are soon back. */
 const mostKept = 10_000;
@@ -45,7 +45,7 @@ export class RowCache {
     return storedZone;
   }
 
-  record(id: string): PlacedRecord | undefined {
+  record(id: string): RecordInZone | undefined {
     const cached = this.#records.get(id);
     const home = cached && this.zone(cached.zone);
     if (cached !== undefined && home !== undefined) return { ...cached, zone: home };
@@ -116,7 +116,7 @@ export class RowCache {
   };
 
   // The SOA changes with every write to its zone.
-  #keepRecord({ zone: { id }, owner, type, ttl, record }: PlacedRecord): void {
+  #keepRecord({ zone: { id }, owner, type, ttl, record }: RecordInZone): void {
     if (type !== "SOA") keep(this.#records, record.id, { zone: id, owner, type, ttl, record });
   }
 }

@@ -1,5 +1,5 @@
 import { dnssecTypes } from "../../../core/dnssec/codes.ts";
-import { generatedKey, signaturesIn } from "../../../core/dnssec/drafts.ts";
+import { generatedKey, signaturesIn } from "../../../core/dnssec/planned-names.ts";
 import { dataOfText, type SignedName, typeNamed } from "../../../core/dnssec/signed-name.ts";
 import { absoluteName, apex } from "../../../core/names/name.ts";
 import { nameToWire } from "../../../core/names/wire.ts";

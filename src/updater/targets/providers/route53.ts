@@ -93,7 +93,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
       return sets.map((set) => currentSetOf(byName.get(absoluteName(set.name, set.zone)) ?? [], set));
     },
     writeAll: (changes, signal) => zones.change(changes, signal),
-    room: { of: charactersOf, most: 32_000 },
+    batch: { sizeOf: charactersOf, most: 32_000 },
     zones: (signal) => zones.from("maxitems=100", nextZones, signal),
     async records(zone, signal) {
       const setsLookup = await zones.allSets(zone, signal);

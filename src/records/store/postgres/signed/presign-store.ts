@@ -52,11 +52,11 @@ const lockNumber = (number: number): Statement => ({
 
 type AheadOptions = {
   readonly postgres: Postgres;
-  readonly reads: Pick<RecordStore, "lastChange" | "placesAfter" | "encryptedKeys">;
+  readonly reads: Pick<RecordStore, "lastChange" | "setKeysAfter" | "encryptedKeys">;
 };
 
 export function createPresignStore({ postgres, reads }: AheadOptions): PresignStore {
-  const { lastChange, placesAfter, encryptedKeys } = reads;
+  const { lastChange, setKeysAfter, encryptedKeys } = reads;
   // Not as the last statement: its rows are unknown if the connection is lost during the commit.
   const write = async (statement: Statement) => {
     const { result } = await postgres.transact(async (run) => ({ result: await run(statement), last: nothingMore }));
@@ -64,7 +64,7 @@ export function createPresignStore({ postgres, reads }: AheadOptions): PresignSt
   };
   return {
     lastChange,
-    placesAfter,
+    setKeysAfter,
     encryptedKeys,
     ...createSqlPresignReads(postgresSql(postgres)),
     namesNear: async (zone, owners) => {

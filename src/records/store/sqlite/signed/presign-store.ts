@@ -31,7 +31,7 @@ export function createPresignStore({
   const { signedNames } = main;
   return {
     ...createSqlPresignReads(reads),
-    placesAfter: createSqlReads(reads, noZone).placesAfter,
+    setKeysAfter: createSqlReads(reads, noZone).setKeysAfter,
     encryptedKeys: signedZones.encryptedKeys,
     lastChange: async () => main.read.lastChange(),
     namesNear: async (zone) => ({ ...signedNames().chainOf(zone), at: (owner) => signedNames().at(zone, owner) }),

@@ -8,7 +8,7 @@ import { answerQuestion } from "../../core/records/answer.ts";
 import { wireOf } from "../../core/records/zone-view.ts";
 import { decodeMessage, encodeMessage } from "../../lib/dns/message.ts";
 import { readQuery } from "../wire/read-query.ts";
-import { createNegativeTail } from "./negative-tail.ts";
+import { createNegativeAuthority } from "./negative-authority.ts";
 import { replyNegative } from "./reply.ts";
 
 const label = fc.string({
@@ -18,7 +18,7 @@ const label = fc.string({
 });
 
 it.each(["ns1 hostmaster", "ns1.elsewhere.net. hostmaster.elsewhere.net.", "@ @", ". ."])(
-  "a negative tail decodes to the SOA %s after any name",
+  "an authority section of a negative answer decodes to the SOA %s after any name",
   (names) => {
     const view = createZoneView(writtenZone("zone.example", `@ 60 SOA ${names} 1 7200 900 1209600 300`));
     fc.assert(
@@ -27,9 +27,9 @@ it.each(["ns1 hostmaster", "ns1.elsewhere.net. hostmaster.elsewhere.net.", "@ @"
         const answer = answerQuestion(view, labelsOf(name), "TXT");
         const query = readQuery(encodeMessage(queryFor({ name, type: 16 }, 1)));
         if (query.kind !== "query") throw new Error("no query");
-        const tail = createNegativeTail(view, answer.authority);
-        if (tail === undefined) throw new Error("no tail");
-        const reply = replyNegative({ kind: "negative", tail, flagsAndRcode: 0x8403 }, query, 512);
+        const authority = createNegativeAuthority(view, answer.authority);
+        if (authority === undefined) throw new Error("no authority section");
+        const reply = replyNegative({ kind: "negative", authority, flagsAndRcode: 0x8403 }, query, 512);
         const data = Uint8Array.from(answer.authority.flatMap(({ set }) => [...(wireOf(set)[0] ?? [])]));
         expect(decodeMessage(reply)).toMatchObject({
           message: {

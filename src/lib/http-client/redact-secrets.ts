@@ -1,13 +1,13 @@
 import { hidden } from "../../process/log.ts";
 
-export type Hide = (text: string) => string;
+export type Redact = (text: string) => string;
 
 /**
  * Services echo what they receive: in an error, in a header, as JSON inside JSON. So every text from a service passes
  * through here before anything else reads it. Finds secrets in plain text or in another case, URL-encoded, with JSON or
  * HTML escapes, in base64 and hexadecimal, inside a longer word, wrapped or spaced out, and cut in half.
  */
-export function hiderOf(secrets: readonly string[]): Hide {
+export function redactorOf(secrets: readonly string[]): Redact {
   // Shorter ones match ordinary words, and protect nothing anyway.
   const worth = [...new Set(secrets)].filter((secret) => secret.length >= shortest);
   if (worth.length === 0) return (text) => text;

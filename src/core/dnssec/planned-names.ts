@@ -4,7 +4,7 @@ import { dnssecTypes, occludingTypes } from "./codes.ts";
 import { coveredBy, exists, type GeneratedSet, headOfSignature, type SignedName, typeNamed } from "./signed-name.ts";
 
 /** A signed name while a write is planned. */
-export type Draft = {
+export type PlannedName = {
   readonly owner: string;
   /** As it is stored. */
   readonly stored: SignedName | undefined;
@@ -29,42 +29,42 @@ export type Authority = "signed" | "delegated" | "occluded";
 
 export const generatedKey = (owner: string, type: number): string => `${owner} ${type}`;
 
-export type Drafts = ReturnType<typeof createDrafts>;
+export type PlannedNames = ReturnType<typeof createPlannedNames>;
 
 /**
- * The names that a write concerns, as a tree. `whole`: starts without what is stored, because every name will be
+ * The names that a write concerns, as a tree. `fromScratch`: starts without what is stored, because every name will be
  * entered again.
  */
-export function createDrafts(stored: (owner: string) => SignedName | undefined, whole: boolean) {
-  const drafts = new Map<string, Draft>();
+export function createPlannedNames(stored: (owner: string) => SignedName | undefined, fromScratch: boolean) {
+  const plannedNames = new Map<string, PlannedName>();
 
-  const at = (owner: string): Draft => {
-    const draft = drafts.get(owner) ?? draftOf(owner, stored(owner), whole);
-    drafts.set(owner, draft);
-    return draft;
+  const at = (owner: string): PlannedName => {
+    const planned = plannedNames.get(owner) ?? plannedName(owner, stored(owner), fromScratch);
+    plannedNames.set(owner, planned);
+    return planned;
   };
   const countChild = (owner: string | undefined, by: 1 | -1): void => {
     if (owner === undefined) return;
-    const draft = at(owner);
-    const existed = exists(draft);
-    draft.children += by;
-    if (exists(draft) !== existed) countChild(parentOf(owner), by);
+    const planned = at(owner);
+    const existed = exists(planned);
+    planned.children += by;
+    if (exists(planned) !== existed) countChild(parentOf(owner), by);
   };
 
   return {
     at,
-    all: () => drafts.values(),
-    owners: () => drafts.keys(),
-    has: (owner: string): boolean => drafts.has(owner),
-    size: (): number => drafts.size,
+    all: () => plannedNames.values(),
+    owners: () => plannedNames.keys(),
+    has: (owner: string): boolean => plannedNames.has(owner),
+    size: (): number => plannedNames.size,
 
     /** Sets the types of a name. Returns whether the same names below it are occluded as before. */
     enter: (owner: string, types: readonly number[]): boolean => {
-      const draft = at(owner);
-      const [existed, occluded] = [exists(draft), occludes(draft)];
-      draft.types = types;
-      if (exists(draft) !== existed) countChild(parentOf(owner), existed ? -1 : 1);
-      return occluded === occludes(draft) || draft.children === 0;
+      const planned = at(owner);
+      const [existed, occluded] = [exists(planned), occludes(planned)];
+      planned.types = types;
+      if (exists(planned) !== existed) countChild(parentOf(owner), existed ? -1 : 1);
+      return occluded === occludes(planned) || planned.children === 0;
     },
 
     authorityOf: (owner: string): Authority => {
@@ -75,12 +75,13 @@ export function createDrafts(stored: (owner: string) => SignedName | undefined, 
   };
 }
 
-const isDelegated = ({ owner, types }: Pick<Draft, "owner" | "types">): boolean =>
+const isDelegated = ({ owner, types }: Pick<PlannedName, "owner" | "types">): boolean =>
   owner !== apex && types.includes(occludingTypes.ns);
-const occludes = (draft: Draft): boolean => isDelegated(draft) || draft.types.includes(occludingTypes.dname);
+const occludes = (planned: PlannedName): boolean =>
+  isDelegated(planned) || planned.types.includes(occludingTypes.dname);
 
-function draftOf(owner: string, stored: SignedName | undefined, whole: boolean): Draft {
-  if (stored === undefined || whole) return { owner, stored, types: [], children: 0, chainKey: null };
+function plannedName(owner: string, stored: SignedName | undefined, fromScratch: boolean): PlannedName {
+  if (stored === undefined || fromScratch) return { owner, stored, types: [], children: 0, chainKey: null };
   const { types, children, chainKey } = stored;
   return { owner, stored, types, children, chainKey };
 }
@@ -119,9 +120,9 @@ const signaturesOf = new WeakMap<SignedName, ReadonlyMap<string, readonly string
 const rrsig = typeNamed(dnssecTypes.rrsig);
 
 /** Undefined if nothing is left of the name. */
-export function signedName(draft: Draft, generated: Generated): SignedName | undefined {
-  if (!exists(draft)) return undefined;
-  const { owner, chainKey, children, types } = draft;
+export function signedName(planned: PlannedName, generated: Generated): SignedName | undefined {
+  if (!exists(planned)) return undefined;
+  const { owner, chainKey, children, types } = planned;
   const signatures = Map.groupBy(generated.signatures, ([key]) => key.slice(0, key.lastIndexOf(" ")));
   const expiries: number[] = [];
   const signed = [...signatures].map(([of, each]): GeneratedSet => {

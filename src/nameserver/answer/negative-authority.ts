@@ -11,7 +11,7 @@ import { writeSets } from "../wire/write-sets.ts";
  * share it, so it is encoded once, as if the question were the zone's own name; for a longer name, all compression
  * pointers move by the difference.
  */
-export type NegativeTail = {
+export type NegativeAuthority = {
   readonly sets: readonly AnswerSet["set"][];
   /** How many records it has. */
   readonly records: number;
@@ -23,7 +23,10 @@ export type NegativeTail = {
 };
 
 /** Undefined when no message could hold it. */
-export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet[]): NegativeTail | undefined {
+export function createNegativeAuthority(
+  view: ZoneView,
+  authority: readonly AnswerSet[],
+): NegativeAuthority | undefined {
   const writer = new MessageWriter();
   writer.bytes(new Uint8Array(headerLength));
   writer.name(view.labels);
@@ -42,7 +45,7 @@ export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet
   };
 }
 
-/** An NSEC3 record and its signatures, after a tail. */
+/** An NSEC3 record and its signatures, after the authority section. */
 export type CoveringNsec3 = {
   readonly label: string;
   readonly set: PackedSet;
@@ -90,8 +93,8 @@ function placeRecords(
   return to;
 }
 
-/** Appends the tail to a question that ends at `end`. */
-export function placeTail({ bytes, pointers, nameLength }: NegativeTail, reply: Buffer, end: number): void {
+/** Appends the authority section to a question that ends at `end`. */
+export function placeAuthority({ bytes, pointers, nameLength }: NegativeAuthority, reply: Buffer, end: number): void {
   reply.set(bytes, end);
   const further = end - (headerLength + nameLength + 4);
   for (let i = 0; i < pointers.length; i += 2) {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { hiderOf, secretsIn, secretsOfUrl } from "./hide-secrets.ts";
+import { redactorOf, secretsIn, secretsOfUrl } from "./redact-secrets.ts";
 
 const token = 'Zk3/vQ+9"xL7mN2pR5tW8yB1';
 const escapedAll = Array.from(token, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
@@ -32,7 +32,7 @@ describe("a secret in a service's text is hidden", () => {
   ];
   const views = [token, encodeURIComponent(token), Buffer.from(token).toString("base64").slice(2, -4)];
   test.each(spellings)("%s", (_, text) => {
-    const shown = hiderOf([token])(`before ${text} after`);
+    const shown = redactorOf([token])(`before ${text} after`);
     expect(shown).toMatch(/^before .*\(hidden\).* after$/s);
     const plain = shown.replaceAll(/[\s\\]/g, "");
     for (const part of [...views, token.slice(0, 12), token.slice(12)]) expect(plain).not.toContain(part);
@@ -46,13 +46,13 @@ describe("what is not secret stays", () => {
     ["a word that a secret begins with", "opnsense-home-firewall-key", "opnsense igb0"],
     ["a secret too short to be one", "ab", "about a table"],
   ] as const)("%s", ([, secret, text]) => {
-    expect(hiderOf([secret])(text)).toBe(text);
+    expect(redactorOf([secret])(text)).toBe(text);
   });
 
   it("a long text is processed in linear time, whatever it contains", () => {
     const near = `${token.slice(0, -1)} `.repeat(100);
     for (const text of ["Z".repeat(1_000_000), "\\".repeat(20_000), " ".repeat(1_000_000), near]) {
-      expect(hiderOf([token])(text).length).toBeLessThanOrEqual(text.length);
+      expect(redactorOf([token])(text).length).toBeLessThanOrEqual(text.length);
     }
   });
 });
