@@ -164,8 +164,8 @@ function waitForWrites(source: ZoneSource): Pick<CatchUp, "wait"> & { readonly e
   let written = 0;
   const { reported, wait } = createCatchUp({ latest: () => written, start: 0, limit: defaultLoadLimits.wait });
   const end = source.follow((event) => {
-    if (event.kind === "written") written = event.number;
-    if (event.kind === "reported") reported(event.number);
+    if (event.kind === "written") written = event.announcement;
+    if (event.kind === "reported") reported(event.announcement);
   });
   return { wait, end };
 }

@@ -17,7 +17,7 @@ export type Duties = {
 export type EndWork = () => void | Promise<void>;
 
 /** Repeats the work, with a pause of this many milliseconds in between, or of fewer if the work returns a number. */
-export function repeat(
+export function runPeriodically(
   work: (signal: AbortSignal) => Promise<unknown>,
   pause: number,
   onFailure: (error: unknown) => void,

@@ -197,7 +197,7 @@ export type Zone = Omit<NewZone, "sets" | "reserved"> & {
    * The number under which its signed names are stored. Signing a large zone again writes all names under a new one.
    * Undefined: not signed.
    */
-  readonly namesAt?: number | undefined;
+  readonly signedNamesNumber?: number | undefined;
 };
 
 /** A zone with more records is large: it is read, signed and deleted in parts. */
@@ -230,7 +230,7 @@ export type Action = {
   /** Why it failed. */
   readonly error?: string | undefined;
   /** The write changed nothing in a zone that is published at a provider. Only in the answer to a write. */
-  readonly isRepeat?: true;
+  readonly changedNothing?: true;
 };
 
 /**

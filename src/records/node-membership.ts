@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { createRateLimit, type RateLimit } from "../lib/limits/rate-limit.ts";
 import { SharedRateLimit } from "../lib/limits/shared-rate-limit.ts";
 import { electLeader } from "../lib/postgres/leader.ts";
-import { type Duties, leadAlways, repeat } from "../process/duties.ts";
+import { type Duties, leadAlways, runPeriodically } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import { openPostgresBudget } from "./store/postgres/shared-limits.ts";
 
@@ -37,7 +37,9 @@ function joinOverPostgres(connect: () => Promise<Client>, perMinute: number | un
   const budget = openPostgresBudget({ connect, log });
   duties.whenLeading(() => {
     const tidy = () => budget.forgetFull().then(() => undefined);
-    return repeat(tidy, tidyEvery, (error) => log.warn({ err: error }, "unused rate limits could not be deleted"));
+    return runPeriodically(tidy, tidyEvery, (error) =>
+      log.warn({ err: error }, "unused rate limits could not be deleted"),
+    );
   });
   return {
     duties,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../core/instant.ts";
-import { type EndWork, repeat } from "../process/duties.ts";
+import { type EndWork, runPeriodically } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import type { RecordStore } from "./store/port.ts";
 
@@ -15,7 +15,7 @@ const every = 10_000;
 
 /** Deletes the rows of deleted zones and old signed names, a few at a time. Only the leading node does this. */
 export const removeLeftovers = ({ store, now, log }: LeftoversOptions): EndWork =>
-  repeat(
+  runPeriodically(
     async (signal) => {
       for (let isMore = true; isMore && !signal.aborted; ) {
         const begun = performance.now();

@@ -20,7 +20,7 @@ import { type PointHosts, pointHostsRule } from "./commands/point-hosts.ts";
 import { type RaiseSerial, raiseSerialRule } from "./commands/raise-serial.ts";
 import { type ChangeSets, changeSetsRule } from "./commands/set-changes.ts";
 import { type UndoChanges, undoChangesRule } from "./commands/undo.ts";
-import { type Repeat, repeatRule } from "./commands/write.ts";
+import { type EarlierAnswer, earlierAnswerRule } from "./commands/write.ts";
 import {
   type CreateZone,
   type CreateZoneAction,
@@ -49,7 +49,7 @@ type AnyCommand =
   | PointHosts
   | UpdateByDns
   | UndoChanges
-  | Repeat
+  | EarlierAnswer
   | CreateZone
   | CreateZoneAction
   | DeleteZone
@@ -77,7 +77,7 @@ const rules: Rules = {
   "point-hosts": pointHostsRule,
   "dns-update": dnsUpdateRule,
   "undo-changes": undoChangesRule,
-  repeat: repeatRule,
+  "earlier-answer": earlierAnswerRule,
   "create-zone": createZoneRule,
   "create-zone-action": createZoneActionRule,
   "delete-zone": deleteZoneRule,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { StoreBusy } from "../lib/limits/store-busy.ts";
 import { createLog } from "../process/log.ts";
 import type { LinkedRow, LogPlace } from "../records/model.ts";
-import type { ChangeListener, OtherHistory, RecordStore } from "../records/store/port.ts";
+import type { ChangeListener, DivergedLog, RecordStore } from "../records/store/port.ts";
 import { LogFollower } from "./follow-log.ts";
 
 const row = (position: number, history = "a"): LinkedRow =>
@@ -48,8 +48,8 @@ describe("following the log", () => {
       };
     },
   } as unknown as RecordStore;
-  const otherHistory: OtherHistory = {
-    shared: async (places) =>
+  const otherHistory: DivergedLog = {
+    placesStillInLog: async (places) =>
       new Set(
         places.flatMap(({ position, link }) => (position > 0 && rowNow(position).link === link ? [position] : [])),
       ),

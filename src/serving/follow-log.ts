@@ -1,7 +1,7 @@
 import { StoreBusy } from "../lib/limits/store-busy.ts";
 import type { Logger } from "../process/log.ts";
 import type { LinkedRow, LoggedRow, LogPlace } from "../records/model.ts";
-import type { AddedPlaces, OtherHistory, RecordStore } from "../records/store/port.ts";
+import type { AddedPlaces, DivergedLog, RecordStore } from "../records/store/port.ts";
 import { whenLate } from "./late-reads.ts";
 
 export type LogListener = {
@@ -29,7 +29,7 @@ export type LostRows = {
   readonly end: number;
   /** What was read from the store before this time is not lost, apart from those rows (`performance.now`). */
   readonly checked: number;
-  readonly history: OtherHistory;
+  readonly history: DivergedLog;
 };
 
 const mostAtOnce = 1_000;
@@ -133,7 +133,7 @@ export class LogFollower {
       const rowsOrHistory = await this.#store.logFrom(this.#place, mostAtOnce);
       if (this.#isOutageLogged) this.#log.info("the change log can be read again");
       this.#isOutageLogged = false;
-      isWhole = "shared" in rowsOrHistory ? await this.#startAnew(rowsOrHistory) : this.#pass(rowsOrHistory);
+      isWhole = "placesStillInLog" in rowsOrHistory ? await this.#startAnew(rowsOrHistory) : this.#pass(rowsOrHistory);
       if (!isWhole) continue;
       this.#checked = begun;
       this.#lateSince = undefined;
@@ -158,8 +158,8 @@ export class LogFollower {
   }
 
   /** The log has another history than the one that was followed. It is followed from its present end. */
-  async #startAnew(history: OtherHistory): Promise<false> {
-    const [end, shared] = await Promise.all([this.#store.logEnd(), history.shared(this.#remembered)]);
+  async #startAnew(history: DivergedLog): Promise<false> {
+    const [end, shared] = await Promise.all([this.#store.logEnd(), history.placesStillInLog(this.#remembered)]);
     const fork = this.#remembered.findLastIndex(({ position }) => shared.has(position));
     const lost = this.#remembered.slice(fork + 1);
     const zones = new Set(lost.flatMap(({ zone }) => zone ?? []));

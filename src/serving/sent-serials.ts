@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { compareSerials } from "../core/records/serial.ts";
 import { readFileIfThere, swapFile } from "../process/data-folder.ts";
-import { type EndWork, repeat } from "../process/duties.ts";
+import { type EndWork, runPeriodically } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import type { LeftPlace, LogPlace } from "../records/model.ts";
 
@@ -89,7 +89,7 @@ export class SentSerials {
       }
       await this.#notePlace(false);
     };
-    this.#end = repeat(note, pause, (error) => this.#fail(error));
+    this.#end = runPeriodically(note, pause, (error) => this.#fail(error));
   }
 
   async close(): Promise<void> {

@@ -179,8 +179,8 @@ export class StoreZones implements ZoneSource {
         this.#emit({ kind: "lost" });
       },
       lost: () => this.#emit({ kind: "lost" }),
-      written: (number) => this.#emit({ kind: "written", number }),
-      reported: (number) => this.#emit({ kind: "reported", number }),
+      written: (announcement) => this.#emit({ kind: "written", announcement }),
+      reported: (announcement) => this.#emit({ kind: "reported", announcement }),
     });
   }
 

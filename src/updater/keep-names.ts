@@ -107,7 +107,7 @@ class NameKeeper {
     const files = watchFiles(config.files, this.#reload);
     const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be saved"));
     const updater = await openUpdater(config, { state, now, random });
-    this.#check = updater.check;
+    this.#check = updater.retryNow;
     await this.#servePage(config, updater);
     const outlets = await openOutlets(config, { ...this.#tools, status: () => this.#status.now() });
     this.#addToHistory = (notice) => history.add(notice, new Date(now()));
@@ -143,12 +143,12 @@ class NameKeeper {
     return { begun: begun.signal, drained: drained.signal, next: () => next };
   }
 
-  async #servePage(config: UpdaterConfig, { published, putBack, devices, check }: Updater): Promise<void> {
+  async #servePage(config: UpdaterConfig, { published, putBack, devices, retryNow }: Updater): Promise<void> {
     await this.#page.serve(config, {
       published,
       putBack,
       devices,
-      check,
+      check: retryNow,
       changing: { checkText: this.#tools.reload, adopt: () => this.#reload() },
       status: () => this.#status.now(),
       silence: () => this.#status.silence(),

@@ -67,7 +67,7 @@ async function watchSlow(names: string, patience = 50): Promise<void> {
     oks.push(status.now().names[0]?.ok);
     wanted = status.now().names.at(-1)?.wanted;
   };
-  wake = updater.check;
+  wake = updater.retryNow;
   watching = updater.watch({ reporter: new Reporter(log), onRound, patience }, stop.signal);
 }
 

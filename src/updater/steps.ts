@@ -109,7 +109,7 @@ export class UpdaterSteps {
     const { schedule } = this.#services;
     const record = this.#records.find((each) => each.displayName === displayName && !each.paused);
     if (!record) return false;
-    schedule.memory.requestCheck(record.key);
+    schedule.memory.requestVerify(record.key);
     schedule.allowOneTry();
     this.#wakeSources(record);
     return true;

@@ -31,7 +31,7 @@ export type Updater = {
    * Someone wants a check now: reads every source and retries what failed. A service that sent a Retry-After gets one
    * request.
    */
-  readonly check: () => void;
+  readonly retryNow: () => void;
   /**
    * Reads that record now, and puts the wanted address back if it holds another. False if there is no such
    * record.
@@ -44,7 +44,7 @@ export type Updater = {
   /** What a round would do, as far as reading the records shows; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
   /** What a record holds, unless its service sent a Retry-After. */
-  readonly published: ConfiguredServices["published"];
+  readonly published: ConfiguredServices["readRecord"];
   /** Removes the records of names with `removeOnStop` that still hold what was written. */
   remove(signal: AbortSignal): Promise<readonly Removal[]>;
   close(): void;
@@ -75,7 +75,7 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
     },
     watch: (options, signal, writes = signal) =>
       new Watch(steps, { interval: config.interval, ...tools, ...options }, { signal, writes }).run(),
-    check: () => steps.check(),
+    retryNow: () => steps.check(),
     putBack: (displayName) => steps.putBack(displayName),
     devices: () => devicesIn(readers),
     async plan(signal) {
@@ -86,7 +86,7 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
       await readAll(signal);
       return previewRound(steps.plan(), services, tools.state, signal);
     },
-    published: services.published,
+    published: services.readRecord,
     remove: (signal) =>
       removeRecords(
         records.filter(({ removeOnStop, paused }) => removeOnStop && !paused),

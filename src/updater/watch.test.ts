@@ -141,7 +141,7 @@ describe("watching two firewalls, one of which does not answer yet", () => {
     const watching = loop.updater.watch(options, stop.signal);
     for (const address of ["9.9.9.9", "9.9.9.10"]) {
       loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
-      loop.updater.check();
+      loop.updater.retryNow();
       await until(() => loop.stored().A === address);
     }
     await until(() => rounds.length > 0);
@@ -164,7 +164,7 @@ describe("a requested round", () => {
       stop.abort();
       await watching;
     };
-    return { check: loop.updater.check, end };
+    return { check: loop.updater.retryNow, end };
   };
   const failing = { status: 500 };
   it.each([
@@ -222,7 +222,7 @@ describe("watching two record services, one of which does not answer", () => {
     const target = `timeout: 10s }, silent: { url: "${url}", token: { file: t }, timeout: 10s`;
     loop = await openLoop(names, () => 0.5, { target });
     stop = new AbortController();
-    wake = loop.updater.check;
+    wake = loop.updater.retryNow;
     watching = loop.updater.watch({ interval: 3_600_000, reporter: new Reporter(log()) }, stop.signal);
     await until(() => loop.stored().A === "9.9.9.9");
   });

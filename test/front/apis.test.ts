@@ -9,7 +9,7 @@ import { HeldProvider } from "./held-provider.ts";
 import { Moor } from "./two-moors.ts";
 
 /** What the provider has after a write, as a line; and how to write it, and how the answer reads. */
-type Face = {
+type Api = {
   readonly set: "www A" | "_acme-challenge TXT";
   readonly write: (asked: Asked) => Promise<string>;
   readonly done: RegExp;
@@ -104,7 +104,7 @@ async function byDnsUpdate({ at: { moor, dns, zone }, value, scope }: Asked): Pr
   return await run("nsupdate", ["-v", "-y", `hmac-sha256:${name}:${secret}`], text);
 }
 
-const faces: Record<string, Face> = {
+const apis: Record<string, Api> = {
   "the v1 API": {
     set: "www A",
     write: async ({ at, value, scope }) => {
@@ -172,24 +172,24 @@ const faces: Record<string, Face> = {
 
 let values = 1;
 /** Nobody has written it before. */
-function valueFor({ set }: Face): string {
+function valueFor({ set }: Api): string {
   values += 1;
   return set === "www A" ? `192.0.2.${values}` : randomBytes(32).toString("base64url");
 }
 
-describe.each(Object.entries(faces))("a write to a published zone by %s", (_, face) => {
-  const [owner = "", type = ""] = face.set.split(" ");
+describe.each(Object.entries(apis))("a write to a published zone by %s", (_, api) => {
+  const [owner = "", type = ""] = api.set.split(" ");
   const write = (at: Front, value: string, isConfirmed: boolean) => {
     const limited = { access: "write", zones: [at.zone], sets: [{ owner, types: [type as "A"] }] } as const;
-    return face.write({ at, value, isConfirmed, scope: isConfirmed ? { ...limited, confirm: "provider" } : limited });
+    return api.write({ at, value, isConfirmed, scope: isConfirmed ? { ...limited, confirm: "provider" } : limited });
   };
   const isThere = async (value: string, { zone }: Front) =>
     (await there.lines(zone)).some((line) => line.includes(value));
 
   test("is answered when it is stored, and waits until the provider has it", async () => {
-    const [value, at] = [valueFor(face), fronts.patient];
+    const [value, at] = [valueFor(api), fronts.patient];
     const state = async () => (await at.moor.state(at.zone, owner, type)).state;
-    expect(await write(at, value, false)).toMatch(face.done);
+    expect(await write(at, value, false)).toMatch(api.done);
     expect([await state(), await isThere(value, at)]).toEqual(["waiting", false]);
     provider.letThrough();
     await expect.poll(state).toBe("published");
@@ -197,7 +197,7 @@ describe.each(Object.entries(faces))("a write to a published zone by %s", (_, fa
   });
 
   test("is answered when the provider has it, if the caller wants that", async () => {
-    const [value, at] = [valueFor(face), fronts.patient];
+    const [value, at] = [valueFor(api), fronts.patient];
     let answer: string | undefined;
     const written = write(at, value, true).then((text) => {
       answer = text;
@@ -206,12 +206,12 @@ describe.each(Object.entries(faces))("a write to a published zone by %s", (_, fa
     expect(answer).toBeUndefined();
     provider.letThrough();
     await written;
-    expect([answer, await isThere(value, at)]).toEqual([expect.stringMatching(face.done), true]);
+    expect([answer, await isThere(value, at)]).toEqual([expect.stringMatching(api.done), true]);
   });
 
   test("is answered with an error if the provider does not have it in time, even if it is repeated", async () => {
-    const [value, at] = [valueFor(face), fronts.hasty];
-    for (let i = 0; i < 2; i += 1) expect(await write(at, value, true)).toMatch(face.late);
+    const [value, at] = [valueFor(api), fronts.hasty];
+    for (let i = 0; i < 2; i += 1) expect(await write(at, value, true)).toMatch(api.late);
     expect(await isThere(value, at)).toBe(false);
   });
 });

@@ -23,9 +23,9 @@ export function zonesInMemory(...initial: readonly ZoneContent[]): ZonesInMemory
   let writes = 0;
   const changed = (zone: ZoneContent, changes: readonly Change[]) => {
     writes += 1;
-    tell({ kind: "written", number: writes });
+    tell({ kind: "written", announcement: writes });
     tell({ kind: "changed", zone: zone.name, serial: zone.serial, changes });
-    tell({ kind: "reported", number: writes });
+    tell({ kind: "reported", announcement: writes });
   };
   return {
     asked,

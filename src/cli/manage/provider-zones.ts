@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseServer } from "../../core/addresses/server-address.ts";
-import { leftOutTypes } from "../../core/dnssec/generated-types.ts";
+import { typesMadeBySigning } from "../../core/dnssec/generated-types.ts";
 import { apex } from "../../core/names/name.ts";
 import { typeName } from "../../core/rdata/table.ts";
 import type { PrintableSet } from "../../core/zone-file/print.ts";
@@ -88,7 +88,7 @@ export async function readZoneAt(
   const content = await provider.sets(zone.name, signal);
   if (content.kind !== "found") return content.because;
   const { sets, unreadable } = content.value;
-  const isMade = ({ type }: ProviderSet) => leftOutTypes.includes(type);
+  const isMade = ({ type }: ProviderSet) => typesMadeBySigning.includes(type);
   const isOwn = ({ owner, type }: ProviderSet) => owner === apex && (type === "NS" || type === "SOA");
   return {
     name: zone.name,

@@ -31,7 +31,7 @@ export async function openUpPage(
   { log, opened, pagesOf, following }: Together & { readonly log: Logger; readonly opened: Opened[] },
 ): Promise<UpPage> {
   const status = createStatusKeeper(Date.now);
-  const updaterState = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
+  const updaterState = { status: () => status.now(), check: updater.retryNow, silence: () => status.silence() };
   // Where the page is has its place in what `moor up` prints.
   const quiet = { ...log, info: () => undefined };
   const file = openPasskeyFile(config, log);

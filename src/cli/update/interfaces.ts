@@ -52,7 +52,7 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
 
 /** As if the name had no other source. */
 function onlyFrom(record: ManagedRecord, wanted: string): readonly ManagedRecord[] {
-  const { others: _, agree: __, ...rest } = record;
+  const { furtherSources: _, agree: __, ...rest } = record;
   return sourcesOf(record)
     .filter(({ source }) => source === wanted)
     .map(({ devices, ...origin }) => ({ ...rest, ...origin, policy: { ...record.policy, devices } }));
@@ -124,7 +124,7 @@ function considered(
   const ofFamily = planned.filter(({ record }) => record.family === family);
   const first = ofFamily.find(({ record }) => record.policy.devices.includes(device))?.record;
   const alike = ofFamily.map(({ record }) => record).filter(({ choiceKey }) => choiceKey === first?.choiceKey);
-  const policy = { ...first?.policy, device, family, published: storedAddressesOf(alike, state) };
+  const policy = { ...first?.policy, device, family, previousAddresses: storedAddressesOf(alike, state) };
   const considered = chooseAddress(report, policy).considered;
   const isTaken =
     planned.length === 0 || ofFamily.some((update) => update.device === device && "address" in update.plan);

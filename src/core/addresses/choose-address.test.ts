@@ -147,7 +147,7 @@ describe("IPv6: not link-local, then a stable order", () => {
 
 describe("IPv6: the published address stays unless another is better", () => {
   const lives = (validLifetime: number) => ({ validLifetime });
-  const published = ["2001:db8:a::1"];
+  const previousAddresses = ["2001:db8:a::1"];
   const cases: [string, ReportedIpv6[], string, string[]][] = [
     [
       "another address of its network was renewed",
@@ -205,7 +205,11 @@ describe("IPv6: the published address stays unless another is better", () => {
     ],
   ];
   test.each(cases)("%s", (_, entries, taken, expected) => {
-    const { choice, considered } = chooseAddress(report([], entries), { device: "wan0", family: "ipv6", published });
+    const { choice, considered } = chooseAddress(report([], entries), {
+      device: "wan0",
+      family: "ipv6",
+      previousAddresses,
+    });
     expect(choice).toMatchObject({ kind: "address", address: { text: taken } });
     expect(verdicts(considered)).toEqual(expected);
   });
@@ -214,14 +218,14 @@ describe("IPv6: the published address stays unless another is better", () => {
     const policy = {
       device: "wan0",
       family: "ipv6",
-      published: ["2001:db8:f::9", "2001:db8:a::2", "2001:db8:a::1"],
+      previousAddresses: ["2001:db8:f::9", "2001:db8:a::2", "2001:db8:a::1"],
     } as const;
     expect(chooseAddress(report([], entries), policy).choice).toMatchObject({ address: { text: "2001:db8:a::2" } });
   });
   it("for a machine behind the firewall, an address in a network with a longer lifetime is better", () => {
     const host = parseHostPart("::9");
     if (!host) throw new Error("no host part");
-    const policy = { device: "wan0", family: "ipv6", host, published: ["2001:db8:a::9"] } as const;
+    const policy = { device: "wan0", family: "ipv6", host, previousAddresses: ["2001:db8:a::9"] } as const;
     const entries = [entry("2001:db8:a::1", lives(60)), entry("2001:db8:b::1", lives(7200))];
     expect(chooseAddress(report([], entries), policy).choice).toMatchObject({ address: { text: "2001:db8:b::9" } });
   });
@@ -281,7 +285,7 @@ describe("laws", () => {
         const taken: string[] = [];
         for (const seconds of renewals) {
           const entries = texts.map((end, i) => entry(`2001:db8::${end}`, { validLifetime: seconds[i] ?? 1 }));
-          const policy = { device: "wan0", family: "ipv6", published: taken.slice(-1) } as const;
+          const policy = { device: "wan0", family: "ipv6", previousAddresses: taken.slice(-1) } as const;
           const { choice } = chooseAddress(report([], entries), policy);
           taken.push(choice.kind === "address" ? choice.address.text : choice.kind);
         }

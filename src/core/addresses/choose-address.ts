@@ -14,7 +14,7 @@ export type AddressPolicy = {
   /** For a machine behind the firewall: the interface provides only the prefix. */
   readonly host?: HostPart | undefined;
   /** Addresses that were published with this policy before. The first of them that is as good as the best one stays. */
-  readonly published?: readonly string[];
+  readonly previousAddresses?: readonly string[];
 };
 
 /**
@@ -106,9 +106,9 @@ function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): 
  * switch between two addresses with every renewal. In another network, a longer lifetime may mean that the provider has
  * changed the prefix.
  */
-function stayingOf(ranked: readonly (Ranked | undefined)[], best: Ranked, { published = [] }: AddressPolicy) {
+function stayingOf(ranked: readonly (Ranked | undefined)[], best: Ranked, { previousAddresses = [] }: AddressPolicy) {
   const asGood = ranked.filter((each) => each && isAsGood(each, best));
-  return published.map((text) => asGood.find((each) => each?.address.text === text)).find((each) => each);
+  return previousAddresses.map((text) => asGood.find((each) => each?.address.text === text)).find((each) => each);
 }
 
 const isAsGood = (one: Ranked, best: Ranked): boolean =>

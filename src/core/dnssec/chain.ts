@@ -74,13 +74,13 @@ class ChainUpdate {
     for (const planned of [...plannedNames.all()]) {
       yield;
       const was = planned.stored?.chainKey ?? null;
-      const isStored = planned.chainKey !== null;
+      const wasMember = planned.chainKey !== null;
       planned.chainKey = isMember(planned, plannedNames.authorityOf(planned.owner), denial)
         ? (planned.chainKey ?? chainKeyOf(planned.owner, zone, denial))
         : null;
-      if (planned.chainKey !== null && (touched.has(planned.owner) || !isStored)) this.#changed.add(planned);
-      if (planned.chainKey !== null && !isStored) this.#joined.set(planned.chainKey, planned);
-      if (planned.chainKey === null && was !== null && isStored) this.#leftKeys.add(was);
+      if (planned.chainKey !== null && (touched.has(planned.owner) || !wasMember)) this.#changed.add(planned);
+      if (planned.chainKey !== null && !wasMember) this.#joined.set(planned.chainKey, planned);
+      if (planned.chainKey === null && was !== null && wasMember) this.#leftKeys.add(was);
     }
     this.#joinedKeys = yield* sortInSteps([...this.#joined.keys()], compareTexts);
   }

@@ -17,7 +17,7 @@ const isGeneratedType = (type: RecordType): boolean => names.has(type);
 const bindProgress: RecordType = "TYPE65534";
 
 /** What is left out when a zone from a server that signs is signed here. */
-export const leftOutTypes: readonly RecordType[] = [...generatedTypes, bindProgress];
+export const typesMadeBySigning: readonly RecordType[] = [...generatedTypes, bindProgress];
 
 /** In a signed zone, users cannot write these records. */
 export function generatedTypeFaults(

@@ -10,17 +10,17 @@ import { canonicalSortKey } from "./canonical.ts";
 import {
   type DenialKind,
   type NameChange,
-  type Names,
   planningSigning,
-  type Signing,
+  type SigningParameters,
   type SigningPlan,
+  type StoredSignedNames,
 } from "./plan-signing.ts";
 import { joined, signatureInput } from "./records.ts";
 import type { SignedName } from "./signed-name.ts";
 
 const zone = "example.org";
 const key = { id: "one", tag: 4711, algorithm: 13 } as const;
-const signing = (denial: DenialKind): Signing => ({
+const signing = (denial: DenialKind): SigningParameters => ({
   denial,
   zoneKeys: [key],
   keySetKeys: [key],
@@ -31,7 +31,7 @@ const signing = (denial: DenialKind): Signing => ({
 
 /** Signatures that depend on nothing but what they sign. */
 function signAll(plan: SigningPlan): readonly NameChange[] {
-  return [...plan.parts()].flatMap(({ toSign, change }) => {
+  return [...plan.namePlans()].flatMap(({ toSign, change }) => {
     const signatures = toSign.map(({ name, covers, ttl, data, keys }) =>
       keys.map(({ tag, algorithm }) => {
         const head = { covers, ttl, tag, algorithm, zone, expires: 2_000, inception: 1_000 };
@@ -43,7 +43,7 @@ function signAll(plan: SigningPlan): readonly NameChange[] {
   });
 }
 
-function namesIn(stored: ReadonlyMap<string, SignedName>): Names {
+function namesIn(stored: ReadonlyMap<string, SignedName>): StoredSignedNames {
   const chain = [...stored.values()]
     .filter(({ chainKey }) => chainKey !== null)
     .sort((a, b) => ((a.chainKey ?? "") < (b.chainKey ?? "") ? -1 : 1));
@@ -166,7 +166,7 @@ it("asks for the sets of one name at a time, when that name is signed", () => {
   if (plan === "needs-all-names") throw new Error("a plan of the whole zone asks for the whole zone");
   expect(asked).toEqual([]);
   const seen = [];
-  for (const { toSign, change } of plan.parts()) seen.push([change(toSign.map(() => []))?.after?.owner, ...asked]);
+  for (const { toSign, change } of plan.namePlans()) seen.push([change(toSign.map(() => []))?.after?.owner, ...asked]);
   expect(seen).toEqual([
     ["@", "@"],
     ["a", "@", "a"],

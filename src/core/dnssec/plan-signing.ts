@@ -27,7 +27,7 @@ import {
 import { keyTtl } from "./timing.ts";
 
 /** The signed names of a zone as they are stored. */
-export type Names = Chain & { readonly at: (owner: string) => SignedName | undefined };
+export type StoredSignedNames = Chain & { readonly at: (owner: string) => SignedName | undefined };
 
 export type DenialKind = "nsec" | "nsec3";
 
@@ -35,7 +35,7 @@ export type DenialKind = "nsec" | "nsec3";
 export type UsedKey = { readonly id: string; readonly tag: number; readonly algorithm: Algorithm };
 
 /** How a zone is signed. Times are in seconds. */
-export type Signing = {
+export type SigningParameters = {
   readonly denial: DenialKind;
   /** They sign the records of the zone. */
   readonly zoneKeys: readonly UsedKey[];
@@ -58,14 +58,14 @@ export type SigningInput = {
   readonly ttl: number;
   /** How long negative answers may be cached. */
   readonly negativeTtl: number;
-  readonly signing: Signing;
+  readonly signing: SigningParameters;
   /**
    * The types that each touched name has after the write. The apex is always one of them, because every write changes
    * the SOA record.
    */
   readonly touched: ReadonlyMap<string, readonly number[]>;
   readonly setsAt: (owner: string) => TouchedName;
-  readonly names: Names;
+  readonly names: StoredSignedNames;
   /** Every stored name, when `touched` contains every name of the zone. */
   readonly allNames?: readonly SignedName[];
 };
@@ -85,7 +85,7 @@ export type SetSignatures = readonly Uint8Array[];
 export type NameChange = { readonly before: SignedName | undefined; readonly after: SignedName | undefined };
 
 /** What a plan does to one name. */
-export type SigningPart = {
+export type NamePlan = {
   readonly toSign: readonly ToSign[];
   /** Takes the signatures of each set in `toSign`, in the same order. Undefined if nothing changes. */
   readonly change: (signatures: readonly SetSignatures[]) => NameChange | undefined;
@@ -96,9 +96,9 @@ export type SigningPlan = {
   readonly size: number;
   /** These names, without those that are only removed. */
   readonly owners: () => Iterable<string>;
-  readonly partAt: (owner: string) => SigningPart;
+  readonly planAt: (owner: string) => NamePlan;
   /** One by one, because a large zone would need much memory. */
-  readonly parts: () => Iterable<SigningPart>;
+  readonly namePlans: () => Iterable<NamePlan>;
 };
 
 /**
@@ -111,7 +111,7 @@ export function* planningSigning(input: SigningInput): Steps<SigningPlan | "need
   const plannedNames = createPlannedNames(names.at, allNames !== undefined);
   for (const [owner, types] of touched) {
     yield;
-    if (!plannedNames.enter(owner, types) && allNames === undefined) return "needs-all-names";
+    if (!plannedNames.setTypes(owner, types) && allNames === undefined) return "needs-all-names";
   }
   const chainSetOf = yield* linkingChain({
     zone,
@@ -122,8 +122,8 @@ export function* planningSigning(input: SigningInput): Steps<SigningPlan | "need
     chain: allNames === undefined ? names : noChain,
     apexTypes: signing.apexSets.map(({ type }) => type),
   });
-  const partOf = (planned: PlannedName): SigningPart => {
-    const part = new NamePart(input, planned);
+  const partOf = (planned: PlannedName): NamePlan => {
+    const part = new SignedNamePlan(input, planned);
     if (touched.has(planned.owner)) part.signOwnSets(plannedNames.authorityOf(planned.owner));
     if (planned.owner === apex) part.signApexSets();
     const chainSet = chainSetOf(planned);
@@ -133,8 +133,8 @@ export function* planningSigning(input: SigningInput): Steps<SigningPlan | "need
   return {
     size: plannedNames.size(),
     owners: plannedNames.owners,
-    partAt: (owner) => partOf(plannedNames.at(owner)),
-    *parts() {
+    planAt: (owner) => partOf(plannedNames.at(owner)),
+    *namePlans() {
       for (const planned of plannedNames.all()) yield partOf(planned);
       for (const before of allNames ?? [])
         if (!plannedNames.has(before.owner)) yield { toSign: [], change: () => ({ before, after: undefined }) };
@@ -144,7 +144,7 @@ export function* planningSigning(input: SigningInput): Steps<SigningPlan | "need
 
 type SetHead = Pick<ToSign, "covers" | "ttl">;
 
-class NamePart implements SigningPart {
+class SignedNamePlan implements NamePlan {
   readonly toSign: ToSign[] = [];
   /** The owner and type of each set in `toSign`. */
   readonly #toSignKeys: string[] = [];
@@ -159,7 +159,7 @@ class NamePart implements SigningPart {
     this.#generated = generatedIn(isStored ? planned.stored : undefined);
   }
 
-  readonly change: SigningPart["change"] = (signatures) => {
+  readonly change: NamePlan["change"] = (signatures) => {
     for (const [i, key] of this.#toSignKeys.entries()) {
       const texts = signatures[i]?.map((data) => textOfData(dnssecTypes.rrsig, data));
       if (texts === undefined) throw new Error(`there is no signature for ${key}`);
@@ -231,7 +231,7 @@ function areGood(
   stored: readonly string[],
   ttl: number,
   keys: readonly UsedKey[],
-  { renewBefore, now }: Signing,
+  { renewBefore, now }: SigningParameters,
 ): boolean {
   if (stored.length !== keys.length) return false;
   const heads = stored.map(headOfSignature);

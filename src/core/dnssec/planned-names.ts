@@ -38,29 +38,29 @@ export type PlannedNames = ReturnType<typeof createPlannedNames>;
 export function createPlannedNames(stored: (owner: string) => SignedName | undefined, fromScratch: boolean) {
   const plannedNames = new Map<string, PlannedName>();
 
-  const at = (owner: string): PlannedName => {
+  const getOrAdd = (owner: string): PlannedName => {
     const planned = plannedNames.get(owner) ?? plannedName(owner, stored(owner), fromScratch);
     plannedNames.set(owner, planned);
     return planned;
   };
   const countChild = (owner: string | undefined, by: 1 | -1): void => {
     if (owner === undefined) return;
-    const planned = at(owner);
+    const planned = getOrAdd(owner);
     const existed = exists(planned);
     planned.children += by;
     if (exists(planned) !== existed) countChild(parentOf(owner), by);
   };
 
   return {
-    at,
+    at: getOrAdd,
     all: () => plannedNames.values(),
     owners: () => plannedNames.keys(),
     has: (owner: string): boolean => plannedNames.has(owner),
     size: (): number => plannedNames.size,
 
     /** Sets the types of a name. Returns whether the same names below it are occluded as before. */
-    enter: (owner: string, types: readonly number[]): boolean => {
-      const planned = at(owner);
+    setTypes: (owner: string, types: readonly number[]): boolean => {
+      const planned = getOrAdd(owner);
       const [existed, occluded] = [exists(planned), occludes(planned)];
       planned.types = types;
       if (exists(planned) !== existed) countChild(parentOf(owner), existed ? -1 : 1);
@@ -69,8 +69,8 @@ export function createPlannedNames(stored: (owner: string) => SignedName | undef
 
     authorityOf: (owner: string): Authority => {
       for (let above = parentOf(owner); above !== undefined; above = parentOf(above))
-        if (occludes(at(above))) return "occluded";
-      return isDelegated(at(owner)) ? "delegated" : "signed";
+        if (occludes(getOrAdd(above))) return "occluded";
+      return isDelegated(getOrAdd(owner)) ? "delegated" : "signed";
     },
   };
 }

@@ -102,21 +102,21 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, UpdatePlan["kin
     "compare",
   ],
   ["time to verify", { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true }, "compare"],
-  ["another TTL", { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true }, "compare"],
-  ["another TTL and another address", { choice: chosen("9.9.9.9"), stored: "9.9.9.8", otherTtl: true }, "replace"],
+  ["another TTL", { choice: chosen("9.9.9.9"), stored: "9.9.9.9", ttlChanged: true }, "compare"],
+  ["another TTL and another address", { choice: chosen("9.9.9.9"), stored: "9.9.9.8", ttlChanged: true }, "replace"],
   [
     "another TTL, but asked to wait",
-    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true, notBefore: backOff(now + 5) },
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", ttlChanged: true, notBefore: backOff(now + 5) },
     "wait",
   ],
   [
     "another TTL is not held down",
-    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true, rules: { holdDown: 100 }, steadySince: now },
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", ttlChanged: true, rules: { holdDown: 100 }, steadySince: now },
     "compare",
   ],
   [
     "another TTL, but no address",
-    { choice: { kind: "none", because: "no-addresses" }, stored: "9.9.9.9", otherTtl: true },
+    { choice: { kind: "none", because: "no-addresses" }, stored: "9.9.9.9", ttlChanged: true },
     "nothing",
   ],
   [

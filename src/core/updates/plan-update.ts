@@ -50,7 +50,7 @@ export type UpdateFacts = {
   /** It is time to check whether the record still has the stored address. */
   readonly verifyDue?: boolean;
   /** The wanted TTL differs from the one stored with the address. */
-  readonly otherTtl?: boolean;
+  readonly ttlChanged?: boolean;
 };
 
 export function planUpdate(facts: UpdateFacts): UpdatePlan {
@@ -72,8 +72,8 @@ export function planUpdate(facts: UpdateFacts): UpdatePlan {
   const verdict = gate(address, family, rules.public);
   if (verdict.kind === "refuse") return { kind: "nothing", because: "not-publishable" };
   const same = address.text === stored;
-  const { verifyDue = false, otherTtl = false } = facts;
-  const byRecord = rules.compare === "record" || (same && (verifyDue || otherTtl));
+  const { verifyDue = false, ttlChanged = false } = facts;
+  const byRecord = rules.compare === "record" || (same && (verifyDue || ttlChanged));
   if (same && !byRecord) return { kind: "nothing", because: "same-as-stored" };
   if (notBefore !== undefined && now < notBefore.until) return { kind: "wait", ...notBefore, address };
   const damped = dampedUntil(facts, rules, same);

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContext } from "node:tls";
-import { type EndWork, repeat } from "../../process/duties.ts";
+import { type EndWork, runPeriodically } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
 import { handshake } from "../http/tls-server.ts";
 import { outside } from "../tls/material.ts";
@@ -83,7 +83,7 @@ function repeatLogged(
     failure = "";
     return sooner;
   };
-  return repeat(work, every, (error) => {
+  return runPeriodically(work, every, (error) => {
     const { message } = error as Error;
     if (message !== failure) log.warn({ err: error }, "the saved ACME certificate cannot be read or written");
     failure = message;

@@ -74,7 +74,7 @@ class EndpointClient implements HttpClient {
   readonly #limits: HttpLimits;
   readonly #http: Pick<typeof import("node:http"), "request">;
   readonly #agent: PlainAgent;
-  readonly #redactorFor = rememberHider();
+  readonly #redactorFor = cachedRedactor();
 
   constructor(
     endpoint: Endpoint,
@@ -168,7 +168,7 @@ class EndpointClient implements HttpClient {
 }
 
 /** Keeps the last `Redact`: nearly all requests to an endpoint carry the same credentials. */
-function rememberHider(): (request: HttpRequest) => Redact {
+function cachedRedactor(): (request: HttpRequest) => Redact {
   let last: { readonly key: string; readonly redact: Redact } | undefined;
   return ({ headers, secrets: others = [], verbatim }) => {
     if (verbatim) return (text) => text;

@@ -22,7 +22,7 @@ it("ignores an end that a wrong clock has moved far into the future", () => {
 
 it("rests after a success, until a check is requested or the clock is set back", () => {
   const backOffs = new BackOffs(() => 0.5, 30_000);
-  backOffs.rest("x", 1_000_000, 300_000);
+  backOffs.pauseFor("x", 1_000_000, 300_000);
   expect(backOffs.notBefore("x", 1_000_000)).toBe(1_300_000);
   expect(backOffs.notBefore("x", 0)).toBeUndefined();
   backOffs.retryNow();

@@ -101,7 +101,7 @@ export class BackOffs {
   }
 
   /** The request succeeded, and must not be repeated for `ms` milliseconds. */
-  rest(key: string, now: Instant, ms: number): void {
+  pauseFor(key: string, now: Instant, ms: number): void {
     this.#failures.set(key, { count: 0, until: now + ms, longest: ms });
   }
 

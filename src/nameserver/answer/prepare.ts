@@ -189,7 +189,7 @@ function writeAllGlue(writer: MessageWriter, sets: readonly AnswerSet[]): Writte
   return writer.fits() ? { records: countAll(sets), end: writer.length() } : undefined;
 }
 
-/** CachedAuthorities without proofs are the same for the whole zone. */
+/** An authority section without proofs is the same for the whole zone. */
 function authorityFor(zone: LoadedZone, { authority }: Answer): NegativeAuthority | undefined {
   if (authority.length > 1) return createNegativeAuthority(zone.view, authority);
   if (!zone.negativeAuthority || zone.negativeAuthority.sets[0] !== authority[0]?.set)

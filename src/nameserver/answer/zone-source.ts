@@ -47,9 +47,9 @@ export type ZoneEvent =
   /** The source does not answer at the moment: queries get the last known answers instead of waiting for it. */
   | { readonly kind: "late" }
   /** Something was written and will be reported next: from now on every answer must include it. */
-  | { readonly kind: "written"; readonly number: number }
+  | { readonly kind: "written"; readonly announcement: number }
   /** Everything up to this number has been reported. */
-  | { readonly kind: "reported"; readonly number: number };
+  | { readonly kind: "reported"; readonly announcement: number };
 
 /** The events about zones. */
 export type ZoneNews = Exclude<ZoneEvent, { kind: "written" | "reported" }>;

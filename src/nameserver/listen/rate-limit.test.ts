@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createIntake, createRateLimit, type Intake, networkOf, type Passage } from "./rate-limit.ts";
+import { createQueryLimit, createRateLimit, networkOf, type QueryLimit, type ReplyVerdict } from "./rate-limit.ts";
 
 const options = { perSecond: 5, slip: 2, slots: 1_024, seed: 7 };
 const answer = Buffer.from("000084000001000100000000", "hex");
 const noName = Buffer.from("000084030001000000010000", "hex");
 
-const times = (count: number, ask: () => Passage): Passage[] => Array.from({ length: count }, ask);
+const times = (count: number, ask: () => ReplyVerdict): ReplyVerdict[] => Array.from({ length: count }, ask);
 
 describe("replies to one network", () => {
   it("are sent up to the limit, then every other one is truncated and the rest dropped", () => {
@@ -47,20 +47,20 @@ describe("replies to one network", () => {
 });
 
 describe("queries of one network", () => {
-  const intakeOptions = { perSecond: 5, slots: 1_024, seed: 7 };
-  const taken = (intake: Intake, count: number, client: string, now: number) =>
-    Array.from({ length: count }, () => intake(client, now)).filter(Boolean).length;
+  const queryLimitOptions = { perSecond: 5, slots: 1_024, seed: 7 };
+  const taken = (queryLimit: QueryLimit, count: number, client: string, now: number) =>
+    Array.from({ length: count }, () => queryLimit(client, now)).filter(Boolean).length;
 
   it("are processed up to the limit, and again after a while; other networks are counted separately", () => {
-    const intake = createIntake(intakeOptions);
-    expect(taken(intake, 20, "192.0.2.1", 1_000)).toBe(5);
-    expect(taken(intake, 20, "192.0.2.9", 1_000)).toBe(0);
-    expect(taken(intake, 20, "198.51.100.1", 1_000)).toBe(5);
-    expect(taken(intake, 20, "192.0.2.1", 1_400)).toBe(2);
+    const queryLimit = createQueryLimit(queryLimitOptions);
+    expect(taken(queryLimit, 20, "192.0.2.1", 1_000)).toBe(5);
+    expect(taken(queryLimit, 20, "192.0.2.9", 1_000)).toBe(0);
+    expect(taken(queryLimit, 20, "198.51.100.1", 1_000)).toBe(5);
+    expect(taken(queryLimit, 20, "192.0.2.1", 1_400)).toBe(2);
   });
 
   it("are all processed when they come over loopback: a local forwarder queries for many clients", () => {
-    expect(taken(createIntake(intakeOptions), 20, "127.0.0.1", 1_000)).toBe(20);
+    expect(taken(createQueryLimit(queryLimitOptions), 20, "127.0.0.1", 1_000)).toBe(20);
   });
 });
 

@@ -5,17 +5,17 @@ import { hashOf } from "../answer/name-filter.ts";
 import { type BucketOptions, createTokenBuckets } from "./token-buckets.ts";
 
 /** What happens to a reply: it is sent, truncated so that a real client retries over TCP, or dropped. */
-export type Passage = "send" | "truncate" | "drop";
+export type ReplyVerdict = "send" | "truncate" | "drop";
 
-export type QueryRateLimit = (client: string, reply: Buffer, now: Instant) => Passage;
+export type QueryRateLimit = (client: string, reply: Buffer, now: Instant) => ReplyVerdict;
 
 /** `perSecond`: replies of one kind to one network. */
-export type RateLimitOptions = IntakeOptions & {
+export type RateLimitOptions = QueryLimitOptions & {
   /** One in this many replies over the limit is truncated instead of dropped. */
   readonly slip: number;
 };
 
-type IntakeOptions = BucketOptions & {
+type QueryLimitOptions = BucketOptions & {
   /** Any number: makes it hard to guess which networks share a slot. */
   readonly seed: number;
 };
@@ -39,13 +39,13 @@ export function createRateLimit(options: RateLimitOptions): QueryRateLimit {
 }
 
 /** Whether a query is processed at all. */
-export type Intake = (client: string, now: Instant) => boolean;
+export type QueryLimit = (client: string, now: Instant) => boolean;
 
 /** Far more queries than a network gets replies to. */
-export const defaultIntake = { perSecond: 10 * defaultRateLimit.perSecond, slots: 8_192 } as const;
+export const defaultQueryLimit = { perSecond: 10 * defaultRateLimit.perSecond, slots: 8_192 } as const;
 
 /** Drops a flood from one network before any work is done for it; each socket has its own limit. */
-export function createIntake(options: IntakeOptions): Intake {
+export function createQueryLimit(options: QueryLimitOptions): QueryLimit {
   const take = createTokenBuckets(options);
   return (client, now) => {
     if (isLoopback(client)) return true;

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { until } from "../../../test/rig/until.ts";
 import type { RespondTo } from "../answer/respond.ts";
 import { createDnsCounters, limitedPlace } from "../metrics/metrics.ts";
-import type { Passage } from "./rate-limit.ts";
+import type { ReplyVerdict } from "./rate-limit.ts";
 import { type Listening, listenUdp } from "./udp.ts";
 
 const question = Buffer.from("00010001", "hex");
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
 });
 
-async function serve(respond: RespondTo, passage: Passage = "send") {
+async function serve(respond: RespondTo, passage: ReplyVerdict = "send") {
   const listening = await listenUdp({ host: "127.0.0.1", port: 0 }, { respond, rateLimit: () => passage });
   opened.push(listening);
   const socket = createSocket("udp4");
@@ -70,7 +70,7 @@ describe("a reply", () => {
   });
 
   it("may be dropped or missing, and the next one is sent", async () => {
-    const passages: Passage[] = ["drop", "send"];
+    const passages: ReplyVerdict[] = ["drop", "send"];
     const listening = await listenUdp(
       { host: "127.0.0.1", port: 0 },
       { respond: (bytes) => (bytes.length < 12 ? undefined : reply), rateLimit: () => passages.shift() ?? "send" },
@@ -97,8 +97,8 @@ it("a query over its network's limit is counted, but not processed", async () =>
     return reply;
   };
   let left = 2;
-  const intake = () => left-- > 0;
-  const options = { respond, rateLimit: () => "send" as const, intake, counters };
+  const queryLimit = () => left-- > 0;
+  const options = { respond, rateLimit: () => "send" as const, queryLimit, counters };
   const listening = await listenUdp({ host: "127.0.0.1", port: 0 }, options);
   opened.push(listening);
   const socket = createSocket("udp4");

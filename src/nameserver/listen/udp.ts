@@ -10,14 +10,14 @@ import { countLimited, countReply, createDnsCounters, type DnsCounters } from ".
 import { optionsIn, replyOptions, type ServerIdentity, sizeLimitOf, withOptions } from "../wire/edns-options.ts";
 import { Backlog } from "./backlog.ts";
 import { listenFailure } from "./failure.ts";
-import { createIntake, defaultIntake, type Intake, networkOf, type QueryRateLimit } from "./rate-limit.ts";
+import { createQueryLimit, defaultQueryLimit, networkOf, type QueryLimit, type QueryRateLimit } from "./rate-limit.ts";
 
 export type Listening = { readonly address: ListenAddress; readonly close: () => Promise<void> };
 
 export type UdpOptions = {
   readonly respond: RespondTo;
   readonly rateLimit: QueryRateLimit;
-  readonly intake?: Intake;
+  readonly queryLimit?: QueryLimit;
   readonly counters?: DnsCounters;
   /** Without it, the replies have no cookies and no name of the server. */
   readonly identity?: ServerIdentity | undefined;
@@ -39,7 +39,7 @@ const mostWaiting = { all: 1_000, network: 100 };
 
 export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
   const { respond, rateLimit, identity, counters = createDnsCounters() } = options;
-  const { intake = createIntake({ ...defaultIntake, seed: randomInt(2 ** 32) }) } = options;
+  const { queryLimit = createQueryLimit({ ...defaultQueryLimit, seed: randomInt(2 ** 32) }) } = options;
   const socket = openSocket(at, options.reusePort);
   const backlog = new Backlog();
   const waiting = new KeyedSemaphore(mostWaiting.all);
@@ -52,10 +52,10 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     const queryOptions = identity && optionsIn(query);
     const options = queryOptions && replyOptions(queryOptions, client.address, identity, Date.now());
     // The address of a client with a cookie is not forged: it cannot aim a flood at others (RFC 7873 section 5.4).
-    const passage = options?.isKnownClient ? "send" : rateLimit(client.address, reply, Date.now());
-    if (passage !== "send") countLimited(counters, passage);
-    if (passage === "drop") return;
-    const whole = passage === "truncate" ? truncate(reply, query) : reply;
+    const verdict = options?.isKnownClient ? "send" : rateLimit(client.address, reply, Date.now());
+    if (verdict !== "send") countLimited(counters, verdict);
+    if (verdict === "drop") return;
+    const whole = verdict === "truncate" ? truncate(reply, query) : reply;
     const sent = options ? fitted(whole, query, options.bytes) : whole;
     socket.send(sent, client.port, client.address);
   };
@@ -81,7 +81,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   socket.on("message", (query, client) => {
     // Port 0 cannot be sent to; only forged packets come from there.
     if (client.port === 0) return;
-    if (!intake(client.address, Date.now())) return countLimited(counters, "drop");
+    if (!queryLimit(client.address, Date.now())) return countLimited(counters, "drop");
     backlog.arrived();
     if (!backlog.mayBeLong()) return answer(query, client);
     const cached = respond(query, "udp", client.address, "cached-only");

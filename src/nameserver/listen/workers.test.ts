@@ -117,12 +117,12 @@ it("does not answer before a write has reached it", async () => {
   const zones = zonesInMemory(example);
   const { port } = await setUp(zones);
   for (let i = 0; i < 8; i++) await askOverUdp(port, www);
-  const askBetween = async (number: number) => {
+  const askBetween = async (announcement: number) => {
     const begun = performance.now();
-    zones.tell({ kind: "written", number });
+    zones.tell({ kind: "written", announcement: announcement });
     const asked = askOverUdp(port, www);
     expect(await askOverUdp(port, www, 100)).toBeUndefined();
-    write(zones, `198.51.100.${number}`);
+    write(zones, `198.51.100.${announcement}`);
     return { took: performance.now() - begun, answer: addressesIn(await asked) };
   };
   let number = 1;

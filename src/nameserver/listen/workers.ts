@@ -51,7 +51,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const running = new Set<Worker>();
 
   const unfollow = source.follow((event) => {
-    if (event.kind === "written") Atomics.store(count, 0, event.number);
+    if (event.kind === "written") Atomics.store(count, 0, event.announcement);
   });
 
   /** Resolves when the new worker listens; throws immediately when no thread can be started. */
@@ -126,7 +126,7 @@ function serve(worker: Worker, start: number, { source, respond, onTrouble }: Wo
   const unfollow = source.follow((event) => {
     if (isNews(event)) news.push(event);
     if (event.kind === "written") behind = true;
-    if (event.kind === "reported") [reported, behind] = [event.number, false];
+    if (event.kind === "reported") [reported, behind] = [event.announcement, false];
     // All events of one write go in one message.
     if (event.kind === "reported" || !behind) send();
   });

@@ -12,9 +12,9 @@ import type { DnsReply, Respond, RespondTo, Stream } from "../answer/respond.ts"
 import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
 import type { Transport } from "../wire/read-query.ts";
 import { readUpdate, type UpdateRequest } from "../wire/update-read.ts";
+import { CachedTransfers } from "./cached-transfers.ts";
 import { asksBelow, classify } from "./classify.ts";
 import { type ChangesBetween, codeReply, transferOut } from "./out.ts";
-import { PackedZones } from "./packed-zones.ts";
 
 /** The client's address, and its key if the request has a valid signature. */
 export type TransferClient = { readonly from: string; readonly key: string | undefined };
@@ -50,7 +50,7 @@ export type DispatcherOptions = {
 export class RequestDispatcher {
   readonly #options: DispatcherOptions;
   readonly #schedule = new FairSchedule();
-  readonly #packed = new PackedZones(this.#schedule);
+  readonly #packed = new CachedTransfers(this.#schedule);
   readonly #restricted: Uint8Array | undefined;
 
   constructor(options: DispatcherOptions) {

@@ -8,8 +8,8 @@ import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { keyOfName } from "../answer/name-key.ts";
 import { bareOpt } from "../answer/reply.ts";
 import type { Transport } from "../wire/read-query.ts";
+import type { CachedTransfers } from "./cached-transfers.ts";
 import { type PackOptions, packRecords, type TransferRecord } from "./pack.ts";
-import type { PackedZones } from "./packed-zones.ts";
 import { soaOf, wholeZone, zoneDifference } from "./records.ts";
 
 /**
@@ -28,7 +28,7 @@ export type TransferRequest = {
 export type TransferOutOptions = {
   readonly zones: LoadedZones;
   readonly changesBetween: ChangesBetween;
-  readonly packed: PackedZones;
+  readonly packed: CachedTransfers;
   /** Called after each message, so that other queries are answered in between. */
   readonly pause: () => Promise<void>;
 };

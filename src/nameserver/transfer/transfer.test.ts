@@ -12,8 +12,8 @@ import { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { LoadedZones } from "../answer/loaded-zones.ts";
 import type { ZoneSource } from "../answer/zone-source.ts";
 import { createTransferAssembly } from "./assemble.ts";
+import { CachedTransfers } from "./cached-transfers.ts";
 import { type ChangesBetween, transferOut } from "./out.ts";
-import { PackedZones } from "./packed-zones.ts";
 
 const soa = (serial: number) => `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n@ 300 NS ns1\n`;
 const zone = "example.org";
@@ -38,7 +38,7 @@ function history(...texts: readonly string[]) {
     versions,
     zones: new LoadedZones(source),
     changesBetween,
-    packed: new PackedZones(new FairSchedule()),
+    packed: new CachedTransfers(new FairSchedule()),
     pause: async () => {},
   };
 }

@@ -19,7 +19,7 @@ import type { WriteRule } from "../store/port.ts";
 import { soaStays } from "./edit/check-write.ts";
 import { deleteRecord, editRecord, holds, type RecordContent } from "./edit/record.ts";
 import type { DraftInZone, RecordDraft } from "./requests.ts";
-import { noChange, writtenBy } from "./write.ts";
+import { authorOf, noChange } from "./write.ts";
 
 export type RecordOutcome = { readonly kind: "done"; readonly placed: RecordInZone } | NotDone;
 
@@ -35,10 +35,10 @@ export type DeleteRecord = By & { readonly kind: "delete-record"; readonly id: s
 
 export function createRecordRule(command: CreateRecord): WriteRule<RecordOutcome> {
   const { actor, zone, id, draft, now } = command;
-  const rules = recordRules(permissionsAt(() => now));
+  const rules = recordPermissions(permissionsAt(() => now));
   return {
     kind: "write",
-    request: { ...writtenBy(actor, now), at: { zone }, owners: ownersOf([draft]) },
+    request: { ...authorOf(actor, now), at: { zone }, owners: ownersOf([draft]) },
     decide: (view) => {
       const read = rules.newContent(actor, view.zone, draft);
       return read.kind === "content" ? editRecord(view, { id, content: read.content }, now) : noChange(read);
@@ -48,10 +48,10 @@ export function createRecordRule(command: CreateRecord): WriteRule<RecordOutcome
 
 export function replaceRecordRule(command: ReplaceRecord): WriteRule<RecordOutcome> {
   const { actor, id, next, now } = command;
-  const rules = recordRules(permissionsAt(() => now));
+  const rules = recordPermissions(permissionsAt(() => now));
   return {
     kind: "write",
-    request: { ...writtenBy(actor, now), at: { record: id }, owners: ownersOf([next.draft]) },
+    request: { ...authorOf(actor, now), at: { record: id }, owners: ownersOf([next.draft]) },
     decide: (view) => {
       const set = view.sets.find((each) => holds(each, id));
       const read = rules.nextContent(actor, view.zone, set, next);
@@ -62,10 +62,10 @@ export function replaceRecordRule(command: ReplaceRecord): WriteRule<RecordOutco
 
 export function deleteRecordRule(command: DeleteRecord): WriteRule<{ kind: "done" } | NotDone> {
   const { actor, id, now } = command;
-  const rules = recordRules(permissionsAt(() => now));
+  const rules = recordPermissions(permissionsAt(() => now));
   return {
     kind: "write",
-    request: { ...writtenBy(actor, now), at: { record: id }, owners: () => [] },
+    request: { ...authorOf(actor, now), at: { record: id }, owners: () => [] },
     decide: (view) => {
       const set = view.sets.find((each) => holds(each, id));
       const obstacle = rules.obstacle(actor, view.zone, set);
@@ -84,10 +84,10 @@ export const zoneStays: Fault = {
 
 type Content = { readonly kind: "content"; readonly content: RecordContent };
 
-export type RecordRules = ReturnType<typeof recordRules>;
+export type RecordPermissions = ReturnType<typeof recordPermissions>;
 
 /** What an actor may do with a record, before the rest of the zone is checked. */
-export function recordRules(permittedView: Permissions) {
+export function recordPermissions(permittedView: Permissions) {
   const writeRefusal = (actor: Actor, zone: Zone, { owner, type }: { owner: string; type: RecordType }) => {
     const refusal = permittedView.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
     return refusal && denied(refusal);

@@ -3,9 +3,9 @@ import type { Steps } from "../../core/steps.ts";
 import { type Actor, missing, permissionsAt, refused } from "../queries/permitted-view.ts";
 import type { Decision, WriteAllRule, WriteRequest, WriteView } from "../store/port.ts";
 import { editingMany } from "./edit/many.ts";
-import { ownersOf, type RecordRules, recordRules } from "./edit-record.ts";
+import { ownersOf, type RecordPermissions, recordPermissions } from "./edit-record.ts";
 import type { BulkOutcome, DraftInZone, OrFaults } from "./requests.ts";
-import { writtenBy } from "./write.ts";
+import { authorOf } from "./write.ts";
 
 export type NewEntry = DraftInZone;
 export type ChangedEntry = DraftInZone & { readonly id: string };
@@ -27,7 +27,7 @@ export type ReplaceRecords = By & {
 
 export function createRecordsRule(command: CreateRecords): WriteAllRule<readonly BulkOutcome[]> {
   const { actor, entries, ids, now } = command;
-  const rules = recordRules(permissionsAt(() => now));
+  const rules = recordPermissions(permissionsAt(() => now));
   const numbered = entries.flatMap((entry, place) =>
     "faults" in entry ? [] : [{ place, id: ids[place] ?? "", ...entry }],
   );
@@ -55,7 +55,7 @@ export function createRecordsRule(command: CreateRecords): WriteAllRule<readonly
 /** The outcomes by the index of their entry. */
 export function replaceRecordsRule(command: ReplaceRecords): WriteAllRule<readonly (readonly [number, BulkOutcome])[]> {
   const { actor, zone, entries, now } = command;
-  const rules = recordRules(permissionsAt(() => now));
+  const rules = recordPermissions(permissionsAt(() => now));
   const records = entries.map((entry) => entry.id);
   return {
     kind: "write-all",
@@ -76,13 +76,13 @@ const requestFor = (
   zone: string,
   entries: readonly Numbered[],
 ): WriteRequest => ({
-  ...writtenBy(actor, now),
+  ...authorOf(actor, now),
   at: { zone },
   owners: ownersOf(entries.map((entry) => entry.draft)),
 });
 
 export type Numbered = ChangedEntry & { readonly place: number };
-type Rule = (entry: Numbered) => ReturnType<RecordRules["newContent"]>;
+type Rule = (entry: Numbered) => ReturnType<RecordPermissions["newContent"]>;
 
 const nothing: Decision = { wanted: undefined };
 export const unprocessed: BulkOutcome = { kind: "unprocessed" };

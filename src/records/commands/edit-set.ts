@@ -16,7 +16,7 @@ import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { editedSet, placed, setAt } from "./edit/set.ts";
 import { readSetKey } from "./edit/values.ts";
 import type { IdempotencyOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
-import { noChange, writtenBy } from "./write.ts";
+import { authorOf, noChange } from "./write.ts";
 
 export type EditSet = IdempotencyOption & {
   readonly kind: "edit-set";
@@ -47,13 +47,13 @@ export function editSetRule(command: EditSet): ActionRule<SetDone | NotDone> {
     const faults = passesLock.has(edit.kind) ? [] : checkWrite(view, wanted);
     if (faults.length > 0) return noChange(refused(faults));
     const name = edit.kind === "put" && made ? actionNames.create : actionNames[edit.kind];
-    return { wanted, ...(name && { command: name }), result: { kind: "done", zone, set: edited.value, made } };
+    return { wanted, ...(name && { actionName: name }), result: { kind: "done", zone, set: edited.value, made } };
   };
   const owners = ({ name }: Zone) => {
     const place = readSetKey(target.name, target.type, name);
     return place.ok ? [place.value.owner] : [];
   };
-  const request = { ...writtenBy(actor, now), at: target.zone, owners, ...(idempotencyKey && { idempotencyKey }) };
+  const request = { ...authorOf(actor, now), at: target.zone, owners, ...(idempotencyKey && { idempotencyKey }) };
   return { kind: "action", request, decide };
 }
 

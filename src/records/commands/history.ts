@@ -7,7 +7,7 @@ import { type Actor, missing, type PermittedView } from "../queries/permitted-vi
 import type { RecordStore } from "../store/port.ts";
 import type { Done, IdempotencyOption, Written } from "./requests.ts";
 import { undoChangesRule, undoing } from "./undo.ts";
-import { writtenBefore, writtenIn } from "./write.ts";
+import { earlierWritten, toWritten } from "./write.ts";
 
 /** How many changes one request examines for an actor who may see only some sets. */
 const mostLookedAt = 2_000;
@@ -70,7 +70,7 @@ class HistoryOperations {
     const zone = await this.#permittedView.openZone(actor, key);
     const rows = zone ? await this.#changesOf(actor, zone, serial) : [];
     if (zone === undefined || rows.length === 0) {
-      const before = await writtenBefore(store, actor, key, idempotency, this.#now());
+      const before = await earlierWritten(store, actor, key, idempotency, this.#now());
       return zone && before.kind === "missing" ? missing("record") : before;
     }
     const seen = await schedule.run(
@@ -80,7 +80,7 @@ class HistoryOperations {
     if (seen.includes(false)) return missing("record");
     const { changes, settings } = await schedule.run(actor.account, undoing(rows));
     const by = { actor, at: key, now: this.#now(), parts: changes.length, ...idempotency };
-    return writtenIn<Done>(await store.run({ kind: "undo-changes", ...by, changes, settings }, undoChangesRule));
+    return toWritten<Done>(await store.run({ kind: "undo-changes", ...by, changes, settings }, undoChangesRule));
   };
 
   /** Fills pages with visible changes only, so that the number of hidden changes is not revealed. */

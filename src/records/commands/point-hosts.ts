@@ -7,7 +7,7 @@ import type { WriteRule, WriteView } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { type NewIds, pointHost } from "./edit/dyndns.ts";
 import type { HostOutcome, WantedAddresses } from "./requests.ts";
-import { writtenBy } from "./write.ts";
+import { authorOf } from "./write.ts";
 
 /** `place`: its index in the request. */
 export type NumberedHost = { readonly place: number; readonly owner: string; readonly ids: NewIds };
@@ -48,7 +48,7 @@ export function pointHostsRule(command: PointHosts): WriteRule<readonly Pointed[
   const wanted = addressesFrom(command.wanted);
   return {
     kind: "write",
-    request: { ...writtenBy(actor, now), at: { zone }, owners: () => hosts.map(({ owner }) => owner) },
+    request: { ...authorOf(actor, now), at: { zone }, owners: () => hosts.map(({ owner }) => owner) },
     decide: (view) => {
       let { sets } = view;
       const result = hosts.map((host): Pointed => {

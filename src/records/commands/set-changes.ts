@@ -18,7 +18,7 @@ import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { withDraft } from "./edit/set.ts";
 import { readSetKey } from "./edit/values.ts";
 import type { Done, IdempotencyOption, SetChange, Written } from "./requests.ts";
-import { noChange, writtenBy, writtenIn } from "./write.ts";
+import { authorOf, noChange, toWritten } from "./write.ts";
 
 type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?: number | undefined };
 
@@ -35,7 +35,7 @@ export function changesOperations({ store, now }: RecordServiceOptions) {
       idempotency: IdempotencyOption = {},
     ): Promise<Written> => {
       const by = { actor, now: now(), parts: wanted.changes.length, ...idempotency };
-      return writtenIn<Done>(await store.run({ kind: "change-sets", ...by, zone: key, ...wanted }, changeSetsRule));
+      return toWritten<Done>(await store.run({ kind: "change-sets", ...by, zone: key, ...wanted }, changeSetsRule));
     },
   };
 }
@@ -66,9 +66,9 @@ export function changeSetsRule(command: ChangeSets): ActionRule<Done | NotDone> 
       permittedView.refusal(actor, { kind: "write-set", zone: view.zone.name, owner, type }),
     );
     if ("kind" in after) return noChange(after);
-    return { wanted: after, command: "change_rrsets", result: { kind: "done" } };
+    return { wanted: after, actionName: "change_rrsets", result: { kind: "done" } };
   };
-  const request = { ...writtenBy(actor, now), at: key, owners, ...(idempotencyKey && { idempotencyKey }) };
+  const request = { ...authorOf(actor, now), at: key, owners, ...(idempotencyKey && { idempotencyKey }) };
   return { kind: "action", request, decide };
 }
 

@@ -11,7 +11,7 @@ import { zoneFaults } from "./edit/check-write.ts";
 import { readSetKey } from "./edit/values.ts";
 import { editSetRule } from "./edit-set.ts";
 import type { IdempotencyOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
-import { writtenIn } from "./write.ts";
+import { toWritten } from "./write.ts";
 
 /** Operations on single record sets. */
 export function setOperations(
@@ -69,7 +69,7 @@ export function setOperations(
 
     editSet: async (actor: Actor, target: SetTarget, edit: SetEdit, idempotency?: IdempotencyOption) => {
       const command = { kind: "edit-set", actor, target, edit, now: now(), ...idempotency } as const;
-      return writtenIn<SetDone>(await store.run(command, editSetRule));
+      return toWritten<SetDone>(await store.run(command, editSetRule));
     },
   };
 }

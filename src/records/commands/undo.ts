@@ -17,7 +17,7 @@ import {
 import type { ActionDecision, ActionRule, WriteView } from "../store/port.ts";
 import { checkingWrite, signedStaysPrimary, soaStays, zoneFaults } from "./edit/check-write.ts";
 import type { Done, IdempotencyOption } from "./requests.ts";
-import { noChange, writtenBy } from "./write.ts";
+import { authorOf, noChange } from "./write.ts";
 
 /** Undoes one write with a new write. */
 export type UndoChanges = IdempotencyOption & {
@@ -45,7 +45,7 @@ export function undoChangesRule(command: UndoChanges): ActionRule<Done | NotDone
     if (refusal) return noChange(denied(refusal));
     const after = yield* undoingIn(view, yield* withFreeIds(view, changes, newId), settings);
     if ("kind" in after) return noChange(after);
-    return { ...after, command: "undo_changes", result: { kind: "done" } };
+    return { ...after, actionName: "undo_changes", result: { kind: "done" } };
   }
   const owners = () => changes.map((change) => change.owner);
   // `withFreeIds` needs the sets that hold these ids now. Those of replaced sets too: their current records may have
@@ -53,7 +53,7 @@ export function undoChangesRule(command: UndoChanges): ActionRule<Done | NotDone
   const records = changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
   return {
     kind: "action",
-    request: { ...writtenBy(actor, now), at, owners, records, ...(idempotencyKey && { idempotencyKey }) },
+    request: { ...authorOf(actor, now), at, owners, records, ...(idempotencyKey && { idempotencyKey }) },
     decide: (view) => inLongerSteps(deciding(view), perStep),
   };
 }

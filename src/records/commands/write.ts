@@ -16,7 +16,7 @@ import type { ActionResult, ActionRule, Command, IdempotencyKey, RecordStore, Ru
 import type { Done, IdempotencyOption, Written } from "./requests.ts";
 
 /** The actor and time of a write, as the store needs them. */
-export const writtenBy = ({ account, label }: Pick<Actor, "account" | "label">, now: Instant) => ({
+export const authorOf = ({ account, label }: Pick<Actor, "account" | "label">, now: Instant) => ({
   account,
   actor: label,
   now,
@@ -25,7 +25,7 @@ export const writtenBy = ({ account, label }: Pick<Actor, "account" | "label">, 
 /** A decision to change nothing. */
 export const noChange = <T>(result: T) => ({ wanted: undefined, result });
 
-export function writtenIn<Result extends Done>(
+export function toWritten<Result extends Done>(
   actionResult: ActionResult<Result | NotDone> | "no-zone" | "key-taken",
 ): Written<Result> {
   if (typeof actionResult === "string") return actionResult === "no-zone" ? missing("zone") : refused([keyTaken]);
@@ -34,7 +34,7 @@ export function writtenIn<Result extends Done>(
 }
 
 /** For a zone that the actor cannot see: a request that was carried out earlier with this key still gets its answer. */
-export async function writtenBefore(
+export async function earlierWritten(
   store: RecordStore,
   actor: Actor,
   at: ZoneKey,
@@ -42,21 +42,23 @@ export async function writtenBefore(
   now: Instant,
 ): Promise<Written> {
   if (idempotencyKey === undefined) return missing("zone");
-  return writtenIn<Done>(await store.run({ kind: "repeat", actor, at, now, idempotencyKey }, repeatRule));
+  return toWritten<Done>(
+    await store.run({ kind: "earlier-answer", actor, at, now, idempotencyKey }, earlierAnswerRule),
+  );
 }
 
 /** Asks for the answer to an earlier request. */
-export type Repeat = {
-  readonly kind: "repeat";
+export type EarlierAnswer = {
+  readonly kind: "earlier-answer";
   readonly actor: Actor;
   readonly at: ZoneKey;
   readonly now: Instant;
   readonly idempotencyKey: IdempotencyKey;
 };
 
-export const repeatRule = ({ actor, at, now, idempotencyKey }: Repeat): ActionRule<Done | NotDone> => ({
+export const earlierAnswerRule = ({ actor, at, now, idempotencyKey }: EarlierAnswer): ActionRule<Done | NotDone> => ({
   kind: "action",
-  request: { ...writtenBy(actor, now), at, owners: () => [], idempotencyKey },
+  request: { ...authorOf(actor, now), at, owners: () => [], idempotencyKey },
   decide: () => noChange(missing("zone")),
 });
 
@@ -110,7 +112,7 @@ export async function runLongCommand<C extends LongCommand>(
 ): Promise<Written> {
   const running: RunningAction = {};
   const { actor, at, action: name } = command;
-  const writing = store.run(command, rule, running).then((actionResult) => writtenIn<Done>(actionResult));
+  const writing = store.run(command, rule, running).then((actionResult) => toWritten<Done>(actionResult));
   if (name === undefined || answerAfter === Number.POSITIVE_INFINITY) return await writing;
   if (await endsWithin(writing, answerAfter)) return await writing;
   const zone = await store.zoneBy(actor.account, at);

@@ -28,7 +28,7 @@ export function askingAgain(store: RecordStore): RecordStore {
 
 function repeatIn(result: unknown): Action | undefined {
   const action = isObject(result) ? (result as Partial<ActionResult<unknown>>).action : undefined;
-  return action?.isRepeat ? action : undefined;
+  return action?.changedNothing ? action : undefined;
 }
 
 async function ask<T>(store: RecordStore, { id, zone: number }: Action, rule: Rule, result: T): Promise<T> {

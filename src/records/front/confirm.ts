@@ -21,7 +21,7 @@ const readEvery = 100;
 const rowsAtOnce = 1_000;
 
 /**
- * The provider refused what was written, or somebody changed it there. It is stored here. Faces answer with the
+ * The provider refused what was written, or somebody changed it there. It is stored here. The APIs answer with the
  * message.
  */
 class NotPublished extends Error {

@@ -5,7 +5,7 @@ import { badInput, type Fault } from "../../core/result.ts";
 import { mapFound } from "../../providers/answers/list-in.ts";
 import type { ProviderContent } from "../../providers/provider.ts";
 import type { Done, SetTarget, Written } from "../commands/requests.ts";
-import { writeObstacle, writtenIn } from "../commands/write.ts";
+import { toWritten, writeObstacle } from "../commands/write.ts";
 import type { DriftRule, Publication, PublicationPatch, PublishedSet, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
@@ -67,7 +67,7 @@ const toolsOf = (options: RecordServiceOptions, permittedView: PermittedView): T
   run: async (command) => {
     const { store, now } = options;
     const whole: PublishZone = { ...command, kind: "publish-zone", parts: command.take.length, now: now() };
-    return writtenIn<Done>(await store.run(whole, publishZoneRule));
+    return toWritten<Done>(await store.run(whole, publishZoneRule));
   },
 });
 

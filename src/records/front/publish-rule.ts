@@ -9,7 +9,7 @@ import type { Steps } from "../../core/steps.ts";
 import type { Logger } from "../../process/log.ts";
 import { checkingWrite } from "../commands/edit/check-write.ts";
 import type { Done } from "../commands/requests.ts";
-import { noChange, writeObstacle, writtenBy } from "../commands/write.ts";
+import { authorOf, noChange, writeObstacle } from "../commands/write.ts";
 import type {
   Publication,
   PublicationPatch,
@@ -97,10 +97,10 @@ export function publishZoneRule(command: PublishZone): ActionRule<Done | NotDone
     const faults = yield* checkingWrite({ ...view, zone: unpublished(view.zone) }, wanted);
     if (faults.length > 0) return noChange(refused(faults));
     const settings = newSettings(view.zone.settings, command);
-    return { wanted, ...(settings && { settings }), command: action, result: { kind: "done" } };
+    return { wanted, ...(settings && { settings }), actionName: action, result: { kind: "done" } };
   }
   const owners = takesAll ? "all" : () => take.map(({ owner }) => owner);
-  return { kind: "action", request: { ...writtenBy(actor, now), at, owners }, decide: deciding };
+  return { kind: "action", request: { ...authorOf(actor, now), at, owners }, decide: deciding };
 }
 
 const publishedAlready = (name: string): Fault => ({

@@ -1,4 +1,4 @@
-import { leftOutTypes } from "../../core/dnssec/generated-types.ts";
+import { typesMadeBySigning } from "../../core/dnssec/generated-types.ts";
 import { apex } from "../../core/names/name.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
@@ -48,4 +48,4 @@ export function shownState(
 
 /** NS and SOA of the zone itself are the provider's, and so is what signing makes. */
 export const isProviders = ({ owner, type }: { readonly owner: string; readonly type: RecordType }): boolean =>
-  (owner === apex && (type === "NS" || type === "SOA")) || leftOutTypes.includes(type);
+  (owner === apex && (type === "NS" || type === "SOA")) || typesMadeBySigning.includes(type);

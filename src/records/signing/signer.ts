@@ -80,7 +80,7 @@ export const signedAt = (expires: number): Instant => (expires - validity.after)
  * Signatures that begin by the current clock and expire by the other one are valid by both. `expires` is the expiry of
  * the SOA record's signature.
  */
-export function expiryAfter(expires: number, now: Instant): number | undefined {
+export function expiryIfClockWasAhead(expires: number, now: Instant): number | undefined {
   const clockSkew = (signedAt(expires) - now) / 1000;
   return clockSkew > clockTolerance && clockSkew <= mostSkew ? expires : undefined;
 }

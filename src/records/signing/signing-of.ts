@@ -8,7 +8,7 @@ import {
   type ParentExpectation,
   readDs,
 } from "../../core/dnssec/parent-view.ts";
-import type { Signing } from "../../core/dnssec/plan-signing.ts";
+import type { SigningParameters } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, dsData, nsec3ParamData, removeDs } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { MultiSignerKey, SigningKey, ZoneSigning } from "../model.ts";
@@ -52,7 +52,7 @@ export const isDsWanted = (key: SigningKey, stage: ZoneSigning["stage"]): boolea
   key.inParent && stage !== "leaving";
 
 /** What the settings of a zone mean for signing it now. */
-export function signingOf(settings: ZoneSigning, zone: string, now: Instant): Signing {
+export function signingOf(settings: ZoneSigning, zone: string, now: Instant): SigningParameters {
   const cachedSigning = cached.get(settings);
   const signing = cachedSigning?.zone === zone ? cachedSigning : { zone, ...keysAndSets(settings, zone) };
   cached.set(settings, signing);

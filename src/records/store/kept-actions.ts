@@ -18,4 +18,4 @@ export const purgedAtOnce = 5_000;
 /** The end of an action that is running until a provider has its change: an outage may last for days. */
 export const untilPublished = Number.MAX_SAFE_INTEGER;
 
-export const isRepeat = { isRepeat: true } as const;
+export const changedNothing = { changedNothing: true } as const;

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { generatedChanges } from "../../core/dnssec/generated-changes.ts";
 import {
   type NameChange,
-  type Names,
+  type NamePlan,
   planningSigning,
   type SigningInput,
-  type SigningPart,
   type SigningPlan,
+  type StoredSignedNames,
   type TouchedName,
 } from "../../core/dnssec/plan-signing.ts";
 import { type SignedName, soaExpiry } from "../../core/dnssec/signed-name.ts";
@@ -17,18 +17,18 @@ import type { RRset } from "../../core/records/rrset.ts";
 import { negativeTtlIn } from "../../core/records/soa-timers.ts";
 import { mapInSteps, type Steps } from "../../core/steps.ts";
 import { isLarge, type Zone, type ZoneSigning } from "../model.ts";
-import { expiryAfter, type SigningTime } from "../signing/signer.ts";
+import { expiryIfClockWasAhead, type SigningTime } from "../signing/signer.ts";
 import { signingOf } from "../signing/signing-of.ts";
 import { atZoneSerial } from "./rows.ts";
-import { logRow, type NamesMove, type WriteEffect, type WrittenBy } from "./write-effect.ts";
+import { logRow, type SignedNamesSwitch, type WriteEffect, type WrittenBy } from "./write-effect.ts";
 
 /** A signed zone as it is before a write. */
 export type SignedReads = {
-  readonly names: Names;
+  readonly names: StoredSignedNames;
   readonly everyName: () => Iterable<SignedName>;
   readonly setsAt: (owner: string) => readonly RRset[];
   /** The owner and type of every set. */
-  readonly everyType: () => Iterable<Pick<RRset, "owner" | "type">>;
+  readonly everySetKey: () => Iterable<Pick<RRset, "owner" | "type">>;
 };
 
 export type PlannedSignatures = {
@@ -41,9 +41,9 @@ export type PlannedSignatures = {
    * Reads the zone when it is used: the caller must have a snapshot of it, or must check afterwards that it has not
    * changed.
    */
-  readonly parts: () => Iterable<SigningPart>;
+  readonly namePlans: () => Iterable<NamePlan>;
   /** Where the names are stored from now on, if that changes. */
-  readonly namesMove: NamesMove | undefined;
+  readonly signedNamesSwitch: SignedNamesSwitch | undefined;
   /** The effect with what the parts have changed. */
   readonly signed: (names: readonly NameChange[]) => WriteEffect;
 };
@@ -69,7 +69,7 @@ export type PresignedByZone = ReadonlyMap<number, PresignedNames>;
 export type SigningSettings = { readonly ttl: number; readonly dnssec: ZoneSigning | undefined };
 
 /** With the owners whose sets have changed since. */
-export type CurrentPresignedNames = PresignedNames & { readonly missed: ReadonlySet<string> };
+export type CurrentPresignedNames = PresignedNames & { readonly changedSince: ReadonlySet<string> };
 
 /** All names of a large zone must be signed first, in short steps, and then the write must be repeated with them. */
 export class PresignNeeded extends Error {
@@ -128,7 +128,7 @@ export function* planningSignatures(
   const mustPresign = (isLarge(before) || isLarge(zone)) && presigned !== "none";
   if (isWhole && mustPresign) throw new PresignNeeded(before, effect, by);
   const stored = signingBefore ? reads.names : noNames;
-  const until = expiryAfter(soaExpiry(stored.at(apex)) ?? 0, by.now);
+  const until = expiryIfClockWasAhead(soaExpiry(stored.at(apex)) ?? 0, by.now);
   const touchedAt = touchedAfter(effect, reads.setsAt);
   const signingZone = zoneToSign(effect.zone, signingAfter, touchedAt(apex).sets, by);
   if (!isWhole) {
@@ -141,12 +141,12 @@ export function* planningSignatures(
   const namesByOwner = new Map(names.map((name) => [name.owner, name]));
   const plan = yield* planningAllNames({
     ...signingZone,
-    touched: yield* typesAfter(effect, reads.everyType()),
+    touched: yield* typesAfter(effect, reads.everySetKey()),
     setsAt: touchedAt,
     names: { ...stored, at: (owner) => namesByOwner.get(owner) },
     allNames: names,
   });
-  return withPlan(signingBefore ? effect : { ...effect, namesMove: { to: "new" } }, by, until, plan);
+  return withPlan(signingBefore ? effect : { ...effect, signedNamesSwitch: { to: "new" } }, by, until, plan);
 }
 
 /** The zone is no longer signed. The names of a large zone are deleted later. */
@@ -156,11 +156,11 @@ function* planningUnsigned(
   reads: SignedReads,
   by: WrittenBy,
 ): Steps<PlannedSignatures> {
-  const isLater = isLarge(before) && before.namesAt !== undefined;
+  const isLater = isLarge(before) && before.signedNamesNumber !== undefined;
   const names = isLater ? [] : yield* mapInSteps(reads.everyName(), (name) => name);
-  const namesMove = { to: undefined, leaves: isLater ? before.namesAt : undefined };
-  const removal = { size: names.length, parts: () => names.map(withoutName) };
-  return withPlan({ ...effect, namesMove }, by, undefined, removal, !isLater);
+  const signedNamesSwitch = { to: undefined, leaves: isLater ? before.signedNamesNumber : undefined };
+  const removal = { size: names.length, namePlans: () => names.map(withoutName) };
+  return withPlan({ ...effect, signedNamesSwitch }, by, undefined, removal, !isLater);
 }
 
 /** All names were presigned, apart from those that have changed since. */
@@ -172,7 +172,7 @@ function* planningPresigned(
   presigned: CurrentPresignedNames,
 ): Steps<PlannedSignatures> {
   const { zone, changes } = effect;
-  const owners = new Set([apex, ...presigned.missed, ...differing(changes, presigned.changes)]);
+  const owners = new Set([apex, ...presigned.changedSince, ...differing(changes, presigned.changes)]);
   if (zone.settings.dnssec === undefined || !isSignedWith(presigned, zone) || owners.size > mostMissed)
     throw new PresignNeeded(before, effect, by);
   const touchedAt = touchedAfter(effect, reads.setsAt);
@@ -180,9 +180,9 @@ function* planningPresigned(
   const signingZone = zoneToSign(zone, zone.settings.dnssec, touched.get(apex)?.sets ?? [], by);
   const part = yield* planningSigning(inputFor({ ...signingZone, names: reads.names }, touched));
   if (part === "needs-all-names") throw new PresignNeeded(before, effect, by);
-  const until = expiryAfter(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
-  const namesMove: NamesMove = { to: presigned.number, leaves: before.namesAt };
-  return withPlan({ ...effect, namesMove }, by, until, part, false);
+  const until = expiryIfClockWasAhead(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
+  const signedNamesSwitch: SignedNamesSwitch = { to: presigned.number, leaves: before.signedNamesNumber };
+  return withPlan({ ...effect, signedNamesSwitch }, by, until, part, false);
 }
 
 export const isSignedWith = ({ settings }: PresignedNames, { settings: { ttl, dnssec } }: Zone): boolean =>
@@ -250,11 +250,11 @@ export function* planningAllNames(signingZone: SigningInput): Steps<SigningPlan>
 /** The types of every name after the write. */
 export function* typesAfter(
   { changes }: WriteEffect,
-  everyType: Iterable<Pick<RRset, "owner" | "type">>,
+  everySetKey: Iterable<Pick<RRset, "owner" | "type">>,
 ): Steps<Map<string, number[]>> {
   const byOwner = Map.groupBy(changes, ({ owner }) => owner);
   const types = new Map<string, number[]>([apex, ...byOwner.keys()].map((owner) => [owner, []]));
-  for (const { owner, type } of everyType) {
+  for (const { owner, type } of everySetKey) {
     yield;
     if (byOwner.get(owner)?.some((change) => change.type === type)) continue;
     const others = types.get(owner);
@@ -265,9 +265,9 @@ export function* typesAfter(
   return types;
 }
 
-export const noNames: Names = { at: () => undefined, before: () => undefined, after: () => undefined };
+export const noNames: StoredSignedNames = { at: () => undefined, before: () => undefined, after: () => undefined };
 
-const withoutName = (before: SignedName): SigningPart => ({ toSign: [], change: () => ({ before, after: undefined }) });
+const withoutName = (before: SignedName): NamePlan => ({ toSign: [], change: () => ({ before, after: undefined }) });
 
 const typesIn = (sets: readonly RRset[]): readonly number[] =>
   sets.filter(({ records }) => records.length > 0).map(({ type }) => typeCode(type));
@@ -276,19 +276,19 @@ function withPlan(
   effect: WriteEffect,
   by: WrittenBy,
   until: number | undefined,
-  plan: Pick<SigningPlan, "size" | "parts">,
+  plan: Pick<SigningPlan, "size" | "namePlans">,
   isListed = true,
 ): PlannedSignatures {
-  const parts = plan.size > mostSignatures ? undefined : [...plan.parts()];
+  const namePlans = plan.size > mostSignatures ? undefined : [...plan.namePlans()];
   return {
-    count: parts?.reduce((sum, { toSign }) => sum + toSign.length, 0) ?? plan.size,
+    count: namePlans?.reduce((sum, { toSign }) => sum + toSign.length, 0) ?? plan.size,
     at: { now: by.now, until },
-    parts: () => parts ?? plan.parts(),
-    namesMove: effect.namesMove,
-    signed: (names) => {
-      const sets = isListed && names.length <= mostListed ? generatedChanges(names) : null;
+    namePlans: () => namePlans ?? plan.namePlans(),
+    signedNamesSwitch: effect.signedNamesSwitch,
+    signed: (signedNameChanges) => {
+      const sets = isListed && signedNameChanges.length <= mostListed ? generatedChanges(signedNameChanges) : null;
       const row = logRow(effect.zone, effect.zone.serial, by, { kind: "signatures", sets });
-      return { ...effect, names, log: [...effect.log, row] };
+      return { ...effect, signedNameChanges, log: [...effect.log, row] };
     },
   };
 }

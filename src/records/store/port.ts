@@ -95,11 +95,11 @@ export type RecordStore = StoreParts & {
   /** The end of the log. */
   readonly logEnd: () => Promise<LogPlace>;
   /** The rows after a place, oldest first; or what is needed to continue here, if the place is not in this log. */
-  readonly logFrom: (place: LogPlace, limit: number) => Promise<readonly LinkedRow[] | OtherHistory>;
+  readonly logFrom: (place: LogPlace, limit: number) => Promise<readonly LinkedRow[] | DivergedLog>;
   /** Another value after a standby took over; empty if that cannot happen. */
   readonly timeline: () => Promise<string>;
   /** What the log has lost while a reader was stopped; undefined if nothing. */
-  readonly lostSince: (left: LeftPlace) => Promise<OtherHistory | undefined>;
+  readonly lostSince: (left: LeftPlace) => Promise<DivergedLog | undefined>;
   /** The changes of an account, newest first, among the latest rows of its log. */
   readonly latestChanges: (account: number, query: LatestQuery) => Promise<LatestChanges>;
   /** The position of the last change in the log; 0 if it is empty. */
@@ -277,7 +277,7 @@ export type RunningAction = { id?: number };
 
 type WrittenBy = { readonly actor: string; readonly now: Instant };
 type WrittenOnce = WrittenBy & { readonly idempotencyKey?: IdempotencyKey };
-export type NewAction = WrittenOnce & { readonly command: string };
+export type NewAction = WrittenOnce & { readonly actionName: string };
 
 /** The same key with the same fingerprint is the same request, repeated within a day. Keys are separate per actor. */
 export type IdempotencyKey = { readonly key: string; readonly fingerprint: string };
@@ -288,7 +288,7 @@ export type DecideAction<T> = (view: WriteView) => ActionDecision<T> | Steps<Act
 
 /** Without a command neither an action nor the key is stored; `remember` stores the key anyway. */
 export type ActionDecision<T> = Decision & {
-  readonly command?: string;
+  readonly actionName?: string;
   readonly remember?: boolean;
   /** Deletes the zone and its sets; needs `owners: "to-remove"`. The log lists only the sets that `decide` saw. */
   readonly remove?: boolean;
@@ -372,9 +372,9 @@ export type LoggedWrite = {
 };
 
 /** The end of the log was lost after a reader had read it: a lagging standby took over, or a backup was restored. */
-export type OtherHistory = {
+export type DivergedLog = {
   /** Which of these places this log has too. */
-  readonly shared: (places: readonly LogPlace[]) => Promise<ReadonlySet<number>>;
+  readonly placesStillInLog: (places: readonly LogPlace[]) => Promise<ReadonlySet<number>>;
   /** Later rows get positions after this one. */
   readonly skipTo: (position: number) => Promise<void>;
 };

@@ -1,4 +1,4 @@
-import type { NameChange, Names, SigningPart, SigningPlan } from "../../core/dnssec/plan-signing.ts";
+import type { NameChange, NamePlan, SigningPlan, StoredSignedNames } from "../../core/dnssec/plan-signing.ts";
 import { planningSigning } from "../../core/dnssec/plan-signing.ts";
 import { soaExpiry } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
@@ -7,7 +7,7 @@ import { finish } from "../../core/steps.ts";
 import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { Zone, ZoneSigning } from "../model.ts";
-import { type EncryptedKey, expiryAfter, type Signer, type SigningTime } from "../signing/signer.ts";
+import { type EncryptedKey, expiryIfClockWasAhead, type Signer, type SigningTime } from "../signing/signer.ts";
 import { presignedGone } from "./leftovers.ts";
 import {
   allChanged,
@@ -23,7 +23,7 @@ import {
   zoneToSign,
 } from "./plan-signatures.ts";
 import type { RecordStore } from "./port.ts";
-import { signPartsNow, signPartsOffThread } from "./sign-parts.ts";
+import { signNamesNow, signNamesOffThread } from "./sign-names.ts";
 
 /**
  * What presigning needs from a store. Every call is one short read or transaction. `number` is the one under which
@@ -34,9 +34,9 @@ export type PresignStore = Pick<RecordStore, "lastChange" | "setKeysAfter" | "en
   /**
    * The owners in the first `limit` changes of a zone after a position, and the position of the last of these changes.
    */
-  readonly missed: (zone: Zone, position: number, limit: number) => Promise<Missed>;
+  readonly changedSince: (zone: Zone, position: number, limit: number) => Promise<Missed>;
   /** The names at these owners and above them, and their neighbours in the chain. */
-  readonly namesNear: (zone: Zone, owners: readonly string[]) => Promise<Names>;
+  readonly namesNear: (zone: Zone, owners: readonly string[]) => Promise<StoredSignedNames>;
   readonly newNumber: () => Promise<number>;
   /** False if the number is not reserved any more, because nothing was written for long. */
   readonly putNames: (number: number, names: readonly NameChange[]) => Promise<boolean>;
@@ -122,8 +122,8 @@ async function loadKeys({ store, signer }: PresignTools, need: PresignNeeded): P
 }
 
 async function timeOf({ store }: PresignTools, { zone, by }: PresignNeeded): Promise<SigningTime> {
-  const signedApex = zone.namesAt === undefined ? undefined : (await store.namesNear(zone, [apex])).at(apex);
-  return { now: by.now, until: expiryAfter(soaExpiry(signedApex) ?? 0, by.now) };
+  const signedApex = zone.signedNamesNumber === undefined ? undefined : (await store.namesNear(zone, [apex])).at(apex);
+  return { now: by.now, until: expiryIfClockWasAhead(soaExpiry(signedApex) ?? 0, by.now) };
 }
 
 async function signAll(tools: PresignTools, need: PresignNeeded): Promise<PresignedNames> {
@@ -137,7 +137,7 @@ async function signAll(tools: PresignTools, need: PresignNeeded): Promise<Presig
   const next = () => schedule.next(zone.account);
   try {
     const parts = { at, count: plan.size, groups: partsInGroups(plan, load) };
-    for await (const names of signPartsOffThread(signer, zone.name, parts, { next, isUrgent: false })) {
+    for await (const names of signNamesOffThread(signer, zone.name, parts, { next, isUrgent: false })) {
       signal.throwIfAborted();
       if (!(await store.putNames(number, names))) throw new StoreBusy(presignedGone);
     }
@@ -185,19 +185,19 @@ async function everyPlace({ store, schedule, signal }: PresignTools, zone: Zone)
 }
 
 async function* partsInGroups(
-  { owners, partAt }: SigningPlan,
+  { owners, planAt }: SigningPlan,
   load: (owners: readonly string[]) => Promise<void>,
-): AsyncGenerator<readonly SigningPart[], void> {
+): AsyncGenerator<readonly NamePlan[], void> {
   let some: string[] = [];
   for (const owner of owners()) {
     some.push(owner);
     if (some.length < perRead) continue;
     await load(some);
-    yield some.map(partAt);
+    yield some.map(planAt);
     some = [];
   }
   await load(some);
-  yield some.map(partAt);
+  yield some.map(planAt);
 }
 
 /** Signs again what has changed since. Undefined if a change concerns names that it does not list. */
@@ -208,10 +208,10 @@ async function catchUp(
 ): Promise<PresignedNames | undefined> {
   const { store, signer, schedule, signal } = tools;
   const { zone, effect, by } = need;
-  const own = { ...effect.zone, namesAt: presigned.number };
+  const own = { ...effect.zone, signedNamesNumber: presigned.number };
   for (let { position } = presigned; ; ) {
     signal.throwIfAborted();
-    const missed = await store.missed(zone, position, perStep);
+    const missed = await store.changedSince(zone, position, perStep);
     if (missed.isAll && missed.owners.size <= fewMissed) return { ...presigned, position };
     const owners = [...new Set([apex, ...missed.owners])];
     const { load, setsAt } = createWindow(tools, need);
@@ -223,8 +223,8 @@ async function catchUp(
     const signingZone = zoneToSign(effect.zone, signingIn(need), touched.get(apex)?.sets ?? [], by);
     const plan = finish(planningSigning(inputFor({ ...signingZone, names }, touched)));
     if (plan === "needs-all-names") return undefined;
-    const at = { now: by.now, until: expiryAfter(soaExpiry(names.at(apex)) ?? 0, by.now) };
-    if (!(await store.putNames(presigned.number, signPartsNow(signer, zone.name, { parts: plan.parts, at }))))
+    const at = { now: by.now, until: expiryIfClockWasAhead(soaExpiry(names.at(apex)) ?? 0, by.now) };
+    if (!(await store.putNames(presigned.number, signNamesNow(signer, zone.name, { namePlans: plan.namePlans, at }))))
       throw new StoreBusy(presignedGone);
     position = missed.position;
   }

@@ -30,7 +30,7 @@ export class RecordQuota {
   }
 
   /** `before`: how many records the zone has. */
-  expect({ account, name, recordCount }: Pick<Zone, "account" | "name" | "recordCount">, before: number): void {
+  assertWithin({ account, name, recordCount }: Pick<Zone, "account" | "name" | "recordCount">, before: number): void {
     if (recordCount <= before) return;
     if (recordCount > this.#limits.zone) throw new TooManyRecords(textOf(`the zone ${name}`, this.#limits.zone));
     const [total, added] = [this.#totals.get(account), recordCount - before];

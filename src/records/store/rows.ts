@@ -36,7 +36,7 @@ export function zoneFromRow(row: ZoneRow): Zone {
     created,
     modified,
     recordCount: row.record_count,
-    namesAt: row.names_at ?? undefined,
+    signedNamesNumber: row.names_at ?? undefined,
   };
 }
 
@@ -67,12 +67,12 @@ function marksOf({ labels, locked }: Marks): Marks | undefined {
 }
 
 /** The sets written for one owner, in the form in which they will be read: sorted by type. */
-export function asAllRead(sets: readonly RRset[]): readonly RRset[] {
-  const read = sets.filter((set) => set.records.length > 0).map(asRead);
+export function allReadBack(sets: readonly RRset[]): readonly RRset[] {
+  const read = sets.filter((set) => set.records.length > 0).map(asReadBack);
   return read.length > 1 ? read.sort((a, b) => (a.type < b.type ? -1 : 1)) : read;
 }
 
-function asRead({ owner, type, ttl, records, ...marks }: RRset): RRset {
+function asReadBack({ owner, type, ttl, records, ...marks }: RRset): RRset {
   return { owner, type, ttl, records, ...marksOf(marks) };
 }
 
@@ -160,7 +160,7 @@ export function ownersIn(changes: readonly string[]): ReadonlySet<string> {
   return owners;
 }
 
-export type KeyRow = {
+export type TransferKeyRow = {
   readonly name: string;
   readonly algorithm: string;
   readonly secret: string;
@@ -171,7 +171,7 @@ export type KeyRow = {
   readonly revoked: number | null;
 };
 
-export const keyFromRow = (row: KeyRow): TransferKey => ({
+export const keyFromRow = (row: TransferKeyRow): TransferKey => ({
   name: row.name,
   algorithm: row.algorithm as TransferKey["algorithm"],
   secret: row.secret,

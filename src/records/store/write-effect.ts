@@ -27,9 +27,9 @@ export type WriteEffect = {
   readonly changes: readonly Change[];
   readonly newSettings: boolean;
   /** What changes in the signed part of the zone. */
-  readonly names?: readonly NameChange[];
+  readonly signedNameChanges?: readonly NameChange[];
   /** Where the signed names are stored from now on, if that changes. */
-  readonly namesMove?: NamesMove;
+  readonly signedNamesSwitch?: SignedNamesSwitch;
   /** New private keys. */
   readonly keys?: readonly EncryptedKey[];
   /** The store assigns the positions. */
@@ -40,7 +40,7 @@ export type WriteEffect = {
  * `to`: a number under which names are presigned (`presign.ts`), a new number for the names of this write, or
  * undefined if the zone is not signed any more. `leaves`: a number under which names are stored that are deleted later.
  */
-export type NamesMove = { readonly to: number | "new" | undefined; readonly leaves?: number | undefined };
+export type SignedNamesSwitch = { readonly to: number | "new" | undefined; readonly leaves?: number | undefined };
 
 /**
  * The effect of changing sets and settings to what is wanted; undefined if nothing differs and nothing is to be

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import { repeat } from "../../process/duties.ts";
+import { runPeriodically } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
 import { keyOf, placeIn, type Row, storeTables, type WritableTables } from "./tables/table.ts";
 
@@ -67,7 +67,7 @@ export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): ()
       await tables.close();
     }
   };
-  return repeat(round, everyHour, (error) =>
+  return runPeriodically(round, everyHour, (error) =>
     log.warn({ err: error }, "old changes could not be dropped; trying again in an hour"),
   );
 }

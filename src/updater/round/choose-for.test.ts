@@ -14,7 +14,7 @@ const record: ManagedRecord = {
   source: "a",
   kindLabel: "source",
   policy: { devices: ["internet"], family: "ipv4" },
-  others: ["b", "c"].map((source) => ({ source, kindLabel: "source", devices: ["internet"] })),
+  furtherSources: ["b", "c"].map((source) => ({ source, kindLabel: "source", devices: ["internet"] })),
   spec: { zone: "example.org", name: "home", family: "ipv4" },
 };
 

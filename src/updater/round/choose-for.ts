@@ -17,11 +17,15 @@ type Readings = ReadonlyMap<string, SourceReading>;
 /** `kindLabel`: what messages call the source. */
 export const notReadYet = (kindLabel: string) => `the ${kindLabel} has not answered yet`;
 
-/** The address for a name, from the latest reading of each of its sources. `published`: what was chosen before. */
-export function chooseFor(record: ManagedRecord, readings: Readings, published: readonly string[]): RecordChoice {
+/** The address for a name, from the latest reading of each of its sources. `previousAddresses`: chosen before. */
+export function chooseFor(
+  record: ManagedRecord,
+  readings: Readings,
+  previousAddresses: readonly string[],
+): RecordChoice {
   const sources = sourcesOf(record);
   const { devices: _, ...rest } = record.policy;
-  const policy = { ...rest, published };
+  const policy = { ...rest, previousAddresses };
   if (record.agree !== undefined) return chooseAgreed(sources, record.agree, policy, readings);
   const unread = sources.findIndex(({ source }) => !readings.has(source));
   const read = unread < 0 ? sources : sources.slice(0, unread);

@@ -23,7 +23,7 @@ export type ManagedRecord = {
   /** What messages call the source. */
   readonly kindLabel: string;
   /** Other sources, if it has several: in order of preference after the first. */
-  readonly others?: readonly RecordSource[] | undefined;
+  readonly furtherSources?: readonly RecordSource[] | undefined;
   /** How many of its sources must report the same address; without it, the first that has one is used. */
   readonly agree?: number | undefined;
   readonly target: string;
@@ -41,10 +41,12 @@ export type ManagedRecord = {
 /** A source, and its devices in order of preference. */
 export type RecordSource = { readonly source: string; readonly kindLabel: string; readonly devices: readonly string[] };
 
-export const sourcesOf = ({ source, kindLabel, policy, others = [] }: ManagedRecord): readonly RecordSource[] => [
-  { source, kindLabel, devices: policy.devices },
-  ...others,
-];
+export const sourcesOf = ({
+  source,
+  kindLabel,
+  policy,
+  furtherSources = [],
+}: ManagedRecord): readonly RecordSource[] => [{ source, kindLabel, devices: policy.devices }, ...furtherSources];
 
 export const isFrom = (record: ManagedRecord, source: string): boolean =>
   sourcesOf(record).some((from) => from.source === source);
@@ -67,7 +69,7 @@ function managedRecordOf(
     ...other,
     kindLabel: kindLabelOf(config.sources.get(other.source)),
   });
-  const others = wanted.others?.map(sourceOf);
+  const furtherSources = wanted.others?.map(sourceOf);
   const type = recordTypeOf(family);
   const policy: OrderedPolicy = {
     devices,
@@ -85,11 +87,18 @@ function managedRecordOf(
     family,
     source,
     kindLabel: kindLabelOf(config.sources.get(source)),
-    others,
+    furtherSources,
     agree,
     target,
     policy,
-    choiceKey: JSON.stringify([source, others, agree, policy, host?.bytes.join("."), rules.compare === "record"]),
+    choiceKey: JSON.stringify([
+      source,
+      furtherSources,
+      agree,
+      policy,
+      host?.bytes.join("."),
+      rules.compare === "record",
+    ]),
     rules,
     ...(removeOnStop && { removeOnStop }),
     ...(paused && { paused }),

@@ -42,7 +42,7 @@ describe("what a process remembers of a name", () => {
   it("includes when its record was last seen to be correct", () => {
     const memory = new NameMemory();
     expect(memory.verifiedAt("a")).toBeUndefined();
-    memory.requestCheck("a");
+    memory.requestVerify("a");
     expect([memory.isCheckRequested("a"), memory.isCheckRequested("b")]).toEqual([true, false]);
     memory.verified("a", start);
     expect([memory.verifiedAt("a"), memory.isCheckRequested("a")]).toEqual([start, false]);

@@ -47,7 +47,7 @@ export class NameMemory {
   }
 
   /** Somebody wants the record to be read, and corrected if it differs; holds until it is correct. */
-  requestCheck(key: string): void {
+  requestVerify(key: string): void {
     this.#requested.add(key);
   }
 

@@ -69,7 +69,7 @@ function planRecord(record: ManagedRecord, recordChoice: RecordChoice, facts: Ro
     paused: record.paused === true,
     // In doubt, the content of the record is unknown, so even the stored address must be written.
     stored: storedEntry?.inDoubt ? undefined : storedEntry?.address,
-    otherTtl: record.spec.ttl !== undefined && record.spec.ttl !== storedEntry?.ttl,
+    ttlChanged: record.spec.ttl !== undefined && record.spec.ttl !== storedEntry?.ttl,
     notBefore: facts.notBefore(record),
     ...(reading?.kind === "report" && { isMaster: isMaster(record, reading) }),
     steadySince: memory.steadySince(key),

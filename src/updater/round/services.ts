@@ -20,7 +20,7 @@ export type ConfiguredServices = {
   readonly targetOf: (record: ManagedRecord) => RecordTarget;
   readonly serviceOf: (record: ManagedRecord) => string;
   /** What a record holds, unless its service sent a Retry-After. */
-  readonly published: (record: ManagedRecord, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
+  readonly readRecord: (record: ManagedRecord, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
   readonly close: () => void;
 };
 
@@ -65,7 +65,7 @@ export async function openServices(
     schedule,
     targetOf,
     serviceOf: ({ target }) => serviceOfTarget(config.targets, target),
-    async published(record, signal) {
+    async readRecord(record, signal) {
       const wait = schedule.waitForReading(record.target);
       if (wait !== undefined && now() < wait.until) return waitFault(wait);
       return targetOf(record).current(record.spec, signal);

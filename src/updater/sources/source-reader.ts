@@ -93,7 +93,7 @@ export class SourceReader {
     this.#latest = reading;
     if (reading.kind === "unavailable") backOffs.failed(this.#name, now(), undefined, every);
     else if (every === undefined) backOffs.succeeded(this.#name);
-    else backOffs.rest(this.#name, now(), every);
+    else backOffs.pauseFor(this.#name, now(), every);
   }
 
   #pushed(reading: SourceReading, onNews: () => void): void {

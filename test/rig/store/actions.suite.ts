@@ -44,7 +44,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       ...overrides,
     });
     const put = (value: string, overrides: Partial<ActionRequest> = {}, how: Parameters<typeof actOn>[3] = {}) => {
-      const decision = { wanted: [aSet("www", "A", value)], command: "put", result: value };
+      const decision = { wanted: [aSet("www", "A", value)], actionName: "put", result: value };
       return actOn(store, request(overrides), () => decision, how);
     };
     const all = { now: at, page: 1, perPage: 100 };
@@ -95,16 +95,21 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
 
     it("keeps the actions of a zone that was created and deleted", async () => {
       const made = await createZoneActionIn(store, newZone("two.example"), {
-        command: "make",
+        actionName: "make",
         actor: "tester",
         now: at,
       });
       expect(made).toMatchObject({ result: { name: "two.example" }, action: { command: "make" } });
       expect(
-        await createZoneActionIn(store, newZone("two.example"), { command: "make", actor: "tester", now: at }),
+        await createZoneActionIn(store, newZone("two.example"), { actionName: "make", actor: "tester", now: at }),
       ).toBe("name-taken");
       const drop = request({ at: { name: "two.example" }, owners: "all" });
-      const dropped = await actOn(store, drop, () => ({ wanted: undefined, remove: true, command: "drop", result: 0 }));
+      const dropped = await actOn(store, drop, () => ({
+        wanted: undefined,
+        remove: true,
+        actionName: "drop",
+        result: 0,
+      }));
       expect(dropped).toMatchObject({ serial: 2026111501 });
       expect(await store.zoneBy(account, { name: "two.example" })).toBeUndefined();
       expect(await actOn(store, drop, () => ({ wanted: undefined, result: 0 }))).toBe("no-zone");
@@ -127,14 +132,18 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
     it("lists actions by zone, names or ids, in any order, in pages, and only for their account", async () => {
       await makeZone("two.example");
       for (const [i, zoneName] of ["one.example", "two.example", "one.example"].entries()) {
-        const decision = { wanted: undefined, command: `c${3 - i}`, result: 0 };
+        const decision = { wanted: undefined, actionName: `c${3 - i}`, result: 0 };
         await actOn(store, request({ at: { name: zoneName }, now: at + i }), () => decision);
       }
       const { items } = await store.actions(account, all);
       const id = items[1]?.id ?? 0;
       expect(await commands({ zone: zone.number })).toEqual(["c3", "c1"]);
       expect(await commands({ within: ["two.example"] })).toEqual(["c2"]);
-      await actOn(store, request({ actor: "somebody else" }), () => ({ wanted: undefined, command: "c9", result: 0 }));
+      await actOn(store, request({ actor: "somebody else" }), () => ({
+        wanted: undefined,
+        actionName: "c9",
+        result: 0,
+      }));
       expect(await commands({ actor: "somebody else" })).toEqual(["c9"]);
       expect(await commands({ actor: "tester" })).toEqual(["c3", "c2", "c1"]);
       expect(await commands({ ids: [id, 999] })).toEqual(["c2"]);
@@ -185,7 +194,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
         const add = () =>
           actOn(store, request({ idempotencyKey }), ({ sets }) => ({
             wanted: [aSet("www", "A", "192.0.2.1"), ...sets.map((set) => ({ ...set, type: "TXT" as const }))],
-            command: "add",
+            actionName: "add",
             result: { sets: sets.length },
           }));
         const [one, two] = await Promise.all([add(), add()]);
@@ -253,7 +262,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       it("creates a zone once", async () => {
         const make = () =>
           createZoneActionIn(store, newZone("two.example"), {
-            command: "make",
+            actionName: "make",
             actor: "tester",
             now: at,
             idempotencyKey,
@@ -271,7 +280,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
         aSet("a", "A", "192.0.2.1"),
       ];
       beforeEach(() =>
-        actOn(store, request({ owners: () => ["a", "b"] }), () => ({ wanted: sets, command: "put", result: 0 })),
+        actOn(store, request({ owners: () => ["a", "b"] }), () => ({ wanted: sets, actionName: "put", result: 0 })),
       );
 
       it.each([

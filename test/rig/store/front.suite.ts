@@ -161,7 +161,7 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       const put = (zone: Zone, value: string, running?: RunningAction) => {
         const request = { account, at: { number: zone.number }, owners: () => ["www"], actor: "a", now: 10 };
         const wanted = withIds(writtenSets("one.example", `www 60 A ${value}`), value);
-        return actOn(store, request, () => ({ wanted, command: "put", result: value }), running && { running });
+        return actOn(store, request, () => ({ wanted, actionName: "put", result: value }), running && { running });
       };
       const statuses = async () => {
         const { items } = await store.actions(account, {
@@ -199,8 +199,8 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
         await put(zone, "192.0.2.1");
         const repeated = await put(zone, "192.0.2.1");
         expect(await statuses()).toEqual(["running", "success"]);
-        const { id, isRepeat } = (typeof repeated === "string" ? undefined : repeated.action) ?? { id: 0 };
-        expect(isRepeat).toBe(true);
+        const { id, changedNothing } = (typeof repeated === "string" ? undefined : repeated.action) ?? { id: 0 };
+        expect(changedNothing).toBe(true);
         await put(zone, "192.0.2.2", { id });
         expect(await statuses()).toEqual(["running", "running"]);
       });

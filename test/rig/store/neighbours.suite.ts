@@ -49,7 +49,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
 
     it("are refused as an action too, which does not use up its idempotency key", async () => {
       await create(theirs, "alpha.test");
-      const act = { command: "create_zone", actor: "a", now: 5, idempotencyKey: { key: "k", fingerprint: "f" } };
+      const act = { actionName: "create_zone", actor: "a", now: 5, idempotencyKey: { key: "k", fingerprint: "f" } };
       expect(await createZoneActionIn(store, zone(ours, "www.alpha.test"), act)).toBe("inside-foreign-zone");
       expect(await store.zoneHolding("www.alpha.test")).toMatchObject({ name: "alpha.test" });
       expect(await createZoneActionIn(store, zone(ours, "beta.test"), act)).toMatchObject({

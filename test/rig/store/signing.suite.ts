@@ -126,7 +126,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
         }),
       );
       if (plan === "needs-all-names") throw new Error("not whole");
-      return [...plan.parts()].flatMap(
+      return [...plan.namePlans()].flatMap(
         ({ toSign, change }) => change(signer.signNow(name, toSign, { now, until: undefined }))?.after ?? [],
       );
     };

@@ -89,7 +89,7 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
       actOn(store, { ...request(zone), at: { name: zone.name }, owners: "to-remove" }, ({ sets }) => ({
         wanted: undefined,
         remove: !sets.some(({ locked }) => locked),
-        command: "delete_zone",
+        actionName: "delete_zone",
         result: sets.length,
       }));
     const everyName = () => store.signedNames(zone, undefined, 2 * size);

@@ -214,7 +214,7 @@ describe("after the database has lost changes", () => {
 
     // As a nameserver does that has sent out the change.
     const history = await shared.logFrom(lost, 0);
-    if (!("shared" in history)) throw new Error("the log still has the lost change");
+    if (!("placesStillInLog" in history)) throw new Error("the log still has the lost change");
     await history.skipTo(lost.position);
     await pool.add(shared, "192.0.2.3");
     await received(3);

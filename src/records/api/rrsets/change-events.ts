@@ -180,7 +180,7 @@ class LossWatch {
     // In this order: a loss between the two reads is noticed now, and once more at the next check.
     const end = await this.#store.logEnd();
     const rowsOrHistory = place && (await this.#store.logFrom(place, 0));
-    if (rowsOrHistory !== undefined && "shared" in rowsOrHistory)
+    if (rowsOrHistory !== undefined && "placesStillInLog" in rowsOrHistory)
       this.#losses = { count: this.#losses.count + 1, end: end.position };
     // Otherwise it is newer already.
     if (this.#place === place) this.#place = end;

@@ -1,4 +1,4 @@
-import { leftOutTypes } from "../../../core/dnssec/generated-types.ts";
+import { typesMadeBySigning } from "../../../core/dnssec/generated-types.ts";
 import { apex } from "../../../core/names/name.ts";
 import { publishedFaults } from "../../../core/provider-rules.ts";
 import { type RecordType, typeName } from "../../../core/rdata/table.ts";
@@ -16,7 +16,7 @@ export function publishedEditFaults(zone: Zone, before: readonly RRset[], wanted
   if (published === undefined) return [];
   const changes = diffSets(before, wanted);
   const providersOwn = changes.filter(({ owner, type }) => owner === apex && (type === "NS" || type === "SOA"));
-  const generated = changes.filter(({ type, after }) => after !== null && leftOutTypes.includes(type));
+  const generated = changes.filter(({ type, after }) => after !== null && typesMadeBySigning.includes(type));
   return [
     ...generated.map(({ owner, type }) => generatedTypeFault(setKey(owner, type), published, type)),
     ...providersOwn.map(({ type }) => providersOwnFault(zone, published, type)),

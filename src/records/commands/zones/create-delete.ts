@@ -21,7 +21,7 @@ import type { ActionRule, CreateActionRule, CreateRule, NewAction, WriteView } f
 import { withValues } from "../edit/set.ts";
 import { readSetKey, readValues } from "../edit/values.ts";
 import type { Done, IdempotencyOption, SetDraft } from "../requests.ts";
-import { noChange, writtenBy } from "../write.ts";
+import { authorOf, noChange } from "../write.ts";
 
 type New = {
   readonly actor: Pick<Actor, "label" | "token" | "session">;
@@ -65,11 +65,11 @@ export function deleteZoneRule(command: DeleteZone): ActionRule<Done | NotDone> 
   const permittedView = permissionsAt(() => now);
   return {
     kind: "action",
-    request: { ...writtenBy(actor, now), at, owners: "to-remove", ...(idempotencyKey && { idempotencyKey }) },
+    request: { ...authorOf(actor, now), at, owners: "to-remove", ...(idempotencyKey && { idempotencyKey }) },
     decide: (view) => {
       const obstacle = removalObstacle(permittedView, actor, view);
       if (obstacle) return noChange(obstacle);
-      return { ...noChange({ kind: "done" }), remove: true, ...(isAction && { command: "delete_zone" }) };
+      return { ...noChange({ kind: "done" }), remove: true, ...(isAction && { actionName: "delete_zone" }) };
     },
   };
 }

@@ -20,7 +20,7 @@ import {
 } from "../../queries/permitted-view.ts";
 import { zoneFaults } from "../edit/check-write.ts";
 import type { IdempotencyOption, Written } from "../requests.ts";
-import { outcomeWithZone, runLongCommand, writeObstacle, writtenBefore } from "../write.ts";
+import { earlierWritten, outcomeWithZone, runLongCommand, writeObstacle } from "../write.ts";
 import { type ImportManner, importFileRule } from "./import-file.ts";
 
 type FileToImport = { readonly text: string; readonly otherServers: boolean };
@@ -43,7 +43,7 @@ export function zoneFileOperations(
   ) => {
     const zone = await permittedView.openZone(actor, key);
     if (zone === undefined)
-      return "zone" in key ? missing("zone") : await writtenBefore(store, actor, key, idempotency ?? {}, now());
+      return "zone" in key ? missing("zone") : await earlierWritten(store, actor, key, idempotency ?? {}, now());
     const obstacle = writeObstacle(permittedView, actor, zone);
     if (obstacle) return obstacle;
     const isV1 = manner.kind === "v1";

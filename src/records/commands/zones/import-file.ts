@@ -19,7 +19,7 @@ import type { ActionDecision, ActionRule, WriteView } from "../../store/port.ts"
 import { publishedEditFaults } from "../edit/check-published.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
 import type { Done, IdempotencyOption } from "../requests.ts";
-import { noChange, writeObstacle, writtenBy } from "../write.ts";
+import { authorOf, noChange, writeObstacle } from "../write.ts";
 import { importedSets, setsLocked } from "./create-delete.ts";
 
 /**
@@ -55,7 +55,7 @@ export function importFileRule(command: ImportFile): ActionRule<Done | NotDone> 
     manner.kind === "v1" ? [keptSets, findingV1Faults] : ([importedSets, findingRrsetsFaults] as const);
   return {
     kind: "action",
-    request: { ...writtenBy(actor, now), at, owners: "all", ...(idempotencyKey && { idempotencyKey }) },
+    request: { ...authorOf(actor, now), at, owners: "all", ...(idempotencyKey && { idempotencyKey }) },
     *decide(view): Steps<ActionDecision<Done | NotDone>> {
       const obstacle = writeObstacle(permissions, actor, view.zone);
       if (obstacle) return noChange(obstacle);
@@ -64,7 +64,7 @@ export function importFileRule(command: ImportFile): ActionRule<Done | NotDone> 
       const faults = yield* findingFaults(view, wanted, command);
       if (faults.length > 0) return noChange(refused(faults));
       const settings = { ...view.zone.settings, ttl: file.ttl ?? view.zone.settings.ttl };
-      return { wanted, settings, ...(action && { command: action }), result: { kind: "done" } };
+      return { wanted, settings, ...(action && { actionName: action }), result: { kind: "done" } };
     },
   };
 }

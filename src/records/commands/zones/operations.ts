@@ -39,7 +39,7 @@ import {
 import { zoneStatuses } from "../../queries/status.ts";
 import type { Page, RecordStore, ZoneQuery } from "../../store/port.ts";
 import type { Done, IdempotencyOption, NewZoneDraft, ServerDraft, Written } from "../requests.ts";
-import { keyTaken, outcomeWithZone, writtenIn } from "../write.ts";
+import { keyTaken, outcomeWithZone, toWritten } from "../write.ts";
 import {
   createZoneActionRule,
   createZoneRule,
@@ -157,7 +157,7 @@ class ZoneWrites {
     const reserved = await this.#reservedFor(actor.account, name.value);
     const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
     const zone = { ...identity, created, ...content };
-    const action = idempotency && { command: "create_zone", actor: actor.label, now: created, ...idempotency };
+    const action = idempotency && { actionName: "create_zone", actor: actor.label, now: created, ...idempotency };
     const command = { actor, zone, parts: zone.sets.length };
     const made = action
       ? await store.run({ kind: "create-zone-action", ...command, action }, createZoneActionRule)
@@ -175,7 +175,7 @@ class ZoneWrites {
     const at = await this.#permittedView.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
     const by = { actor, at, isAction: idempotency !== undefined, now: now(), ...idempotency };
-    return writtenIn<Done>(await store.run({ kind: "delete-zone", ...by }, deleteZoneRule));
+    return toWritten<Done>(await store.run({ kind: "delete-zone", ...by }, deleteZoneRule));
   };
 
   readonly labelZone = async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {

@@ -16,7 +16,7 @@ import {
 import type { ActionRule } from "../../store/port.ts";
 import { signedStaysPrimary } from "../edit/check-write.ts";
 import type { Done, IdempotencyOption, Written } from "../requests.ts";
-import { noChange, runLongCommand, writeObstacle, writtenBy } from "../write.ts";
+import { authorOf, noChange, runLongCommand, writeObstacle } from "../write.ts";
 
 /** `faults`: what is wrong with new servers, whatever the zone is. */
 export type SettingsEdit =
@@ -76,11 +76,11 @@ export function editSettingsRule({
   const permissions = permissionsAt(() => now);
   return {
     kind: "action",
-    request: { ...writtenBy(actor, now), at, owners: () => [], ...(idempotencyKey && { idempotencyKey }) },
+    request: { ...authorOf(actor, now), at, owners: () => [], ...(idempotencyKey && { idempotencyKey }) },
     decide: ({ zone }) => {
       const settings = writeObstacle(permissions, actor, zone) ?? publishable(zone, editedSettings(zone, edit, now));
       if ("kind" in settings) return noChange(settings);
-      return { ...noChange({ kind: "done" }), settings, ...(action && { command: action }) };
+      return { ...noChange({ kind: "done" }), settings, ...(action && { actionName: action }) };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { leftOutTypes } from "../../../core/dnssec/generated-types.ts";
+import { typesMadeBySigning } from "../../../core/dnssec/generated-types.ts";
 import { beginGoingInsecure, beginRoll, cancelGoingInsecure, type Stage } from "../../../core/dnssec/lifecycle.ts";
 import type { ParentFault } from "../../../core/dnssec/parent-view.ts";
 import type { DenialKind } from "../../../core/dnssec/plan-signing.ts";
@@ -8,7 +8,7 @@ import { apex } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Done, IdempotencyOption } from "../../commands/requests.ts";
-import { noChange, writeObstacle, writtenBy } from "../../commands/write.ts";
+import { authorOf, noChange, writeObstacle } from "../../commands/write.ts";
 import type { MultiSignerKey, SigningKey, ZoneKey, ZoneSigning } from "../../model.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/permitted-view.ts";
 import type { ActionRule, WriteView } from "../../store/port.ts";
@@ -78,7 +78,7 @@ export function changeSigningRule(command: ChangeSigning): ActionRule<Done | Not
   return {
     kind: "action",
     request: {
-      ...writtenBy(actor, now),
+      ...authorOf(actor, now),
       at,
       owners: owners === "all" ? owners : () => [apex],
       ...(idempotencyKey && { idempotencyKey }),
@@ -91,7 +91,7 @@ export function changeSigningRule(command: ChangeSigning): ActionRule<Done | Not
       if (!edited.ok) return noChange(refused(edited.faults));
       const { dnssec, keys = [], wanted } = edited.value;
       const settings = dnssec === undefined ? plain : { ...plain, dnssec };
-      return { wanted, settings, keys, ...(action && { command: action }), result: { kind: "done" } };
+      return { wanted, settings, keys, ...(action && { actionName: action }), result: { kind: "done" } };
     },
   };
 }
@@ -158,7 +158,7 @@ function signFirst(
   if (settings.mode !== "primary")
     return fail(notNow(`the records of ${name} come from another server`, "sign the zone there"));
   const hasServers = sets.some(({ owner, type }) => owner === apex && type === "NS");
-  const kept = withFittingExpire(sets.filter(({ type }) => !leftOutTypes.includes(type)));
+  const kept = withFittingExpire(sets.filter(({ type }) => !typesMadeBySigning.includes(type)));
   const merged = mergeMultiSignerKeys(name, dnssec, multiSignerKeys, now);
   if (!merged.ok) return merged;
   return ok({

@@ -3,7 +3,7 @@ import type { ParentView } from "../../../core/dnssec/parent-view.ts";
 import { beginsAfter, type SignedName, soaExpiry } from "../../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../../core/instant.ts";
 import type { AskParent } from "../../../lib/dns/delegation.ts";
-import { type EndWork, repeat } from "../../../process/duties.ts";
+import { type EndWork, runPeriodically } from "../../../process/duties.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
@@ -35,7 +35,7 @@ const remindEvery = 24 * 60 * minute;
 
 /** Renews signatures before they expire, and moves each zone from stage to stage. Only the leading node does this. */
 export function keepSigned(options: KeepSignedOptions): EndWork {
-  return repeat(createSigningRound(options), options.every ?? minute, (error) =>
+  return runPeriodically(createSigningRound(options), options.every ?? minute, (error) =>
     options.log.error({ err: error }, "signed zones could not be maintained; trying again"),
   );
 }

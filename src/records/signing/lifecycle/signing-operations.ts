@@ -1,6 +1,6 @@
 import { longNameFault, longNames } from "../../../core/dnssec/check-signed-zone.ts";
 import { type Algorithm, algorithms } from "../../../core/dnssec/codes.ts";
-import { leftOutTypes } from "../../../core/dnssec/generated-types.ts";
+import { typesMadeBySigning } from "../../../core/dnssec/generated-types.ts";
 import { beginSigning } from "../../../core/dnssec/lifecycle.ts";
 import type { DenialKind } from "../../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../core/instant.ts";
@@ -8,10 +8,10 @@ import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import { checkKeyFile } from "../../check-key-file.ts";
 import type { IdempotencyOption, Written } from "../../commands/requests.ts";
 import {
+  earlierWritten,
   outcomeWithZone,
   runLongCommand,
   writeObstacle,
-  writtenBefore,
   type ZoneOutcome,
 } from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/create-delete.ts";
@@ -36,7 +36,7 @@ export type SigningChoice = {
 };
 
 /** `owners` as in the command. */
-type Wanted = SigningEdit & { readonly owners?: ChangeSigning["owners"] };
+type EditWithOwners = SigningEdit & { readonly owners?: ChangeSigning["owners"] };
 
 /** Its type is not the class: the service spreads it. */
 export const signingOperations = (
@@ -64,12 +64,12 @@ class SigningOperations {
   /** A zone without NS records gets those of this service. */
   readonly signZone = (actor: Actor, at: ZoneKey, choice: SigningChoice, idempotency: IdempotencyOption = {}) => {
     const { store, now } = this.#options;
-    const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
+    const editFor = async (zone: Zone): Promise<Result<EditWithOwners>> => {
       const long = await longNameIn(store, zone, choice.denial);
       if (long !== undefined) return fail(long);
       return await this.#withSigner(async (signer) => ({
         kind: "sign",
-        ...firstKey(choice, signer, now(), await longestInCaches(store, zone, now())),
+        ...firstSigning(choice, signer, now(), await longestInCaches(store, zone, now())),
         servers: nameserverSet(this.#options, now()),
         owners: await ownersToSign(store, zone),
       }));
@@ -97,7 +97,7 @@ class SigningOperations {
 
   /** Changes between NSEC and NSEC3. */
   readonly changeDenial = (actor: Actor, at: ZoneKey, denial: DenialKind, idempotency: IdempotencyOption = {}) => {
-    const editFor = async (zone: Zone): Promise<Result<Wanted>> => {
+    const editFor = async (zone: Zone): Promise<Result<EditWithOwners>> => {
       const long = await longNameIn(this.#options.store, zone, denial);
       return long === undefined ? ok({ kind: "denial", denial }) : fail(long);
     };
@@ -120,13 +120,13 @@ class SigningOperations {
     actor: Actor,
     at: ZoneKey,
     action: string,
-    editFor: (zone: Zone) => Promise<Result<Wanted>>,
+    editFor: (zone: Zone) => Promise<Result<EditWithOwners>>,
     idempotency: IdempotencyOption,
   ): Promise<ZoneOutcome> {
     const permitted = this.#permitted;
     const { store, now } = this.#options;
     const zone = await permitted.openZone(actor, at);
-    if (zone === undefined) return missingOr(await writtenBefore(store, actor, at, idempotency, now()));
+    if (zone === undefined) return missingOr(await earlierWritten(store, actor, at, idempotency, now()));
     const obstacle = writeObstacle(permitted, actor, zone);
     if (obstacle) return obstacle;
     const wanted = await editFor(zone);
@@ -147,7 +147,7 @@ class SigningOperations {
     return this.#change(actor, at, action, async () => ok(edit), idempotency);
   }
 
-  async #withSigner(edit: (signer: Signer) => Promise<Wanted>): Promise<Result<Wanted>> {
+  async #withSigner(edit: (signer: Signer) => Promise<EditWithOwners>): Promise<Result<EditWithOwners>> {
     const { store, signer } = this.#options;
     if (signer === undefined) return fail(noSigner);
     await checkKeyFile(store, signer);
@@ -166,12 +166,12 @@ async function longNameIn(store: RecordStore, zone: Zone, denial: DenialKind): P
 }
 
 async function ownersToSign(store: RecordStore, zone: Zone): Promise<ChangeSigning["owners"]> {
-  const { total } = await store.setPage(zone, { types: leftOutTypes, page: 1, perPage: 1 });
+  const { total } = await store.setPage(zone, { types: typesMadeBySigning, page: 1, perPage: 1 });
   return total > 0 ? "all" : "apex";
 }
 
 /** `zoneTtl`: for how many seconds caches may have unsigned records. */
-function firstKey(choice: SigningChoice, signer: Signer, now: Instant, zoneTtl: number) {
+function firstSigning(choice: SigningChoice, signer: Signer, now: Instant, zoneTtl: number) {
   const { algorithm, denial, key: imported, multiSignerKeys = [] } = choice;
   const { key, encrypted } = imported
     ? importKey(imported, signer, now)

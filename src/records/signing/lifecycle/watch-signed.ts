@@ -1,6 +1,6 @@
 import type { ParentFault } from "../../../core/dnssec/parent-view.ts";
 import type { Instant } from "../../../core/instant.ts";
-import { repeat } from "../../../process/duties.ts";
+import { runPeriodically } from "../../../process/duties.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
@@ -47,7 +47,7 @@ const mostExpiring = 200;
 
 /** Reads this state every minute. */
 export const watchSigned = (options: SignedWatchOptions): (() => Promise<void>) =>
-  repeat(
+  runPeriodically(
     () => checkSigned(options),
     minute,
     (error) => options.log.warn({ err: error }, "the state of signed zones could not be read"),

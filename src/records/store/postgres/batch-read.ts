@@ -170,7 +170,7 @@ function ownersToRead(
   for (const need of needs) {
     const zone = zoneOf(need.at);
     if (zone === undefined || zone.account !== need.account) continue;
-    const ownersSoFar = owners.get(zone.number) ?? new Set(presigned.get(zone.number)?.missed);
+    const ownersSoFar = owners.get(zone.number) ?? new Set(presigned.get(zone.number)?.changedSince);
     const isWhole = need.owners === "all" || (need.owners === "to-remove" && !isLarge(zone));
     const its = isWhole ? "all" : ownersOf(need, zone, places);
     if (!alone && (its === "all" ? isLarge(zone) : its.size > mostOwners)) continue;

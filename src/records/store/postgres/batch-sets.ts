@@ -51,7 +51,7 @@ export class BatchSets {
     return all;
   }
 
-  everyType({ number }: Zone): readonly { readonly owner: string; readonly type: RecordType }[] {
+  everySetKey({ number }: Zone): readonly { readonly owner: string; readonly type: RecordType }[] {
     return [...this.#ownersIn(number).values()].flatMap((types) =>
       [...types.values()].map(({ owner, type }) => ({ owner, type: type as RecordType })),
     );

@@ -330,9 +330,9 @@ function moveStatements(count: number, link: number): readonly Statement[] {
   });
 }
 
-const zoneRow = ({ recordCount, settings, namesAt, ...zone }: BatchOutcome["zones"][number]) => ({
+const zoneRow = ({ recordCount, settings, signedNamesNumber, ...zone }: BatchOutcome["zones"][number]) => ({
   ...zone,
-  names_at: namesAt ?? null,
+  names_at: signedNamesNumber ?? null,
   settings: JSON.stringify(settings),
   record_count: recordCount,
 });

@@ -8,7 +8,7 @@ import { finish, type Steps } from "../../../core/steps.ts";
 import { type Action, isLarge, type LoggedRow, type NewZone, type Zone, type ZoneKey } from "../../model.ts";
 import type { EncryptedKey, Signer } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
-import { isRepeat, keysKept, untilPublished } from "../kept-actions.ts";
+import { changedNothing, keysKept, untilPublished } from "../kept-actions.ts";
 import {
   type CurrentPresignedNames,
   concernsSigning,
@@ -18,7 +18,7 @@ import {
   type SignedReads,
 } from "../plan-signatures.ts";
 import { AccessEnded, type Command, type NotCreated, type WriteRequest, type WriteView } from "../port.ts";
-import { inGroups, signPartsNow, signPartsOffThread } from "../sign-parts.ts";
+import { inGroups, signNamesNow, signNamesOffThread } from "../sign-names.ts";
 import {
   effectOf,
   effectWith,
@@ -230,7 +230,7 @@ export class PostgresBatch {
     if (effect === undefined) return;
     if (signatures === undefined) yield* this.#apply(effect);
     else if (signatures.count > mostSignatures) this.#unsigned.push({ ...signatures, zone });
-    else if (this.#signer) yield* this.#apply(signatures.signed(signPartsNow(this.#signer, zone.name, signatures)));
+    else if (this.#signer) yield* this.#apply(signatures.signed(signNamesNow(this.#signer, zone.name, signatures)));
   }
 
   /** For a write with many signatures, which is alone in its batch. */
@@ -239,8 +239,8 @@ export class PostgresBatch {
     for (const { zone, ...signatures } of this.#unsigned) {
       const names: NameChange[] = [];
       const way = { next: nextTurn, isUrgent: true };
-      const parts = { ...signatures, groups: inGroups(signatures.parts()) };
-      for await (const some of signer ? signPartsOffThread(signer, zone.name, parts, way) : []) names.push(...some);
+      const parts = { ...signatures, groups: inGroups(signatures.namePlans()) };
+      for await (const some of signer ? signNamesOffThread(signer, zone.name, parts, way) : []) names.push(...some);
       finish(this.#apply(signatures.signed(names)));
     }
   }
@@ -301,7 +301,7 @@ export class PostgresBatch {
     const until = isPublishing ? { running_until: untilPublished, publishes: of.serial } : undefined;
     this.#actions.push({ ...action, account, actor, ...until });
     if (of.settings.published === undefined) return action;
-    return isPublishing ? { ...action, status: "running" } : { ...action, ...isRepeat };
+    return isPublishing ? { ...action, status: "running" } : { ...action, ...changedNothing };
   }
 
   keep(key: KeptKey): void {
@@ -345,7 +345,7 @@ export class PostgresBatch {
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
     const presigned = this.#loaded.presigned.get(zone.number);
     const planned = yield* planningSignatures(zone, effect, this.#signingReads(zone), by, { renew, presigned });
-    if (planned.namesMove?.to === "new" && this.#freshZones.length === 0) throw new ReadWholeZone();
+    if (planned.signedNamesSwitch?.to === "new" && this.#freshZones.length === 0) throw new ReadWholeZone();
     if (planned.count > mostSignatures && !this.#alone) throw new RunAlone();
     const missing = signer.notLoaded(effect.zone.settings.dnssec?.keys ?? []);
     if (missing.length > 0)
@@ -365,9 +365,9 @@ export class PostgresBatch {
         this.#mustBeRead(zone, owner);
         return this.#sets.at(zone, owner);
       },
-      everyType: () => {
+      everySetKey: () => {
         this.#mustBeWhole(zone);
-        return this.#sets.everyType(zone);
+        return this.#sets.everySetKey(zone);
       },
     };
   }

@@ -75,7 +75,7 @@ async function replaceBeside(large: Zone, contentAfter: (sets: Content) => Conte
   const rule: ActionRule<number> = {
     kind: "action",
     request: { ...emptied(large), at: { name: large.name } },
-    decide: ({ sets }) => ({ wanted: contentAfter(sets), command: "import_zonefile", result: sets.length }),
+    decide: ({ sets }) => ({ wanted: contentAfter(sets), actionName: "import_zonefile", result: sets.length }),
   };
   const replaced = store
     .run({ kind: "test", parts }, () => rule)

@@ -1,6 +1,6 @@
 import type { Postgres } from "../../../lib/postgres/open.ts";
 import type { LeftPlace, LinkedRow, LogPlace } from "../../model.ts";
-import type { OtherHistory, RecordStore } from "../port.ts";
+import type { DivergedLog, RecordStore } from "../port.ts";
 import { type ChangeRow, changeFromRow } from "../rows.ts";
 
 /** Links are random numbers below this one, so that no two histories have the same. */
@@ -26,8 +26,8 @@ export function createLogReads({
   read,
   transact,
 }: Pick<Postgres, "read" | "transact">): Pick<RecordStore, "logEnd" | "logFrom" | "timeline" | "lostSince"> {
-  const otherHistory: OtherHistory = {
-    shared: async (places) => {
+  const otherHistory: DivergedLog = {
+    placesStillInLog: async (places) => {
       const text = `SELECT ${linkColumns} FROM changes WHERE position = ANY($1)`;
       const { rows } = await read({ name: "log places", text, values: [places.map(({ position }) => position)] });
       const linkAt = new Map((rows as LinkRow[]).map((row) => [row.position, placeOf(row).link]));
@@ -67,7 +67,7 @@ export function createLogReads({
     lostSince: async (left: LeftPlace) => {
       const oldest = (await read({ name: "log begin", text: "SELECT min(position) AS position FROM changes" })).rows;
       const isDropped = ((oldest[0] as { readonly position: number | null }).position ?? 0) > left.position;
-      if (!isDropped && "shared" in (await logFrom(left, 0))) return otherHistory;
+      if (!isDropped && "placesStillInLog" in (await logFrom(left, 0))) return otherHistory;
       // Without the row, or after it, only the timeline shows that rows may be lost.
       const isSame = (!isDropped && left.isLast) || left.timeline === (await timeline());
       return isSame ? undefined : otherHistory;

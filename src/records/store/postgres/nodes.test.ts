@@ -155,7 +155,7 @@ describe("two stores on one database", () => {
         createZoneActionIn(
           store,
           { ...draft, account, id: `id ${i}` },
-          { command: "make", actor: "a", now: 1, idempotencyKey },
+          { actionName: "make", actor: "a", now: 1, idempotencyKey },
         ),
       ),
     );

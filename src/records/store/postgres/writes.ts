@@ -22,7 +22,7 @@ import type { Write } from "./queue.ts";
 
 type By = Pick<NewAction, "actor" | "now" | "idempotencyKey">;
 type Kept = By & {
-  readonly command: string | undefined;
+  readonly actionName: string | undefined;
   readonly running?: RunningAction | undefined;
   /** Whether the write has changed the zone. */
   readonly isChanged: boolean;
@@ -129,16 +129,16 @@ function* runAction<T>(
   if (earlierAnswer !== undefined) return earlierAnswer;
   const view = yield* viewIn(batch, request, options);
   if (view === undefined) return "no-zone";
-  const { command, remember, remove, result, wanted, ...decision } = yield* inSteps(decide(view));
+  const { actionName, remember, remove, result, wanted, ...decision } = yield* inSteps(decide(view));
   const planned = remove ? undefined : yield* replace(batch, view, { ...decision, sets: wanted }, request, options);
   if (planned) yield* planned.apply();
   const after = planned?.zone ?? batch.remove(view, request);
-  return command === undefined && !remember
+  return actionName === undefined && !remember
     ? { result, action: undefined, serial: after.serial }
     : keepAction(
         batch,
         after,
-        { ...request, command, running, isChanged: planned !== undefined && after !== view.zone },
+        { ...request, actionName: actionName, running, isChanged: planned !== undefined && after !== view.zone },
         result,
       );
 }
@@ -155,7 +155,7 @@ function* viewIn(
 /** Plans a write; throws if it adds too many records. */
 function* replace(batch: PostgresBatch, view: WriteView, wanted: Wanted, by: WrittenBy, { recordQuota }: RunOptions) {
   const planned = yield* batch.replace(view, wanted, by);
-  recordQuota?.expect(planned.zone, view.zone.recordCount);
+  recordQuota?.assertWithin(planned.zone, view.zone.recordCount);
   return planned;
 }
 
@@ -166,7 +166,7 @@ function* create(
   { recordQuota }: RunOptions,
 ): Steps<Zone | NotCreated> {
   const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
-  recordQuota?.expect({ ...zone, recordCount }, 0);
+  recordQuota?.assertWithin({ ...zone, recordCount }, 0);
   return yield* batch.create(zone, actor);
 }
 
@@ -187,11 +187,11 @@ function earlierAction<T>(
 function keepAction<T>(
   batch: PostgresBatch,
   zone: Zone,
-  { actor, now, idempotencyKey, command, running, isChanged }: Kept,
+  { actor, now, idempotencyKey, actionName, running, isChanged }: Kept,
   result: T,
 ): ActionResult<T> {
   const action =
-    command === undefined ? undefined : batch.addAction(zone, command, { actor, now, isChanged }, running?.id);
+    actionName === undefined ? undefined : batch.addAction(zone, actionName, { actor, now, isChanged }, running?.id);
   const actionResult = { result, action, serial: zone.serial };
   if (idempotencyKey !== undefined)
     batch.keep({ actor, ...idempotencyKey, at: now, outcome: JSON.stringify(actionResult) });

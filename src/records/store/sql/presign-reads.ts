@@ -5,12 +5,12 @@ import { type ChangeRow, ownersIn, type SetRow, setFromRow } from "../rows.ts";
 export const createSqlPresignReads = ({
   dialect: { anyOf },
   read,
-}: Pick<Sql, "dialect" | "read">): Pick<PresignStore, "setsOf" | "missed"> => ({
+}: Pick<Sql, "dialect" | "read">): Pick<PresignStore, "setsOf" | "changedSince"> => ({
   setsOf: async (zone, owners) => {
     const rows = sql`SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ${zone.number} AND ${anyOf(sql`owner`, owners)}`;
     return (await read<SetRow>(rows)).map((row) => setFromRow(row, zone));
   },
-  missed: async (zone, position, limit) => {
+  changedSince: async (zone, position, limit) => {
     const rows = await read<Pick<ChangeRow, "position" | "change">>(
       sql`SELECT position, change FROM changes WHERE zone = ${zone.number} AND position > ${position} ORDER BY position LIMIT ${limit}`,
     );

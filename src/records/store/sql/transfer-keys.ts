@@ -2,7 +2,7 @@ import { apex } from "../../../core/names/name.ts";
 import { soaIn } from "../../../core/records/soa-timers.ts";
 import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
 import type { SecondaryNote, SecondaryState, Zone } from "../../model.ts";
-import { type KeyRow, keyFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
+import { keyFromRow, type SetRow, setFromRow, type TransferKeyRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import type { TransferStore, ZoneNumber } from "../transfer-keys.ts";
 
 /** What the store keeps for other nameservers. */
@@ -11,7 +11,7 @@ export function createSqlTransferKeys({ dialect: { anyOf, asJson }, read, write 
     LEFT JOIN accounts ON accounts.id = transfer_keys.account`;
   return {
     addTransferKey: async ({ name, algorithm, secret, account = null, scope, created }) => {
-      const [key] = await write<KeyRow>(
+      const [key] = await write<TransferKeyRow>(
         sql`INSERT INTO transfer_keys (name, algorithm, secret, account, scope, created)
             VALUES (${name}, ${algorithm}, ${secret}, ${account}, ${JSON.stringify(scope)}, ${created})
             ON CONFLICT DO NOTHING
@@ -21,10 +21,10 @@ export function createSqlTransferKeys({ dialect: { anyOf, asJson }, read, write 
     },
     transferKey: async (name) => {
       const good = sql`${keys} WHERE transfer_keys.revoked IS NULL AND transfer_keys.name = ${name}`;
-      const [row] = await read<KeyRow>(good);
+      const [row] = await read<TransferKeyRow>(good);
       return row && keyFromRow(row);
     },
-    transferKeys: async () => (await read<KeyRow>(sql`${keys} ORDER BY transfer_keys.number`)).map(keyFromRow),
+    transferKeys: async () => (await read<TransferKeyRow>(sql`${keys} ORDER BY transfer_keys.number`)).map(keyFromRow),
     revokeTransferKey: async (name, now) => {
       // The secret of a revoked key is no longer needed, so it is not kept.
       const revoked = sql`UPDATE transfer_keys SET revoked = ${now}, secret = '' WHERE name = ${name} AND revoked IS NULL`;

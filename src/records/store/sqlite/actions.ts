@@ -3,7 +3,7 @@ import type { Instant } from "../../../core/instant.ts";
 import type { Action, Zone } from "../../model.ts";
 import {
   actionsKept,
-  isRepeat,
+  changedNothing,
   keysKept,
   purgedAtOnce,
   purgeEvery,
@@ -42,9 +42,9 @@ export function prepareActions(database: DatabaseSync) {
      * Stores the action, if there is one, and the answer under its key. If the write changed a zone that is published
      * at a provider, the action is running until the provider has the change.
      */
-    keep: <T>(zone: Zone, command: string | undefined, by: By, result: T, isChanged: boolean): ActionResult<T> => {
+    keep: <T>(zone: Zone, actionName: string | undefined, by: By, result: T, isChanged: boolean): ActionResult<T> => {
       const { actor, now, idempotencyKey } = by;
-      const action = command === undefined ? undefined : add(zone, command, by, isChanged);
+      const action = actionName === undefined ? undefined : add(zone, actionName, by, isChanged);
       const actionResult = { result, action, serial: zone.serial };
       if (idempotencyKey !== undefined) {
         purgeKeys(now);
@@ -88,7 +88,7 @@ function prepareAdd(database: DatabaseSync, purge: (now: Instant) => void) {
       const { id } = row as { readonly id: number };
       return { id, zone: number, zoneName: name, command, at: now, status: "running" };
     }
-    const of = { zone: number, zoneName: name, command, at: now, ...(zone.settings.published && isRepeat) };
+    const of = { zone: number, zoneName: name, command, at: now, ...(zone.settings.published && changedNothing) };
     const ended = running?.id && (end.get(running.id) as { readonly finished: number } | undefined);
     if (running?.id && ended) return { id: running.id, ...of, ...ended };
     const { lastInsertRowid } = insert.run(account, number, name, command, now, actor);

@@ -13,7 +13,7 @@ import type {
 } from "../port.ts";
 import type { RecordQuota } from "../record-limits.ts";
 import { effectWith, type WrittenBy } from "../write-effect.ts";
-import { type PlannableWrite, planSmall, type SmallWriteLimits } from "./large-writes.ts";
+import { type PlannableWrite, type SmallWriteLimits, writePlannedIfSmall } from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
 
 /** Sets that a direct write may leave at the names it touches. */
@@ -33,7 +33,7 @@ export function writeSmall<T>(
   limits: SmallWriteLimits | undefined,
 ): { readonly result: T } | undefined {
   connection.expectAccess(write.command);
-  return direct?.(connection) ?? planSmall(connection, write, limits);
+  return direct?.(connection) ?? writePlannedIfSmall(connection, write, limits);
 }
 
 /** Undefined: no limits. */
@@ -74,11 +74,11 @@ function actDirectly<T>(
   const view = directView(connection, zone, request);
   const decided = view && decide(view);
   if (view === undefined || decided === undefined || isSteps(decided) || decided.remove) return undefined;
-  const { command, remember, result } = decided;
+  const { actionName, remember, result } = decided;
   const after = applyDirectly(connection, recordQuota, request, view, decided);
   if (after === undefined) return undefined;
-  if (command !== undefined || remember)
-    return { result: connection.actions.keep(after, command, request, result, after !== view.zone) };
+  if (actionName !== undefined || remember)
+    return { result: connection.actions.keep(after, actionName, request, result, after !== view.zone) };
   return { result: { result, action: undefined, serial: after.serial } };
 }
 
@@ -103,7 +103,7 @@ function applyDirectly(
   if (effect === undefined) return zone;
   const isSigned = zone.settings.dnssec !== undefined;
   if (isSigned && !connection.commitSigner.canSign(effect)) return undefined;
-  recordQuota?.expect(effect.zone, zone.recordCount);
+  recordQuota?.assertWithin(effect.zone, zone.recordCount);
   connection.writer.apply(isSigned ? { ...effect, log: [] } : effect, sets);
   if (isSigned) connection.commitSigner.add(zone, effect, by);
   return effect.zone;

@@ -3,7 +3,8 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { createStoreCounters } from "../counters.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
-import { LargeWrites, type PlannedWrite, type Planning, planSmall, smallWriteLimits } from "./large-writes.ts";
+import { LargeWrites } from "./large-writes.ts";
+import { type PlannedWrite, type Planning, smallWriteLimits, writePlannedIfSmall } from "./planned-write.ts";
 import { migrations } from "./schema.ts";
 import { WriteConnection } from "./write-connection.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
@@ -76,7 +77,7 @@ it("a pause delays large writes only, and ends when the store is closed", async 
     store.commit(account, { command, planning: planning(9_999) }).catch((error: Error) => error.message),
   );
   const small = { command, planning: planning(9) };
-  expect(await queue.commit(() => planSmall(main, small, smallWriteLimits))).toEqual({ result: "done" });
+  expect(await queue.commit(() => writePlannedIfSmall(main, small, smallWriteLimits))).toEqual({ result: "done" });
   store.close();
   expect(await Promise.all(large)).toEqual(["the store is closed", "the store is closed"]);
 });

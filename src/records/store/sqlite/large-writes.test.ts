@@ -142,7 +142,7 @@ it("a large write is done once if it is requested twice with the same key, for d
   const act = (number: number, value: string) =>
     actOn(store, { account, at: { number }, owners: "all", actor: "tester", now: at, idempotencyKey }, () => ({
       wanted: many(value),
-      command: "import",
+      actionName: "import",
       result: value,
     }));
   const answers = await Promise.all([act(1, "x"), act(2, "y")]);

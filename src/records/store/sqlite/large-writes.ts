@@ -1,65 +1,25 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
+import type { Steps } from "../../../core/steps.ts";
 import { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import type { LoggedRow } from "../../model.ts";
-import {
-  mostSignatures,
-  type PresignedByZone,
-  type PresignedForWrite,
-  type PresignedNames,
-  PresignNeeded,
-} from "../plan-signatures.ts";
+import type { PresignedNames, PresignNeeded } from "../plan-signatures.ts";
 import type { Command } from "../port.ts";
 import { type PresignTools, runPresigned } from "../presign.ts";
-import type { SigningPace } from "../sign-parts.ts";
-import type { WriteEffect } from "../write-effect.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
+import {
+  type Plan,
+  type PlannableWrite,
+  type PlannedWrite,
+  smallWriteLimits,
+  writePlannedIfSmall,
+} from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
 import type { WriteQueue } from "./write-queue.ts";
-
-/** What a write does to one zone. */
-export type PlannedWrite = Pick<WriteEffect, "changes"> & {
-  readonly log: readonly Pick<LoggedRow, "change">[];
-  /** Whether the zone is still as it was when the write was planned. */
-  readonly isCurrent: (connection: WriteConnection) => boolean;
-  /** What has to be signed first. `log` is known only then. */
-  readonly signing?: WriteSigning;
-  readonly apply: (connection: WriteConnection) => void;
-  /** Like `apply`, in steps and with the rows prepared beforehand. */
-  readonly applying: (connection: WriteConnection, rows: ManyRows) => Steps<void>;
-};
-
-export type WriteSigning = {
-  readonly count: number;
-  /** Blocks. */
-  readonly now: () => void;
-  /** In other threads. */
-  readonly offThread: (way: SigningPace) => Promise<void>;
-};
 
 type ReadyWrite = { readonly write: PlannedWrite; readonly rows: ManyRows };
 
 type ReadyPlan<T> = { readonly plan: Plan<T>; readonly writes: readonly ReadyWrite[] };
-
-export type Plan<T> = {
-  readonly writes: readonly PlannedWrite[];
-  /** Whether everything else that the plan depends on is still as it was. */
-  readonly isCurrent?: (connection: WriteConnection) => boolean;
-  /** Called after the writes, in the same transaction. */
-  readonly finish: (connection: WriteConnection) => T;
-};
-
-/** It must be pure: it is called again if the transaction is repeated. */
-export type Planning<T> = (connection: WriteConnection, presigned?: PresignedForWrite) => Steps<Plan<T>>;
-
-/** `command`: the same write as plain data. `presigned`: what was signed for it. */
-export type PlannableWrite<T> = {
-  readonly planning: Planning<T>;
-  readonly command: Command;
-  readonly presigned?: PresignedByZone | undefined;
-};
 
 export type LargeWritesOptions = {
   readonly queue: WriteQueue;
@@ -75,19 +35,6 @@ export type LargeWritesOptions = {
   ) => Promise<PresignedNames>;
 };
 
-/** A write is large if it takes more steps to plan, or has more changes or signatures. */
-export type SmallWriteLimits = { readonly steps: number; readonly changes: number; readonly signatures: number };
-
-export const smallWriteLimits: SmallWriteLimits = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
-/**
- * For the thread that writes, and commands of nobody: duties, such as renewing signatures, which come one at a time.
- */
-const dutyWriteLimits: SmallWriteLimits = { ...smallWriteLimits, signatures: 500 };
-/**
- * A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so
- * few are slow, the machine is the cause.
- */
-const slowPlanning = { after: 5, steps: 200 };
 /** If the zone changes during this many attempts, the write is planned again while other writes wait. */
 const tries = 3;
 /**
@@ -176,7 +123,7 @@ export class LargeWrites {
     const main = this.#main;
     const work = () => {
       main.expectAccess(write.command);
-      return planSmall(main, write, smallWriteLimits);
+      return writePlannedIfSmall(main, write, smallWriteLimits);
     };
     return this.#queue.commit(work, undefined, account);
   }
@@ -223,7 +170,7 @@ export class LargeWrites {
   ) {
     const plan = await this.#schedule.run(account, planning(connection, presigned));
     const next = () => this.#schedule.next(account);
-    for (const { signing } of plan.writes) await signing?.offThread({ next, isUrgent });
+    for (const { signatures } of plan.writes) await signatures?.signOffThread({ next, isUrgent });
     return plan;
   }
 
@@ -269,44 +216,6 @@ const tooLong = (pause: number) =>
     retryAfter: Math.ceil(pause / 1_000),
     isLogged: true,
   });
-
-/** In the thread that writes. Other writes wait there, so each caller's are limited as in the main thread. */
-export const limitsInThread = ({ actor }: Command) => (actor === undefined ? dutyWriteLimits : smallWriteLimits);
-
-/** Undefined if the write exceeds the limits. Call it inside a transaction. */
-export function planSmall<T>(
-  connection: WriteConnection,
-  { planning, presigned }: PlannableWrite<T>,
-  limits: SmallWriteLimits | undefined,
-): { readonly result: T } | undefined {
-  const plan = limits
-    ? planWithin(limits.steps, () => planning(connection, presigned))
-    : finish(planning(connection, "none"));
-  if (plan === undefined) return undefined;
-  const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
-  const signatures = plan.writes.reduce((sum, { signing }) => sum + (signing?.count ?? 0), 0);
-  if (limits && (changes > limits.changes || signatures > limits.signatures)) return undefined;
-  for (const write of plan.writes) {
-    write.signing?.now();
-    write.apply(connection);
-  }
-  return { result: plan.finish(connection) };
-}
-
-/** Undefined if it takes too long, or if names have to be presigned. */
-function planWithin<T>(steps: number, planning: () => Steps<Plan<T>>): Plan<T> | undefined {
-  try {
-    return finishWithin(planning(), steps, isSlow());
-  } catch (error) {
-    if (error instanceof PresignNeeded) return undefined;
-    throw error;
-  }
-}
-
-function isSlow(): (taken: number) => boolean {
-  const end = performance.now() + slowPlanning.after;
-  return (taken) => taken >= slowPlanning.steps && performance.now() > end;
-}
 
 /** In processor time: on a busy machine every write takes long, which is not the account's fault. */
 const milliseconds = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1_000;

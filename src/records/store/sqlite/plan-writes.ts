@@ -16,9 +16,9 @@ import type {
   WriteView,
 } from "../port.ts";
 import type { RecordQuota } from "../record-limits.ts";
-import { inGroups, signPartsNow, signPartsOffThread } from "../sign-parts.ts";
+import { inGroups, signNamesNow, signNamesOffThread } from "../sign-names.ts";
 import { effectWith, firstLogged, type WriteEffect, type WrittenBy } from "../write-effect.ts";
-import type { Plan, PlannedWrite, Planning } from "./large-writes.ts";
+import type { Plan, PlannedWrite, Planning } from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
 
 export type PlanOptions = {
@@ -51,7 +51,7 @@ export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAc
         {
           earlierAnswer: (connection) => connection.actions.earlierAnswer<Zone>(action),
           keep: (connection, createdZone) =>
-            connection.actions.keep(createdZone, action.command, action, createdZone, false),
+            connection.actions.keep(createdZone, action.actionName, action, createdZone, false),
         },
       );
     }
@@ -96,7 +96,7 @@ const planningAction = <T>(
     if (before !== undefined || zone?.account !== request.account)
       return { writes: [], finish: () => before ?? "no-zone" };
     const view = yield* inSteps(connection.viewInto(zone, request));
-    const { command, remember, remove, result, ...decision } = yield* inSteps(decide(view));
+    const { actionName, remember, remove, result, ...decision } = yield* inSteps(decide(view));
     const signingOptions = { ...options, presigned };
     const writes = yield* planningWrite(
       signingOptions,
@@ -113,9 +113,9 @@ const planningAction = <T>(
       isCurrent: (connection) => connection.actions.earlierAnswer(request) === undefined,
       finish: (connection) => {
         if (remove) connection.removeZone(after, zone);
-        return command === undefined && !remember
+        return actionName === undefined && !remember
           ? { result, action: undefined, serial: after.serial }
-          : connection.actions.keep(after, command, { ...request, ...(running && { running }) }, result, isChanged);
+          : connection.actions.keep(after, actionName, { ...request, ...(running && { running }) }, result, isChanged);
       },
     };
   };
@@ -130,16 +130,16 @@ function* planningEffect(
   zone: Zone,
   effect: WriteEffect,
   renew: readonly string[] | undefined,
-): Steps<Pick<PlannedWrite, "signing"> & { readonly signed: () => WriteEffect }> {
+): Steps<Pick<PlannedWrite, "signatures"> & { readonly signed: () => WriteEffect }> {
   if (!concernsSigning(zone, effect.zone)) return { signed: () => effect };
   if (signer === undefined)
     throw new Error("this store was opened without a key file, so signed zones cannot be changed");
   const presignedNames = typeof presigned === "object" ? presigned.get(zone.number) : undefined;
   const current = presignedNames && {
     ...presignedNames,
-    missed: connection.read.missed(zone, presignedNames.position, 10 * mostMissed),
+    changedSince: connection.read.changedSince(zone, presignedNames.position, 10 * mostMissed),
   };
-  const reads = connection.signedReads(presignedNames ? { ...zone, namesAt: presignedNames.number } : zone);
+  const reads = connection.signedReads(presignedNames ? { ...zone, signedNamesNumber: presignedNames.number } : zone);
   const planned = yield* planningSignatures(zone, effect, reads, by, {
     renew,
     presigned: presigned === "none" ? presigned : current,
@@ -153,15 +153,15 @@ function* planningEffect(
       if (signed === undefined) throw new Error("a write is used before it is signed");
       return signed;
     },
-    signing: {
+    signatures: {
       count: planned.count,
-      now: () => {
-        signed = planned.signed(signPartsNow(signer, zone.name, planned));
+      signNow: () => {
+        signed = planned.signed(signNamesNow(signer, zone.name, planned));
       },
-      offThread: async (way) => {
+      signOffThread: async (way) => {
         const names: NameChange[] = [];
-        const parts = { ...planned, groups: inGroups(planned.parts()) };
-        for await (const some of signPartsOffThread(signer, zone.name, parts, way)) names.push(...some);
+        const parts = { ...planned, groups: inGroups(planned.namePlans()) };
+        for await (const some of signNamesOffThread(signer, zone.name, parts, way)) names.push(...some);
         signed = planned.signed(names);
       },
     },
@@ -181,8 +181,8 @@ function* planningWrite(
   const changes = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
   const effect = effectWith(zone, changes, { settings, serial, renew }, by);
   if (effect === undefined) return [];
-  options.recordQuota?.expect(effect.zone, zone.recordCount);
-  const { signed, ...signing } = isRemoved
+  options.recordQuota?.assertWithin(effect.zone, zone.recordCount);
+  const { signed, ...planned } = isRemoved
     ? { signed: () => effect }
     : yield* planningEffect(options, connection, by, zone, { ...effect, keys }, renew);
   return [
@@ -196,7 +196,7 @@ function* planningWrite(
         const now = connection.rowCache.zone(zone.id);
         return now?.serial === zone.serial && now.modified === zone.modified;
       },
-      ...signing,
+      ...planned,
       apply: ({ writer }) => writer.apply(signed(), sets),
       applying: ({ writer }, rows) => writer.applying(signed(), rows),
     },
@@ -221,7 +221,7 @@ const planningCreate = <T>(
     if (before !== undefined) return { writes: [], finish: () => before };
     const changes = yield* diffingSets([], zone.sets);
     const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
-    recordQuota?.expect({ ...zone, recordCount }, 0);
+    recordQuota?.assertWithin({ ...zone, recordCount }, 0);
     const write: PlannedWrite = {
       changes,
       log: changes.map((change) => ({ change: firstLogged(zone, change) })),

@@ -36,7 +36,7 @@ const prepare = (database: DatabaseSync) => ({
   toRemove: database.prepare(
     "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND (owner = '@' OR instr(marks, '\"locked\":true') > 0)",
   ),
-  missed: database.prepare("SELECT change FROM changes WHERE zone = ? AND position > ? LIMIT ?"),
+  changedSince: database.prepare("SELECT change FROM changes WHERE zone = ? AND position > ? LIMIT ?"),
   lastChange: database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes"),
 });
 
@@ -86,8 +86,8 @@ export class Reads {
   }
 
   /** The owners that have changed since a position; of at most `limit` changes. */
-  missed({ number }: Zone, position: number, limit: number): ReadonlySet<string> {
-    const rows = this.#select.missed.all(number, position, limit) as Pick<ChangeRow, "change">[];
+  changedSince({ number }: Zone, position: number, limit: number): ReadonlySet<string> {
+    const rows = this.#select.changedSince.all(number, position, limit) as Pick<ChangeRow, "change">[];
     return ownersIn(rows.map(({ change }) => change));
   }
 

@@ -61,11 +61,11 @@ export class RowCache {
     return this.#records.get(id) ?? this.#read.place(id);
   }
 
-  setsAt(at: Zone, owner: string): readonly RRset[] {
-    const key = ownerKey(at, owner);
+  setsAt(zone: Zone, owner: string): readonly RRset[] {
+    const key = ownerKey(zone, owner);
     const cached = this.#owners.get(key);
-    if (cached !== undefined) return cached.map((set) => atZoneSerial(set, at));
-    const storedSets = this.#read.sets(at, { owner });
+    if (cached !== undefined) return cached.map((set) => atZoneSerial(set, zone));
+    const storedSets = this.#read.sets(zone, { owner });
     keep(this.#owners, key, storedSets);
     return storedSets;
   }
@@ -125,7 +125,7 @@ type RowReads = Pick<Reads, "zone" | "zoneBy" | "record" | "place" | "sets">;
 
 const ownerKey = (zone: Zone, owner: string): string => `${zone.number} ${owner}`;
 
-const nameKey = ({ namesAt }: Zone, owner: string): string => `${namesAt} ${owner}`;
+const nameKey = ({ signedNamesNumber }: Zone, owner: string): string => `${signedNamesNumber} ${owner}`;
 
 function keep<T>(kept: Map<string, T>, key: string, value: T): void {
   if (kept.size >= mostKept) kept.clear();

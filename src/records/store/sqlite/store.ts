@@ -19,15 +19,10 @@ import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { directWrite, writeSmall } from "./direct-write.ts";
-import { createSqliteFeed, type ForeignCommits, watchForeignCommits } from "./foreign-commits.ts";
-import {
-  LargeWrites,
-  type LargeWritesOptions,
-  type PlannableWrite,
-  type SmallWriteLimits,
-  smallWriteLimits,
-} from "./large-writes.ts";
+import { LargeWrites, type LargeWritesOptions } from "./large-writes.ts";
+import { createSqliteFeed, type OtherCommits, watchOtherCommits } from "./other-commits.ts";
 import { type PlanOptions, planningOf } from "./plan-writes.ts";
+import { type PlannableWrite, type SmallWriteLimits, smallWriteLimits } from "./planned-write.ts";
 import { migrations } from "./schema.ts";
 import { createPresignStore } from "./signed/presign-store.ts";
 import { prepareTokens } from "./tokens.ts";
@@ -63,11 +58,11 @@ export function openSqliteStore(
   limits?: RecordLimits,
 ): SqliteStore {
   const file = new StoreFile({ path, steps, signer, writerThread, limits });
-  const { main, foreign, sql, commit, signedZones, accessChanged } = file;
-  const reads = new CachedReads(main, foreign);
+  const { main, otherCommits, sql, commit, signedZones, accessChanged } = file;
+  const reads = new CachedReads(main, otherCommits);
   const lists = createSqlReads(sql, reads.zoneBy);
   const transferKeys = createSqlTransferKeys(sql);
-  const tokens = prepareTokens({ database: main.database, commit, foreign, accessChanged });
+  const tokens = prepareTokens({ database: main.database, commit, otherCommits, accessChanged });
   return {
     counters: file.counters,
     ...lists,
@@ -82,7 +77,7 @@ export function openSqliteStore(
     record: reads.record,
     sets: reads.sets,
     lastChange: async () => main.read.lastChange(),
-    // Only one process at a time uses the file, and a restore is refused meanwhile: there is only one history.
+    // A restore is refused while a process uses the file, so there is only one history.
     logEnd: async () => ({ position: main.read.lastChange(), link: "" }),
     logFrom: async ({ position }, limit) =>
       (await lists.logAfter(position, limit)).map((row) => ({ ...row, link: "" })),
@@ -115,33 +110,33 @@ export function openSqliteStore(
 class CachedReads {
   readonly #read: WriteConnection["read"];
   readonly #rowCache: WriteConnection["rowCache"];
-  readonly #foreign: ForeignCommits;
+  readonly #otherCommits: OtherCommits;
 
-  constructor({ read, rowCache }: WriteConnection, foreign: ForeignCommits) {
+  constructor({ read, rowCache }: WriteConnection, otherCommits: OtherCommits) {
     this.#read = read;
     this.#rowCache = rowCache;
-    this.#foreign = foreign;
+    this.#otherCommits = otherCommits;
   }
 
   readonly zone: RecordStore["zone"] = (account, id) => {
-    this.#foreign.check();
+    this.#otherCommits.check();
     return ifOwnedBy(account, this.#rowCache.zone(id));
   };
 
   readonly zoneBy: RecordStore["zoneBy"] = (account, key) => {
-    this.#foreign.check();
+    this.#otherCommits.check();
     return ifOwnedBy(account, this.#rowCache.zoneBy(key));
   };
 
   readonly record: RecordStore["record"] = (account, id) => {
-    this.#foreign.check();
+    this.#otherCommits.check();
     const placed = this.#rowCache.record(id);
     return placed?.zone.account === account ? placed : undefined;
   };
 
   readonly sets: RecordStore["sets"] = async (zone, query) => {
     const { owner, owners, type } = query;
-    this.#foreign.check();
+    this.#otherCommits.check();
     const at = (each: string) => this.#rowCache.setsAt(zone, each);
     const cachedSets = owners?.flatMap(at) ?? (owner === undefined ? undefined : at(owner));
     return cachedSets ? ofType(type, cachedSets) : this.#read.sets(zone, query);
@@ -162,7 +157,7 @@ type StoreFileOptions = {
 class StoreFile {
   readonly counters = createStoreCounters();
   readonly main: WriteConnection;
-  readonly foreign: ForeignCommits;
+  readonly otherCommits: OtherCommits;
   readonly sql: Sql;
   readonly signedZones: ReturnType<typeof createSqlSignedZones>;
   readonly #disk: ReturnType<typeof openWalSync>;
@@ -183,12 +178,12 @@ class StoreFile {
 
   constructor({ path, steps, signer, writerThread, limits }: StoreFileOptions) {
     const database = openSqlite(path, steps);
-    this.foreign = watchForeignCommits(database);
+    this.otherCommits = watchOtherCommits(database);
     this.main = new WriteConnection(database, limits?.set, signer);
-    this.foreign.onCommit(this.main.rowCache.forget);
+    this.otherCommits.onCommit(this.main.rowCache.forget);
     this.#disk = openWalSync(database, path);
     this.#feed = createSqliteFeed({
-      foreign: this.foreign,
+      otherCommits: this.otherCommits,
       lastChange: this.main.read.lastChange,
       isWriting: () => this.counters.waiting > 0,
     });
@@ -202,7 +197,7 @@ class StoreFile {
     this.#large = new LargeWrites({ queue: this.#queue, main: this.main, open, ...this.#presigning(signer) });
     this.#recordQuota = limits && new RecordQuota(limits, this.sql);
     this.#planOptions = { signer, recordQuota: this.#recordQuota };
-    this.foreign.onCommit(() => this.#foreignCommit());
+    this.otherCommits.onCommit(() => this.#otherCommit());
   }
 
   get commit(): WriteQueue["commit"] {
@@ -265,7 +260,7 @@ class StoreFile {
   }
 
   #openQueue(threadFrom: number | undefined): WriteQueue {
-    const hooks = transactionHooks(this.main, this.foreign);
+    const hooks = transactionHooks(this.main, this.otherCommits);
     return new WriteQueue({
       thread: this.#thread,
       threadFrom,
@@ -274,7 +269,7 @@ class StoreFile {
       runHere: (works) => runBatch(this.main.database, hooks, works),
       onDurable: (rows) => {
         // What the thread has written is not in the cache; the next read may be in this turn of the event loop.
-        if (this.#thread?.isStarted) this.foreign.checkNow();
+        if (this.#thread?.isStarted) this.otherCommits.checkNow();
         this.#feed.announce(rows);
         this.#count(rows.length);
       },
@@ -301,7 +296,7 @@ class StoreFile {
     this.#changes = 0;
   }
 
-  #foreignCommit(): void {
+  #otherCommit(): void {
     // This is called in the middle of a read, and listeners read too, so they are called later.
     if (!this.#thread?.isStarted) setImmediate(this.accessChanged);
     // Most of these are commits of our own writer thread; only it can tell those of other processes.

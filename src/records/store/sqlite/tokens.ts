@@ -5,19 +5,19 @@ import type { Token } from "../../model.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
 import { createSqlTokens, type TokenStore } from "../sql/tokens.ts";
 import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
-import type { ForeignCommits } from "./foreign-commits.ts";
+import type { OtherCommits } from "./other-commits.ts";
 import type { Commit } from "./write-queue.ts";
 
 type TokenOptions = {
   readonly database: DatabaseSync;
   readonly commit: Commit;
-  readonly foreign: ForeignCommits;
+  readonly otherCommits: OtherCommits;
   /** A token was revoked. */
   readonly accessChanged: () => void;
 };
 
 /** `flushUses` adds the counted uses to the next transaction. */
-export function prepareTokens({ database, commit, foreign, accessChanged }: TokenOptions): {
+export function prepareTokens({ database, commit, otherCommits, accessChanged }: TokenOptions): {
   readonly store: TokenStore;
   readonly flushUses: () => void;
 } {
@@ -29,9 +29,9 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
       "WHERE tokens.hash = ?",
   );
   const cachedTokens = new Map<string, Token>();
-  foreign.onCommit(() => cachedTokens.clear());
+  otherCommits.onCommit(() => cachedTokens.clear());
   const byHash = (hash: string): Token | undefined => {
-    foreign.check();
+    otherCommits.check();
     const cachedToken = cachedTokens.get(hash);
     if (cachedToken !== undefined) return cachedToken;
     const row = selectByHash.get(hash) as TokenRow | undefined;

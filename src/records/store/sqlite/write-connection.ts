@@ -9,8 +9,8 @@ import type { SignedReads } from "../plan-signatures.ts";
 import { AccessEnded, type Command, type NotCreated, type WriteRequest, type WriteView } from "../port.ts";
 import { serialAfter } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
-import type { ForeignCommits } from "./foreign-commits.ts";
 import { prepareNeighbours } from "./neighbours.ts";
+import type { OtherCommits } from "./other-commits.ts";
 import { Reads } from "./read.ts";
 import { RowCache } from "./row-cache.ts";
 import { CommitSigner } from "./signed/commit-signer.ts";
@@ -92,7 +92,7 @@ export class WriteConnection {
       names: { ...this.signedNames().chainOf(zone), at: (owner) => this.rowCache.signedName(zone, owner) },
       everyName: () => this.signedNames().every(zone),
       setsAt: (owner) => this.rowCache.setsAt(zone, owner),
-      everyType: () => this.read.eachType(zone),
+      everySetKey: () => this.read.eachType(zone),
     };
   }
 
@@ -158,7 +158,7 @@ export class WriteConnection {
   removeZone(zone: Zone, before: Zone): void {
     this.#sql.insertDeparted.run(zone.name, zone.serial);
     this.#sql.deleteZone.run(zone.number);
-    if (zone.namesAt !== undefined) this.signedNames().deleteLater(zone.namesAt, "names");
+    if (zone.signedNamesNumber !== undefined) this.signedNames().deleteLater(zone.signedNamesNumber, "names");
     if (isLarge(before)) this.signedNames().deleteLater(zone.number, "zone");
     this.writer.removed(zone);
   }
@@ -194,10 +194,10 @@ export class WriteConnection {
 /** What a transaction of this connection does to its rows in memory and its log. */
 export const transactionHooks = (
   connection: WriteConnection,
-  foreign: Pick<ForeignCommits, "checkNow">,
+  otherCommits: Pick<OtherCommits, "checkNow">,
 ): TransactionHooks => ({
   afterBegin: () => {
-    foreign.checkNow();
+    otherCommits.checkNow();
     connection.writer.begin();
   },
   beforeCommit: () => connection.endWrites(),

@@ -117,8 +117,8 @@ export class WriteQueue {
   /** The thread has a batch, or another connection of this process is writing. */
   #isBusy = false;
   /** Each begins the transaction of another connection. */
-  readonly #others: (() => void)[] = [];
-  #isOthersTurn = false;
+  readonly #otherTransactions: (() => void)[] = [];
+  #isOtherNext = false;
   /** Settles the batch of this thread that is visible, but not on disk yet. */
   #unsynced: (() => void) | undefined;
   #broken: Error | undefined;
@@ -149,7 +149,7 @@ export class WriteQueue {
     const { counters, disk, onDurable } = this.#options;
     counters.waiting += 1;
     await new Promise<void>((begin) => {
-      this.#others.push(begin);
+      this.#otherTransactions.push(begin);
       this.#schedule();
     });
     try {
@@ -201,7 +201,7 @@ export class WriteQueue {
   }
 
   #schedule(): void {
-    const isIdle = this.#waiting.length === 0 && this.#others.length === 0;
+    const isIdle = this.#waiting.length === 0 && this.#otherTransactions.length === 0;
     if (isIdle && !this.#isBusy) this.#drained?.();
     if (isIdle || this.#isScheduled || this.#isBusy) return;
     this.#isScheduled = true;
@@ -212,14 +212,14 @@ export class WriteQueue {
   }
 
   #next(): void {
-    const other = this.#isOthersTurn || this.#waiting.length === 0 ? this.#others.shift() : undefined;
+    const other = this.#isOtherNext || this.#waiting.length === 0 ? this.#otherTransactions.shift() : undefined;
     if (other !== undefined) {
-      this.#isOthersTurn = false;
+      this.#isOtherNext = false;
       this.#isBusy = true;
       other();
       return;
     }
-    this.#isOthersTurn = true;
+    this.#isOtherNext = true;
     const writes = this.#taken();
     const there = this.#forThread(writes);
     const here = there.length === writes.length ? [] : writes.filter((write) => !there.includes(write));
@@ -284,7 +284,8 @@ export class WriteQueue {
       (batch) => {
         this.#isBusy = false;
         // The thread works on the next batch while this one is answered.
-        const isNext = this.#waiting.length > 0 && this.#waiting.every(({ job }) => job) && this.#others.length === 0;
+        const isNext =
+          this.#waiting.length > 0 && this.#waiting.every(({ job }) => job) && this.#otherTransactions.length === 0;
         if (isNext) this.#next();
         this.#settle(batch, writes, begun);
         if (!isNext) this.#schedule();

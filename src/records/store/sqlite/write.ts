@@ -3,7 +3,7 @@ import type { Change } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { finish, type Steps } from "../../../core/steps.ts";
 import type { LoggedRow, Zone } from "../../model.ts";
-import { asAllRead, marksToText } from "../rows.ts";
+import { allReadBack, marksToText } from "../rows.ts";
 import { firstEffect, idsOnlyIn, type WriteEffect, type WrittenBy } from "../write-effect.ts";
 import { type ManyRows, prepareManyRows } from "./many-rows.ts";
 import type { RowCache } from "./row-cache.ts";
@@ -53,9 +53,9 @@ export class SetWriter {
     const effect = this.#withMovedNames(planned);
     this.#writeZone(effect);
     this.#writeRows(effect);
-    if (effect.names !== undefined) {
+    if (effect.signedNameChanges !== undefined) {
       finish(this.#writingNames(effect, planned.zone));
-      this.#rowCache.wroteNames(effect.zone, effect.names);
+      this.#rowCache.wroteNames(effect.zone, effect.signedNameChanges);
     }
     this.updateCache(effect.zone, effect.changes, existing);
   };
@@ -92,12 +92,14 @@ export class SetWriter {
   }
 
   #withMovedNames(effect: WriteEffect): WriteEffect {
-    return effect.namesMove ? { ...effect, zone: this.#signed().move(effect.zone, effect.namesMove) } : effect;
+    return effect.signedNamesSwitch
+      ? { ...effect, zone: this.#signed().move(effect.zone, effect.signedNamesSwitch) }
+      : effect;
   }
 
-  #writeZone({ zone, newSettings, names, keys = [] }: WriteEffect): void {
+  #writeZone({ zone, newSettings, signedNameChanges, keys = [] }: WriteEffect): void {
     if (newSettings) this.#sql.updateSettings.run(JSON.stringify(zone.settings), zone.number);
-    if (newSettings && names !== undefined) this.#signed().writeKeys(zone, keys);
+    if (newSettings && signedNameChanges !== undefined) this.#signed().writeKeys(zone, keys);
     this.#changed.set(zone.number, zone);
     this.#rowCache.keepZone(zone);
   }
@@ -141,8 +143,9 @@ export class SetWriter {
   }
 
   /** If the zone is no longer signed, `names` are deleted from where they were. */
-  *#writingNames({ zone: { namesAt }, names }: WriteEffect, before: Zone): Steps<void> {
-    if (names !== undefined && names.length > 0) yield* this.#signed().writing(namesAt ?? before.namesAt ?? 0, names);
+  *#writingNames({ zone: { signedNamesNumber }, signedNameChanges }: WriteEffect, before: Zone): Steps<void> {
+    if (signedNameChanges !== undefined && signedNameChanges.length > 0)
+      yield* this.#signed().writing(signedNamesNumber ?? before.signedNamesNumber ?? 0, signedNameChanges);
   }
 
   /** Zones changed in this transaction are not written to their rows yet, so they must stay cached. */
@@ -156,7 +159,7 @@ export class SetWriter {
     const before = Map.groupBy(existing, (set) => set.owner);
     for (const [owner, own] of Map.groupBy(changes, (change) => change.owner)) {
       const kept = before.get(owner)?.filter((set) => !own.some((change) => change.type === set.type)) ?? [];
-      this.#rowCache.wroteSets(zone, owner, asAllRead([...kept, ...own.flatMap((change) => change.after ?? [])]));
+      this.#rowCache.wroteSets(zone, owner, allReadBack([...kept, ...own.flatMap((change) => change.after ?? [])]));
     }
   }
 }

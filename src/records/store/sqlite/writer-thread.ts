@@ -7,16 +7,16 @@ import { KeyFileTrouble, type Signer } from "../../signing/signer.ts";
 import { AccessEnded, type RuleOf } from "../port.ts";
 import { type RecordLimits, RecordQuota } from "../record-limits.ts";
 import { directWrite, writeSmall } from "./direct-write.ts";
-import { watchForeignCommits } from "./foreign-commits.ts";
-import { limitsInThread } from "./large-writes.ts";
+import { watchOtherCommits } from "./other-commits.ts";
 import { planningOf } from "./plan-writes.ts";
+import { limitsInThread } from "./planned-write.ts";
 import { transactionHooks, WriteConnection } from "./write-connection.ts";
 import { type Batch, type Job, type JobRunner, runBatch } from "./write-queue.ts";
 
 /** Instead of a batch. */
 const close = "close";
 
-type ThreadBatch = Batch & { readonly isForeign: boolean };
+type ThreadBatch = Batch & { readonly hasOtherCommit: boolean };
 
 /**
  * The thread that writes, as the main thread sees it. A batch goes there and back as one text: JSON costs half of a
@@ -67,9 +67,9 @@ export class WriterThread implements JobRunner {
     let cause: Error | undefined;
     worker.on("message", (text: string) => {
       worker.unref();
-      const { outcomes, isForeign, ...batch } = JSON.parse(text) as ThreadBatch;
+      const { outcomes, hasOtherCommit, ...batch } = JSON.parse(text) as ThreadBatch;
       this.#answer?.resolve({ ...batch, outcomes: outcomes.map(asThrown) });
-      if (isForeign) this.#onForeign();
+      if (hasOtherCommit) this.#onForeign();
     });
     worker.on("error", (error) => {
       cause = error;
@@ -94,15 +94,15 @@ export type WriterStart = {
 /** The program of the thread. An error outside of a batch ends it, and the main thread starts another one. */
 export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limits?: RecordLimits): void {
   const database = openWriter(path);
-  const foreign = watchForeignCommits(database);
+  const otherCommits = watchOtherCommits(database);
   const connection = new WriteConnection(database, limits?.set, signer);
   const { rowCache } = connection;
-  let isForeign = false;
-  foreign.onCommit(() => {
+  let hasOtherCommit = false;
+  otherCommits.onCommit(() => {
     rowCache.forget();
-    isForeign = true;
+    hasOtherCommit = true;
   });
-  const hooks = transactionHooks(connection, foreign);
+  const hooks = transactionHooks(connection, otherCommits);
   const recordQuota = limits && new RecordQuota(limits, sqliteSql(database));
   const rows = sqliteRows(database);
   const workOf = (job: Job): (() => unknown) => {
@@ -130,9 +130,9 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
       return;
     }
     const jobs = JSON.parse(text) as readonly Job[];
-    isForeign = false;
+    hasOtherCommit = false;
     const { outcomes, ...batch } = runBatch(database, hooks, jobs.map(workOf));
-    parentPort?.postMessage(JSON.stringify({ ...batch, isForeign, outcomes: outcomes.map(asPlain) }));
+    parentPort?.postMessage(JSON.stringify({ ...batch, hasOtherCommit, outcomes: outcomes.map(asPlain) }));
   });
 }
 

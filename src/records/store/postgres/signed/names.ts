@@ -1,5 +1,5 @@
 import { chainKeyOf } from "../../../../core/dnssec/chain.ts";
-import type { NameChange, Names } from "../../../../core/dnssec/plan-signing.ts";
+import type { NameChange, StoredSignedNames } from "../../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../../core/dnssec/signed-name.ts";
 import { parentOf } from "../../../../core/names/name.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
@@ -20,7 +20,7 @@ export async function readSignedNames(
   owners: Owners,
   signer: Signer | undefined,
 ): Promise<{ readonly names: ReadonlyMap<number, readonly SignedName[]>; readonly keys: readonly EncryptedKey[] }> {
-  const signed = zones.filter(({ namesAt }) => namesAt !== undefined);
+  const signed = zones.filter(({ signedNamesNumber }) => signedNamesNumber !== undefined);
   if (signed.length === 0) return { names: new Map(), keys: [] };
   const whole = signed.filter(({ number }) => owners.get(number) === "all").map(namesOf);
   const parts = signed.flatMap((zone) => {
@@ -44,7 +44,7 @@ export async function readSignedNames(
   };
 }
 
-const namesOf = ({ namesAt }: Zone): number => namesAt ?? 0;
+const namesOf = ({ signedNamesNumber }: Zone): number => signedNamesNumber ?? 0;
 
 type NameInZone = { readonly zone: Zone; readonly owner: string };
 
@@ -110,7 +110,7 @@ export function createBatchNames(loaded: readonly SignedName[]) {
     inChain ??= [...names.values()].filter(({ chainKey }) => chainKey !== null).sort(byChainKey);
     return inChain;
   };
-  const view: Names = {
+  const view: StoredSignedNames = {
     at: (owner) => names.get(owner),
     before: (chainKey) => inOrder().findLast((each) => (each.chainKey ?? "") < chainKey) ?? inOrder().at(-1),
     after: (chainKey) => inOrder().find((each) => (each.chainKey ?? "") > chainKey) ?? inOrder()[0],

@@ -21,7 +21,7 @@ export function createSignedPart(loaded: LoadedNames, fresh: number[]) {
   const namesByZone = new Map<number, ReturnType<typeof createBatchNames>>();
   const keys: { readonly zone: Zone; readonly added: readonly EncryptedKey[] }[] = [];
   /** Under which number the names of a zone are written. */
-  const numbers = new Map(loaded.zones.map(({ number, namesAt = 0 }) => [number, namesAt]));
+  const numbers = new Map(loaded.zones.map(({ number, signedNamesNumber = 0 }) => [number, signedNamesNumber]));
   const adopted: number[] = [];
   const leftovers = new Map<number, LeftOver>();
 
@@ -31,14 +31,14 @@ export function createSignedPart(loaded: LoadedNames, fresh: number[]) {
     return names;
   };
 
-  const move = ({ zone, namesMove }: WriteEffect): Zone => {
-    if (namesMove === undefined) return zone;
-    const { to, leaves } = namesMove;
+  const move = ({ zone, signedNamesSwitch }: WriteEffect): Zone => {
+    if (signedNamesSwitch === undefined) return zone;
+    const { to, leaves } = signedNamesSwitch;
     if (typeof to === "number") adopted.push(to);
     if (leaves !== undefined) leftovers.set(leaves, "names");
-    const namesAt = to === "new" ? fresh.shift() : to;
-    if (namesAt !== undefined) numbers.set(zone.number, namesAt);
-    return { ...zone, namesAt };
+    const signedNamesNumber = to === "new" ? fresh.shift() : to;
+    if (signedNamesNumber !== undefined) numbers.set(zone.number, signedNamesNumber);
+    return { ...zone, signedNamesNumber };
   };
 
   return {
@@ -46,13 +46,14 @@ export function createSignedPart(loaded: LoadedNames, fresh: number[]) {
     /** Returns the zone with the number under which its names are stored now. */
     apply: (effect: WriteEffect): Zone => {
       const zone = move(effect);
-      if (effect.names !== undefined) namesOf(zone).write(effect.names);
-      if (effect.newSettings && (effect.keys || effect.names)) keys.push({ zone, added: effect.keys ?? [] });
+      if (effect.signedNameChanges !== undefined) namesOf(zone).write(effect.signedNameChanges);
+      if (effect.newSettings && (effect.keys || effect.signedNameChanges))
+        keys.push({ zone, added: effect.keys ?? [] });
       return zone;
     },
     /** Of a large zone, the sets are deleted later too. */
     remove: (zone: Zone): void => {
-      if (zone.namesAt !== undefined) leftovers.set(zone.namesAt, "names");
+      if (zone.signedNamesNumber !== undefined) leftovers.set(zone.signedNamesNumber, "names");
       if (isLarge(zone)) leftovers.set(zone.number, "zone");
     },
     outcome: (isRemoved: (zone: number) => boolean) => {

@@ -30,7 +30,7 @@ export async function readPresigned(
     ]);
     if (reserved.rows.length === 0) throw new StoreBusy(presignedGone);
     const changes = (missed.rows as Pick<ChangeRow, "change">[]).map(({ change }) => change);
-    current.set(zone, { ...names, missed: ownersIn(changes) });
+    current.set(zone, { ...names, changedSince: ownersIn(changes) });
   }
   return current;
 }
@@ -39,8 +39,12 @@ export async function readPresigned(
 export function withPresignedNames(zone: Zone, presigned: ReadonlyMap<number, CurrentPresignedNames>): Zone {
   const names = presigned.get(zone.number);
   if (names === undefined) return zone;
-  const { number: namesAt, settings } = names;
-  return { ...zone, namesAt, settings: { ...zone.settings, ...(settings.dnssec && { dnssec: settings.dnssec }) } };
+  const { number: signedNamesNumber, settings } = names;
+  return {
+    ...zone,
+    signedNamesNumber,
+    settings: { ...zone.settings, ...(settings.dnssec && { dnssec: settings.dnssec }) },
+  };
 }
 
 /** While it is locked, nobody takes it for abandoned. */

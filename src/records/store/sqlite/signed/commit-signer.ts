@@ -6,7 +6,7 @@ import { finish } from "../../../../core/steps.ts";
 import type { Zone } from "../../../model.ts";
 import type { Signer } from "../../../signing/signer.ts";
 import { planningSignatures, type SignedReads } from "../../plan-signatures.ts";
-import { signPartsNow } from "../../sign-parts.ts";
+import { signNamesNow } from "../../sign-names.ts";
 import type { WriteEffect, WrittenBy } from "../../write-effect.ts";
 import type { SetWriter } from "../write.ts";
 
@@ -75,7 +75,7 @@ export class CommitSigner {
     const { before, zone, log, by } = unsigned;
     const effect = { zone, changes: [...unsigned.changes.values()], newSettings: false, log };
     const planned = finish(planningSignatures(before, effect, this.#reads(before), by));
-    const signed = planned.signed(signPartsNow(this.#signer, zone.name, planned));
+    const signed = planned.signed(signNamesNow(this.#signer, zone.name, planned));
     this.#writer.apply({ ...signed, changes: [] }, []);
   }
 

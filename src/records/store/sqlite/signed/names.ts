@@ -9,7 +9,7 @@ import type { Zone } from "../../../model.ts";
 import type { EncryptedKey } from "../../../signing/signer.ts";
 import { type LeftOver, presignedGone } from "../../leftovers.ts";
 import { type SignedNameRow, signedNameColumns, signedNameFromRow, signedNameToRow } from "../../rows.ts";
-import type { NamesMove } from "../../write-effect.ts";
+import type { SignedNamesSwitch } from "../../write-effect.ts";
 
 const prepare = (database: DatabaseSync) => {
   const select = (columns: string, rest: string) =>
@@ -69,12 +69,12 @@ export class SignedNames {
   }
 
   /** Returns the zone with the number under which its names are stored now. */
-  move(zone: Zone, { to, leaves }: NamesMove): Zone {
+  move(zone: Zone, { to, leaves }: SignedNamesSwitch): Zone {
     if (typeof to === "number" && this.#sql.adopt.run(to).changes === 0) throw new StoreBusy(presignedGone);
     if (leaves !== undefined) this.deleteLater(leaves, "names");
-    const namesAt = to === "new" ? this.#newNumber() : to;
-    this.#sql.moveNames.run(namesAt ?? null, zone.number);
-    return { ...zone, namesAt };
+    const signedNamesNumber = to === "new" ? this.#newNumber() : to;
+    this.#sql.moveNames.run(signedNamesNumber ?? null, zone.number);
+    return { ...zone, signedNamesNumber };
   }
 
   at(zone: Zone, owner: string): SignedName | undefined {
@@ -132,4 +132,4 @@ export class SignedNames {
 }
 
 /** No names are stored under 0. */
-const numberOf = ({ namesAt }: Zone): number => namesAt ?? 0;
+const numberOf = ({ signedNamesNumber }: Zone): number => signedNamesNumber ?? 0;

@@ -6,7 +6,7 @@ import { createChangeFeed } from "../change-feed.ts";
  * Notices commits of other connections, which make rows cached in memory outdated. It checks once per turn of the
  * event loop, so there is no query per request, and changes made elsewhere are seen in the next turn.
  */
-export function watchForeignCommits(database: DatabaseSync) {
+export function watchOtherCommits(database: DatabaseSync) {
   // https://sqlite.org/pragma.html#pragma_data_version: changes with commits of other connections, not with our own.
   const version = database.prepare("PRAGMA data_version");
   version.setReturnArrays(true);
@@ -42,10 +42,10 @@ export function watchForeignCommits(database: DatabaseSync) {
   };
 }
 
-export type ForeignCommits = ReturnType<typeof watchForeignCommits>;
+export type OtherCommits = ReturnType<typeof watchOtherCommits>;
 
 export type FeedOptions = {
-  readonly foreign: ForeignCommits;
+  readonly otherCommits: OtherCommits;
   readonly lastChange: () => number;
   /** Whether one of our own writes is not on disk yet. */
   readonly isWriting: () => boolean;
@@ -60,20 +60,20 @@ const pollEvery = 250;
 /**
  * Notifies listeners that the change log has grown: with the rows for our own writes, by polling for those of others.
  */
-export function createSqliteFeed({ foreign, lastChange, isWriting }: FeedOptions) {
+export function createSqliteFeed({ otherCommits, lastChange, isWriting }: FeedOptions) {
   const feed = createChangeFeed();
   let announced = lastChange();
-  let hasForeignCommit = false;
-  foreign.onCommit(() => {
-    hasForeignCommit = true;
+  let hasOtherCommit = false;
+  otherCommits.onCommit(() => {
+    hasOtherCommit = true;
   });
 
   const poll = (): void => {
-    foreign.check();
+    otherCommits.check();
     // Our own writes are announced once they are on disk, not before.
-    if (!hasForeignCommit || isWriting()) return;
+    if (!hasOtherCommit || isWriting()) return;
     const last = lastChange();
-    hasForeignCommit = false;
+    hasOtherCommit = false;
     if (last <= announced) return;
     announced = last;
     feed.announce();

@@ -7,7 +7,7 @@ import { decodeMessage } from "../../lib/dns/message.ts";
 import { MessageWriter } from "../../lib/dns/message-writer.ts";
 import { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { bareOpt } from "../answer/reply.ts";
-import { PackedZones } from "./packed-zones.ts";
+import { CachedTransfers } from "./cached-transfers.ts";
 
 const viewOf = (name: string, hosts = 50) =>
   createZoneView(
@@ -24,7 +24,7 @@ function headOf(name: string, id: number, type = 252): Buffer {
 }
 
 async function transfer(
-  packed: PackedZones,
+  packed: CachedTransfers,
   view: ReturnType<typeof viewOf>,
   { id = 1, type = 252, room = 0, tail = "" } = {},
 ) {
@@ -42,7 +42,7 @@ async function transfer(
 }
 
 it("sends the same to a second client, with the header of that client's request", async () => {
-  const packed = new PackedZones(new FairSchedule());
+  const packed = new CachedTransfers(new FairSchedule());
   const view = viewOf("example.org", 3_000);
   const first = await transfer(packed, view, { id: 1 });
   expect(packed.size()).toBeGreaterThan(40_000);
@@ -54,7 +54,7 @@ it("sends the same to a second client, with the header of that client's request"
 });
 
 it("never sends stale data, even under the same serial", async () => {
-  const packed = new PackedZones(new FairSchedule());
+  const packed = new CachedTransfers(new FairSchedule());
   const view = viewOf("example.org");
   await transfer(packed, view);
   changeZoneView(view, view.serial, diffSets([], writtenSets("example.org", "new 60 A 192.0.2.9")));
@@ -63,7 +63,7 @@ it("never sends stale data, even under the same serial", async () => {
 });
 
 it("does not reuse messages that were packed for clients of another kind: with or without an OPT record, or room for a signature", async () => {
-  const packed = new PackedZones(new FairSchedule());
+  const packed = new CachedTransfers(new FairSchedule());
   const view = viewOf("example.org");
   await transfer(packed, view);
   expect((await transfer(packed, view, { tail: "opt" })).every(({ edns }) => edns !== undefined)).toBe(true);
@@ -72,7 +72,7 @@ it("does not reuse messages that were packed for clients of another kind: with o
 });
 
 it("holds no more than allowed: the oldest are dropped, and a zone that is too large is not cached", async () => {
-  const packed = new PackedZones(new FairSchedule(), 8_000);
+  const packed = new CachedTransfers(new FairSchedule(), 8_000);
   for (let i = 0; i < 20; i++) await transfer(packed, viewOf(`z${i}.example`));
   expect(packed.size()).toBeGreaterThan(4_000);
   expect(packed.size()).toBeLessThanOrEqual(8_000);
@@ -108,7 +108,7 @@ describe("a large zone", () => {
       if (left-- <= 0) return;
       changeZoneView(view, view.serial + 1, diffSets([], writtenSets("example.org", `new${left} 60 A 192.0.2.9`)));
     });
-    const messages = await transfer(new PackedZones(schedule), view);
+    const messages = await transfer(new CachedTransfers(schedule), view);
     expect(schedule.begun()).toBe(tries);
     expect(namesIn(messages)).toHaveLength(view.size + 1);
     const answers = messages.flatMap((message) => message.answers);
@@ -117,7 +117,7 @@ describe("a large zone", () => {
 
   it("is prepared once for all clients that ask meanwhile", async () => {
     const schedule = between(() => {});
-    const packed = new PackedZones(schedule);
+    const packed = new CachedTransfers(schedule);
     const view = viewOf("example.org", size);
     const all = await Promise.all([1, 2, 3].map((id) => transfer(packed, view, { id })));
     expect(schedule.begun()).toBe(1);

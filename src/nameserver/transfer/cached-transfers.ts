@@ -21,11 +21,10 @@ const largeZone = 1_000;
 const tries = 3;
 
 /**
- * `most`: bytes of all zones together; the oldest are dropped first. A zone that takes more than a quarter is not
- * cached.
+ * A cache of whole zones as messages, so that a second secondary costs next to nothing. `most`: bytes of all zones
+ * together; the oldest are dropped first. A zone that takes more than a quarter is not cached.
  */
-/** A cache of whole zones as messages, so that a second secondary costs next to nothing. */
-export class PackedZones {
+export class CachedTransfers {
   readonly #schedule: Pick<FairSchedule, "run">;
   readonly #most: number;
   readonly #kept = new Map<string, Packed>();

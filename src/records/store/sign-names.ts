@@ -1,10 +1,10 @@
-import type { NameChange, SigningPart } from "../../core/dnssec/plan-signing.ts";
+import type { NameChange, NamePlan } from "../../core/dnssec/plan-signing.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { PlannedSignatures } from "./plan-signatures.ts";
 
 /** What is signed in other threads: `count` sets or names, in groups. */
-type PartsToSign = Pick<PlannedSignatures, "at" | "count"> & {
-  readonly groups: Iterable<readonly SigningPart[]> | AsyncIterable<readonly SigningPart[]>;
+type NamesToSign = Pick<PlannedSignatures, "at" | "count"> & {
+  readonly groups: Iterable<readonly NamePlan[]> | AsyncIterable<readonly NamePlan[]>;
 };
 
 /** A group of names goes to the other threads once it has this many sets to sign, */
@@ -20,22 +20,22 @@ const many = 1_000;
 export type SigningPace = { readonly next: () => Promise<void>; readonly isUrgent: boolean };
 
 /** Blocks; for a few signatures inside a transaction. */
-export const signPartsNow = (
+export const signNamesNow = (
   signer: Signer,
   zone: string,
-  { parts, at }: Pick<PlannedSignatures, "parts" | "at">,
+  { namePlans, at }: Pick<PlannedSignatures, "namePlans" | "at">,
 ): readonly NameChange[] =>
-  [...parts()].flatMap(({ toSign, change }) => change(signer.signNow(zone, toSign, at)) ?? []);
+  [...namePlans()].flatMap(({ toSign, change }) => change(signer.signNow(zone, toSign, at)) ?? []);
 
 /** Signs in other threads, which work on the next names while the caller uses those before. */
-export async function* signPartsOffThread(
+export async function* signNamesOffThread(
   signer: Signer,
   zone: string,
-  { groups: all, at, count }: PartsToSign,
+  { groups: all, at, count }: NamesToSign,
   { next, isUrgent }: SigningPace,
 ): AsyncGenerator<readonly NameChange[], void> {
   const offThread = signer.offThread(!isUrgent && count > many);
-  const sign = async (some: readonly SigningPart[]): Promise<readonly NameChange[]> => {
+  const sign = async (some: readonly NamePlan[]): Promise<readonly NameChange[]> => {
     const toSign = some.flatMap((part) => part.toSign);
     const signatures = toSign.length > 0 ? await offThread.sign(zone, toSign, at) : [];
     let from = 0;
@@ -64,8 +64,8 @@ export async function* signPartsOffThread(
   }
 }
 
-export function* inGroups(parts: Iterable<SigningPart>): Generator<readonly SigningPart[], void> {
-  let [some, count, since]: [SigningPart[], number, number] = [[], 0, performance.now()];
+export function* inGroups(parts: Iterable<NamePlan>): Generator<readonly NamePlan[], void> {
+  let [some, count, since]: [NamePlan[], number, number] = [[], 0, performance.now()];
   for (const part of parts) {
     some.push(part);
     count += part.toSign.length;
