@@ -97,7 +97,7 @@ async function fill(folder: string, zones: number): Promise<Filled> {
     const a = await service.createRecord(actor, zone, draft("A", "192.0.2.1"));
     await service.createRecord(actor, zone, draft("AAAA", "2001:db8::1"));
     if (a.kind !== "done") throw new Error("no record");
-    return { id: a.placed.record.id, zone };
+    return { id: a.recordInZone.record.id, zone };
   };
   const records: { readonly id: string; readonly zone: string }[] = [];
   for (let i = 0; i < zones; i += 500) {

@@ -48,7 +48,7 @@ async function fill(folder: string): Promise<Fixture> {
     const draft = { type: "A", name: `h${i}`, value: "192.0.2.1", text: "192.0.2.1", ttl: 60 } as const;
     const record = await service.createRecord(actor, made.zone.id, draft);
     if (record.kind !== "done") throw new Error("no record");
-    return record.placed.record.id;
+    return record.recordInZone.record.id;
   };
   const records = await Promise.all(Array.from({ length: 1000 }, (_, i) => create(i)));
   store.close();

@@ -170,7 +170,7 @@ async function writesOfEveryKind(its: RecordService, on: RecordStore): Promise<r
     draft: { type, name, value, text: value, ttl: 60 },
   });
   const first = await its.createRecord(actor, zoneId, draft("one", "192.0.2.1").draft);
-  const id = first.kind === "done" ? first.placed.record.id : "";
+  const id = first.kind === "done" ? first.recordInZone.record.id : "";
   const prefix = parseNetwork("2001:db8:1::/48");
   const key = {
     name: "k",

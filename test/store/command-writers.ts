@@ -131,7 +131,7 @@ function createRecordWriters({ store, service, actor }: Tools, made: Made): Read
       let id = "";
       yield* step(`1 ${valueOf(n)}`, async () => {
         const created = await service.createRecord(actor, zone.id, draftOf("h0", valueOf(n)));
-        if (created.kind === "done") id = created.placed.record.id;
+        if (created.kind === "done") id = created.recordInZone.record.id;
         return created;
       });
       const next = { zoneId: zone.id, draft: draftOf("h0", valueOf(n + 1)) };

@@ -4,7 +4,7 @@ import { operatorAccount, type Zone } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
 import type { RecordStore, WriteRule } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
-import { placed, setAt, withDraft } from "./edit/set.ts";
+import { setAt, withDraft, withSet } from "./edit/set.ts";
 import { noChange } from "./write.ts";
 
 /** Marks our records, so that those of other ACME clients at the same name are left alone. */
@@ -82,7 +82,7 @@ export function acmeChallengeRule({ account, zone, owner, values, now }: AcmeCha
       const draft = { records, ttl: set?.ttl ?? ttl };
       const edited = withDraft({ zone: view.zone, place: at, set, stamp }, draft);
       if (!edited.ok) return noChange(edited.faults.map(({ message }) => message));
-      const wanted = placed(view.sets, at, records.length === 0 ? undefined : edited.value);
+      const wanted = withSet(view.sets, at, records.length === 0 ? undefined : edited.value);
       const faults = checkWrite(view, wanted).map(({ message }) => message);
       return { wanted: faults.length > 0 ? undefined : wanted, result: faults };
     },

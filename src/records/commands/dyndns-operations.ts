@@ -6,7 +6,7 @@ import { type Actor, type PermittedView } from "../queries/permitted-view.ts";
 import { type NumberedHost, plainAddresses, pointHostsRule } from "./point-hosts.ts";
 import type { Host, HostOutcome, WantedAddresses } from "./requests.ts";
 
-type Placed = NumberedHost & { readonly zone: Zone };
+type HostInZone = NumberedHost & { readonly zone: Zone };
 
 export function dyndnsOperations({ store, now }: RecordServiceOptions, permittedView: PermittedView) {
   /** The closest enclosing zone of a name that this actor may see. */
@@ -26,16 +26,16 @@ export function dyndnsOperations({ store, now }: RecordServiceOptions, permitted
       wanted: WantedAddresses,
     ): Promise<readonly HostOutcome[]> => {
       const at = now();
-      const placed: Placed[] = [];
+      const hostsInZones: HostInZone[] = [];
       const outcomes: HostOutcome[] = [];
       for (const [place, host] of hosts.entries()) {
         outcomes.push({ kind: host === undefined ? "not-a-full-name" : "unknown" });
         const zone = host === undefined ? undefined : await zoneOf(actor, host);
         const owner = zone && ownerOf(host ?? "", zone.name);
         if (zone && owner !== undefined)
-          placed.push({ place, owner, zone, ids: { A: newRecordId(), AAAA: newRecordId() } });
+          hostsInZones.push({ place, owner, zone, ids: { A: newRecordId(), AAAA: newRecordId() } });
       }
-      const byZone = [...Map.groupBy(placed, ({ zone }) => zone.id)];
+      const byZone = [...Map.groupBy(hostsInZones, ({ zone }) => zone.id)];
       await Promise.all(
         byZone.map(async ([zone, mine]) => {
           const mineHere = mine.map(({ place, owner, ids }) => ({ place, owner, ids }));

@@ -21,7 +21,7 @@ import { deleteRecord, editRecord, holds, type RecordContent } from "./edit/reco
 import type { DraftInZone, RecordDraft } from "./requests.ts";
 import { authorOf, noChange } from "./write.ts";
 
-export type RecordOutcome = { readonly kind: "done"; readonly placed: RecordInZone } | NotDone;
+export type RecordOutcome = { readonly kind: "done"; readonly recordInZone: RecordInZone } | NotDone;
 
 type By = { readonly actor: Actor; readonly now: Instant };
 export type CreateRecord = By & {

@@ -119,9 +119,9 @@ function* deciding(
   }
   const edited = yield* editingMany(view, edits, now);
   for (const [i, { place }] of left.entries()) {
-    const placed = edited.kind === "done" ? edited.placed[i] : undefined;
+    const recordInZone = edited.kind === "done" ? edited.records[i] : undefined;
     const faults = edited.kind === "refused" ? edited.faults.get(i) : undefined;
-    outcomes.set(place, placed ? { kind: "done", placed } : faults ? refused(faults) : unprocessed);
+    outcomes.set(place, recordInZone ? { kind: "done", recordInZone } : faults ? refused(faults) : unprocessed);
   }
   return { wanted: edited.kind === "done" ? edited.wanted : undefined, left };
 }

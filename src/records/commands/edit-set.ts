@@ -13,7 +13,7 @@ import {
 } from "../queries/permitted-view.ts";
 import type { ActionRule, DecideAction, SetKey } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
-import { editedSet, placed, setAt } from "./edit/set.ts";
+import { editedSet, setAt, withSet } from "./edit/set.ts";
 import { readSetKey } from "./edit/values.ts";
 import type { IdempotencyOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
 import { authorOf, noChange } from "./write.ts";
@@ -43,7 +43,7 @@ export function editSetRule(command: EditSet): ActionRule<SetDone | NotDone> {
     const edited = editedSet(edit, { zone, place: place.value, set, stamp });
     if (!edited.ok) return noChange(refused(edited.faults));
     if (edited.value === undefined && place.value.type === "SOA") return noChange(refused([soaStays]));
-    const wanted = placed(sets, place.value, edited.value);
+    const wanted = withSet(sets, place.value, edited.value);
     const faults = passesLock.has(edit.kind) ? [] : checkWrite(view, wanted);
     if (faults.length > 0) return noChange(refused(faults));
     const name = edit.kind === "put" && made ? actionNames.create : actionNames[edit.kind];

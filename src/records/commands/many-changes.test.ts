@@ -60,7 +60,7 @@ it("decides about many records in many steps, so that other requests are answere
   const created = many.map((i) => entry(i, "192.0.2.1"));
   const made = await service.createRecords(owner, created);
   expect(steps).toBeGreaterThan(1_500);
-  const ids = made.map((outcome) => (outcome.kind === "done" ? outcome.placed.record.id : ""));
+  const ids = made.map((outcome) => (outcome.kind === "done" ? outcome.recordInZone.record.id : ""));
 
   const replaced = many.map((i) => ({ ...entry(i, "192.0.2.2"), id: ids[i] ?? "" }));
   const changed = await service.replaceRecords(owner, replaced);

@@ -51,7 +51,7 @@ export type OrFaults<T> = T | { readonly faults: readonly Fault[] };
 
 /** The outcome of one entry; `unprocessed` if it is valid but another one is not. */
 export type BulkOutcome =
-  | { readonly kind: "done"; readonly placed: RecordInZone }
+  | { readonly kind: "done"; readonly recordInZone: RecordInZone }
   | { readonly kind: "unprocessed" }
   | NotDone;
 

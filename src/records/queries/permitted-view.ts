@@ -95,8 +95,8 @@ export function createPermittedView(store: RecordStore, now: () => Instant, sche
     keyForWriting: async (actor: Actor, key: AnyZoneKey): Promise<ZoneKey | undefined> =>
       "zone" in key ? numberOf(await openZone(actor, key)) : key,
     record: (actor: Actor, id: string): MaybeLater<RecordInZone | undefined> =>
-      whenKnown(store.record(actor.account, id), (placed) =>
-        placed && allows(actor, { kind: "read-set", ...placeOf(placed) }) ? placed : undefined,
+      whenKnown(store.record(actor.account, id), (recordInZone) =>
+        recordInZone && allows(actor, { kind: "read-set", ...placeOf(recordInZone) }) ? recordInZone : undefined,
       ),
   };
 }

@@ -30,7 +30,7 @@ describe("dyndns2", () => {
   const newRecord = async (zoneId: string, name: string, type: RecordType, value: string): Promise<string> => {
     const made = await rig.service.createRecord(actor, zoneId, { type, name, value, text: value, ttl: 60 });
     if (made.kind !== "done") throw new Error("no record");
-    return made.placed.record.id;
+    return made.recordInZone.record.id;
   };
   const basic = (secret: string, user = "anyone") => ({
     authorization: `Basic ${Buffer.from(`${user}:${secret}`).toString("base64")}`,

@@ -117,7 +117,7 @@ async function sendReplaced(
 }
 
 const recordsOf = (outcomes: readonly BulkOutcome[]) =>
-  outcomes.flatMap((outcome) => (outcome.kind === "done" ? [outcome.placed] : []));
+  outcomes.flatMap((outcome) => (outcome.kind === "done" ? [outcome.recordInZone] : []));
 
 const isNotDone = (outcome: BulkOutcome | undefined): boolean =>
   outcome !== undefined && outcome.kind !== "done" && outcome.kind !== "unprocessed";

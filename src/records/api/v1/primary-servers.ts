@@ -67,8 +67,8 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
     async (request, reply) => {
       const place = primaryServerPlace(request.params.id);
       const servers = await service.primaryServers(request.actor, place.zone);
-      const placed = servers.find(({ server }) => server.id === place.server);
-      return send(reply, placed ? { kind: "done", placed } : missing("primary server"));
+      const serverInZone = servers.find(({ server }) => server.id === place.server);
+      return send(reply, serverInZone ? { kind: "done", serverInZone } : missing("primary server"));
     },
   );
 
@@ -92,8 +92,8 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
 
 const send = (
   reply: FastifyReply,
-  outcome: { readonly kind: "done"; readonly placed: ServerInZone } | NotDone,
+  outcome: { readonly kind: "done"; readonly serverInZone: ServerInZone } | NotDone,
 ): FastifyReply =>
   outcome.kind === "done"
-    ? reply.send({ primary_server: primaryServerToWire(outcome.placed) })
+    ? reply.send({ primary_server: primaryServerToWire(outcome.serverInZone) })
     : sendNotDone(reply, "primary server", outcome);

@@ -52,8 +52,8 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
     "/records/:id",
     { schema: { tags, summary: "Read a record", response: answers } },
     async (request, reply) => {
-      const placed = await service.record(request.actor, request.params.id);
-      return answerOf(reply, placed ? { kind: "done", placed } : missing("record"));
+      const recordInZone = await service.record(request.actor, request.params.id);
+      return answerOf(reply, recordInZone ? { kind: "done", recordInZone } : missing("record"));
     },
   );
 
@@ -130,7 +130,7 @@ function* printingPage(
   const wanted = (yield* sortInSteps(records, byAge)).slice((page - 1) * perPage, page * perPage);
   const texts = yield* mapInSteps(
     wanted,
-    (placed, i) => `${i === 0 ? "" : ","}${JSON.stringify(recordToWire(placed))}`,
+    (recordInZone, i) => `${i === 0 ? "" : ","}${JSON.stringify(recordToWire(recordInZone))}`,
   );
   const parts = yield* joinInParts(texts, perPart, (some) => some.join(""));
   const meta = { pagination: paginationToWire(page, perPage, records.length) };
@@ -142,7 +142,9 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 /** The answer, for Fastify to send: a reply is a thenable, which would be waited for. */
 const answerOf = (
   reply: FastifyReply,
-  outcome: { readonly kind: "done"; readonly placed: RecordInZone } | NotDone,
+  outcome: { readonly kind: "done"; readonly recordInZone: RecordInZone } | NotDone,
   body?: unknown,
 ): object =>
-  outcome.kind === "done" ? { record: recordToWire(outcome.placed) } : sendNotDone(reply, "record", outcome, body);
+  outcome.kind === "done"
+    ? { record: recordToWire(outcome.recordInZone) }
+    : sendNotDone(reply, "record", outcome, body);

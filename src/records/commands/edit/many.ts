@@ -8,7 +8,7 @@ import { checkWrite } from "./check-write.ts";
 import { type Edit, editingSets, keyOf } from "./record.ts";
 
 export type EditedMany =
-  | { readonly kind: "done"; readonly wanted: readonly RRset[]; readonly placed: readonly RecordInZone[] }
+  | { readonly kind: "done"; readonly wanted: readonly RRset[]; readonly records: readonly RecordInZone[] }
   /** The faults of each refused edit, by its index. */
   | { readonly kind: "refused"; readonly faults: ReadonlyMap<number, readonly Fault[]> };
 
@@ -17,12 +17,12 @@ export type EditedMany =
  * edits, a step takes a few milliseconds.
  */
 export function* editingMany(view: WriteView, edits: readonly Edit[], now: Instant): Steps<EditedMany> {
-  const { wanted, placed } = yield* editingSets(view, edits, now);
+  const { wanted, recordOf } = yield* editingSets(view, edits, now);
   yield;
   const faults = checkWrite(view, wanted);
   yield;
   if (faults.length > 0) return { kind: "refused", faults: blame(faults, edits, wanted) };
-  return { kind: "done", wanted, placed: edits.map(placed) };
+  return { kind: "done", wanted, records: edits.map(recordOf) };
 }
 
 /** The edits that cause a fault: those with the duplicate value; otherwise all at the fault's name; otherwise all. */

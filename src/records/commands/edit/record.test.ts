@@ -82,14 +82,16 @@ describe("a replaced record", () => {
       editRecord({ zone, sets, storedNames: noStoredNames }, { id: "2", content: content("www", value, 60) }, now)
         .result;
     const kept = { id: "2", comment: "about 2", created: 1 };
-    expect(replaced("192.0.2.9")).toMatchObject({ placed: { zone, ttl: 60, record: { ...kept, modified: now } } });
-    expect(replaced("192.0.2.2")).toMatchObject({ placed: { record: { ...kept, modified: 1 } } });
+    expect(replaced("192.0.2.9")).toMatchObject({
+      recordInZone: { zone, ttl: 60, record: { ...kept, modified: now } },
+    });
+    expect(replaced("192.0.2.2")).toMatchObject({ recordInZone: { record: { ...kept, modified: 1 } } });
   });
 
   it("counts as changed if only the spelling of its name changes", () => {
     const spelled = { ...content("www", "192.0.2.2", 60), name: "WWW" };
     const { result } = editRecord({ zone, sets, storedNames: noStoredNames }, { id: "2", content: spelled }, now);
-    expect(result).toMatchObject({ placed: { record: { name: "WWW", modified: now } } });
+    expect(result).toMatchObject({ recordInZone: { record: { name: "WWW", modified: now } } });
   });
 
   it("is refused if it conflicts with its neighbours", () => {

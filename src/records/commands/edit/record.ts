@@ -22,15 +22,15 @@ export type RecordContent = {
 export type Edit = { readonly id: string; readonly content: RecordContent };
 
 type Refused = { readonly kind: "refused"; readonly faults: readonly Fault[] };
-type Edited = { readonly kind: "done"; readonly placed: RecordInZone } | Refused;
+type Edited = { readonly kind: "done"; readonly recordInZone: RecordInZone } | Refused;
 
 export function editRecord(view: WriteView, edit: Edit, now: Instant): ReturnType<Decide<Edited>> {
   const editing = beginEdits(view.sets, [edit]);
   putAll(editing, [edit], now);
-  const { wanted, placed } = endEdits(view.zone, editing);
+  const { wanted, recordOf } = endEdits(view.zone, editing);
   const faults = checkWrite(view, wanted);
   if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
-  return { wanted, result: { kind: "done", placed: placed(edit) } };
+  return { wanted, result: { kind: "done", recordInZone: recordOf(edit) } };
 }
 
 export function deleteRecord(view: WriteView, id: string): ReturnType<Decide<{ kind: "done" } | Refused>> {
@@ -47,9 +47,9 @@ export const holds = (set: RRset, id: string): boolean => set.records.some((reco
 /** A set while it is edited: its records by id, in their order. */
 type OpenSet = { readonly set: RRset; ttl: number | null; readonly records: Map<string, ZoneRecord> };
 
-type EditedSets = { readonly wanted: readonly RRset[]; readonly placed: (edit: Edit) => RecordInZone };
+type EditedSets = { readonly wanted: readonly RRset[]; readonly recordOf: (edit: Edit) => RecordInZone };
 
-type Placed = { readonly set: RRset; readonly record: ZoneRecord };
+type RecordInSet = { readonly set: RRset; readonly record: ZoneRecord };
 
 /** The sets after all edits, unchecked, and a function that finds an edited record in them. Ids must be unique. */
 export function* editingSets({ zone, sets }: WriteView, edits: readonly Edit[], now: Instant): Steps<EditedSets> {
@@ -63,13 +63,13 @@ export function* editingSets({ zone, sets }: WriteView, edits: readonly Edit[], 
 type Editing = {
   readonly open: Map<string, OpenSet>;
   /** The records that are replaced, by id. */
-  readonly before: ReadonlyMap<string, Placed>;
+  readonly before: ReadonlyMap<string, RecordInSet>;
 };
 
 function beginEdits(sets: readonly RRset[], edits: readonly Edit[]): Editing {
   const open = new Map(sets.map((set) => [keyOf(set), openSet(set)]));
   const ids = new Set(edits.map((edit) => edit.id));
-  const before = new Map<string, Placed>();
+  const before = new Map<string, RecordInSet>();
   for (const set of sets)
     for (const record of set.records) if (ids.has(record.id)) before.set(record.id, { set, record });
   for (const { id, content } of edits) {
@@ -87,20 +87,20 @@ function endEdits(zone: Zone, { open }: Editing): EditedSets {
   const wanted = [...open.values()]
     .map(({ set, ttl, records }): RRset => ({ ...set, ttl, records: [...records.values()] }))
     .filter((set) => set.records.length > 0);
-  const placed = ({ id, content: { owner, type } }: Edit): RecordInZone => {
+  const recordOf = ({ id, content: { owner, type } }: Edit): RecordInZone => {
     const { ttl = null, records } = open.get(setKey(owner, type)) ?? {};
     const record = records?.get(id);
     if (record === undefined) throw new Error("an edited record is not in any set");
     return { zone, owner, type, ttl, record };
   };
-  return { wanted, placed };
+  return { wanted, recordOf };
 }
 
 /**
  * A given TTL applies to the whole set. Without one, a new record keeps the TTL of its set, and a replacement clears
  * it. A replaced record keeps its id, comment and creation time.
  */
-function putIn(sets: Map<string, OpenSet>, { id, content }: Edit, old: Placed | undefined, now: Instant): void {
+function putIn(sets: Map<string, OpenSet>, { id, content }: Edit, old: RecordInSet | undefined, now: Instant): void {
   const { owner, type, name, value, rdata } = content;
   const key = setKey(owner, type);
   const open = sets.get(key) ?? openSet({ owner, type, ttl: null, records: [] });
@@ -111,7 +111,7 @@ function putIn(sets: Map<string, OpenSet>, { id, content }: Edit, old: Placed | 
   open.ttl = content.ttl ?? (old === undefined ? open.ttl : null);
 }
 
-const saysTheSame = ({ set, record }: Placed, { ttl, name, value, rdata, ...place }: RecordContent): boolean =>
+const saysTheSame = ({ set, record }: RecordInSet, { ttl, name, value, rdata, ...place }: RecordContent): boolean =>
   keyOf(set) === keyOf(place) &&
   set.ttl === (ttl ?? null) &&
   record.name === name &&

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RRset } from "../../../core/records/rrset.ts";
-import { placed, setAt, withComments, withLess, withMore, withValues } from "./set.ts";
+import { setAt, withComments, withLess, withMore, withSet, withValues } from "./set.ts";
 import type { Value } from "./values.ts";
 
 const place = { owner: "www", type: "A" } as const;
@@ -141,7 +141,7 @@ describe("a set among others", () => {
 
   it("is put in its place or removed, and the others stay", () => {
     const changed = { ...here, ttl: 60 };
-    expect(placed([here, ...others], place, changed)).toEqual([...others, changed]);
-    expect(placed([here, ...others], place, undefined)).toEqual(others);
+    expect(withSet([here, ...others], place, changed)).toEqual([...others, changed]);
+    expect(withSet([here, ...others], place, undefined)).toEqual(others);
   });
 });

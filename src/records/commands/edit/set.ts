@@ -142,7 +142,7 @@ export function withComments(set: RRset, values: readonly Value[], now: Instant)
 }
 
 /** The sets with this one in its place, or without it. */
-export const placed = (sets: readonly RRset[], { owner, type }: SetKey, set: RRset | undefined): readonly RRset[] => [
+export const withSet = (sets: readonly RRset[], { owner, type }: SetKey, set: RRset | undefined): readonly RRset[] => [
   ...sets.filter((each) => each.owner !== owner || each.type !== type),
   ...(set === undefined ? [] : [set]),
 ];

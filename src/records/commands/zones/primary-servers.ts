@@ -11,7 +11,7 @@ import type { ChangeSettings, SettingsEdit } from "./settings.ts";
 
 export type ServerAddress = { readonly address: string; readonly port: number };
 
-type Written = { readonly kind: "done"; readonly placed: ServerInZone } | NotDone;
+type Written = { readonly kind: "done"; readonly serverInZone: ServerInZone } | NotDone;
 
 /** The servers that a zone is transferred from. A zone with at least one is secondary, without any it is primary. */
 export function primaryServerOperations(
@@ -25,7 +25,7 @@ export function primaryServerOperations(
   const serverOf = (changed: ZoneOutcome, id: string): Written => {
     if (changed.kind !== "done") return changed;
     const server = changed.zone.settings.primaries.find((each) => each.id === id);
-    return server ? { kind: "done", placed: { zone: changed.zone, server } } : missing("primary server");
+    return server ? { kind: "done", serverInZone: { zone: changed.zone, server } } : missing("primary server");
   };
 
   const faultsOf = ({ address: text, port }: ServerAddress): readonly Fault[] => {

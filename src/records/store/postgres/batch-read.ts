@@ -107,8 +107,8 @@ export async function loadBatch(
 }
 
 function placesIn(rows: Rows["rows"]): Loaded["places"] {
-  const placed = rows as (SetKeyInBatch & { readonly id: string })[];
-  return new Map(placed.map(({ id, zone, owner }) => [id, { zone, owner }]));
+  const keyRows = rows as (SetKeyInBatch & { readonly id: string })[];
+  return new Map(keyRows.map(({ id, zone, owner }) => [id, { zone, owner }]));
 }
 
 function namesIn(rows: Rows["rows"]): Pick<Loaded, "taken" | "departed"> {

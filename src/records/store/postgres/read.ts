@@ -46,8 +46,8 @@ class JoinedHotReads implements HotReads {
 
   readonly record: HotReads["record"] = async (account, id) => {
     const row = await this.#records(id);
-    const placed = row && recordFromRow(row, id);
-    return placed?.zone.account === account ? placed : undefined;
+    const recordInZone = row && recordFromRow(row, id);
+    return recordInZone?.zone.account === account ? recordInZone : undefined;
   };
 
   readonly sets: HotReads["sets"] = async (zone, { owner, owners, type }) => {

@@ -52,7 +52,7 @@ describe("a PostgreSQL database", () => {
       Array.from({ length: 5_500 }, (_, i) => ({ type: "A" as const, name: `h${i}`, value, text: value, ttl: 60 }));
     const entries = drafts("192.0.2.1").map((draft) => ({ zoneId: made.zone.id, draft }));
     const created = await service.createRecords(actor, entries);
-    const ids = created.map((each) => (each.kind === "done" ? each.placed.record.id : ""));
+    const ids = created.map((each) => (each.kind === "done" ? each.recordInZone.record.id : ""));
     const changed = drafts("192.0.2.2").map((draft, i) => ({ id: ids[i] ?? "", zoneId: made.zone.id, draft }));
     const replaced = await service.replaceRecords(actor, changed);
     expect(replaced.filter((each) => each.kind === "done")).toHaveLength(5_500);

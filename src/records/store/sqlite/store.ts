@@ -130,8 +130,8 @@ class CachedReads {
 
   readonly record: RecordStore["record"] = (account, id) => {
     this.#otherCommits.check();
-    const placed = this.#rowCache.record(id);
-    return placed?.zone.account === account ? placed : undefined;
+    const recordInZone = this.#rowCache.record(id);
+    return recordInZone?.zone.account === account ? recordInZone : undefined;
   };
 
   readonly sets: RecordStore["sets"] = async (zone, query) => {
