@@ -5,7 +5,7 @@ import { type NameEvent, type NameState, nextState } from "./round/name-state.ts
 import { type PlannedUpdate, planRound } from "./round/plan.ts";
 import type { Round, UpdateResult } from "./round/result.ts";
 import { openServiceQueues, type ServiceQueues } from "./round/service-queue.ts";
-import type { ConfiguredServices, ServiceTools } from "./round/services.ts";
+import type { ServiceTools, SourcesAndTargets } from "./round/sources-and-targets.ts";
 import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
 import { companionsOf, queueKeyOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
@@ -25,7 +25,7 @@ export class UpdaterSteps {
   /** Wakes the loop that reports. */
   readonly reportSleep = new InterruptibleSleep();
   readonly #records: readonly ManagedRecord[];
-  readonly #services: ConfiguredServices;
+  readonly #services: SourcesAndTargets;
   readonly #tools: StepTools;
   readonly #queues: ServiceQueues;
   readonly #states: Map<ManagedRecord, NameState>;
@@ -35,7 +35,7 @@ export class UpdaterSteps {
   #unsaved: { readonly code: string; readonly retryAt: Instant } | undefined;
   #isStateShared = false;
 
-  constructor(records: readonly ManagedRecord[], services: ConfiguredServices, tools: StepTools) {
+  constructor(records: readonly ManagedRecord[], services: SourcesAndTargets, tools: StepTools) {
     this.#records = records;
     this.#services = services;
     this.#tools = tools;
@@ -183,8 +183,8 @@ export class UpdaterSteps {
       updates.length > 1
         ? await writeTogether(updates, tools, withTimeout(stop.writes))
         : [{ record, result: await writeRecord(current.latest, tools, withTimeout(stop.writes)) }];
-    await Promise.all(written.map(async ({ result }) => result && schedule.ended(result)));
-    schedule.tried(record);
+    await Promise.all(written.map(async ({ result }) => result && schedule.noteOutcome(result)));
+    schedule.tryEnded(record);
     for (const each of written) this.#ended(each, stop);
     this.reportSleep.wake();
   }

@@ -10,7 +10,7 @@ import { previewRound } from "./round/preview.ts";
 import { type Removal, removeRecords } from "./round/remove-records.ts";
 import type { Round, UpdateResult } from "./round/result.ts";
 import { longestPause } from "./round/schedule.ts";
-import { type ConfiguredServices, openServices, type ServiceTools } from "./round/services.ts";
+import { openSourcesAndTargets, type ServiceTools, type SourcesAndTargets } from "./round/sources-and-targets.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
 import { type StopSignals, UpdaterSteps } from "./steps.ts";
 
@@ -44,7 +44,7 @@ export type Updater = {
   /** What a round would do, as far as reading the records shows; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
   /** What a record holds, unless its service sent a Retry-After. */
-  readonly published: ConfiguredServices["readRecord"];
+  readonly published: SourcesAndTargets["readRecord"];
   /** Removes the records of names with `removeOnStop` that still hold what was written. */
   remove(signal: AbortSignal): Promise<readonly Removal[]>;
   close(): void;
@@ -62,7 +62,7 @@ export type WatchOptions = {
 
 export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): Promise<Updater> {
   const records = managedRecordsOf(config);
-  const services = await openServices(config, records, tools);
+  const services = await openSourcesAndTargets(config, records, tools);
   const { readers } = services;
   const steps = new UpdaterSteps(records, services, { interval: config.interval, ...tools });
   const readAll = (signal: AbortSignal) => Promise.all([...readers.values()].map((reader) => reader.read(signal)));
@@ -193,7 +193,7 @@ class Watch {
   }
 }
 
-const devicesIn = (readers: ConfiguredServices["readers"]): ReturnType<Updater["devices"]> =>
+const devicesIn = (readers: SourcesAndTargets["readers"]): ReturnType<Updater["devices"]> =>
   new Map(
     [...readers].map(([source, reader]) => {
       const latest = reader.latest();

@@ -122,20 +122,20 @@ export function* planningSigning(input: SigningInput): Steps<SigningPlan | "need
     chain: allNames === undefined ? names : noChain,
     apexTypes: signing.apexSets.map(({ type }) => type),
   });
-  const partOf = (planned: PlannedName): NamePlan => {
-    const part = new SignedNamePlan(input, planned);
-    if (touched.has(planned.owner)) part.signOwnSets(plannedNames.authorityOf(planned.owner));
-    if (planned.owner === apex) part.signApexSets();
+  const namePlanOf = (planned: PlannedName): NamePlan => {
+    const namePlan = new SignedNamePlan(input, planned);
+    if (touched.has(planned.owner)) namePlan.signOwnSets(plannedNames.authorityOf(planned.owner));
+    if (planned.owner === apex) namePlan.signApexSets();
     const chainSet = chainSetOf(planned);
-    if (chainSet !== undefined) part.signChainSet(chainSet);
-    return part;
+    if (chainSet !== undefined) namePlan.signChainSet(chainSet);
+    return namePlan;
   };
   return {
     size: plannedNames.size(),
     owners: plannedNames.owners,
-    planAt: (owner) => partOf(plannedNames.at(owner)),
+    planAt: (owner) => namePlanOf(plannedNames.at(owner)),
     *namePlans() {
-      for (const planned of plannedNames.all()) yield partOf(planned);
+      for (const planned of plannedNames.all()) yield namePlanOf(planned);
       for (const before of allNames ?? [])
         if (!plannedNames.has(before.owner)) yield { toSign: [], change: () => ({ before, after: undefined }) };
     },

@@ -35,12 +35,12 @@ export type DeleteRecord = By & { readonly kind: "delete-record"; readonly id: s
 
 export function createRecordRule(command: CreateRecord): WriteRule<RecordOutcome> {
   const { actor, zone, id, draft, now } = command;
-  const rules = recordPermissions(permissionsAt(() => now));
+  const permitted = recordPermissions(permissionsAt(() => now));
   return {
     kind: "write",
     request: { ...authorOf(actor, now), at: { zone }, owners: ownersOf([draft]) },
     decide: (view) => {
-      const read = rules.newContent(actor, view.zone, draft);
+      const read = permitted.newContent(actor, view.zone, draft);
       return read.kind === "content" ? editRecord(view, { id, content: read.content }, now) : noChange(read);
     },
   };
@@ -48,13 +48,13 @@ export function createRecordRule(command: CreateRecord): WriteRule<RecordOutcome
 
 export function replaceRecordRule(command: ReplaceRecord): WriteRule<RecordOutcome> {
   const { actor, id, next, now } = command;
-  const rules = recordPermissions(permissionsAt(() => now));
+  const permitted = recordPermissions(permissionsAt(() => now));
   return {
     kind: "write",
     request: { ...authorOf(actor, now), at: { record: id }, owners: ownersOf([next.draft]) },
     decide: (view) => {
       const set = view.sets.find((each) => holds(each, id));
-      const read = rules.nextContent(actor, view.zone, set, next);
+      const read = permitted.nextContent(actor, view.zone, set, next);
       return read.kind === "content" ? editRecord(view, { id, content: read.content }, now) : noChange(read);
     },
   };
@@ -62,13 +62,13 @@ export function replaceRecordRule(command: ReplaceRecord): WriteRule<RecordOutco
 
 export function deleteRecordRule(command: DeleteRecord): WriteRule<{ kind: "done" } | NotDone> {
   const { actor, id, now } = command;
-  const rules = recordPermissions(permissionsAt(() => now));
+  const permitted = recordPermissions(permissionsAt(() => now));
   return {
     kind: "write",
     request: { ...authorOf(actor, now), at: { record: id }, owners: () => [] },
     decide: (view) => {
       const set = view.sets.find((each) => holds(each, id));
-      const obstacle = rules.obstacle(actor, view.zone, set);
+      const obstacle = permitted.obstacle(actor, view.zone, set);
       return obstacle ? noChange(obstacle) : deleteRecord(view, id);
     },
   };
@@ -87,22 +87,22 @@ type Content = { readonly kind: "content"; readonly content: RecordContent };
 export type RecordPermissions = ReturnType<typeof recordPermissions>;
 
 /** What an actor may do with a record, before the rest of the zone is checked. */
-export function recordPermissions(permittedView: Permissions) {
+export function recordPermissions(permissions: Permissions) {
   const writeRefusal = (actor: Actor, zone: Zone, { owner, type }: { owner: string; type: RecordType }) => {
-    const refusal = permittedView.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
+    const refusal = permissions.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
     return refusal && denied(refusal);
   };
 
   /** Why a record of this set cannot be changed: not visible to the actor, the SOA, or not writable. */
   const obstacle = (actor: Actor, zone: Zone, set: RRset | undefined): NotDone | undefined => {
-    if (set === undefined || !permittedView.allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) {
+    if (set === undefined || !permissions.allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) {
       return missing("record");
     }
     return set.type === "SOA" ? refused([soaStays]) : writeRefusal(actor, zone, set);
   };
 
   const newContent = (actor: Actor, zone: Zone, draft: RecordDraft): Content | NotDone => {
-    if (!permittedView.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
+    if (!permissions.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
     const read = readDraft(draft, zone);
     return read.kind === "content" ? (writeRefusal(actor, zone, read.content) ?? read) : read;
   };

@@ -27,7 +27,7 @@ export type ReplaceRecords = By & {
 
 export function createRecordsRule(command: CreateRecords): WriteAllRule<readonly BulkOutcome[]> {
   const { actor, entries, ids, now } = command;
-  const rules = recordPermissions(permissionsAt(() => now));
+  const permitted = recordPermissions(permissionsAt(() => now));
   const numbered = entries.flatMap((entry, place) =>
     "faults" in entry ? [] : [{ place, id: ids[place] ?? "", ...entry }],
   );
@@ -40,7 +40,7 @@ export function createRecordsRule(command: CreateRecords): WriteAllRule<readonly
       const decisions: Decision[] = [];
       for (const [i, [, mine]] of zones.entries()) {
         const view = views[i];
-        const rule: Rule = ({ draft }) => (view ? rules.newContent(actor, view.zone, draft) : missing("zone"));
+        const rule: Rule = ({ draft }) => (view ? permitted.newContent(actor, view.zone, draft) : missing("zone"));
         decisions.push(view ? yield* deciding(view, mine, outcomeByPlace, now, rule) : nothing);
       }
       yield;
@@ -55,7 +55,7 @@ export function createRecordsRule(command: CreateRecords): WriteAllRule<readonly
 /** The outcomes by the index of their entry. */
 export function replaceRecordsRule(command: ReplaceRecords): WriteAllRule<readonly (readonly [number, BulkOutcome])[]> {
   const { actor, zone, entries, now } = command;
-  const rules = recordPermissions(permissionsAt(() => now));
+  const permitted = recordPermissions(permissionsAt(() => now));
   const records = entries.map((entry) => entry.id);
   return {
     kind: "write-all",
@@ -64,7 +64,7 @@ export function replaceRecordsRule(command: ReplaceRecords): WriteAllRule<readon
       const outcomes: Outcomes = new Map();
       if (view === undefined) return { decisions: [], result: [] };
       const setsById = new Map(view.sets.flatMap((set) => set.records.map((record) => [record.id, set])));
-      const rule: Rule = (entry) => rules.nextContent(actor, view.zone, setsById.get(entry.id), entry);
+      const rule: Rule = (entry) => permitted.nextContent(actor, view.zone, setsById.get(entry.id), entry);
       const decision = yield* decidingSome(view, entries, outcomes, now, rule);
       return { decisions: [decision], result: [...outcomes] };
     },

@@ -47,7 +47,10 @@ const beforeOrAfter: ReadonlySet<ZoneSigning["stage"]> = new Set(["new", "new-pa
 /** DS records refer only to keys that sign the DNSKEY set. */
 export const mayBeInParent = ({ flags }: MultiSignerKey): boolean => flags === keyFlags;
 
-/** The parent should have a DS record of this key, whether or not it has one already. */
+/**
+ * People should see to it that the parent has a DS record of this key, whether or not it has one. At the stage `new`,
+ * CDS does not ask for it yet.
+ */
 export const isDsWanted = (key: SigningKey, stage: ZoneSigning["stage"]): boolean =>
   key.inParent && stage !== "leaving";
 

@@ -44,7 +44,7 @@ export type PlannedSignatures = {
   readonly namePlans: () => Iterable<NamePlan>;
   /** Where the names are stored from now on, if that changes. */
   readonly signedNamesSwitch: SignedNamesSwitch | undefined;
-  /** The effect with what the parts have changed. */
+  /** The effect, with the changes of the signed names. */
   readonly signed: (names: readonly NameChange[]) => WriteEffect;
 };
 
@@ -133,8 +133,8 @@ export function* planningSignatures(
   const signingZone = zoneToSign(effect.zone, signingAfter, touchedAt(apex).sets, by);
   if (!isWhole) {
     const touched = new Map([...owners].map((owner) => [owner, touchedAt(owner)]));
-    const part = yield* planningSigning(inputFor({ ...signingZone, names: stored }, touched));
-    if (part !== "needs-all-names") return withPlan(effect, by, until, part);
+    const plan = yield* planningSigning(inputFor({ ...signingZone, names: stored }, touched));
+    if (plan !== "needs-all-names") return withPlan(effect, by, until, plan);
     if (mustPresign) throw new PresignNeeded(before, effect, by);
   }
   const names = signingBefore ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
@@ -178,11 +178,11 @@ function* planningPresigned(
   const touchedAt = touchedAfter(effect, reads.setsAt);
   const touched = new Map([...owners].map((owner) => [owner, allChanged(touchedAt(owner))]));
   const signingZone = zoneToSign(zone, zone.settings.dnssec, touched.get(apex)?.sets ?? [], by);
-  const part = yield* planningSigning(inputFor({ ...signingZone, names: reads.names }, touched));
-  if (part === "needs-all-names") throw new PresignNeeded(before, effect, by);
+  const plan = yield* planningSigning(inputFor({ ...signingZone, names: reads.names }, touched));
+  if (plan === "needs-all-names") throw new PresignNeeded(before, effect, by);
   const until = expiryIfClockWasAhead(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
   const signedNamesSwitch: SignedNamesSwitch = { to: presigned.number, leaves: before.signedNamesNumber };
-  return withPlan({ ...effect, signedNamesSwitch }, by, until, part, false);
+  return withPlan({ ...effect, signedNamesSwitch }, by, until, plan, false);
 }
 
 export const isSignedWith = ({ settings }: PresignedNames, { settings: { ttl, dnssec } }: Zone): boolean =>

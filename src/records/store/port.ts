@@ -83,7 +83,11 @@ export type RecordStore = StoreParts & {
   /** Actions are dropped after a week, or earlier if there are very many newer ones. */
   readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
   /** Stores an action of a write that takes long. It counts as interrupted after `until`, unless that is extended. */
-  readonly startAction: (zone: Zone, command: string, by: WrittenBy & { readonly until: Instant }) => Promise<Action>;
+  readonly startAction: (
+    zone: Zone,
+    actionName: string,
+    by: WrittenBy & { readonly until: Instant },
+  ) => Promise<Action>;
   readonly extendAction: (id: number, until: Instant) => Promise<unknown>;
   /** Without an error: it was successful. */
   readonly endAction: (id: number, now: Instant, error?: string) => Promise<unknown>;
@@ -286,7 +290,7 @@ export type ActorKey = IdempotencyKey & { readonly actor: string };
 /** Like `Decide`; a rule that takes long for a large zone returns its decision in steps. */
 export type DecideAction<T> = (view: WriteView) => ActionDecision<T> | Steps<ActionDecision<T>>;
 
-/** Without a command neither an action nor the key is stored; `remember` stores the key anyway. */
+/** Without `actionName`, neither an action nor the idempotency key is stored; `remember` stores the key anyway. */
 export type ActionDecision<T> = Decision & {
   readonly actionName?: string;
   readonly remember?: boolean;

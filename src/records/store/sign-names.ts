@@ -36,13 +36,13 @@ export async function* signNamesOffThread(
 ): AsyncGenerator<readonly NameChange[], void> {
   const offThread = signer.offThread(!isUrgent && count > many);
   const sign = async (some: readonly NamePlan[]): Promise<readonly NameChange[]> => {
-    const toSign = some.flatMap((part) => part.toSign);
+    const toSign = some.flatMap((namePlan) => namePlan.toSign);
     const signatures = toSign.length > 0 ? await offThread.sign(zone, toSign, at) : [];
     let from = 0;
-    return some.flatMap((part) => {
-      const own = signatures.slice(from, from + part.toSign.length);
+    return some.flatMap((namePlan) => {
+      const own = signatures.slice(from, from + namePlan.toSign.length);
       from += own.length;
-      return part.change(own) ?? [];
+      return namePlan.change(own) ?? [];
     });
   };
   try {
@@ -64,11 +64,11 @@ export async function* signNamesOffThread(
   }
 }
 
-export function* inGroups(parts: Iterable<NamePlan>): Generator<readonly NamePlan[], void> {
+export function* inGroups(namePlans: Iterable<NamePlan>): Generator<readonly NamePlan[], void> {
   let [some, count, since]: [NamePlan[], number, number] = [[], 0, performance.now()];
-  for (const part of parts) {
-    some.push(part);
-    count += part.toSign.length;
+  for (const namePlan of namePlans) {
+    some.push(namePlan);
+    count += namePlan.toSign.length;
     if (count < perGroup && performance.now() - since < longest) continue;
     yield some;
     [some, count, since] = [[], 0, performance.now()];

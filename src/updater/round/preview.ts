@@ -2,14 +2,14 @@ import { isPendingWrite, type PendingWrite, postponed } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { UpdateResult } from "./result.ts";
 import { openServiceQueues } from "./service-queue.ts";
-import type { ConfiguredServices } from "./services.ts";
+import type { SourcesAndTargets } from "./sources-and-targets.ts";
 import type { StateFile } from "./state-file.ts";
 import { isRight, refusedUnsent, type WriteTools, withTimeout } from "./write-record.ts";
 
 /** What these updates would do, as far as reading the records shows. Writes and stores nothing. */
 export async function previewRound(
   updates: readonly PlannedUpdate[],
-  { targetOf, serviceOf, schedule }: ConfiguredServices,
+  { targetOf, serviceOf, schedule }: SourcesAndTargets,
   state: StateFile,
   signal: AbortSignal,
 ): Promise<readonly UpdateResult[]> {

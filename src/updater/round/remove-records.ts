@@ -1,7 +1,7 @@
 import type { RemoveOutcome } from "../targets/target.ts";
 import type { ManagedRecord } from "./managed-records.ts";
 import { openServiceQueues } from "./service-queue.ts";
-import type { ConfiguredServices } from "./services.ts";
+import type { SourcesAndTargets } from "./sources-and-targets.ts";
 import type { StateFile } from "./state-file.ts";
 import { markInDoubt } from "./write-record.ts";
 
@@ -13,7 +13,7 @@ export type Removal = { readonly record: ManagedRecord; readonly address: string
  */
 export async function removeRecords(
   records: readonly ManagedRecord[],
-  { targetOf, serviceOf, schedule }: ConfiguredServices,
+  { targetOf, serviceOf, schedule }: SourcesAndTargets,
   state: StateFile,
   signal: AbortSignal,
 ): Promise<readonly Removal[]> {

@@ -39,11 +39,12 @@ function open(among = targets): Schedule {
 
 const record = { key: "home A", target: "dns" } as ManagedRecord;
 const asksFor = (retryAfter: number) =>
-  schedule.ended({
+  schedule.noteOutcome({
     record,
     outcome: { kind: "unknown", fault: { kind: "later", because: "busy", todo: "wait", retryAfter } },
   } as UpdateResult);
-const goesWell = () => schedule.ended({ record, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
+const goesWell = () =>
+  schedule.noteOutcome({ record, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
 const limitedUntil = () => schedule.waitForReading("dns")?.until;
 const untilForWrite = (target = "dns") => {
   const admission = schedule.admit({ ...record, target }, () => []);
@@ -63,7 +64,7 @@ describe("the reason to wait is the one that lasts longest", () => {
   const quotaUsedUpFor = (seconds: number) =>
     schedule.answered("dns", { "ratelimit-limit": "100", "ratelimit-remaining": "0", "ratelimit-reset": `${seconds}` });
   const fails = () =>
-    schedule.ended({
+    schedule.noteOutcome({
       record,
       outcome: { kind: "unknown", fault: { kind: "later", because: "reset", todo: "wait" } },
     } as UpdateResult);
@@ -157,7 +158,7 @@ describe("a quota that is nearly used up", () => {
 
 describe("a wait for one name", () => {
   const blocked = () =>
-    schedule.ended({
+    schedule.noteOutcome({
       record,
       outcome: {
         kind: "refused",

@@ -135,15 +135,18 @@ export class Schedule {
     this.#quotas.set(this.#credentialOf(target), { at: now, until: roomAgainAt(headers, now) });
   }
 
-  async ended(result: UpdateResult): Promise<void> {
+  async noteOutcome(result: UpdateResult): Promise<void> {
     const { record, outcome } = result;
     if (!outcome) return;
     if ("fault" in outcome) await this.#failed(record, outcome.fault);
     else await this.#succeeded(record);
   }
 
-  /** After `ended` for all names of a write that `admit` allowed for this one. */
-  tried({ key, target }: ManagedRecord): void {
+  /**
+   * After `noteOutcome` for all names of a write that `admit` allowed for this one. If it tried a service that is down,
+   * and showed nothing, another name may try now.
+   */
+  tryEnded({ key, target }: ManagedRecord): void {
     this.#breakerOf(target).ended(key);
   }
 

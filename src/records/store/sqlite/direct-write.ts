@@ -104,6 +104,7 @@ function applyDirectly(
   const isSigned = zone.settings.dnssec !== undefined;
   if (isSigned && !connection.commitSigner.canSign(effect)) return undefined;
   recordQuota?.assertWithin(effect.zone, zone.recordCount);
+  // In a signed zone, the commit signer writes the rows of the log, before the row with their signatures.
   connection.writer.apply(isSigned ? { ...effect, log: [] } : effect, sets);
   if (isSigned) connection.commitSigner.add(zone, effect, by);
   return effect.zone;

@@ -177,7 +177,8 @@ function* planningWrite(
   { wanted, settings, serial, renew, keys = [] }: Decision,
   isRemoved = false,
 ): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
-  connection.commitSigner.sign(zone);
+  // The plan reads the signatures of earlier writes of this transaction.
+  connection.commitSigner.signEarlierWrites(zone);
   const changes = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
   const effect = effectWith(zone, changes, { settings, serial, renew }, by);
   if (effect === undefined) return [];

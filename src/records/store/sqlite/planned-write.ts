@@ -35,7 +35,7 @@ export type Plan<T> = {
   readonly finish: (connection: WriteConnection) => T;
 };
 
-/** It must be pure: it is called again if the transaction is repeated. */
+/** Writes nothing outside the transaction: it is called again if that is repeated. */
 export type Planning<T> = (connection: WriteConnection, presigned?: PresignedForWrite) => Steps<Plan<T>>;
 
 /** `command`: the same write as plain data. `presigned`: what was signed for it. */

@@ -142,7 +142,7 @@ export class SetWriter {
     }
   }
 
-  /** If the zone is no longer signed, `names` are deleted from where they were. */
+  /** If the zone is no longer signed, the changes are deletions, under the number that it had before. */
   *#writingNames({ zone: { signedNamesNumber }, signedNameChanges }: WriteEffect, before: Zone): Steps<void> {
     if (signedNameChanges !== undefined && signedNameChanges.length > 0)
       yield* this.#signed().writing(signedNamesNumber ?? before.signedNamesNumber ?? 0, signedNameChanges);

@@ -64,11 +64,11 @@ export class CommitSigner {
     for (const change of changes) unsigned.changes.set(setKey(change.owner, change.type), change);
     unsigned.log.push(...log);
     [unsigned.zone, unsigned.by] = [zone, { actor: by.actor, now: Math.max(by.now, unsigned.by.now) }];
-    if (unsigned.log.length + mostChanges > mostUnsigned) this.sign(zone);
+    if (unsigned.log.length + mostChanges > mostUnsigned) this.signEarlierWrites(zone);
   }
 
-  /** What later writes of the transaction read of the zone's signatures and its log must be there. */
-  sign({ number }: Pick<Zone, "number">): void {
+  /** Signs what small writes of this transaction have changed: later ones read its signatures, and the log. */
+  signEarlierWrites({ number }: Pick<Zone, "number">): void {
     const unsigned = this.#unsigned.get(number);
     if (unsigned === undefined || this.#signer === undefined) return;
     this.#unsigned.delete(number);
@@ -80,7 +80,7 @@ export class CommitSigner {
   }
 
   signAll(): void {
-    for (const number of this.#unsigned.keys()) this.sign({ number });
+    for (const number of this.#unsigned.keys()) this.signEarlierWrites({ number });
   }
 
   forget(): void {

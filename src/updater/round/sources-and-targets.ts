@@ -13,7 +13,7 @@ import { Schedule, serviceOfTarget } from "./schedule.ts";
 import type { StateFile } from "./state-file.ts";
 
 /** All sources and targets of one config. */
-export type ConfiguredServices = {
+export type SourcesAndTargets = {
   readonly readers: ReadonlyMap<string, SourceReader>;
   readonly sourceBackOffs: BackOffs;
   readonly schedule: Schedule;
@@ -30,11 +30,11 @@ export type ServiceTools = {
   readonly random: () => number;
 };
 
-export async function openServices(
+export async function openSourcesAndTargets(
   config: UpdaterConfig,
   records: readonly ManagedRecord[],
   { state, now, random }: ServiceTools,
-): Promise<ConfiguredServices> {
+): Promise<SourcesAndTargets> {
   const schedule = new Schedule(config, { state, now, random });
   // After an outage of any length, a firewall is read within the interval.
   const sourceBackOffs = new BackOffs(random, config.interval);
