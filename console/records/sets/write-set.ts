@@ -8,7 +8,7 @@ import { readSet, zonePath } from "../api.ts";
 import { putSets, type SetNow, type ZoneSets } from "./put-sets.ts";
 import { contentOf, setInWords } from "./set-content.ts";
 import type { SetChange } from "./set-draft.ts";
-import { useUndo } from "./undo-writes.ts";
+import { useUndo } from "./use-undo.ts";
 
 type Place = Pick<Rrset, "name" | "type">;
 

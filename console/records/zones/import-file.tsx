@@ -13,7 +13,7 @@ import { useToast } from "../../shared/toasts/toasts.tsx";
 import { readHistory, writeZone, zonePath } from "../api.ts";
 import { useManyWrite } from "../sets/many/write-many.ts";
 import { useEverySet, useSetsNow } from "../sets/read-sets.ts";
-import { useUndo } from "../sets/undo-writes.ts";
+import { useUndo } from "../sets/use-undo.ts";
 import { ImportChanges, OwnRecordsChoice } from "./import-changes.tsx";
 import { changesInWords, type ImportWay, type OwnRecords, type Preview, previewImport } from "./preview-import.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";

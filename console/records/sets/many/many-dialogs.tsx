@@ -7,7 +7,8 @@ import { TtlField } from "../form/ttl-field.tsx";
 import { contentOf } from "../set-content.ts";
 import { readLabels } from "../set-draft.ts";
 import { ttlInWords, typedTtl, typedTtlFault } from "../ttl.ts";
-import { type ManyWrite, namesOf, useManyWrite } from "./write-many.ts";
+import { type ManyWrite, useManyWrite } from "./write-many.ts";
+import { namesOf } from "./write-parts.ts";
 
 type Props = {
   readonly zone: RrsetsZone;

@@ -8,7 +8,8 @@ import { Problem } from "../../../shared/live/problem.tsx";
 import { SureButton } from "../../../shared/sure-button.tsx";
 import { LabelDialog, TtlDialog } from "./many-dialogs.tsx";
 import { printSets } from "./print-sets.ts";
-import { namesOf, useManyWrite } from "./write-many.ts";
+import { useManyWrite } from "./write-many.ts";
+import { namesOf } from "./write-parts.ts";
 
 /** What can be done with the selected sets. */
 export default function SelectionBar(props: {
