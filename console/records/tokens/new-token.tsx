@@ -2,46 +2,22 @@ import { Group, Radio, Select, Text, TextInput, type TextInputProps } from "@man
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken } from "../../../src/contract/console.ts";
-import { parseNetwork } from "../../../src/core/addresses/network.ts";
-import { type Scope, writesAllZones } from "../../../src/core/may.ts";
-import { absoluteName } from "../../../src/core/names/name.ts";
-import { nameToUnicode } from "../../../src/core/names/unicode.ts";
-import { isRecordType, recordTypes } from "../../../src/core/rdata/table.ts";
-import { type Fault, fail, faultInWords, ok, type Result } from "../../../src/core/result.ts";
+import { writesAllZones } from "../../../src/core/may.ts";
+import { recordTypes } from "../../../src/core/rdata/table.ts";
 import { MultiChoice } from "../../shared/choice/multi-choice.tsx";
 import { FormDialog } from "../../shared/form-dialog.tsx";
 import { useSession } from "../../shared/session/session.tsx";
-import { endOfDay } from "../../shared/time/days.ts";
-import { keptName } from "../sets/shown-name.ts";
-import { typedOwner } from "../sets/typed-owner.ts";
 import { ZoneChoice } from "../zones/zone-choice.tsx";
 import { scopeInWords } from "./scope-in-words.ts";
-
-type Draft = {
-  readonly name: string;
-  readonly access: "read" | "write";
-  readonly zones: readonly string[];
-  readonly owner: string;
-  readonly types: readonly string[];
-  /** A number of days from now, `day` for the chosen date, or empty for never. */
-  readonly ends: string;
-  readonly day: string;
-  readonly networks: string;
-};
-
-const empty: Draft = { name: "", access: "write", zones: [], owner: "", types: [], ends: "", day: "", networks: "" };
-
-const longestName = 100;
-
-function startingWith(zone: string | null, owner: string | null): Draft {
-  if (zone === null || owner === null) return empty;
-  return {
-    ...empty,
-    name: nameToUnicode(absoluteName(owner, zone)).slice(0, longestName),
-    zones: [zone],
-    owner: nameToUnicode(owner),
-  };
-}
+import {
+  draftFor,
+  faultsOf,
+  longestName,
+  scopeOf,
+  type TextPart,
+  type TokenDraft,
+  type TokenFaults,
+} from "./token-draft.ts";
 
 const ends = [
   { value: "", label: "never" },
@@ -61,7 +37,7 @@ export function NewToken(props: {
   readonly onMade: (made: MadeToken) => void;
 }) {
   const { request } = useSession();
-  const [draft, setDraft] = useState(() => startingWith(props.zone, props.owner));
+  const [draft, setDraft] = useState(() => draftFor(props.zone, props.owner));
   const [tried, setTried] = useState(false);
   const scope = scopeOf(draft, Date.now());
   const faults = faultsOf(draft, scope);
@@ -72,7 +48,7 @@ export function NewToken(props: {
       request<MadeToken>("POST", "/console/tokens", { name: draft.name, scope, ...(asks && { allZones: true }) }),
     onSuccess: props.onMade,
   });
-  const put = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
+  const put = (changes: Partial<TokenDraft>) => setDraft((before) => ({ ...before, ...changes }));
   const submit = () => {
     setTried(true);
     if (Object.values(faults).some((fault) => fault !== undefined)) return;
@@ -114,24 +90,10 @@ export function NewToken(props: {
   );
 }
 
-type TextPart = "name" | "owner" | "day" | "networks";
-type Faults = Readonly<Partial<Record<TextPart, string | undefined>>>;
-
-function faultsOf(draft: Draft, scope: Scope): Faults {
-  const owner = readOwner(draft);
-  const strange = scope.networks?.find((text) => parseNetwork(text) === undefined);
-  return {
-    name: draft.name.trim() === "" ? "required, so that you recognise it in the list" : undefined,
-    owner: owner.ok ? undefined : owner.faults.map(faultInWords).join(". "),
-    day: draft.ends === "day" && scope.expires === undefined ? "choose today or a later day" : undefined,
-    networks: strange === undefined ? undefined : `${strange} is not a network; use one such as 192.0.2.0/24`,
-  };
-}
-
 type FieldProps = {
-  readonly draft: Draft;
-  readonly put: (changes: Partial<Draft>) => void;
-  readonly faults: Faults;
+  readonly draft: TokenDraft;
+  readonly put: (changes: Partial<TokenDraft>) => void;
+  readonly faults: TokenFaults;
 };
 
 function TextField({ draft, put, faults, part, ...shown }: FieldProps & { readonly part: TextPart } & TextInputProps) {
@@ -146,7 +108,11 @@ function TextField({ draft, put, faults, part, ...shown }: FieldProps & { readon
 }
 
 const AccessChoice = ({ draft, put }: FieldProps) => (
-  <Radio.Group label="Access" value={draft.access} onChange={(access) => put({ access: access as Draft["access"] })}>
+  <Radio.Group
+    label="Access"
+    value={draft.access}
+    onChange={(access) => put({ access: access as TokenDraft["access"] })}
+  >
     <Group mt={4}>
       <Radio value="write" label="read and write" />
       <Radio value="read" label="read only" />
@@ -188,43 +154,3 @@ const WhenAndWhere = (field: FieldProps) => (
     <TextField {...field} part="networks" label="Only from" placeholder="anywhere; for example 192.0.2.0/24" />
   </div>
 );
-
-/** The name may end with the zone's name only if exactly one zone is chosen. */
-function readOwner({ owner, zones: [zone, ...others] }: Draft): Result<string> {
-  if (owner.trim() === "") return ok("");
-  const only = others.length === 0 ? zone : undefined;
-  const read = typedOwner(owner, only ?? "zone.invalid");
-  return read.ok || only !== undefined || read.faults[0]?.code !== "out-of-zone" ? read : fail(wholeName);
-}
-
-const wholeName: Fault = {
-  code: "out-of-zone",
-  where: "owner",
-  message: "a full name needs exactly one zone",
-  todo: "choose one zone, or leave the zone's name out, as in home",
-};
-
-const dayLong = 86_400_000;
-
-/** The end of the day in the reader's time zone; undefined for never, and for a day that is invalid or in the past. */
-function endOf({ ends: end, day }: Draft, now: number): number | undefined {
-  if (end !== "day") return end === "" ? undefined : now + Number(end) * dayLong;
-  const last = endOfDay(day);
-  return last > now ? last : undefined;
-}
-
-function scopeOf(draft: Draft, now: number): Scope {
-  const { access, zones, types, networks } = draft;
-  const owner = readOwner(draft);
-  const [name, known] = [owner.ok ? owner.value : keptName(draft.owner), types.filter(isRecordType)];
-  const rule = { ...(name !== "" && { owner: name }), ...(known.length > 0 && { types: known }) };
-  const from = networks.split(/[\s,]+/).filter((text) => text !== "");
-  const expires = endOf(draft, now);
-  return {
-    access,
-    ...(zones.length > 0 && { zones }),
-    ...((name !== "" || known.length > 0) && { sets: [rule] }),
-    ...(expires !== undefined && { expires }),
-    ...(from.length > 0 && { networks: from }),
-  };
-}
