@@ -1,8 +1,9 @@
+import type { Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { firstOf } from "../rig/long-run.ts";
 import { dialogHasFocus, holdTime } from "./browser.ts";
-import { fillHarbour } from "./harbour.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { walkTo } from "./walk-to.ts";
 
 /** The DNS console while the service is late, down, or answers something strange. */
 
@@ -31,23 +32,7 @@ describe("a change that happens before the page is live", () => {
 });
 
 describe("a service that is down", () => {
-  it("makes the page wait, and continue automatically when it is back", async () => {
-    await page.goto(`${rig.url}/zones/harbour.example`);
-    await page.getByText("live", { exact: true }).waitFor();
-    await rig.stop();
-    await page.getByText("connecting…").waitFor();
-    await rig.startAgain();
-    await page.getByText("live", { exact: true }).waitFor();
-    await fillHarbour(rig.service().store, Date.now() + 3_600_000).catch(() => undefined);
-    await page.getByRole("link", { name: "Zones" }).click();
-    await page.getByRole("link", { name: "lighthouse.example" }).waitFor();
-    expect(await page.getByText("connecting…").count()).toBe(0);
-  });
-
-  it("also makes a part of the page wait that was not loaded before", async () => {
-    await page.goto(`${rig.url}/zones/harbour.example`);
-    await page.getByText("live", { exact: true }).waitFor();
-    await page.getByRole("link", { name: "home AAAA" }).waitFor();
+  it("makes the page wait, also a part that was not loaded before, and continue automatically when it is back", async () => {
     await rig.stop();
     await page.getByText("connecting…").waitFor();
     await page.getByRole("link", { name: "History" }).click();
@@ -65,17 +50,14 @@ describe("a service that is down", () => {
     answers.resolve();
     await page.getByRole("columnheader", { name: "Serial" }).waitFor();
     expect(page.url()).toContain("/history");
-  });
-
-  it.for(firstOf([502, 503]))("is no reason to sign in again if a proxy responds with %d", async (status) => {
-    await page.route(/\/(?:console|v1)\//, (route) =>
-      route.fulfill({ status, contentType: "text/html", body: "<h1>" }),
-    );
-    await page.goto(`${rig.url}/zones`);
-    await page.getByText("The service is not responding").waitFor();
-    expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
-    await page.unroute(/\/(?:console|v1)\//);
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    await page.getByText("live", { exact: true }).waitFor();
+    await rig.stop();
+    await page.getByText("connecting…").waitFor();
+    await rig.startAgain();
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Zones" }).click();
+    await page.getByRole("link", { name: "lighthouse.example" }).waitFor();
+    expect(await page.getByText("connecting…").count()).toBe(0);
   });
 
   it.for(
@@ -84,7 +66,7 @@ describe("a service that is down", () => {
       { what: "its answer is cut off", answer: { status: 201, contentType: "application/json", body: '{"serial' } },
     ]),
   )("is no reason to believe that nothing was saved when $what", async ({ answer }) => {
-    await page.goto(`${rig.url}/zones/harbour.example?add=A`);
+    await walkTo(page, `${rig.url}/zones/harbour.example?add=A`);
     await dialogHasFocus(page);
     await page.getByLabel("Name", { exact: true }).fill("unsure");
     await page.getByLabel("IPv4 address").fill("192.0.2.8");
@@ -94,31 +76,44 @@ describe("a service that is down", () => {
     expect(await page.getByText(/nothing was saved|before this was saved/).count()).toBe(0);
   });
 
-  it("shows errors that occur before the session is known", async () => {
-    await page.route("**/console/session", (route) => route.fulfill({ status: 500, body: "" }));
-    await page.goto(`${rig.url}/zones`);
-    await page.getByText("The service responded with status 500").waitFor();
-    expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
-    await page.unroute("**/console/session");
-    await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
-  });
-
-  it("also makes a page wait that is opened meanwhile", async () => {
-    await page.route("**/console/session", (route) => route.abort());
-    await page.goto(`${rig.url}/zones`);
-    await page.getByText("The service is not responding").waitFor();
-    await page.unroute("**/console/session");
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
-    expect(await page.getByText("The service is not responding").count()).toBe(0);
-  });
+  it.for(
+    firstOf([
+      ["a proxy responds with 502", (route: Route) => route.fulfill({ status: 502, body: "<h1>" })],
+      ["a proxy responds with 503", (route: Route) => route.fulfill({ status: 503, body: "<h1>" })],
+      ["it does not respond", (route: Route) => route.abort()],
+    ] as const),
+  )(
+    "makes a page wait that is opened meanwhile, without a sign-in, if %s; then an error is shown",
+    async ([, respond]) => {
+      await page.route(/\/(?:console|v1)\//, respond);
+      await page.goto(`${rig.url}/zones`);
+      await page.getByText("The service is not responding").waitFor();
+      expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
+      // The next route is asked first.
+      await page.route("**/console/session", (route) => route.fulfill({ status: 500, body: "" }));
+      await page.getByText("The service responded with status 500").waitFor();
+      expect(await page.getByText("The service is not responding").count()).toBe(0);
+      expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
+      await page.unrouteAll();
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    },
+  );
 });
 
 // These hold the time of the page, also for tests after them.
 describe("a service that is down", () => {
+  let giveUp: (after: number) => Promise<unknown>;
+  beforeAll(async () => {
+    ({ giveUp } = await holdTime(page));
+    await page.goto(`${rig.url}/zones`);
+    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+  });
+
+  // Each waits in another way: for data, for code, for the session, for a zone, and for a part of a list.
   const hanging = [
-    ["/zones/harbour.example/history", "**/assets/history-part*"],
     ["/tokens", "**/console/tokens*"],
+    ["/zones/harbour.example/history", "**/assets/history-part*"],
     ["/", "**/console/session"],
     ["/zones/harbour.example", "**/v1/zones/*"],
     ["/zones/harbour.example/history", "**/console/zones/*/writes*"],
@@ -126,10 +121,9 @@ describe("a service that is down", () => {
   it.for(firstOf(hanging, 2))(
     "that hangs causes a message before the request times out: %s without %s",
     async ([path, what]) => {
-      await holdTime(page);
       await page.route(what, () => undefined);
       const isAsked = page.waitForRequest(what);
-      await page.goto(rig.url + path);
+      await walkTo(page, rig.url + path);
       await isAsked;
       const message = page.getByText("The service is not responding");
       expect(await message.count()).toBe(0);
@@ -138,8 +132,7 @@ describe("a service that is down", () => {
   );
 
   it("that hangs during a write causes a message above the form", async () => {
-    const { giveUp } = await holdTime(page);
-    await page.goto(`${rig.url}/zones/harbour.example?add=A`);
+    await walkTo(page, `${rig.url}/zones/harbour.example?add=A`);
     await dialogHasFocus(page);
     await page.getByLabel("Name", { exact: true }).fill("slow");
     await page.getByLabel("IPv4 address").fill("192.0.2.7");

@@ -17,7 +17,12 @@ it("writes are undone the latest first", async () => {
 });
 
 it.for([
-  ["later change", 1, new RequestProblem(409, "backup A changed again", "conflict"), "Not undone, to keep a later change"],
+  [
+    "later change",
+    1,
+    new RequestProblem(409, "backup A changed again", "conflict"),
+    "Not undone, to keep a later change",
+  ],
   ["other error", 1, new Error("it is away"), "Error: it is away"],
   ["error after some were undone", 3, new Error("it is away"), "Only 2 of 3 writes undone: it is away"],
 ] as const)("an undo that fails says what was undone: %s", async ([, at, error, words]) => {

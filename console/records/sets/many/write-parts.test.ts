@@ -29,16 +29,19 @@ describe("many changes", () => {
   it.for([
     [1, 0, "it is away"],
     [2, 500, "500 record sets done, 100 record sets not. it is away"],
-  ] as const)("say how many were written if part %d fails; the earlier ones can be undone", async ([bad, done, words]) => {
-    let part = 0;
-    const written = await writeInParts(many(600), async () => {
-      part += 1;
-      if (part === bad) throw new Error("it is away");
-      return part;
-    });
-    expect(written).toMatchObject({ serials: bad === 1 ? [] : [1], done });
-    expect(written.failure?.message).toBe(words);
-  });
+  ] as const)(
+    "say how many were written if part %d fails; the earlier ones can be undone",
+    async ([bad, done, words]) => {
+      let part = 0;
+      const written = await writeInParts(many(600), async () => {
+        part += 1;
+        if (part === bad) throw new Error("it is away");
+        return part;
+      });
+      expect(written).toMatchObject({ serials: bad === 1 ? [] : [1], done });
+      expect(written.failure?.message).toBe(words);
+    },
+  );
 });
 
 describe("a write of many sets", () => {
@@ -68,7 +71,13 @@ describe("a write of many sets", () => {
   });
 
   it("is sent again, with the new serial, if only other sets of the zone were changed", async () => {
-    const { sent, serial } = await writeBoth([[one, two], [one, two, setOf("unrelated")]], [conflict, 8]);
+    const { sent, serial } = await writeBoth(
+      [
+        [one, two],
+        [one, two, setOf("unrelated")],
+      ],
+      [conflict, 8],
+    );
     expect(serial).toBe(8);
     const deleted = ["many1", "many2"].map((name) => ({ name, type: "A", delete: true }));
     expect(sent).toEqual(
@@ -81,7 +90,10 @@ describe("a write of many sets", () => {
 
   it("gives up if the zone changes each time", async () => {
     const all = Array.from({ length: 9 }, () => [one, two]);
-    const { sent, serial } = await writeBoth(all, all.map(() => conflict));
+    const { sent, serial } = await writeBoth(
+      all,
+      all.map(() => conflict),
+    );
     expect([sent.length, serial]).toEqual([4, String(conflict)]);
   });
 
