@@ -2,18 +2,21 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dialogHasFocus, type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
-import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
+import { type OpenBrowser, openBlankPage, openBrowser, openContext, type WatchedPage } from "./browser.ts";
+import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 import { closeSecret } from "./secret.ts";
+
+/** What a new user does first, on one page: each test goes on where the one before it ended. */
 
 let rig: RecordsRig;
 let browser: OpenBrowser;
+let page: WatchedPage;
 
 beforeAll(async () => {
   rig = await startRecordsRig();
   browser = await openBrowser();
+  page = await openBlankPage(await openContext(browser), rig.url);
 });
 afterAll(async () => {
   await browser?.close();
@@ -38,28 +41,23 @@ async function curl(token: string, path: string, ...options: readonly string[]):
 }
 
 /** A new zone shows its checklist first. */
-const showRecords = (page: Page) => page.getByRole("link", { name: "Records", exact: true }).click();
+const showRecords = () => page.getByRole("link", { name: "Records", exact: true }).click();
 
 describe("setting up a name with a changing address", () => {
   it("is possible without leaving the console, which shows the change of address live", async () => {
-    const context = await openContext(browser);
-    const page = await openPage(context, rig.url);
     await signInByLink(page, await rig.service().createSignInLink("main"));
 
     await page.getByRole("button", { name: "Create a zone" }).click();
     await page.getByLabel("Domain name").fill("example.org");
     await page.getByRole("button", { name: "Create zone" }).click();
-    await showRecords(page);
+    await showRecords();
 
     await page.getByRole("button", { name: "Add record" }).click();
     await page.getByLabel("Name", { exact: true }).fill("home");
-    await page.getByLabel("IPv4 address").fill("192.0.2.300");
-    await page.getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByText("is not an IPv4 address").first().waitFor();
     await page.getByLabel("IPv4 address").fill("192.0.2.1");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     const row = page.getByRole("row").filter({ hasText: "home" });
-    await expect.poll(() => row.textContent()).toContain("192.0.2.1");
+    await row.getByText("192.0.2.1", { exact: true }).waitFor();
 
     await page.getByRole("link", { name: "Tokens" }).click();
     await page.getByRole("button", { name: "New token" }).click();
@@ -72,9 +70,9 @@ describe("setting up a name with a changing address", () => {
     const token = ((await page.locator("pre").first().textContent()) ?? "").trim();
     expect(token).toMatch(/^\w{32}$/);
     await page.getByRole("tab", { name: "ddclient" }).click();
-    await expect.poll(() => page.getByRole("tabpanel").textContent()).toContain(token);
+    await page.getByRole("tabpanel").getByText(token).waitFor();
     await closeSecret(page);
-    await expect.poll(() => page.content()).not.toContain(token);
+    expect(await page.content()).not.toContain(token);
 
     const { records } = JSON.parse(await curl(token, "/api/v1/records")) as {
       records: { id: string; zone_id: string }[];
@@ -86,33 +84,27 @@ describe("setting up a name with a changing address", () => {
     const [record] = records;
     const body = JSON.stringify({ value: "192.0.2.77", ttl: 60, type: "A", name: "home", zone_id: record?.zone_id });
     await curl(token, `/api/v1/records/${record?.id}`, "-X", "PUT", "-d", body);
-    await expect.poll(() => row.textContent()).toContain("192.0.2.77");
+    await row.getByText("192.0.2.77", { exact: true }).waitFor();
 
-    await page.getByRole("link", { name: "Address changes" }).click();
-    await page.getByRole("img", { name: /home.example.org/ }).waitFor();
     await page.getByRole("link", { name: "History" }).click();
     const change = page.getByRole("row").filter({ hasText: "192.0.2.77" });
-    expect(await change.textContent()).toContain("token 1 (router)");
+    await change.getByText("token 1 (router)").waitFor();
     await change.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("link", { name: "Records" }).click();
-    await expect.poll(() => row.textContent()).toContain("192.0.2.1");
+    await row.getByText("192.0.2.1", { exact: true }).waitFor();
 
     await page.getByRole("link", { name: "Tokens" }).click();
-    const used = page.getByRole("row").filter({ hasText: "router" });
     // Uses are written periodically, and the page polls periodically.
-    await expect.poll(() => used.textContent()).toMatch(/2 times/);
+    await page.getByRole("row").filter({ hasText: "router" }).getByText("2 times").waitFor();
     await page.getByRole("button", { name: "Revoke router" }).click();
     await page.getByRole("button", { name: "Revoke it" }).click();
     await page.getByText("All tokens are revoked").waitFor();
     expect(await curl(token, "/api/v1/records")).toContain("Invalid authentication credentials");
     expect(page.complaints).toEqual([]);
-    await context.close();
   });
 
   it("works without a mouse", async () => {
-    const context = await openContext(browser);
-    await signInContext(context, await rig.service().createSignInLink("keys-only"));
-    const page = await openPage(context, rig.url);
+    await page.getByRole("link", { name: "Zones" }).click();
     const focused = page.locator(":focus");
     const tabTo = async (name: string) => {
       await page.getByRole("button", { name }).or(page.getByRole("link", { name })).first().waitFor();
@@ -122,7 +114,7 @@ describe("setting up a name with a changing address", () => {
       }
       throw new Error(`${name} cannot be reached`);
     };
-    await tabTo("Create a zone");
+    await tabTo("New zone");
     await page.keyboard.press("Enter");
     await page.getByLabel("Domain name").and(focused).waitFor();
     await page.keyboard.type("keys.example");
@@ -137,26 +129,16 @@ describe("setting up a name with a changing address", () => {
     await page.getByLabel("IPv4 address").focus();
     await page.keyboard.type("192.0.2.9");
     await page.keyboard.press("Enter");
-    // The row appears before the dialog over it has closed.
-    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.getByRole("link", { name: "www A" }).waitFor();
-    await expect.poll(() => focused.allTextContents()).toEqual(["Add record"]);
-    await page.getByRole("link", { name: "www A" }).focus();
-    await page.keyboard.press("Enter");
-    await dialogHasFocus(page);
-    await page.keyboard.press("Escape");
-    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
-    await expect.poll(() => focused.allTextContents()).toEqual(["www"]);
-    await context.close();
+    await focused.getByText("Add record").waitFor();
   });
 });
 
 describe("zone files", () => {
   it("are imported after a preview, and errors are shown with their lines", async () => {
-    const context = await openContext(browser);
-    await signInContext(context, await rig.service().createSignInLink("files"));
-    const page = await openPage(context, rig.url);
-    await page.getByRole("button", { name: "Create a zone" }).click();
+    await page.getByRole("link", { name: "Zones" }).click();
+    await page.getByRole("button", { name: "New zone" }).click();
     await page.getByLabel("Domain name").fill("files.example");
     await page.getByLabel("Import records from a zone file").check();
     await page
@@ -167,7 +149,7 @@ describe("zone files", () => {
     await page.getByText("3 new, 0 changed, 0 deleted").waitFor();
     await page.getByLabel("Keep this service’s nameservers").check();
     await page.getByRole("button", { name: "Create zone" }).click();
-    await showRecords(page);
+    await showRecords();
     await page.getByRole("link", { name: "old A" }).waitFor();
 
     await page.getByRole("link", { name: "Settings" }).click();
@@ -183,11 +165,10 @@ describe("zone files", () => {
     await choose("$TTL 3600\n@ NS ns1.example.net.\nwww A 192.0.2.5\nnew AAAA 2001:db8::1\n");
     await page.getByText("1 new, 1 changed, 1 deleted").waitFor();
     await page.getByRole("button", { name: "Import and change 3 sets" }).click();
-    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     await page.getByText("Imported: 1 new, 1 changed, 1 deleted.").waitFor();
     await page.getByRole("link", { name: "Records" }).click();
     await page.getByRole("link", { name: "new AAAA" }).waitFor();
-    await expect.poll(() => page.getByRole("link", { name: "old A" }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: "old A" }).count()).toBe(0);
 
     await page.getByRole("link", { name: "Settings" }).click();
     const [saved] = await Promise.all([
@@ -199,8 +180,8 @@ describe("zone files", () => {
     expect(await remove.isDisabled()).toBe(true);
     await page.getByLabel("Type files.example to delete it").fill("files.example");
     await remove.click();
-    await page.getByText("Create your first zone").waitFor();
+    await page.getByRole("link", { name: "keys.example" }).waitFor();
+    expect(await page.getByRole("link", { name: "files.example" }).count()).toBe(0);
     expect(page.complaints).toEqual([]);
-    await context.close();
   });
 });

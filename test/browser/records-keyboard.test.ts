@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { firstOf } from "../rig/long-run.ts";
 import { axeFinds } from "./axe.ts";
 import { dialogHasFocus, phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
@@ -23,6 +24,28 @@ const closed = () => page.getByRole("dialog").waitFor({ state: "detached" });
 const expectInContent = async () => {
   await expect.poll(() => page.locator("#content:focus, #content :focus").count()).toBe(1);
 };
+
+// The first test: later, the code is loaded.
+describe("what is typed while the code of a form is loaded", () => {
+  it("goes into its first field, and is no shortcut", async () => {
+    await page.goto(`${opened.rig.url}/zones/harbour.example`);
+    await page.getByRole("link", { name: "home A", exact: true }).waitFor();
+    const { promise: loads, resolve: load } = Promise.withResolvers<void>();
+    await page.route(/assets\/set-form/, async (route) => {
+      await loads;
+      await route.continue();
+    });
+    await page.keyboard.press("n");
+    await page.keyboard.type("extra");
+    load();
+    await dialogHasFocus(page);
+    const name = page.getByLabel("Name", { exact: true });
+    await expect.poll(() => name.inputValue()).toBe("extra");
+    await page.keyboard.type("2");
+    expect(await name.inputValue()).toBe("extra2");
+    await page.unroute(/assets\/set-form/);
+  });
+});
 
 it("moves the focus to the next row, or to the content, if the element that opened a dialog is gone", async () => {
   await walkTo(page, `${opened.rig.url}/zones/harbour.example`);
@@ -61,65 +84,41 @@ it("moves the focus to the next row, or to the content, if the element that open
   await expectInContent();
 });
 
-it("chooses a type by typing, which replaces the current one", async () => {
-  await walkTo(page, `${opened.rig.url}/zones/harbour.example?add=A`);
-  await dialogHasFocus(page);
-  const type = page.getByRole("dialog").getByRole("combobox", { name: "Type" });
-  for (const [typed, key, chosen, field] of [
-    ["cn", "Enter", "CNAME", "Target name"],
-    ["mx", "Tab", "MX", "Mail server"],
-    ["a", "Enter", "A", "IPv4 address"],
-    ["tx", "Tab", "TXT", "Text"],
-  ] as const) {
-    await type.focus();
-    await page.keyboard.type(typed);
-    await page.keyboard.press(key);
-    await expect.poll(() => type.inputValue()).toBe(chosen);
-    await page.getByRole("dialog").getByLabel(field, { exact: true }).first().waitFor();
-  }
-  await type.click();
-  await page.keyboard.type("srv");
-  await page.keyboard.press("Enter");
-  await expect.poll(() => type.inputValue()).toBe("SRV");
-  expect(await type.evaluate(ringOf)).toBe("solid");
-  // Enter chose the type and did not submit the form.
-  expect(await page.getByRole("dialog").count()).toBe(1);
-});
-
-const ringOf = (field: { computedStyleMap: () => { get: (name: string) => unknown } }) =>
-  String(field.computedStyleMap().get("outline-style"));
-
 const dialogs = () => page.getByRole("dialog").count();
 
 describe("a key", () => {
-  it.for(["/zones", "/zones/harbour.example"])("reaches the search and the form for a new entry: %s", async (path) => {
-    await walkTo(page, opened.rig.url + path);
-    await page
-      .getByRole("link", { name: /harbour.example|home AAAA/ })
-      .first()
-      .waitFor();
-    await page.keyboard.press("/");
-    await expect.poll(() => page.locator(":focus").getAttribute("type")).toBe("search");
-    await page.keyboard.type("n?");
-    expect(await page.locator(":focus").inputValue()).toBe("n?");
-    expect(await dialogs()).toBe(0);
-    await page.keyboard.press("ControlOrMeta+A");
-    await page.keyboard.press("Delete");
-    await page.locator("h1").click();
-    await page.keyboard.press("n");
-    await dialogHasFocus(page);
-    await page.getByRole("dialog").getByRole("button", { name: "Close" }).focus();
-    await page.keyboard.press("?");
-    await page.keyboard.press("Escape");
-    await closed();
-    // The list of shortcuts would be a second dialog.
-    expect(await page.getByRole("heading", { name: "Keyboard shortcuts" }).count()).toBe(0);
-    await expect.poll(() => page.locator(":focus").textContent()).toMatch(/^(?:New zone|Add record)$/);
-  });
+  it.for(firstOf(["/zones/harbour.example", "/zones"]))(
+    "reaches the search and the form for a new entry: %s",
+    async (path) => {
+      await walkTo(page, opened.rig.url + path);
+      await page
+        .getByRole("link", { name: /harbour.example|home AAAA/ })
+        .first()
+        .waitFor();
+      await page.keyboard.press("/");
+      await expect.poll(() => page.locator(":focus").getAttribute("type")).toBe("search");
+      await page.keyboard.type("n?");
+      expect(await page.locator(":focus").inputValue()).toBe("n?");
+      expect(await dialogs()).toBe(0);
+      await page.keyboard.press("ControlOrMeta+A");
+      await page.keyboard.press("Delete");
+      await page.locator("h1").click();
+      await page.keyboard.press("n");
+      await dialogHasFocus(page);
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).focus();
+      await page.keyboard.press("?");
+      await page.keyboard.press("Escape");
+      await closed();
+      // The list of shortcuts would be a second dialog.
+      expect(await page.getByRole("heading", { name: "Keyboard shortcuts" }).count()).toBe(0);
+      await expect.poll(() => page.locator(":focus").textContent()).toMatch(/^(?:New zone|Add record)$/);
+    },
+  );
 
-  it("is in the list that ? shows", async () => {
+  it("is in the list that ? shows, and the button ? in the bar, and in the titles of buttons", async () => {
     await walkTo(page, `${opened.rig.url}/zones/harbour.example`);
     await page.getByRole("link", { name: "home AAAA" }).waitFor();
+    expect(await page.getByRole("button", { name: "Add record" }).getAttribute("title")).toBe("Shortcut: n");
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await help.waitFor();
@@ -128,16 +127,11 @@ describe("a key", () => {
     expect(await axeFinds(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await closed();
-  });
-
-  it("can be found without knowing it: by the button ? in the bar, and in the titles of buttons", async () => {
-    await walkTo(page, `${opened.rig.url}/zones/harbour.example`);
-    expect(await page.getByRole("button", { name: "Add record" }).getAttribute("title")).toBe("Shortcut: n");
     await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
-    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Delete the record").waitFor();
+    await help.getByText("Delete the record").waitFor();
     await page.keyboard.press("Escape");
     await closed();
-    await expect.poll(() => page.locator(":focus").getAttribute("aria-label")).toBe("Keyboard shortcuts");
+    await page.getByRole("button", { name: "Keyboard shortcuts" }).and(page.locator(":focus")).waitFor();
   });
 
   it("moves between rows, however many there are", async () => {
@@ -172,6 +166,9 @@ const isRowInView = `(() => {
   return row.contains(document.elementFromPoint(left + 60, bottom - 4));
 })()`;
 
+const ringOf = (field: { computedStyleMap: () => { get: (name: string) => unknown } }) =>
+  String(field.computedStyleMap().get("outline-style"));
+
 const partOf = (elements: readonly { getAttribute: (name: string) => string | null }[]) =>
   elements.flatMap((element) => element.getAttribute("data-part") ?? []);
 
@@ -181,21 +178,26 @@ describe("a form field with usual values", () => {
     await dialogHasFocus(page);
   };
 
-  it("offers types by use, with their purpose", async () => {
+  // Which type a text finds: choices.test.ts of the console.
+  it("offers types by use, with their purpose; what is typed chooses one with Enter or Tab", async () => {
     await openForm("A");
     const type = page.getByRole("dialog").getByRole("combobox", { name: "Type" });
     await type.click();
     const options = page.getByRole("option");
-    await expect
-      .poll(async () => (await options.allTextContents()).slice(0, 5).map((text) => text.split(" ")[0]))
-      .toEqual(["A", "AAAA", "CNAME", "MX", "TXT"]);
-    expect(await options.nth(3).textContent()).toBe("MX server that receives mail");
+    await options.nth(3).getByText("server that receives mail").waitFor();
+    const types = (await options.allTextContents()).slice(0, 5).map((text) => text.split(" ")[0]);
+    expect(types).toEqual(["A", "AAAA", "CNAME", "MX", "TXT"]);
     await page.keyboard.type("mail");
+    await page.keyboard.press("Tab");
+    await page.getByRole("dialog").getByLabel("Mail server", { exact: true }).waitFor();
+    await type.focus();
+    await page.keyboard.type("a");
     await page.keyboard.press("Enter");
-    await expect.poll(() => type.inputValue()).toBe("MX");
-    await page.keyboard.type("A");
-    await page.keyboard.press("Enter");
-    await expect.poll(() => type.inputValue()).toBe("A");
+    await page.getByLabel("IPv4 address").waitFor();
+    expect(await type.inputValue()).toBe("A");
+    expect(await type.evaluate(ringOf)).toBe("solid");
+    // Enter chose the type and did not submit the form.
+    expect(await page.getByText("the address is missing").count()).toBe(0);
     // The first letter is the type that is already chosen, and must not be taken for it.
     await page.keyboard.type("AAAA");
     await page.getByLabel("Name", { exact: true }).click();
@@ -217,26 +219,5 @@ describe("a form field with usual values", () => {
     await page.getByRole("option", { name: /^port=/ }).click();
     await page.keyboard.type("8443");
     expect(await page.getByRole("dialog").getByLabel("Parameters").inputValue()).toBe("alpn=h3 port=8443");
-  });
-});
-
-describe("what is typed while the code of a form is loaded", () => {
-  it("goes into its first field, and is no shortcut", async () => {
-    await page.goto(`${opened.rig.url}/zones/harbour.example`);
-    await page.getByRole("link", { name: "home A", exact: true }).waitFor();
-    const { promise: loads, resolve: load } = Promise.withResolvers<void>();
-    await page.route(/assets\/set-form/, async (route) => {
-      await loads;
-      await route.continue();
-    });
-    await page.keyboard.press("n");
-    await page.keyboard.type("extra");
-    load();
-    await dialogHasFocus(page);
-    const name = page.getByLabel("Name", { exact: true });
-    await expect.poll(() => name.inputValue()).toBe("extra");
-    await page.keyboard.type("2");
-    expect(await name.inputValue()).toBe("extra2");
-    await page.unroute(/assets\/set-form/);
   });
 });
