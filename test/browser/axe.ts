@@ -30,6 +30,9 @@ export async function axeFinds(page: Page, { contrastIn, colours }: Checked = {}
   return found;
 }
 
+/** For a state of a page that all-pages.test.ts checks in another state: only a long run checks both. */
+export const axeFindsInLongRun = async (page: Page): Promise<readonly string[]> => (isLongRun ? axeFinds(page) : []);
+
 const coloursOf = (page: Page): Promise<Colours> =>
   page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'");
 

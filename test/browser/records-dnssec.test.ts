@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { axeFinds } from "./axe.ts";
+import { axeFindsInLongRun } from "./axe.ts";
 import { wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { walkTo } from "./walk-to.ts";
@@ -60,7 +60,7 @@ it("DNSSEC is switched on, gives the DS record in every form, publishes keys of 
       .allTextContents(),
   ).toHaveLength(2);
   expect(await section().getByRole("button", { name: "Switch DNSSEC off…" }).count()).toBe(0);
-  expect(await axeFinds(page)).toEqual([]);
+  expect(await axeFindsInLongRun(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
   await page.setViewportSize(wide);

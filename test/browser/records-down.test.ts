@@ -27,7 +27,7 @@ describe("a change that happens before the page is live", () => {
     await post("/v1/zones/harbour.example/changes", { changes: [early] });
     held.resolve();
     await page.getByText("live", { exact: true }).waitFor();
-    await expect.poll(() => page.getByRole("link", { name: "early A" }).count()).toBe(1);
+    await page.getByRole("link", { name: "early A" }).waitFor();
   });
 });
 

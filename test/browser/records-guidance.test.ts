@@ -279,7 +279,7 @@ describe("the list of zones", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByLabel(`Type ${name} to delete it`).waitFor();
-    await page.goto(page.url());
+    await walkTo(page, page.url());
     await page.getByLabel(`Type ${name} to delete it`).waitFor();
   });
 

@@ -119,6 +119,9 @@ describe("setting up a name with a changing address", () => {
     await page.getByLabel("Domain name").and(focused).waitFor();
     await page.keyboard.type("keys.example");
     await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "keys.example", exact: true }).waitFor();
+    // Otherwise a keyboard user would start again at the top of the document.
+    await page.locator("#content:focus, #content :focus").waitFor();
     await tabTo("Records");
     await page.keyboard.press("Enter");
     await page.getByRole("table", { name: "Record sets" }).waitFor();
