@@ -28,6 +28,7 @@ describe("a change that happens before the page is live", () => {
     held.resolve();
     await page.getByText("live", { exact: true }).waitFor();
     await page.getByRole("link", { name: "early A" }).waitFor();
+    expect(await page.getByRole("row").filter({ hasText: "early" }).textContent()).toContain("192.0.2.67");
   });
 });
 

@@ -28,7 +28,9 @@ const setsOf = (count: number, word: string) =>
 const open = (path = "large.example/history") => walkTo(page, `${rig.url}/zones/${path}`);
 /** Without the head. */
 const writes = () => page.locator("tbody tr");
-const areListed = (count: number) => expect.poll(() => writes().count(), { interval: 100 }).toBe(count);
+const areListed = async (count: number) => {
+  await expect.poll(() => writes().count(), { interval: 100 }).toBe(count);
+};
 const large = (): Locator => writes().filter({ hasText: "220 sets added" });
 const older = () => page.getByRole("button", { name: "Older changes" });
 

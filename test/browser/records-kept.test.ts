@@ -82,6 +82,7 @@ describe("a form that is closed by accident", () => {
     await openForm();
     await page.goBack();
     await isClosed();
+    expect(await warning().count()).toBe(0);
   });
 
   it("warns if something was typed, and closes the second time", async () => {
@@ -152,6 +153,7 @@ describe("a form with a changed choice", () => {
     await page.getByRole("option").first().waitFor({ state: "detached" });
     await dialog().getByRole("button", { name: "Close" }).click();
     await page.getByText("You have unsaved changes").waitFor();
+    expect(await dialog().count()).toBe(1);
     await dialog().getByRole("button", { name: "Close" }).click();
     await dialog().waitFor({ state: "detached" });
   });
@@ -235,6 +237,7 @@ describe("a session that ends while a form is filled in", () => {
     await make.click();
     await closeSecret(page);
     await page.getByRole("button", { name: "Revoke late" }).waitFor();
+    expect(await page.getByRole("row").filter({ hasText: "late" }).textContent()).toContain("may read all zones");
   });
 
   it("keeps nothing after a sign-out here, including one in the list of sessions", async () => {
