@@ -107,8 +107,11 @@ describe("a secret that is shown once", () => {
   const dialog = () => page.getByRole("dialog", { name: "Token for" });
   it("is closed only by the button that says so, after it was copied: not by Escape or the back button", async () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    await open("/tokens?new&zone=harbour.example&name=home");
+    await open("/tokens");
+    await page.getByRole("button", { name: "New token" }).click();
+    await page.getByLabel("What is it for?").fill("router");
     await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByRole("button", { name: "Yes, for all zones" }).click();
     const copy = dialog().getByRole("button", { name: "Copy token" });
     await copy.and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Escape");
