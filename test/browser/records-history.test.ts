@@ -61,7 +61,7 @@ it("unfolds a write of many sets, a part at a time", async () => {
   await expect.poll(lines).toBe(3);
 });
 
-// Which request a filter makes: read-writes.test.ts of the console; what it answers: the history.suite.ts of the stores.
+// Which request a filter makes: read-writes.test.ts of the console; what it answers: history.suite.ts of the stores.
 it("filters by name, type, person or token, and day; the URL keeps the filter", async () => {
   await open();
   await large().waitFor();

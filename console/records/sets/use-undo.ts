@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useSession } from "../../shared/session/session.tsx";
-import { undoWrites } from "./undo-writes.ts";
+import { undoWrites } from "./many/undo-writes.ts";
 
 /** Undoes writes by their serials, and reads everything again; resolves to what the toast says. */
 export function useUndo(zone: string): (serials: readonly number[], what: string) => Promise<string> {

@@ -1,6 +1,6 @@
-import { counted } from "../../shared/counted.ts";
-import { type Request, RequestProblem } from "../../shared/live/request.ts";
-import { zonePath } from "../api.ts";
+import { counted } from "../../../shared/counted.ts";
+import { type Request, RequestProblem } from "../../../shared/live/request.ts";
+import { zonePath } from "../../api.ts";
 
 /**
  * Undoes writes by their serials, the latest first. The service restores exactly what was there, and refuses if it has

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Request, RequestProblem } from "../../shared/live/request.ts";
+import { type Request, RequestProblem } from "../../../shared/live/request.ts";
 import { undoWrites } from "./undo-writes.ts";
 
 /** Undoes the writes 41, 42 and 43; the service answers with an error at this request. */
