@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { type Device, makeDevice } from "../rig/device.ts";
 import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
 import { openNamespace } from "../rig/namespace.ts";
-import { launchBrowser } from "./browser.ts";
+import { launchBrowser, thrifty } from "./browser.ts";
 import { type OpenBrowser, reuseContexts } from "./reused-contexts.ts";
 
 export type UpRig = {
@@ -42,7 +42,7 @@ export async function startUpRig(): Promise<UpRig> {
   const program = join(folder, "browser");
   await writeFile(program, `#!/bin/sh\nexec ${inside.entering("/").join(" ")} /usr/bin/chromium-headless-shell "$@"\n`);
   await chmod(program, 0o700);
-  const browser = await launchBrowser({ program, args: ["--process-per-site"] });
+  const browser = await launchBrowser({ program, args: thrifty });
   const urls = { records: "https://127.0.0.1:8053", firewall: "https://127.0.0.1:8443" };
   const signInLink: UpRig["signInLink"] = async (...words) =>
     (await prepareWithMoor(inside, ["sign-in", "--data", data, ...words])).out.trim();
