@@ -1,23 +1,28 @@
 import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { colourOf, holdTime, openBrowser, openContext, openPage } from "./browser.ts";
+import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
+import { colourOf, holdTime, type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { signInByLink, signInContext } from "./records-rig.ts";
+import { walkTo } from "./walk-to.ts";
 
 let rig: FirewallRig;
-let browser: Awaited<ReturnType<typeof openBrowser>>;
+let browser: OpenBrowser;
+/** All tests use one page: another one would be loaded anew. */
+let { context, page } = {} as Awaited<ReturnType<typeof signedIn>>;
 beforeAll(async () => {
   rig = await startFirewallRig();
   browser = await openBrowser();
+  ({ context, page } = await signedIn());
 });
 afterAll(async () => {
   await browser?.close();
   await rig?.close();
 });
 
-async function signedIn(user?: string) {
+async function signedIn() {
   const context = await openContext(browser);
-  await signInContext(context, await rig.service.createSignInLink(user));
+  await signInContext(context, await rig.service.createSignInLink());
   return { context, page: await openPage(context, rig.url) };
 }
 
@@ -28,58 +33,7 @@ async function signOut({ request }: BrowserContext): Promise<void> {
   expect((await request.post(`${rig.url}/console/sign-out`, { headers })).status()).toBe(204);
 }
 
-describe("interfaces that cannot be shown", () => {
-  it("disappear when the session is ended elsewhere", async () => {
-    const { context, page } = await signedIn();
-    await page.getByText("203.0.113.97").first().waitFor();
-    await signOut(context);
-    await rig.setRows(householdRows("203.0.113.98"));
-    await page.getByText("You were signed out.").waitFor();
-    expect(await page.content()).not.toContain("203.0.113.98");
-    await rig.setRows(householdRows("203.0.113.97"));
-    await context.close();
-  });
-
-  it("are not requested for a user who may not see them; the page says so", async () => {
-    const { context, page } = await signedIn();
-    await page.goto(`${rig.url}/users?new`);
-    await page.getByLabel("Name", { exact: true }).fill("clerk");
-    await page.getByRole("radio", { name: "Other" }).check();
-    await page.getByRole("checkbox", { name: "interface-status" }).uncheck();
-    await page.getByRole("checkbox", { name: "gateways" }).check();
-    await page.getByRole("button", { name: "Create user" }).click();
-    await page.getByRole("button", { name: "New key for clerk" }).waitFor();
-    await context.clearCookies();
-    let asked = 0;
-    page.on("request", (request) => (asked += Number(request.url().endsWith("/console/events"))));
-    await signInByLink(page, await rig.service.createSignInLink("clerk"));
-    await page.getByText("Viewing the interfaces needs the privilege").waitFor();
-    expect(await page.getByText("connecting…").count()).toBe(0);
-    expect(asked).toBe(0);
-    await context.close();
-  });
-
-  it("are replaced by a message when the service hangs", async () => {
-    const { context, page } = await signedIn();
-    await holdTime(page);
-    await page.route("**/console/events", () => undefined);
-    const isAsked = page.waitForRequest("**/console/events");
-    await page.goto(rig.url);
-    await isAsked;
-    const message = page.getByText("The service is not responding");
-    expect(await message.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
-    await context.close();
-  });
-});
-
 describe("the interfaces", () => {
-  let { context, page } = {} as Awaited<ReturnType<typeof signedIn>>;
-  beforeAll(async () => {
-    ({ context, page } = await signedIn());
-  });
-  afterAll(() => context?.close());
-
   it("say which address an updater uses and why not the others, and update without a reload", async () => {
     const ppp = page.getByRole("region", { name: "ppp0" });
     const verdictOf = (text: string) => ppp.getByRole("row").filter({ hasText: text }).textContent();
@@ -135,7 +89,6 @@ describe("the interfaces", () => {
 
 describe("sign-ins in the audit", () => {
   it("are listed with failures, delays and sign-outs, but without names that nobody has", async () => {
-    const { context, page } = await signedIn();
     const guess = (name: string) =>
       context.request.post(`${rig.url}/console/sign-in`, {
         headers: { origin: rig.url },
@@ -148,7 +101,7 @@ describe("sign-ins in the audit", () => {
     await signInContext(other, await rig.service.createSignInLink("auditor"));
     await signOut(other);
     await other.close();
-    await page.goto(`${rig.url}/audit?show=sign-ins`);
+    await walkTo(page, `${rig.url}/audit?show=sign-ins`);
     const row = (...texts: readonly string[]) =>
       texts.reduce((rows, text) => rows.filter({ hasText: text }), page.getByRole("row")).first();
     await row("unknown name", "sign-in refused (4 times)").waitFor();
@@ -161,6 +114,42 @@ describe("sign-ins in the audit", () => {
     await page.getByRole("link", { name: "Changes" }).click();
     await page.getByRole("cell", { name: "user added" }).first().waitFor();
     expect(await page.getByText("signed out").count()).toBe(0);
-    await context.close();
+  });
+});
+
+describe("interfaces that cannot be shown", () => {
+  it("disappear when the session is ended elsewhere", async () => {
+    await walkTo(page, rig.url);
+    await page.getByText("203.0.113.97").first().waitFor();
+    await signOut(context);
+    await rig.setRows(householdRows("203.0.113.98"));
+    await page.getByText("You were signed out.").waitFor();
+    expect(await page.content()).not.toContain("203.0.113.98");
+    await rig.setRows(householdRows("203.0.113.97"));
+  });
+
+  it("are not requested for a user who may not see them; the page says so", async () => {
+    const access = openAccess(keysFile(rig.folder));
+    access.users.add({ name: "clerk", privileges: ["gateways"], now: new Date() });
+    access.close();
+    let asked = 0;
+    page.on("request", (request) => (asked += Number(request.url().endsWith("/console/events"))));
+    await signInByLink(page, await rig.service.createSignInLink("clerk"));
+    await page.getByText("Viewing the interfaces needs the privilege").waitFor();
+    expect(await page.getByText("connecting…").count()).toBe(0);
+    expect(asked).toBe(0);
+  });
+
+  it("are replaced by a message when the service hangs", async () => {
+    await context.clearCookies();
+    await signInContext(context, await rig.service.createSignInLink());
+    await holdTime(page);
+    await page.route("**/console/events", () => undefined);
+    const isAsked = page.waitForRequest("**/console/events");
+    await page.goto(rig.url);
+    await isAsked;
+    const message = page.getByText("The service is not responding");
+    expect(await message.count()).toBe(0);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
   });
 });

@@ -132,6 +132,8 @@ it("the pages let only an administrator manage users", async () => {
     expect([path, got.status, got.body]).toEqual([path, 403, expect.stringContaining("Only an administrator")]);
   }
   expect(rig.access.audit.latest(1)).toEqual(before);
+  rig.access.users.remove("helper");
+  expect((await rig.ask("/console/session", { headers })).status).toBe(401);
 });
 
 describe("a user who is disabled or has expired", () => {
