@@ -37,7 +37,7 @@ const coloursOf = (page: Page): Promise<Colours> =>
   page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'");
 
 /** Changing them takes half as long as axe. */
-async function setColours(page: Page, colorScheme: Colours): Promise<void> {
+export async function setColours(page: Page, colorScheme: Colours): Promise<void> {
   if ((await coloursOf(page)) !== colorScheme) await page.emulateMedia({ colorScheme });
 }
 
