@@ -86,17 +86,11 @@ describe("the pages of moor up", () => {
     const config = () => readFile(join(rig.data, "up.yaml"), "utf8");
     const before = await config();
     await switchTo(page, "Updater");
-    const toggle = async (verb: "Pause" | "Resume") => {
-      await page.getByRole("button", { name: new RegExp(`^${verb} .*\\.home\\.test$`) }).click();
-      await page.getByRole("dialog").getByText("paused: true").waitFor();
-      await page.getByRole("dialog").getByRole("button", { name: verb, exact: true }).click();
-    };
-    await toggle("Pause");
+    await page.getByRole("button", { name: /^Pause .*\.home\.test$/ }).click();
+    await page.getByRole("dialog").getByText("paused: true").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
     await page.getByText("paused", { exact: true }).first().waitFor();
     expect(await config()).toBe(before.replace(/(ipv6: .*\n)/, "$1    paused: true\n"));
-    await toggle("Resume");
-    await expect.poll(() => page.getByText("paused", { exact: true }).count()).toBe(0);
-    expect(await config()).toBe(before);
   });
 
   it("other users gain nothing: a user of the firewall with fewer rights, an account that is not the owner's", async () => {

@@ -1,14 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import type { BrowserContext } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { noLog } from "../../src/process/log.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
 import { client, startIdentityProvider } from "../rig/access/identity-provider.ts";
 import { builtPages } from "../rig/bundle.ts";
 import { freePort } from "../rig/free-port.ts";
 import { axeFinds } from "./axe.ts";
-import { type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
+import { type OpenBrowser, openBlankPage, openBrowser, openContext, type WatchedPage } from "./browser.ts";
 import { signInByLink } from "./records-rig.ts";
 
 /** Over plain HTTP on localhost, because Chromium uses passkeys only on pages whose certificate it trusts. */
@@ -17,6 +18,9 @@ let folder: string;
 let provider: Awaited<ReturnType<typeof startIdentityProvider>>;
 let service: RunningRecords;
 let browser: OpenBrowser;
+/** For all tests, each of which begins without a session: another one would need a process. */
+let context: BrowserContext;
+let page: WatchedPage;
 let url: string;
 
 beforeAll(async () => {
@@ -43,7 +47,10 @@ beforeAll(async () => {
     },
   });
   browser = await openBrowser();
+  context = await openContext(browser);
+  page = await openBlankPage(context, url);
 });
+afterEach(() => context.clearCookies());
 afterAll(async () => {
   await browser?.close();
   await service?.close();
@@ -52,8 +59,6 @@ afterAll(async () => {
 });
 
 it("a passkey is added on the account page, signs in without a name, and is removed", async () => {
-  const context = await openContext(browser);
-  const page = await openPage(context, url);
   const devtools = await context.newCDPSession(page);
   await devtools.send("WebAuthn.enable");
   await devtools.send("WebAuthn.addVirtualAuthenticator", {
@@ -90,8 +95,6 @@ it("a passkey is added on the account page, signs in without a name, and is remo
 
 it("the identity provider sends people back to the page they wanted, with nothing left in the address bar", async () => {
   provider.users.set("anna", { groups: ["dns-readers"] });
-  const context = await openContext(browser);
-  const page = await context.newPage();
   await page.goto(`${url}/account`);
   await page.getByRole("button", { name: "Sign in with Harbour ID" }).click();
   await page.getByText("You signed in with Harbour ID").waitFor();
@@ -104,8 +107,6 @@ it("the identity provider sends people back to the page they wanted, with nothin
 
 it("a user whom no rule allows reads why, and can try another way", async () => {
   provider.users.set("anna", { groups: [] });
-  const context = await openContext(browser);
-  const page = await context.newPage();
   await page.goto(url);
   await page.getByRole("button", { name: "Sign in with Harbour ID" }).click();
   await page.getByText("you may not sign in here").waitFor();

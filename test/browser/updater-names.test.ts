@@ -72,16 +72,12 @@ const card = (name: string) => page.getByRole("region", { name: `${name}.example
 const closed = () => dialog().waitFor({ state: "detached" });
 
 describe("the names on the updater's page", () => {
-  it("are added with a form that has no axe violation", async () => {
+  it("can be added: the difference is shown first, the file keeps its comments, and the record is written", async () => {
+    const before = config();
     await page.getByRole("button", { name: "New dynamic name" }).click();
     await dialog().getByLabel("Name", { exact: true }).and(page.locator(":focus")).fill("nas");
     expect(await dialog().getByLabel("Zone").inputValue()).toBe("example.org");
     await dialog().getByLabel("Interface for IPv4 (A)").fill("wan0");
-    expect(await axeFinds(page)).toEqual([]);
-  });
-
-  it("can be added: the difference is shown first, the file keeps its comments, and the record is written", async () => {
-    const before = config();
     await dialog().getByLabel("Name", { exact: true }).press("Enter");
     await focused("button", "Save").waitFor();
     await page.keyboard.press("Shift+Tab");

@@ -4,11 +4,12 @@ import { until } from "../rig/until.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import { wanWith } from "../rig/updater/services.ts";
 import { startWatcher, type Watcher } from "../updater/watcher.ts";
-import { type OpenBrowser, openBrowser, openContext, openPage, phone } from "./browser.ts";
+import { type OpenBrowser, openBrowser, openContext, openPage, phone, type WatchedPage } from "./browser.ts";
 
 let browser: OpenBrowser;
 let loop: Loop;
 let watcher: Watcher;
+let page: WatchedPage;
 const name = "a-name-as-long-as-people-make-them-for-a-machine-in-the-cellar.and-one.more";
 const another = "gartenhaus.wetterstation";
 /** Words of names that are on two lines. */
@@ -45,6 +46,7 @@ beforeAll(async () => {
   say(1);
   watcher = await startWatcher(loop, { pages: builtPages() });
   await until(() => Object.keys(loop.stored()).length === 2);
+  page = await openPage(await openContext(browser), watcher.page());
 });
 afterAll(async () => {
   await browser?.close();
@@ -56,8 +58,6 @@ const written = (host: number) => until(() => loop.stored().AAAA?.endsWith(`:${h
 
 describe("the updater's page", () => {
   it("draws a change at its moment, and moves on from there", async () => {
-    const context = await openContext(browser);
-    const page = await openPage(context, watcher.page());
     const card = page.getByRole("group", { name: `${name}.example.org AAAA` });
     await card.waitFor();
     say(2);
@@ -71,17 +71,15 @@ describe("the updater's page", () => {
     await expect.poll(end).toBeGreaterThan(Date.parse(at));
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Show this list").waitFor();
+    await page.keyboard.press("Escape");
     expect(page.complaints).toEqual([]);
-    await context.close();
   });
 
   it("breaks a name on a phone only after a dot or a hyphen", async () => {
-    const context = await openContext(browser, { size: phone });
-    const page = await openPage(context, watcher.page());
+    await page.setViewportSize(phone);
     await page.getByRole("heading", { name: `${another}.example.org`, exact: true }).waitFor();
     await page.getByText("Details").first().click();
     expect(await page.evaluate(brokenLabels)).toEqual([]);
-    await context.close();
   });
 
   it("fits a phone of 360 pixels, with long names, long words and errors", async () => {
@@ -93,8 +91,7 @@ describe("the updater's page", () => {
     loop.says.firewall = () => ({ body: { [`if${"x".repeat(60)}`]: wanWith([], []) } });
     watcher.check();
     await until(() => watcher.lines.some(({ because }) => String(because).includes("no interface wan0")));
-    const context = await openContext(browser, { size: { width: 360, height: 740 } });
-    const page = await openPage(context, watcher.page());
+    await page.setViewportSize({ width: 360, height: 740 });
     await page
       .getByRole("group", { name: `${name}.example.org AAAA` })
       .getByRole("img")
@@ -105,6 +102,5 @@ describe("the updater's page", () => {
     const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     await expect.poll(() => page.evaluate(overflow)).toBe(0);
     expect(page.complaints).toEqual([]);
-    await context.close();
   });
 });

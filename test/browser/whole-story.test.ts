@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
-import { holdTime, type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
+import { holdTime, type OpenBrowser, openBrowser, openContext, openPage, type WatchedPage } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { fillZone } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
@@ -14,11 +14,15 @@ let records: RecordsRig;
 let firewall: FirewallRig;
 let updater: UpdaterRig;
 let browser: OpenBrowser;
+let context: BrowserContext;
+/** The updater's, for all tests: another one would be loaded anew. */
+let page: WatchedPage;
 
 beforeAll(async () => {
   records = await startRecordsRig();
   firewall = await startFirewallRig();
   browser = await openBrowser();
+  context = await openContext(browser);
 });
 afterAll(async () => {
   await browser?.close();
@@ -57,7 +61,6 @@ function makeKey(): { readonly key: string; readonly secret: string } {
 
 describe("a name with a changing address", () => {
   it("turns green when the updater starts, and its change is shown everywhere without a reload", async () => {
-    const context = await openContext(browser);
     const token = await makeRecordAndToken();
     const key = makeKey();
     await signInContext(context, await records.service().createSignInLink("main"));
@@ -70,7 +73,7 @@ describe("a name with a changing address", () => {
       records: { url: records.url, ca: join(records.folder, "ca.pem"), token },
       ...{ name: "home", zone: "example.org" },
     });
-    const page = await openPage(context, updater.url);
+    page = await openPage(context, updater.url);
     const card = page.getByRole("region", { name: "home.example.org" });
     await card.getByText("up to date", { exact: true }).waitFor();
     await expect.poll(() => card.textContent()).toContain("Published203.0.113.97");
@@ -93,59 +96,36 @@ describe("a name with a changing address", () => {
     await card.getByRole("img", { name: /over time/ }).waitFor();
     for (const each of [dns, wall, page]) expect(await isSame(each)).toBe(true);
     for (const each of [dns, wall, page]) expect(each.complaints).toEqual([]);
-    await context.close();
+    // What they receive is drawn as long as they are open.
+    for (const each of [dns, wall]) await each.close();
   });
 });
 
 describe("the updater's page", () => {
-  it("says that the updater hangs", async () => {
-    const context = await openContext(browser);
-    const page = await openPage(context, "about:blank");
-    await holdTime(page);
-    await page.goto(updater.url);
-    await page.getByText("live", { exact: true }).waitFor();
-    const isAsked = page.waitForRequest("**/page/state");
-    await page.route("**/page/state", () => undefined);
-    await isAsked;
-    const message = page.getByText("The updater is not responding");
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
-    await context.close();
-  });
-
   it("does not say that nothing was done before it has loaded", async () => {
-    const context = await openContext(browser);
-    const page = await openPage(context, "about:blank");
     const answer = Promise.withResolvers<void>();
     await page.route("**/page/decisions", async (route) => {
       await answer.promise;
       await route.continue();
     });
-    await page.goto(updater.url);
+    await page.reload();
     await page.getByRole("region", { name: "home.example.org" }).waitFor();
     expect(await page.getByText("No update has been necessary yet.").count()).toBe(0);
     answer.resolve();
     await page.getByRole("cell", { name: "record replaced by 203.0.113.12" }).waitFor();
-    await page.getByText("Active config").waitFor();
-    await context.close();
+    await page.unroute("**/page/decisions");
   });
 
   it("hides every secret, even from its own page", async () => {
-    const context = await openContext(browser);
-    const page = await openPage(context, updater.url);
     await showConfig(page);
     await page.getByText("record service: moor records").waitFor();
     await page.getByText(/checks immediately when .*, otherwise every \d+ s/).waitFor();
     const config = await (await context.request.get(`${updater.url}/page/config`)).text();
     expect(config).toContain("hidden");
     expect(config).not.toMatch(/told-to-nobody|secret=|[A-Za-z0-9+/]{60}/);
-    await context.close();
   });
 
   it("shows a config that was changed while it is open, without the secrets", async () => {
-    const context = await openContext(browser);
-    const page = await openPage(context, updater.url);
-    await showConfig(page);
-    await page.getByText("record service: moor records").waitFor();
     await updater.configure(
       `changesPerHour: 7
 holdDown: 3s
@@ -156,6 +136,16 @@ heartbeat: { url: "http://127.0.0.1:9/a-check-nobody-knows", every: 5m }`,
     await page.getByRole("cell", { name: "notified of failures (ntfy)" }).waitFor();
     await page.getByRole("cell", { name: "heartbeat every 300 s (healthchecks)" }).waitFor();
     expect(await (await context.request.get(`${updater.url}/page/config`)).text()).not.toContain("nobody-knows");
-    await context.close();
+  });
+
+  it("says that the updater hangs", async () => {
+    await holdTime(page);
+    await page.goto(updater.url);
+    await page.getByText("live", { exact: true }).waitFor();
+    const isAsked = page.waitForRequest("**/page/state");
+    await page.route("**/page/state", () => undefined);
+    await isAsked;
+    const message = page.getByText("The updater is not responding");
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
   });
 });
