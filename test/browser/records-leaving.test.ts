@@ -30,7 +30,7 @@ const reload = async (): Promise<boolean> => {
   return asked.includes("beforeunload");
 };
 const typeInto = async (text: string) => {
-  await page.goto(`${opened.rig.url}/zones`);
+  await walkTo(page, `${opened.rig.url}/zones`);
   await page.getByRole("link", { name: "harbour.example" }).click();
   await page.getByRole("button", { name: "Add record" }).click();
   await dialogHasFocus(page);
@@ -48,7 +48,7 @@ describe("reloading a page", () => {
   });
 
   it("asks first if a token is shown only once", async () => {
-    await page.goto(`${opened.rig.url}/tokens?new`);
+    await walkTo(page, `${opened.rig.url}/tokens?new`);
     await page.getByLabel("What is it for?").fill("router");
     await page.getByRole("button", { name: "Create token" }).click();
     await page.getByRole("button", { name: "Yes, for all zones" }).click();

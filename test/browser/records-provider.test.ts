@@ -43,7 +43,6 @@ it("publishes a zone at a provider, shows what somebody changed there, and lets 
   await page.getByRole("link", { name: "Provider", exact: true }).click();
   await page.getByRole("button", { name: "Add a provider…" }).waitFor();
   await page.getByRole("link", { name: "Set-up checklist" }).waitFor();
-  await fits();
 
   await page.getByRole("button", { name: "Add a provider…" }).click();
   const dialog = page.getByRole("dialog");
