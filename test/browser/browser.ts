@@ -13,9 +13,9 @@ export const launchBrowser = ({
 type Launch = { readonly program?: string; readonly args?: readonly string[] };
 
 /**
- * Each of these saves processor time, a quarter of it together. A tab that shares its process with another tab of the
- * same site needs a third less for its first page. A page of a test does not live long enough to get back what the
- * optimising compilers cost. Drawing needs no process of its own, as there is no graphics card.
+ * Each of these saves processor time. A tab that shares its process with another tab of the same site needs a third
+ * less for its first page. A page of a test does not live long enough to get back what the optimising compilers cost.
+ * Drawing needs no process of its own, as there is no graphics card.
  */
 export const thrifty: readonly string[] = [
   "--process-per-site",
