@@ -22,5 +22,6 @@ for (const [api, fake] of Object.entries(updateUrls)) {
     ...{ api, secret, lists: false, several: "replaced", lacks, isWrite: () => true },
     open: async () => openUpdateUrl(fake, secret, nameserver),
     http: { calls: 1, error: fake.error },
+    everyFault: api === "http",
   });
 }

@@ -31,7 +31,7 @@ const opened = (
 const cloudflare = fakeCloudflare(secret);
 
 describeTarget({
-  ...{ ...ours, api: "cloudflare", open: async () => opened(cloudflare) },
+  ...{ ...ours, api: "cloudflare", open: async () => opened(cloudflare), everyFault: true },
   more(rig) {
     it("keeps the proxy setting, comment and tags, and sends only what changes", async () => {
       const [home] = cloudflare.of("home", "A");

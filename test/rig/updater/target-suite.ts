@@ -28,6 +28,8 @@ export type TargetCase = {
   readonly lacks?: readonly ("address" | "reason" | "name")[];
   /** Whether a request may change something. */
   readonly isWrite?: (asked: Asked) => boolean;
+  /** As of the faults. */
+  readonly everyFault?: boolean;
   /** Tests of what only this service has. */
   readonly more?: (rig: TargetRig) => void;
 };
