@@ -26,8 +26,7 @@ afterAll(async () => {
 
 const expectEverywhere = async (question: string, answer: string, names: readonly ServerName[] = all) => {
   try {
-    const given = await Promise.all(names.map((name) => lab.answers(name, question, answer)));
-    expect(given).toEqual(names.map(() => answer));
+    await lab.answerAll(names, question, answer);
   } catch (error) {
     const said = [...servers].map(([name, { out, err }]) => `--- ${name}\n${out()}${err()}`).join("\n");
     throw new Error(`${(error as Error).message}\n${lab.moor.err()}\n${said}`, { cause: error });
@@ -68,9 +67,11 @@ describe("nameservers set up as docs/nameservers.md says", () => {
       ["HINFO", '"cpu" "os"'],
     ] as const;
     for (const [type, value] of values) await lab.api.makeRecord({ zone_id: zone, name: "types", type, value });
-    for (const [type] of values) {
-      await expectEverywhere(`types.example.org ${type}`, await lab.dig("moor", "+short", "types.example.org", type));
-    }
+    await expectEverywhere("example.org SOA", await lab.dig("moor", "+short", "example.org", "SOA"));
+    const questions = values.map(([type]) => `types.example.org ${type}`);
+    const [ours = "", ...theirs] = await lab.answers(["moor", ...all], ...questions);
+    expect(ours.split("\n")).toHaveLength(values.length);
+    expect(theirs).toEqual(all.map(() => ours));
   });
 
   it("get a new zone, and lose it when it is deleted", async () => {
@@ -80,7 +81,7 @@ describe("nameservers set up as docs/nameservers.md says", () => {
     await lab.api.ask("DELETE", `/zones/${second}`);
     for (const name of followers) {
       await expect
-        .poll(() => lab.dig(name, "www.second.example", "A"), { interval: 100 })
+        .poll(() => lab.dig(name, "www.second.example", "A"), { interval: 200 })
         .toMatch(/status: (REFUSED|NXDOMAIN)/);
     }
   });
@@ -101,12 +102,12 @@ describe("nameservers set up as docs/nameservers.md says", () => {
   it("have a completely valid signed zone after every change", async () => {
     await lab.api.makeRecord({ zone_id: zone, name: "@", type: "NS", value: "ns1.example.org." });
     await lab.administer("dnssec", "on", "example.org", "--nsec3");
-    const values = Array.from({ length: 12 }, (_, i) => `198.51.100.${100 + i}`);
+    const values = Array.from({ length: 8 }, (_, i) => `198.51.100.${100 + i}`);
     for (const [i, value] of values.entries()) {
       await lab.api.makeRecord({ zone_id: zone, name: `signed${i % 5}.deep${i % 3}`, type: "A", value });
-      const serial = await lab.dig("moor", "+short", "example.org", "SOA");
-      if (i % 4 === 3) await expectEverywhere("example.org SOA", serial);
-      if (i % 4 === 3) for (const name of all) expect(await verified(name)).toContain("Zone fully signed");
+      if (i % 4 !== 3) continue;
+      await expectEverywhere("example.org SOA", await lab.dig("moor", "+short", "example.org", "SOA"));
+      for (const name of all) expect(await verified(name)).toContain("Zone fully signed");
     }
     expect(servers.get("knot")?.out()).toMatch(/\[example\.org\.\] IXFR, incoming.*finished/);
   });

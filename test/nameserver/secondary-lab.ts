@@ -17,13 +17,16 @@ export type Lab = {
   readonly administer: (...words: readonly string[]) => Promise<void>;
   readonly restartMoor: (whileDown?: () => Promise<void>) => Promise<void>;
   readonly startServer: (name: ServerName) => Promise<StartedProcess>;
-  readonly dig: (server: ServerName | "moor", ...words: readonly string[]) => Promise<string>;
-  /** Waits until `dig +short` returns this, and returns its last output. */
-  readonly answers: (server: ServerName, question: string, answer: string) => Promise<string>;
+  readonly dig: (server: Asked, ...words: readonly string[]) => Promise<string>;
+  /** What `dig +short` prints for these questions, such as `www.example.org A`, at each server. */
+  readonly answers: (names: readonly Asked[], ...questions: readonly string[]) => Promise<readonly string[]>;
+  /** Waits until all servers give this answer. */
+  readonly answerAll: (names: readonly Asked[], question: string, answer: string) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
 export type ServerName = "knot" | "bind" | "nsd" | "powerdns";
+type Asked = ServerName | "moor";
 
 const addresses = { moor: "192.0.2.1", knot: "192.0.2.2", bind: "192.0.2.3", nsd: "192.0.2.4", powerdns: "192.0.2.5" };
 
@@ -99,6 +102,19 @@ export async function openLab(): Promise<Lab> {
     const { out } = await inside.run(["dig", `@${addresses[server]}`, "+tries=1", "+time=15", ...words]);
     return out.trim();
   };
+  // In one process: entering the namespace and starting dig takes longer than an answer.
+  const answers: Lab["answers"] = async (names, ...questions) => {
+    const asked = names.flatMap((name) =>
+      questions.flatMap((question) => {
+        const [owner = "", type = ""] = question.split(" ");
+        return [owner, `@${addresses[name]}`, type];
+      }),
+    );
+    const { out } = await inside.run(["dig", "+tries=1", "+time=15", "+short", "+identify", ...asked]);
+    const given = [...out.matchAll(/^(.*) from server (\S+) in \d+ ms\.$/gm)];
+    const of = (name: Asked) => given.filter(([, , from]) => from === addresses[name]).map(([, answer]) => answer);
+    return names.map((name) => of(name).join("\n"));
+  };
   return {
     inside,
     api: openRecordsApi(inside, services, folder),
@@ -120,17 +136,17 @@ export async function openLab(): Promise<Lab> {
       if (name === "powerdns" && first) await shell(blockOf("powerdns"));
       return inside.start(commands[name]);
     },
-    answers: async (server, question, answer) => {
-      let last = "";
+    answers,
+    answerAll: async (names, question, answer) => {
+      let last: readonly string[] = [];
       const holds = async () => {
-        last = await dig(server, "+short", ...question.split(" "));
-        return last === answer;
+        last = await answers(names, question);
+        return last.every((each) => each === answer);
       };
       await until(holds, {
-        every: 50,
-        what: () => `${server} to answer ${question} with ${answer}, not ${last}`,
+        every: 100,
+        what: () => `${names.join(", ")} to answer ${question} with ${answer}, not ${last.join(", ")}`,
       });
-      return last;
     },
     close: () => inside.close(),
   };
