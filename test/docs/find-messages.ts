@@ -40,6 +40,7 @@ export function messagesIn(file: string, source: string): readonly Message[] {
   const { program, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
   const found: Message[] = [];
+  const lineEnds = [...source.matchAll(/\n/g)].map(({ index }) => index);
   const visit = (node: Node, above: readonly Node[]): void => {
     if (isPassedOver(node)) return;
     const text = textOf(node);
@@ -50,7 +51,7 @@ export function messagesIn(file: string, source: string): readonly Message[] {
     const kind = kindOf(node, above, file);
     const words = text.replaceAll(/\s+/g, " ").trim();
     if (kind !== undefined && isReadable(words, kind))
-      found.push({ kind, file, line: source.slice(0, node.start).split("\n").length, text: words });
+      found.push({ kind, file, line: 1 + lineEnds.filter((end) => end < node.start).length, text: words });
     // What is put into a template may be a text as well: `${isOld ? "an old" : "a new"} key`.
     if (node.type === "TemplateLiteral") for (const inner of node.expressions) visit(inner, [node, ...above]);
   };
