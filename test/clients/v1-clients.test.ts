@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Device, type Setup, setupFor } from "../../console/records/dynamic/device-setups.ts";
 import { builtInName, type HostedName, hostName } from "../rig/hosted-name.ts";
+import { isLongRun } from "../rig/long-run.ts";
 import { prepareWithMoor, runMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { secretIn } from "../rig/services.ts";
@@ -45,22 +46,20 @@ describe("installed clients", () => {
       name.run(["lexicon", "hetzner", "--auth-token", name.token, ...words], { REQUESTS_CA_BUNDLE: name.caFile });
     const challenge = ["--name", "_acme-challenge.example.org", "--content", "token-123_abc"];
 
-    it("creates a record, also twice, lists it and deletes it", async () => {
+    // Each start takes half a second. It lists the records before it creates, updates or deletes one.
+    it("creates a record, also twice, and deletes it, and updates another", async () => {
       expect(await lexicon("create", "example.org", "TXT", ...challenge, "--ttl", "60")).toMatchObject({ code: 0 });
       expect(await lexicon("create", "example.org", "TXT", ...challenge)).toMatchObject({ code: 0 });
       expect(await records()).toContain("_acme-challenge TXT token-123_abc");
-      expect((await lexicon("list", "example.org", "TXT")).out).toMatch(
-        /TXT +_acme-challenge\.example\.org +token-123_abc +60/,
-      );
       expect(await lexicon("delete", "example.org", "TXT", ...challenge)).toMatchObject({ code: 0 });
-      expect(await records()).toEqual(["home A 192.0.2.1"]);
-    });
-
-    it("updates a record, and says when the token is wrong", async () => {
       expect(await lexicon("update", "example.org", "A", "--name", "home", "--content", "192.0.2.77")).toMatchObject({
         code: 0,
       });
       expect(await records()).toEqual(["home A 192.0.2.77"]);
+    });
+
+    it.each(isLongRun ? ["wrong"] : [])("lists records, and says when the token is %s", async () => {
+      expect((await lexicon("list", "example.org", "A")).out).toMatch(/A +home\.example\.org +192\.0\.2\.1 +60/);
       expect(await lexicon("list", "example.org", "A", "--auth-token", "x".repeat(32))).toMatchObject({ code: 1 });
     });
   });

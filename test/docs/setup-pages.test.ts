@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeDevice } from "../rig/device.ts";
+import { firstOf } from "../rig/long-run.ts";
 import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
@@ -95,52 +96,61 @@ function blocksOf(section: string): readonly Block[] {
   return readPage(section, own.split("\n## ")[0] ?? "").blocks;
 }
 
+/**
+ * The others are a few of the same commands. Their options and configs are checked by commands.test.ts and
+ * examples.test.ts; an updater beside `moor firewall`, and one that reads this machine, run in `test/e2e/loop.test.ts`.
+ */
+const sections: readonly Section[] = [
+  {
+    section: "OPNsense and Hetzner",
+    blocks: 9,
+    leaves: [
+      ["home", "A", "93.184.216.34"],
+      ["home", "AAAA", "2a00:1450:4001:82a::1"],
+    ],
+  },
+  {
+    section: "A Linux router",
+    blocks: 1,
+    leaves: [
+      ["home", "A", "93.184.216.36"],
+      ["home", "AAAA", "2a00:1450:4001:82b::1"],
+    ],
+  },
+  {
+    section: "A Raspberry Pi or a NAS",
+    blocks: 1,
+    hasConfig: true,
+    leaves: [["pi", "AAAA", "2a00:1450:4001:82c::20"]],
+  },
+];
+
 describe("a way to get started", () => {
-  it.each<Section>([
-    {
-      section: "OPNsense and Hetzner",
-      blocks: 9,
-      leaves: [
-        ["home", "A", "93.184.216.34"],
-        ["home", "AAAA", "2a00:1450:4001:82a::1"],
-      ],
-    },
-    {
-      section: "A Linux router",
-      blocks: 1,
-      leaves: [
-        ["home", "A", "93.184.216.36"],
-        ["home", "AAAA", "2a00:1450:4001:82b::1"],
-      ],
-    },
-    {
-      section: "A Raspberry Pi or a NAS",
-      blocks: 1,
-      hasConfig: true,
-      leaves: [["pi", "AAAA", "2a00:1450:4001:82c::20"]],
-    },
-  ])("$section: leaves the name at its address", async ({ section, blocks, leaves, hasConfig = false }) => {
-    const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
-    await inside.run(["cp", join(standIns, "key"), join(folder, "firewall-key.txt")]);
-    await inside.run(["cp", join(standIns, "token"), join(folder, "dns-token")]);
-    const written = blocksOf(section);
-    if (hasConfig) writeFileSync(join(folder, "moor.yaml"), withStandIns(written[0]?.text ?? ""));
-    const shell = written.filter(({ language }) => language === "sh");
-    const commands = shell.slice(0, blocks).flatMap(commandsOf);
-    const typed = commands.filter(({ words }) => words[0] === "moor").map(({ words }) => followed(words.slice(1)));
-    expect(typed.length).toBeGreaterThan(3);
-    const services: StartedProcess[] = [];
-    for (const words of typed) {
-      if (words[0] !== "firewall") expect(await runMoor(inside, words, { cwd: folder })).toMatchObject({ code: 0 });
-      else {
-        const service = startMoor(inside, words, { cwd: folder });
-        services.push(service);
-        await service.says(/ listens on /);
+  it.each(firstOf(sections))(
+    "$section: leaves the name at its address",
+    async ({ section, blocks, leaves, hasConfig = false }) => {
+      const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
+      await inside.run(["cp", join(standIns, "key"), join(folder, "firewall-key.txt")]);
+      await inside.run(["cp", join(standIns, "token"), join(folder, "dns-token")]);
+      const written = blocksOf(section);
+      if (hasConfig) writeFileSync(join(folder, "moor.yaml"), withStandIns(written[0]?.text ?? ""));
+      const shell = written.filter(({ language }) => language === "sh");
+      const commands = shell.slice(0, blocks).flatMap(commandsOf);
+      const typed = commands.filter(({ words }) => words[0] === "moor").map(({ words }) => followed(words.slice(1)));
+      expect(typed.length).toBeGreaterThan(3);
+      const services: StartedProcess[] = [];
+      for (const words of typed) {
+        if (words[0] !== "firewall") expect(await runMoor(inside, words, { cwd: folder })).toMatchObject({ code: 0 });
+        else {
+          const service = startMoor(inside, words, { cwd: folder });
+          services.push(service);
+          await service.says(/ listens on /);
+        }
       }
-    }
-    const { out } = await runMoor(inside, ["list", "example.org"], { cwd: folder });
-    const rows = out.split("\n").map((line) => line.split(/ +/));
-    for (const record of leaves) expect(rows).toContainEqual(expect.arrayContaining(record));
-    for (const service of services) await service.stop();
-  });
+      const { out } = await runMoor(inside, ["list", "example.org"], { cwd: folder });
+      const rows = out.split("\n").map((line) => line.split(/ +/));
+      for (const record of leaves) expect(rows).toContainEqual(expect.arrayContaining(record));
+      for (const service of services) await service.stop();
+    },
+  );
 });
