@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runMoor as runHere } from "../../src/cli/program.ts";
 import { openTerminal } from "../rig/cli/terminal.ts";
 import { makeDevice } from "../rig/device.ts";
-import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
+import { runMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { type Services, startServices } from "../rig/services.ts";
 import { makeUpdaterHome } from "../rig/updater-home.ts";
@@ -34,7 +34,6 @@ type Typed = [words: string, code: number, ...says: RegExp[]];
 
 /** The command line, its exit code, and what it prints to standard error; nothing goes to standard output. */
 const typed: Typed[] = [
-  ["updat", 2, /unknown command 'updat'\n\(Did you mean update\?\)/],
   [
     "up --interface wan8 --data up",
     2,
@@ -46,6 +45,7 @@ const typed: Typed[] = [
 
 /** Like `typed`, but run in this process: these need neither the services nor the interfaces. */
 const typedHere: Typed[] = [
+  ["updat", 2, /unknown command 'updat'\n\(Did you mean update\?\)/],
   ["frobnicate", 2, /unknown command 'frobnicate'\n/, /\(see .*moor --help\)/],
   ["token ad", 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
   ["update --onse", 2, /unknown option '--onse'\n\(Did you mean --once\?\)/],
@@ -124,12 +124,10 @@ names:
 
 describe("a damaged database prevents the start, with what to do, and is not changed", () => {
   const garbage = Buffer.alloc(8192, "not a database ");
-  const damaged: [verb: string, file: string][] = [
-    ["records --listen 127.0.0.1:0", "records.sqlite"],
-    ["firewall --listen 127.0.0.1:0", "firewall.sqlite"],
-    ["up --records 127.0.0.1:0 --firewall 127.0.0.1:0", "records.sqlite"],
-  ];
+  const damaged: [verb: string, file: string][] = [["firewall --listen 127.0.0.1:0", "firewall.sqlite"]];
   const damagedHere: typeof damaged = [
+    ["records --listen 127.0.0.1:0", "records.sqlite"],
+    ["up --interface lo --records 127.0.0.1:0 --firewall 127.0.0.1:0", "records.sqlite"],
     ["token list", "records.sqlite"],
     ["key list", "firewall.sqlite"],
   ];
@@ -156,12 +154,12 @@ describe("a damaged database prevents the start, with what to do, and is not cha
 
   test("also if only some of its pages are damaged", async () => {
     const data = join(folder, "pages");
-    await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", join(folder, "unused")]);
+    const { io, printed } = openTerminal(folder);
+    await runHere(["token", "add", "--new", "--data", data, "--to", "unused"], io);
     const file = join(data, "records.sqlite");
     writeFileSync(file, readFileSync(file).fill(0xa5, 8192, 16_384));
-    const { code, err } = await runMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:0"]);
-    expect(code).toBe(1);
-    expect(err).toMatch(/cannot be used: its integrity check failed[\s\S]*Replace the file with a good copy/);
+    expect(await runHere(["records", "--data", data, "--listen", "127.0.0.1:0"], io)).toBe(1);
+    expect(printed.err).toMatch(/cannot be used: its integrity check failed[\s\S]*Replace the file with a good copy/);
   });
 });
 

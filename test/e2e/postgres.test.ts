@@ -73,7 +73,7 @@ describe("moor records --database", () => {
     const list = await moor("token", "list", "--json", ...database()).ended;
     const { id } = (JSON.parse(list.out) as { id: number; name: string }[]).find(({ name }) => name === "guest") ?? {};
     expect((await moor("token", "revoke", String(id), ...database()).ended).code).toBe(0);
-    await until(async () => (await guest()).status === 401, { what: () => "the token is still good" });
+    await until(async () => (await guest()).status === 401, { every: 200, what: () => "the token is still good" });
     expect((await moor("sign-in", ...database()).ended).out).toMatch(/\/sign-in#\w{43}\n$/);
   });
 
@@ -88,7 +88,7 @@ describe("moor records --database", () => {
     expect(away.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
     for (const { head } of away) expect(head).toMatch(/^retry-after: \d+\r?$/m);
     await server.resume();
-    await until(async () => (await v1("/zones")).status === 200, { what: () => "it has not recovered" });
+    await until(async () => (await v1("/zones")).status === 200, { every: 200, what: () => "it has not recovered" });
     const logged = () =>
       service
         .err()

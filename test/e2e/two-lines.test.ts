@@ -7,7 +7,6 @@ import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { openRecordsApi } from "../rig/records-api.ts";
 import { startService } from "../rig/services.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
-import { until } from "../rig/until.ts";
 
 /** A machine with two lines, each with a router at its other end: three network namespaces. */
 let machine: Namespace;
@@ -67,11 +66,12 @@ names: [{ name: home, zone: example.org, ipv4: [wan0, wan1], create: true }]
 `,
   );
   const updater = startMoor(machine, ["update", "--config", config]);
-  const isAt = (address: string) =>
-    until(async () => (await api.addresses(zone, "home")).A === address, {
-      every: 200,
-      what: () => `home at ${address}; ${updater.err()} ${firewall.err()}`,
-    });
+  const seen: string[] = [];
+  const isAt = async (address: string) => {
+    seen.push(`record replaced by ${address.replaceAll(".", "\\.")}\\b`);
+    await updater.says(new RegExp(seen.join("[^]*")));
+    expect((await api.addresses(zone, "home")).A).toBe(address);
+  };
   await isAt("9.9.1.7");
   await silence(routers[0], true);
   await isAt("9.9.2.7");

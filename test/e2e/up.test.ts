@@ -27,10 +27,9 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-const startUp = (words: readonly string[]) => inside.start([node, join(repository, "bin/moor.ts"), ...words], { cwd });
-
 async function start(): Promise<StartedProcess> {
-  const started = startUp(["up", "--data", "my data", "--examples"]);
+  const words = ["up", "--data", "my data", "--examples"];
+  const started = inside.start([node, join(repository, "bin/moor.ts"), ...words], { cwd });
   await started.says(/Ctrl-C stops it/);
   return started;
 }
@@ -42,17 +41,6 @@ async function paste(line: string): Promise<Ended> {
 }
 
 describe("the first start", () => {
-  it("blocks a second one in the same folder, which overwrites nothing", async () => {
-    const before = inData("up.yaml");
-    const others = ["--records", "--firewall", "--dns", "--updater"].flatMap((each) => [each, "127.0.0.1:0"]);
-    const second = await startUp(["up", "--data", "my data", ...others]).ended;
-    expect([second.code, second.err]).toEqual([
-      2,
-      `A running service uses the data in ${data()}; stop it, or choose another folder with --data.\n`,
-    ]);
-    expect(inData("up.yaml")).toBe(before);
-  });
-
   it("creates what is needed, and prints what it created and where it listens", () => {
     const made = up.out().match(/^ {2}created .*$/gm) ?? [];
     expect(made.map((line) => line.replace(/^ {2}created +/, ""))).toEqual([

@@ -78,7 +78,7 @@ describe("monitoring of moor records", () => {
       ['moor_follower_lag_changes{follower="nameserver"}', "0"],
     ] as const;
     // Some are counted after the client has its answer.
-    for (const [sample, value] of samples) await expect.poll(() => metric(sample)).toBe(value);
+    for (const [sample, value] of samples) await expect.poll(() => metric(sample), { interval: 200 }).toBe(value);
     expect(Number(await metric("moor_log_position"))).toBeGreaterThan(1);
     expect(await metric("moor_ready")).toBe("1");
     expect((await get("https://127.0.0.1:8053/metrics")).status).toBe(404);
@@ -92,10 +92,13 @@ describe("monitoring of moor records", () => {
     const asked = () => getAll(...service, "http://127.0.0.1:9054/health/ready");
     let answers: Awaited<ReturnType<typeof asked>> = [];
     await expect
-      .poll(async () => {
-        answers = await asked();
-        return answers[0]?.status;
-      })
+      .poll(
+        async () => {
+          answers = await asked();
+          return answers[0]?.status;
+        },
+        { interval: 200 },
+      )
       .toBe(503);
     expect(answers.slice(1, 3).map(({ status }) => status)).toEqual([200, 401]);
     const reasons = JSON.parse(answers[3]?.body ?? "") as unknown;

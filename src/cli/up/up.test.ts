@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -85,9 +85,11 @@ it("records its new key in the audit log of the firewall", async () => {
 it("does not touch the data of a running service", async () => {
   const data = await mkdtemp(join(tmpdir(), "moor-up-"));
   const store = openSqliteStore(recordsDatabase(data));
+  await writeFile(join(data, "up.yaml"), "# mine\n");
   const before = await readdir(data);
   expect(await up({ data })).toMatchObject({ code: 2, said: expect.stringContaining("A running service uses") });
   expect([await store.tokens(), await readdir(data)]).toEqual([[], before]);
+  expect(await readFile(join(data, "up.yaml"), "utf8")).toBe("# mine\n");
   store.close();
 });
 
