@@ -5,8 +5,8 @@ import { decodeMessage, emptyMessage, encodeMessage, type ResourceRecord } from 
 import { until } from "../rig/until.ts";
 import { startMoorDns } from "./moor-dns.ts";
 
-/** A record of 60 KB; a hostile primary could send them endlessly. */
-const text = Buffer.alloc(60_160, Buffer.concat([Buffer.of(255), Buffer.alloc(255, "x")]));
+/** A record of 60 KB; a hostile primary could send them endlessly. Of an unknown type, it is read quickly. */
+const large = { type: 65_300, data: Buffer.alloc(60_000, "x") };
 const soaData = Buffer.concat([nameToWire("ns1.example"), nameToWire("h.example"), Buffer.alloc(20, 1)]);
 
 /** As many messages as a test needs. */
@@ -33,7 +33,7 @@ let sent = 0;
 
 function sendLarge(socket: Socket): Promise<void> {
   return sendOn(socket, (i, name) => {
-    const record = i === 0 ? { name, type: 6, data: soaData } : { name: `h${i}.${name}`, type: 16, data: text };
+    const record = i === 0 ? { name, type: 6, data: soaData } : { name: `h${i}.${name}`, ...large };
     return [{ ...record, class: 1, ttl: 60 }];
   });
 }
