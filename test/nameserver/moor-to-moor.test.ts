@@ -76,7 +76,7 @@ describe("one moor that follows another", () => {
       await primary.write(zone, each);
       const wanted = await content(primary, "example.org");
       const same = async () => JSON.stringify(await content(secondary, "example.org")) === JSON.stringify(wanted);
-      await until(same, { what: () => `the change: ${secondary.log()}` });
+      await until(same, { every: 100, what: () => `the change: ${secondary.log()}` });
     }
     const rows = await secondary.store.historyOf((await secondary.store.zoneHolding("example.org")) as Zone, {
       limit: 1,

@@ -20,7 +20,7 @@ import { everyone, type MoorDns, run, startMoorDns } from "./moor-dns.ts";
 import { cachedFor, startUnbound } from "./signing-servers.ts";
 
 /** The number of updates in all zones together; `npm run test:faults` sets more. */
-const updates = Number(process.env.MOOR_SIGNED_UPDATES ?? 120);
+const updates = Number(process.env.MOOR_SIGNED_UPDATES ?? 60);
 /** After this many, everything is checked, not only a few questions. */
 const checkEvery = isLongRun ? 10 : 20;
 const random = createRandom(seed);
@@ -250,7 +250,7 @@ it("changes between NSEC and NSEC3 in place: every answer validates, here and at
   const anchors = await anchorsFor(zone.name);
   const key = await keysOf(zone.name);
   const proofs = async () => new Set((await transferFrom(moor.port, zone.name)).match(/(?<=\sIN\s+)NSEC3?(?=\s)/g));
-  for (const denial of ["nsec3", "nsec", "nsec3"] as const) {
+  for (const denial of ["nsec3", "nsec"] as const) {
     await askUnbound(zone.name, remembering);
     const by = { store: moor.store, actor: "test", now: Date.now() };
     const [changed] = await Promise.all([

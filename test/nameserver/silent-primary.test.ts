@@ -43,7 +43,7 @@ const follow = (name: string, ...primaries: readonly PrimaryServer[]) =>
   secondary.makeZone(name, "", { mode: "secondary", primaries });
 const says = (name: string, address: string) =>
   until(async () => (await addressOver(secondary.port, name)) === address, {
-    what: () => `${name} ${address}: ${secondary.log()}`,
+    ...{ every: 200, what: () => `${name} ${address}: ${secondary.log()}` },
   });
 
 it("a silent primary does not delay a change that another primary of the zone announces", async () => {

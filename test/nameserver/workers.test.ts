@@ -72,8 +72,8 @@ const askForMark = async () => addressesIn(await askOverUdp(ports.dns, { name: `
 const dig = (...words: readonly string[]) => run("dig", ["@127.0.0.1", "-p", `${ports.dns}`, ...words]);
 const signed = ["-y", `hmac-sha256:worker:${key}`];
 
-it("shows each of 500 writes in the first answer after it, whichever worker gives that", async () => {
-  for (let i = 0; i < 500; i++) {
+it("shows each of 200 writes in the first answer after it, whichever worker gives that", async () => {
+  for (let i = 0; i < 200; i++) {
     const value = `198.51.${i >> 8}.${i & 255}`;
     expect(await write(value)).toBe(200);
     expect(await askForMark()).toEqual([value]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Family, families, recordTypeOf } from "../../src/core/addresses/address.ts";
 import { sourceKinds } from "../../src/updater/sources/sources.ts";
+import { isLongRun } from "../rig/long-run.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import type { SourceRig, StartRig } from "../rig/updater/source-suite.ts";
 import { lyingRigs } from "../rig/updater/sources/rigs.ts";
@@ -62,14 +63,21 @@ async function tryRow({ loop, rig, known }: Opened, row: AddressRow): Promise<bo
   return true;
 }
 
-describe.each(Object.entries(lyingRigs))("hostile addresses from a source of kind %s", (kind, start) => {
+const kinds = Object.entries(lyingRigs).map(([kind, start], number) => [kind, start, number] as const);
+/** Each kind tries a third, so that together they try all; in a long run each tries all. */
+const rowsFor = (settings: string, number: number) =>
+  hostileAddresses
+    .filter((row) => (row.settings?.settings ?? "") === settings)
+    .filter((_, at) => isLongRun || at % 3 === number % 3);
+
+describe.each(kinds)("hostile addresses from a source of kind %s", (kind, start, number) => {
   it.each([
     ["by default", ""],
     ["with public: require", "public: require"],
   ])("are not published %s", async (_, settings) => {
     const opened = await open(kind, start, settings);
     try {
-      const rows = hostileAddresses.filter((row) => (row.settings?.settings ?? "") === settings);
+      const rows = rowsFor(settings, number);
       const applied: string[] = [];
       for (const row of rows) if (await tryRow(opened, row)) applied.push(row.title);
       expect(applied.length).toBeGreaterThanOrEqual(rows.length / 2);

@@ -76,7 +76,7 @@ const write = (zones: ZonesInMemory, address: string) =>
 it("answers correctly right after every write, whichever worker is asked", async () => {
   const zones = zonesInMemory(example);
   const { port } = await setUp(zones);
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 60; i++) {
     const address = `198.51.100.${i}`;
     write(zones, address);
     expect(addressesIn(await askOverUdp(port, { name: "alias.example.org", type: 1 }))).toEqual([address]);
