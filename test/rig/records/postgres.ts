@@ -17,6 +17,11 @@ export type PostgresRig = {
   readonly preparedUrl: () => Promise<string>;
   /** Without a URL: on a database that was emptied first. */
   readonly open: (url?: string, options?: Partial<PostgresStoreOptions>) => Promise<PostgresStore>;
+  /**
+   * The same store each time, emptied: opening one costs more than most tests. The numbers of its rows and log go on,
+   * and it may remember tokens. Its `close` does nothing.
+   */
+  readonly emptied: () => Promise<PostgresStore>;
   readonly stop: () => Promise<void>;
 };
 
@@ -56,19 +61,27 @@ export async function startPostgresRig(flags?: readonly string[]): Promise<Postg
     if (swept === undefined) {
       const url = await preparedUrl();
       swept = { url, client: await server.connect(databaseIn(url)) };
-    } else await sweep(swept.client);
+    } else await swept.client.query(`${deleteRows}; ${restartNumbers}`);
     return swept.url;
   };
+  const open: PostgresRig["open"] = async (url, { limits, ...options } = {}) =>
+    await openPostgresStore({
+      ...{ address: addressOf(url ?? (await sweptUrl())), log: quiet, ...options },
+      limits: { ...patient, ...limits },
+    });
+  let kept: { readonly store: PostgresStore; readonly client: pg.Client } | undefined;
+  const emptied = async () => {
+    if (kept === undefined) {
+      const url = await preparedUrl();
+      kept = { store: await open(url), client: await server.connect(databaseIn(url)) };
+    } else await kept.client.query(deleteRows);
+    return { ...kept.store, close: async () => undefined };
+  };
   return {
-    server,
-    freshUrl,
-    preparedUrl,
-    open: async (url, { limits, ...options } = {}) =>
-      await openPostgresStore({
-        ...{ address: addressOf(url ?? (await sweptUrl())), log: quiet, ...options },
-        limits: { ...patient, ...limits },
-      }),
+    ...{ server, freshUrl, preparedUrl, open, emptied },
     stop: async () => {
+      await kept?.store.close();
+      await kept?.client.end();
       await swept?.client.end();
       if (flags !== undefined) await server.stop();
     },
@@ -79,18 +92,14 @@ export async function startPostgresRig(flags?: readonly string[]): Promise<Postg
  * Faster than creating a new database, and than TRUNCATE, which makes new files for all tables and indexes. Without
  * foreign keys and triggers, the tables can be emptied in any order.
  */
-async function sweep(client: pg.Client): Promise<void> {
-  await client.query(
-    `DO $$ DECLARE used regclass; BEGIN
-      SET LOCAL session_replication_role = replica;
-      FOR used IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
-        AND relname NOT IN ('schema_version', 'log_head') AND pg_relation_size(oid) > 0
-        LOOP EXECUTE 'DELETE FROM ' || used; END LOOP;
-      PERFORM setval(seqrelid, seqstart, false) FROM pg_sequence;
-    END $$;
-    UPDATE log_head SET position = 0`,
-  );
-}
+const deleteRows = `DO $$ DECLARE used regclass; BEGIN
+    SET LOCAL session_replication_role = replica;
+    FOR used IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+      AND relname NOT IN ('schema_version', 'log_head') AND pg_relation_size(oid) > 0
+      LOOP EXECUTE 'DELETE FROM ' || used; END LOOP;
+  END $$`;
+
+const restartNumbers = `SELECT setval(seqrelid, seqstart, false) FROM pg_sequence; UPDATE log_head SET position = 0`;
 
 const databaseIn = (url: string): string => new URL(url).pathname.slice(1);
 

@@ -29,16 +29,17 @@ beforeAll(async () => {
 afterAll(() => rig.stop());
 
 const open = () => rig.open();
-describeStore("PostgreSQL", open);
+const emptied = () => rig.emptied();
 describeTokens("PostgreSQL", open);
 describeSignIn("PostgreSQL", open);
-describeNeighbours("PostgreSQL", open);
-describeTransferKeys("PostgreSQL", open);
-describeFront("PostgreSQL", open);
-describeActions("PostgreSQL", open);
 describeManyWrites("PostgreSQL", open);
-describeHistory("PostgreSQL", open);
-describeRecordIds("PostgreSQL", open);
+describeStore("PostgreSQL", emptied);
+describeNeighbours("PostgreSQL", emptied);
+describeTransferKeys("PostgreSQL", emptied);
+describeFront("PostgreSQL", emptied);
+describeActions("PostgreSQL", emptied);
+describeHistory("PostgreSQL", emptied);
+describeRecordIds("PostgreSQL", emptied);
 describeSigning("PostgreSQL", (signer) => rig.open(undefined, { signer }));
 
 describe("a PostgreSQL database", () => {
