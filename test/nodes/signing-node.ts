@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { createAskParent } from "../../src/lib/dns/delegation.ts";
 import { noLog } from "../../src/process/log.ts";
 import { joinNodes } from "../../src/records/node-membership.ts";
@@ -10,6 +11,8 @@ import { addressOf } from "../rig/records/postgres.ts";
  * `node test/nodes/signing-node.ts DATABASE KEYFILE DNSPORT`; started with an IPC channel.
  */
 const [, , database = "", keyFile = "", port = ""] = process.argv;
+// It is killed, and would leave nothing in the cache.
+flushCompileCache();
 
 /** The request: do your duties at this time. */
 export type Step = { readonly now: number };

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { wholeAccount } from "../../src/core/may.ts";
 import { createLog } from "../../src/process/log.ts";
 import { startThread } from "../../src/process/shipped-files.ts";
@@ -18,6 +19,8 @@ import { createWriters } from "./command-writers.ts";
  * URL.
  */
 const [, , folder = "", place = ""] = process.argv;
+// It is killed, and would leave nothing in the cache.
+flushCompileCache();
 const keyFile = signingKeyFile(folder);
 const signer = new KeyFileSigner(keyFile);
 

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { signingKeyFile } from "../../src/records/open-store.ts";
 import { KeyFileSigner } from "../../src/records/signing/signer.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
@@ -10,6 +11,8 @@ import { writeTo } from "../rig/store/write.ts";
  * `node test/store/whole-zone-process.ts DATABASE FOLDER ZONE`
  */
 const [, , database = "", folder = "", name = ""] = process.argv;
+// It is killed, and would leave nothing in the cache.
+flushCompileCache();
 const signer = new KeyFileSigner(signingKeyFile(folder));
 const store = openSqliteStore(database, migrations, signer);
 
