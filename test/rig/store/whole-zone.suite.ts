@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { headOfSignature, type SignedName } from "../../../src/core/dnssec/signed-name.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { largeZone, plainSettings, type SigningKey, type Zone } from "../../../src/records/model.ts";
@@ -24,26 +24,42 @@ const size = isLongRun ? 60_000 : largeZone + 100;
 export type WholeZoneRig = {
   /** Both stores sign by the same rules: outside of long runs, each tries one kind of denial. */
   readonly denial: "nsec" | "nsec3";
-  readonly open: (signer: Signer) => Promise<RecordStore>;
-  /** The faults of the store, as `moor store check` finds them. */
-  readonly faults: (store: RecordStore) => Promise<readonly unknown[]>;
+  /** A new place for a store. */
+  readonly place: () => Promise<string>;
+  /** A new place with a copy of a store that is closed. */
+  readonly copyOf: (place: string) => Promise<string>;
+  readonly open: (place: string, signer: Signer) => Promise<RecordStore>;
+  /** The faults of the store at a place, as `moor store check` finds them. */
+  readonly faults: (place: string) => Promise<readonly unknown[]>;
 };
 
 /** Work on a whole large zone is a series of short transactions, and nobody sees a part of it. */
-export function describeWholeZones(title: string, { open, faults, denial: tried }: WholeZoneRig): void {
+export function describeWholeZones(title: string, rig: WholeZoneRig): void {
   describe(`${title}: a zone of ${size} names`, () => {
     let [store, signer, folder, zone, other]: [RecordStore, Signer, string, Zone, Zone] = [] as never;
-    beforeEach(async () => {
+    /** The zone, unsigned and signed: making it costs more than most tests, so each gets a copy. */
+    let [plain, signed, place]: [string, string, string] = [] as never;
+    beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "moor-whole-"));
       signer = new KeyFileSigner(join(folder, "key"));
-      store = await open(signer);
+      plain = await rig.place();
+      store = await rig.open(plain, signer);
       zone = await createZone("large.example", size);
       other = await createZone("other.example", 3);
-    });
-    afterEach(async () => {
       await store.close();
-      rmSync(folder, { recursive: true, force: true });
+      signed = await rig.copyOf(plain);
+      store = await rig.open(signed, signer);
+      expect(await sign()).toMatchObject({ ok: true });
+      await store.close();
     });
+    afterEach(() => store.close());
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+    async function openCopyOf(original: string): Promise<void> {
+      place = await rig.copyOf(original);
+      store = await rig.open(place, signer);
+    }
+    const faults = () => rig.faults(place);
 
     async function createZone(name: string, count: number): Promise<Zone> {
       const { id: account } = await store.ensureAccount("main", now);
@@ -124,6 +140,7 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
       (await store.logAfter(0, 9 * size)).filter((row) => row.zone === number && row.serial > 1);
 
     it("begins with its settings in the log, like a small one", async () => {
+      await openCopyOf(plain);
       const first = (await store.logAfter(0, 9 * size)).filter(({ change }) => "settings" in change);
       expect(first).toMatchObject(
         [zone, other].map(({ number, settings }) => ({
@@ -133,9 +150,10 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
       );
     });
 
-    it.each(isLongRun ? (["nsec", "nsec3"] as const) : [tried])(
+    it.each(isLongRun ? (["nsec", "nsec3"] as const) : [rig.denial])(
       "is signed with %s while others write, also to it",
       async (denial) => {
+        await openCopyOf(plain);
         const count = await meanwhile(sign(denial), async (i) => {
           await put(other, `h0 - A 192.0.2.${i % 250}`);
           await put(zone, `new${i % 300} - TXT "${i}"`);
@@ -143,17 +161,17 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
         });
         expect(count).toBeGreaterThan(5);
         expect((await current()).settings.dnssec).toMatchObject({ denial });
-        expect(await faults(store)).toEqual([]);
+        expect(await faults()).toEqual([]);
         await put(zone, 'after - TXT "1"');
         await removeAt(zone, "h1");
         // A try that was given up because of another write is removed later.
         await clean();
-        expect(await faults(store)).toEqual([]);
+        expect(await faults()).toEqual([]);
       },
     );
 
     it("gets a new TTL, visible at one moment, while others write", async () => {
-      await sign();
+      await openCopyOf(signed);
       expect(ttlsIn(await everyName())).toEqual(new Set([60, 3_600]));
       const before = await current();
       const seen = new Set<string>();
@@ -174,14 +192,14 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
         { change: { kind: "settings" } },
         { change: { kind: "signatures", sets: null } },
       ]);
-      expect(await faults(store)).toEqual([]);
+      expect(await faults()).toEqual([]);
       expect(await clean()).toBeGreaterThan(size / 1_000);
-      expect(await faults(store)).toEqual([]);
+      expect(await faults()).toEqual([]);
       expect(await everyName()).toHaveLength(size + 2);
     });
 
     it("gets a new key, stage by stage, while others write, also to it", async () => {
-      await sign();
+      await openCopyOf(signed);
       let at = now;
       const others: number[] = [];
       /** The next stage, with the DS records of these keys at the parent. */
@@ -210,25 +228,25 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
       await reach("secure", (keys) => keys.slice(-1));
       expect((await current()).settings.dnssec?.keys).toHaveLength(1);
       await clean(at);
-      expect(await faults(store)).toEqual([]);
+      expect(await faults()).toEqual([]);
       if (isLongRun) console.log(`${title}: others waited at most ${Math.max(...others).toFixed(0)} ms`);
     });
 
     it("is unsigned in one short transaction, and its names are deleted in steps", async () => {
-      await sign();
+      await openCopyOf(signed);
       expect(await unsignNow({ store, actor: "tester", now }, await current())).toMatchObject({ ok: true });
       expect(await everyName()).toEqual([]);
       expect(await store.signedZones(0, 10)).toEqual([]);
       expect(await store.expiringNames(now + 90 * 86_400_000, 10)).toEqual([]);
-      expect(await faults(store)).toEqual([]);
+      expect(await faults()).toEqual([]);
       await sign();
       expect(await clean()).toBeGreaterThan(size / 1_000);
       expect(await everyName()).toHaveLength(size + 2);
-      expect(await faults(store)).toEqual([]);
+      expect(await faults()).toEqual([]);
     });
 
     it("is deleted at one moment, can be created again, and its rows are deleted in steps", async () => {
-      await sign();
+      await openCopyOf(signed);
       const [set] = await store.sets(zone, { owner: "h7" });
       const id = set?.records[0]?.id ?? "";
       expect(await store.record(zone.account, id)).toBeDefined();
@@ -238,16 +256,17 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
       expect(await store.record(zone.account, id)).toBeUndefined();
       const ends = (await rowsOf(zone)).filter(({ change }) => change.kind === "delete");
       expect(ends.map(({ change }) => "type" in change && change.type)).toEqual(["NS", "SOA"]);
-      expect(await faults(store)).toEqual([]);
+      expect(await faults()).toEqual([]);
       const again = await createZone("large.example", 2);
       expect(await store.sets(again, {})).toHaveLength(5);
       expect(await clean()).toBeGreaterThan(size / 500);
       expect(await store.sets(zone, {})).toEqual([]);
       expect(await store.sets(again, {})).toHaveLength(5);
-      expect(await faults(store)).toEqual([]);
+      expect(await faults()).toEqual([]);
     });
 
     it("is not deleted while one of its sets is protected", async () => {
+      await openCopyOf(plain);
       await writeTo(store, { ...request(zone), owners: () => ["h3"] }, ({ sets }) => ({
         wanted: sets.map((set) => ({ ...set, locked: true })),
         result: undefined,
@@ -257,17 +276,18 @@ export function describeWholeZones(title: string, { open, faults, denial: tried 
     });
 
     it("leaves nothing that counts if signing is interrupted", async () => {
+      await openCopyOf(plain);
       const signing = sign().catch((error: Error) => error.message);
       for (let i = 0; i < 5; i++) await put(other, `h0 - A 192.0.2.${i}`);
       await store.close();
       expect(await signing).toMatch(/closed/);
-      store = await open(signer);
+      store = await rig.open(place, signer);
       expect(await store.signedZones(0, 10)).toEqual([]);
       expect(await sign()).toMatchObject({ ok: true });
-      expect(await faults(store)).toEqual([]);
+      expect(await faults()).toEqual([]);
       await clean(now + 3_600_000);
       expect(await everyName()).toHaveLength(size + 2);
-      expect(await faults(store)).toEqual([]);
+      expect(await faults()).toEqual([]);
     });
   });
 }

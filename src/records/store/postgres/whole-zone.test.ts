@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { addressOf, type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { describeWholeZones } from "../../../../test/rig/store/whole-zone.suite.ts";
 import type { Fault } from "../../../core/result.ts";
@@ -6,20 +6,18 @@ import { checkStore } from "../../tools/check/check.ts";
 import { readTables } from "../../tools/tables/open.ts";
 
 let rig: PostgresRig;
-let url: string;
 beforeAll(async () => {
   rig = await startPostgresRig();
-});
-beforeEach(async () => {
-  url = await rig.preparedUrl();
 });
 afterAll(() => rig.stop());
 
 describeWholeZones("PostgreSQL", {
   denial: "nsec3",
+  place: () => rig.preparedUrl(),
+  copyOf: (url) => rig.freshUrl(url),
   // The usual limit of a statement is also that of an idle transaction, which signing must not reach.
-  open: (signer) => rig.open(url, { signer }),
-  faults: async () => {
+  open: (url, signer) => rig.open(url, { signer }),
+  faults: async (url) => {
     const tables = await readTables(
       { kind: "postgres", address: addressOf(url) },
       "look",

@@ -1,22 +1,28 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { describeWholeZones } from "../../../../test/rig/store/whole-zone.suite.ts";
 import { faultsIn } from "../../../../test/store/store-files.ts";
 import { migrations } from "./schema.ts";
 import { openSqliteStore } from "./store.ts";
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "moor-whole-"));
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-whole-"));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true }));
 
-const path = () => join(folder, "records.sqlite");
+const place = async () => join(await mkdtemp(join(folder, "store-")), "records.sqlite");
 
 describeWholeZones("SQLite", {
   denial: "nsec",
-  open: async (signer) => openSqliteStore(path(), migrations, signer),
-  faults: () => faultsIn(path()),
+  place,
+  copyOf: async (from) => {
+    const to = await place();
+    await copyFile(from, to);
+    return to;
+  },
+  open: async (path, signer) => openSqliteStore(path, migrations, signer),
+  faults: faultsIn,
 });
