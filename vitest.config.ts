@@ -8,6 +8,9 @@ import WaitingBesideComputing from "./test/rig/waiting-beside-computing.ts";
 const onlyInLongRuns = [
   // together.test.ts; nodes.test.ts and faults.test.ts of the PostgreSQL store
   "test/nodes/storm.test.ts",
+  // whole-zone.test.ts of both stores interrupts each kind of work; kill.test.ts and kill-commands.test.ts kill -9
+  "test/nodes/kill-whole-zone.test.ts",
+  "test/store/kill-whole-zone.test.ts",
   // records-live.test.ts
   "test/browser/many-tabs.test.ts",
   // hostile.test.ts and outage.test.ts of the updater try the same troubles within one process; only kill -9 is not

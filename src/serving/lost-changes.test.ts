@@ -273,6 +273,19 @@ describe("a database that has lost changes beneath two running nodes", () => {
     await other.close();
   });
 
+  it("is not one whose standby was up to date: nothing is sent again", async () => {
+    const { serial } = await write(one().store, "kept", "192.0.2.1");
+    await agree("lost.example", "calm.example");
+    await save();
+    await goBack();
+    const later = await write(two().store, "later", "192.0.2.9");
+    await agree("lost.example", "calm.example");
+    expect(nodes.map(({ zones }) => zones.lostChanges.count())).toEqual([0, 0]);
+    expect((await one().shows("lost.example"))?.serial).toBe(serial + 1);
+    for (const { zones } of nodes)
+      expect(await zones.changesBetween("lost.example", serial, later.serial)).toHaveLength(1);
+  });
+
   it("and one change was undone by SQL, and another was written", async () => {
     await write(one().store, "kept", "192.0.2.1");
     await agree("lost.example");

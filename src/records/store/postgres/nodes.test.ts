@@ -3,7 +3,9 @@ import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addr
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { createZoneActionIn, createZoneIn, writeAllTo } from "../../../../test/rig/store/write.ts";
 import { until } from "../../../../test/rig/until.ts";
+import { SignInDesk } from "../../../access/sign-in-desk.ts";
 import { wholeAccount } from "../../../core/may.ts";
+import type { PlainRequest } from "../../../lib/http/plain-request.ts";
 import { plainSettings } from "../../model.ts";
 import type { PostgresStore } from "./store.ts";
 
@@ -145,6 +147,27 @@ describe("two stores on one database", () => {
       await until(() => seen, { what: () => `${what} is still good` });
     },
   );
+
+  it("count wrong passwords together, each once", async () => {
+    const desk = ({ console: { guesses } }: PostgresStore) =>
+      new SignInDesk({ entrance: undefined as never, guesses, now: () => 1 });
+    const [here, there] = [desk(one), desk(two)];
+    const sources: string[] = [];
+    const answers = (from: string) =>
+      [here, there].map((at) => at.tooMany("main", { from } as PlainRequest)?.headers["retry-after"]);
+    const counted = () => sources.map(answers).find((both) => both.every((each) => each !== undefined));
+    // What is told before the connection for notifications is up is not heard.
+    const tellAgain = () => {
+      const from = `192.0.2.${sources.length + 1}`;
+      for (let i = 0; i < 4; i += 1) expect(here.failed("main", from)).toEqual({});
+      expect(there.failed("main", from)).toEqual({});
+      sources.push(from);
+      return counted() !== undefined;
+    };
+    await until(tellAgain, { every: 100, what: () => "what was tried at the other one" });
+    // The first delay, after the fifth.
+    expect(counted()).toEqual(["2", "2"]);
+  });
 
   it("create a zone once per name, and accept a key once, no matter which one is asked", async () => {
     const { account } = pool.zone;
