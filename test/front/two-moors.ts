@@ -19,7 +19,7 @@ export class Moor {
     [this.service, this.token] = [service, token];
   }
 
-  static async start(options: Partial<Pick<RecordsOptions, "database" | "confirmWithin">> = {}): Promise<Moor> {
+  static async start(options: Partial<Pick<RecordsOptions, "database" | "confirmWithin" | "now">> = {}): Promise<Moor> {
     const dataFolder = await mkdtemp(join(tmpdir(), "moor-front-"));
     const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
     const listen = { host: "127.0.0.1", port: 0 };
@@ -91,14 +91,14 @@ async function newToken({ store }: RunningRecords, scope: Scope): Promise<string
   return secret;
 }
 
-/** `front` publishes zones at `there`, which is a real Hetzner as far as it knows. */
-export function twoMoors() {
+/** `front` publishes zones at `there`, which is a real Hetzner as far as it knows. `now`: the clock of `front`. */
+export function twoMoors({ now }: Pick<RecordsOptions, "now"> = {}) {
   let front: Moor;
   let there: Moor;
   let zones = 0;
   beforeAll(async () => {
     there = await Moor.start();
-    front = await Moor.start();
+    front = await Moor.start(now && { now });
   });
   afterAll(async () => {
     await front.service.close();
