@@ -38,16 +38,28 @@ afterAll(() => rig.stop());
 beforeEach(async () => {
   url = await rig.preparedUrl();
   client = await rig.server.connect(new URL(url).pathname.slice(1));
-  nodes = [await openNode(), await openNode()];
+  await start();
   await create("lost.example");
   await create("calm.example");
 });
 afterEach(async () => {
-  for (const node of nodes) await node.close();
+  await stop();
   await client.end();
 });
 
-async function openNode(dataFolder?: string): Promise<Node> {
+const folder = mkdtempSync(join(tmpdir(), "moor-lost-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const places = () => [0, 1].map((i) => join(folder, `${new URL(url).pathname.slice(1)}-${i}`));
+const stop = async () => {
+  for (const node of nodes) await node.close();
+};
+const start = async () => {
+  for (const place of places()) mkdirSync(place, { recursive: true });
+  const [one = "", two = ""] = places();
+  nodes = [await openNode(one), await openNode(two)];
+};
+
+async function openNode(dataFolder: string): Promise<Node> {
   const store = await rig.open(url);
   const zones = await zonesFromStore(store as unknown as RecordStore, {
     nameservers: ["ns1.example.net"],
@@ -125,17 +137,6 @@ async function agree(...zones: readonly string[]): Promise<void> {
 }
 
 describe("a database that has lost changes while nodes were down, or before they were started again", () => {
-  const folder = mkdtempSync(join(tmpdir(), "moor-lost-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const places = () => [0, 1].map((i) => join(folder, `${new URL(url).pathname.slice(1)}-${i}`));
-  const stop = async () => {
-    for (const node of nodes) await node.close();
-  };
-  const start = async () => {
-    for (const place of places()) mkdirSync(place, { recursive: true });
-    const [one = "", two = ""] = places();
-    nodes = [await openNode(one), await openNode(two)];
-  };
   /** Writes that DNS has shown. Returns what was sent. */
   const writeThree = async () => {
     for (const i of [1, 2, 3]) await write(nodes[0].store, `lost${i}`, `198.51.100.${i}`);
@@ -152,8 +153,6 @@ describe("a database that has lost changes while nodes were down, or before they
     expect(compareSerials((await nodes[0].zones.load("catalog.example"))?.serial ?? 0, sent.catalog)).toBe(1);
   };
   beforeEach(async () => {
-    await stop();
-    await start();
     await agree("lost.example", "calm.example");
     await save();
   });

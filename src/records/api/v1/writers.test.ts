@@ -3,8 +3,8 @@ import { v1Service } from "../../../../test/rig/records/v1-service.ts";
 
 const { call, post, put, newZone } = v1Service();
 
-const writers = 32;
-const rounds = 8;
+const writers = 16;
+const rounds = 4;
 type Wire = { id: string; type: string; name: string; value: string };
 
 const recordsOf = async (id: string): Promise<readonly Wire[]> =>
@@ -12,7 +12,7 @@ const recordsOf = async (id: string): Promise<readonly Wire[]> =>
 const serialIn = (records: readonly Wire[]) =>
   Number(records.find((record) => record.type === "SOA")?.value.split(" ")[2]);
 
-describe("32 writers on one zone", () => {
+describe("16 writers on one zone", () => {
   it("lose and duplicate no record; the serial rises once per write that changes something", async () => {
     const zone = await newZone();
     const before = serialIn(await recordsOf(zone.id));
@@ -20,8 +20,7 @@ describe("32 writers on one zone", () => {
     const statuses: number[] = [];
     const write = async (writer: number) => {
       for (let round = 0; round < rounds; round += 1) {
-        // Eight writers share a name, so that each write meets what the others have just written. A set has at most 100
-        // values.
+        // Four writers share a name, so that each write meets what the others have just written.
         const body = { zone_id: zone.id, type: "A", name: `pool${writer % 4}`, value: `10.0.${writer}.${round}` };
         const made = await post("/api/v1/records", body);
         const path = `/api/v1/records/${made.json.record.id}`;

@@ -8,8 +8,8 @@ import { plainSettings } from "../../model.ts";
 import type { PostgresStore } from "./store.ts";
 
 const now = Date.UTC(2026, 10, 18);
-/** More rows than the server moves at a time; more than 5,000 are staged. */
-const size = 26_000;
+/** More than 5,000 rows are staged, and the server moves up to 25,000 of them at a time. */
+const [staged, movedInParts] = [5_500, 26_000];
 
 let rig: PostgresRig;
 let url: string;
@@ -55,7 +55,7 @@ it("all rows of a large write are at the server before it waits for the log, and
   const before = (await logRows()).length;
   const holder = await rig.server.connect(database());
   await holder.query("BEGIN; UPDATE log_head SET position = position");
-  const made = createZone("large.example", 6_000);
+  const made = createZone("large.example", movedInParts);
   let query: string | undefined;
   await until(async () => {
     query = await waiting();
@@ -76,7 +76,7 @@ it("all rows of a large write are at the server before it waits for the log, and
 
 it("the log of a large write is the same where temporary tables are not permitted", async () => {
   const contents = async () => (await logRows()).map(({ position, change }) => ({ position, change }));
-  await createZone("large.example", size);
+  await createZone("large.example", staged);
   const expected = await contents();
   await Promise.all([other.end(), store.close()]);
 
@@ -91,6 +91,6 @@ it("the log of a large write is the same where temporary tables are not permitte
   );
   await store.close();
   store = await rig.open(Object.assign(new URL(url), { username: role, password }).href);
-  await createZone("large.example", size);
+  await createZone("large.example", staged);
   expect(await contents()).toEqual(expected);
 });

@@ -40,7 +40,7 @@ describeFront("PostgreSQL", emptied);
 describeActions("PostgreSQL", emptied);
 describeHistory("PostgreSQL", emptied);
 describeRecordIds("PostgreSQL", emptied);
-describeSigning("PostgreSQL", (signer) => rig.open(undefined, { signer }));
+describeSigning("PostgreSQL", "nsec3", (signer) => rig.open(undefined, { signer }));
 
 describe("a PostgreSQL database", () => {
   it("accepts as many record changes as fit into one request", async () => {

@@ -37,7 +37,7 @@ describeManyWrites("SQLite", async () =>
 );
 describeHistory("SQLite", async () => openSqliteStore(":memory:"));
 describeRecordIds("SQLite", async () => openSqliteStore(":memory:"));
-describeSigning("SQLite", async (signer) =>
+describeSigning("SQLite", "nsec", async (signer) =>
   openSqliteStore(join(await mkdtemp(join(tmpdir(), "moor-signed-")), "records.sqlite"), migrations, signer),
 );
 
