@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { recordsDatabase } from "../../src/records/open-store.ts";
 import { firstOf } from "../rig/long-run.ts";
 import { testLimit } from "../rig/patience.ts";
 import { realPause } from "../rig/real-pause.ts";
 import { until } from "../rig/until.ts";
-import { prepareData } from "../store/store-files.ts";
-import { check, type Service, startService, startStorm } from "../store/storm.ts";
+import { faultsIn, prepareData } from "../store/store-files.ts";
+import { type Service, startService, startStorm } from "../store/storm.ts";
 import { type Json, linesOf, Moor } from "./two-moors.ts";
 
 /** `npm run test:faults` sets more. */
@@ -50,7 +51,7 @@ describe.each(firstOf(["hetzner", "moor"]))("kill -9 of a moor that publishes at
       await realPause(Math.random() * 300, "a random moment");
       await service.process.stop("SIGKILL");
       await storm.stop();
-      expect(await check(data)).toBe("");
+      expect(await faultsIn(recordsDatabase(data))).toEqual([]);
       service = await startService(data);
     }
     const counts = async () => (await front().ok("GET", `/zones/${zone}/publication`)).publication.counts;

@@ -9,7 +9,6 @@ import { until } from "../rig/until.ts";
 import { faultsIn, logIn, prepareData, valuesIn } from "./store-files.ts";
 import {
   allowed,
-  check,
   type Imports,
   importedOwner,
   importedRecords,
@@ -60,7 +59,6 @@ describe("kill -9 under heavy writes", () => {
       await expectKept(storm.sent);
       await expectWhole(imports, round);
     }
-    expect(await check(data)).toBe("");
     await expectKept(all);
     expect(all.filter(({ status }) => status !== undefined && status >= 300)).toEqual([]);
   });
@@ -79,7 +77,7 @@ describe("kill -9 under heavy writes", () => {
 
     const restored = join(folder, "restored");
     expect((await runMoor("store", "restore", file, "--data", restored)).code).toBe(0);
-    expect(await check(restored)).toBe("");
+    expect(await faultsIn(recordsDatabase(restored))).toEqual([]);
     // A state that passed the check agrees with its own log, so it is enough that this log is the beginning of the
     // other.
     const [before, after] = [await logIn(recordsDatabase(restored)), await logIn(recordsDatabase(data))];

@@ -28,12 +28,6 @@ export async function startService(data: string, around: readonly string[] = [],
 
 export const runMoor = (...words: readonly string[]) => startProcess([...moor, ...words], { env: environment }).ended;
 
-/** Runs `moor store check`; throws with the faults it reports. */
-export async function check(data: string): Promise<string> {
-  const { code, err } = await runMoor("store", "check", "--data", data);
-  return code === 0 ? "" : `${code}: ${err}`;
-}
-
 export type Storm = { readonly sent: readonly Sent[]; readonly stop: () => Promise<void> };
 
 /**

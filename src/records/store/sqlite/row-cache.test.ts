@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../../test/rig/long-run.ts";
 import { dropZone } from "../../../../test/rig/records/drop-zone.ts";
 import { signZone } from "../../../../test/rig/records/sign.ts";
 import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
@@ -127,7 +128,7 @@ describe("the rows a store caches", () => {
         for (const store of stores) expect(await seen(store)).toEqual(truth);
         for (const store of [...stores, fresh]) store.close();
       }),
-      { numRuns: 30 },
+      runs(10),
     );
   });
 
