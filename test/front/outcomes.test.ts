@@ -1,9 +1,10 @@
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { staleFor } from "../../src/records/front/stale-reads.ts";
 import { type Json, twoMoors } from "./two-moors.ts";
 
+/** Milliseconds in which a read may still show what was there before a write. */
+const staleFor = 15_000;
 /** Milliseconds by which the clock of the front is ahead. */
 let ahead = 0;
 const rig = twoMoors({ now: () => Date.now() + ahead });

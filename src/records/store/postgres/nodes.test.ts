@@ -3,9 +3,7 @@ import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addr
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { createZoneActionIn, createZoneIn, writeAllTo } from "../../../../test/rig/store/write.ts";
 import { until } from "../../../../test/rig/until.ts";
-import { SignInDesk } from "../../../access/sign-in-desk.ts";
 import { wholeAccount } from "../../../core/may.ts";
-import type { PlainRequest } from "../../../lib/http/plain-request.ts";
 import { plainSettings } from "../../model.ts";
 import type { PostgresStore } from "./store.ts";
 
@@ -148,25 +146,22 @@ describe("two stores on one database", () => {
     },
   );
 
-  it("count wrong passwords together, each once", async () => {
-    const desk = ({ console: { guesses } }: PostgresStore) =>
-      new SignInDesk({ entrance: undefined as never, guesses, now: () => 1 });
-    const [here, there] = [desk(one), desk(two)];
-    const sources: string[] = [];
-    const answers = (from: string) =>
-      [here, there].map((at) => at.tooMany("main", { from } as PlainRequest)?.headers["retry-after"]);
-    const counted = () => sources.map(answers).find((both) => both.every((each) => each !== undefined));
+  it("hear of wrong passwords at the other one, and not of their own again", async () => {
+    const heard: [string[], string[]] = [[], []];
+    for (const [i, store] of [one, two].entries())
+      store.console.guesses?.onHeard(({ name, source }) => void heard[i]?.push(`${name} ${source}`));
     // What is told before the connection for notifications is up is not heard.
+    let told = 0;
     const tellAgain = () => {
-      const from = `192.0.2.${sources.length + 1}`;
-      for (let i = 0; i < 4; i += 1) expect(here.failed("main", from)).toEqual({});
-      expect(there.failed("main", from)).toEqual({});
-      sources.push(from);
-      return counted() !== undefined;
+      told += 1;
+      one.console.guesses?.tell({ name: "at one", source: `192.0.2.${told}` });
+      two.console.guesses?.tell({ name: "at two", source: `192.0.2.${told}` });
+      return heard.every((each) => each.length > 0);
     };
     await until(tellAgain, { every: 100, what: () => "what was tried at the other one" });
-    // The first delay, after the fifth.
-    expect(counted()).toEqual(["2", "2"]);
+    expect(heard.map((each) => each[0]?.split(" 192.0.2.")[0])).toEqual(["at two", "at one"]);
+    expect(heard[0].filter((each) => each.startsWith("at one"))).toEqual([]);
+    expect(heard[1].filter((each) => each.startsWith("at two"))).toEqual([]);
   });
 
   it("create a zone once per name, and accept a key once, no matter which one is asked", async () => {
