@@ -298,11 +298,8 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       it("of sets, in any order, by names and types", async () => {
         for (const [what, query, ids] of setPages) {
           const { items, total } = await store.setPage(zone, { page: 1, perPage: 10, ...query });
-          expect(
-            items.map((set) => `${set.owner}/${set.type}`),
-            what,
-          ).toEqual(ids);
-          expect(total, what).toBe("page" in query ? 5 : ids.length);
+          const found = items.map((set) => `${set.owner}/${set.type}`);
+          expect([what, found, total]).toEqual([what, ids, "page" in query ? 5 : ids.length]);
         }
       });
 

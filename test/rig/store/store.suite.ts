@@ -94,11 +94,8 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
           await makeZone({ id: `id-${name}`, name, sets: [soaOf(name)] });
         for (const [what, query, names] of zoneLists) {
           const { items, total } = await store.zones(account, { ...query, page: 1, perPage: 10 });
-          expect(
-            items.map((zone) => zone.name),
-            what,
-          ).toEqual(names);
-          expect(total, what).toBe(names.length);
+          const found = items.map((zone) => zone.name);
+          expect([what, found, total]).toEqual([what, names, names.length]);
         }
       });
 
@@ -130,11 +127,8 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
           await makeZone({ id: `id-${name}`, name, settings: { ...plainSettings(600), ...own }, sets: [soaOf(name)] });
         for (const [what, query, names] of modeLists) {
           const { items, total } = await store.zones(account, { page: 1, perPage: 10, ...query });
-          expect(
-            items.map((zone) => zone.name),
-            what,
-          ).toEqual(names);
-          expect(total, what).toBe("page" in query ? 2 : names.length);
+          const found = items.map((zone) => zone.name);
+          expect([what, found, total]).toEqual([what, names, "page" in query ? 2 : names.length]);
         }
       });
 
