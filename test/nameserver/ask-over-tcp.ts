@@ -35,7 +35,13 @@ export function askOverTcp(port: number, questions: readonly Asked[], atOnce = 1
     };
     socket.on("connect", send);
     socket.on("error", finish);
-    socket.on("close", () => finish(new Error(`closed after ${received} of ${questions.length} answers`)));
+    socket.on("close", () =>
+      finish(
+        new Error(
+          `closed after ${received} of ${questions.length} answers; none to ${JSON.stringify(questions.filter((_, i) => i < sent && !replies[i]))}`,
+        ),
+      ),
+    );
     socket.on("data", (chunk) => {
       unread = Buffer.concat([unread, chunk]);
       while (unread.length >= 2 && unread.length >= 2 + unread.readUInt16BE(0)) {

@@ -127,6 +127,19 @@ function staysInside(message: Message | undefined): boolean {
   return isEnd && !message.authorities.some(({ type }) => type === types.NS);
 }
 
+/**
+ * unbound 1.17 rejects complete proofs that a wildcard is an empty non-terminal, depending on which name is before it,
+ * and always behind an alias.
+ */
+const isBeyondUnbound = (message: Message | undefined): boolean =>
+  message?.authorities.some(({ type, data }) => type === types.NSEC && isBelowWildcard(Buffer.from(data))) === true;
+
+/** For a DS record, unbound asks for the zone above: nobody has that of the apex, and below an alias unbound hangs. */
+function hasDsAbove({ name: apex, zone }: Tested, name: string): boolean {
+  const aliases = zone.sets.filter(({ type }) => type === "CNAME").map(({ owner }) => `.${owner}.${apex}`);
+  return name !== apex && !aliases.some((alias) => name.endsWith(alias));
+}
+
 async function keysOf(name: string, port: number) {
   const said = await run("dig", ["@127.0.0.1", "-p", `${port}`, "+tcp", "+noall", "+answer", name, "DNSKEY"]);
   return { name, keys: said.split("\n").filter((line) => line.includes("DNSKEY")) };
@@ -154,11 +167,14 @@ it("a validating resolver finds no answer bogus", async () => {
   const unbound = await startUnbound((await Promise.all(keys)).flat(), moor.port);
   try {
     const asked = tested
-      .flatMap((zone) => questionsFor(zone, 150).filter(({ name, type }) => name !== zone.name || type !== types.DS))
-      .filter(({ type }) => ![any, rrsig, types.NSEC].includes(type))
+      .flatMap((zone) =>
+        questionsFor(zone, 150).filter(({ name, type }) => type !== types.DS || hasDsAbove(zone, name)),
+      )
+      // unbound 1.17 does not validate what an alias above makes of a question for an alias.
+      .filter(({ type }) => ![any, rrsig, types.NSEC, types.CNAME, types.DNAME].includes(type))
       .map((each) => ({ ...each, dnssecOk: true, recursionDesired: true }));
     const direct = await askOverTcp(moor.port, asked);
-    const inside = asked.filter((_, i) => staysInside(direct[i]));
+    const inside = asked.filter((_, i) => staysInside(direct[i]) && !isBeyondUnbound(direct[i]));
     const replies = await askOverTcp(unbound.port, inside, 8);
     const bogus = inside.filter((_, i) => replies[i]?.rcode === servFail).map(({ name, type }) => `${name} ${type}`);
     expect([bogus, unbound.said().match(/.*validation failure.*/g) ?? []]).toEqual([[], []]);
@@ -226,6 +242,20 @@ const knownDifferences: readonly {
   },
   {
     servers: ["BIND"],
+    because: "the end of a loop of aliases is SERVFAIL, with the aliases in the answer",
+    applies: ({ ours, theirs }) =>
+      theirs.flags.startsWith(`rcode ${servFail}`) &&
+      ours.answer.length > 0 &&
+      ours.answer.join() === theirs.answer.join(),
+  },
+  {
+    servers: ["Knot"],
+    because: "with opt-out, some names that do not exist are denied without any proof",
+    applies: ({ asked, ours, theirs }) =>
+      asked.name.includes(".optout.") && ours.flags.startsWith(theirs.flags) && theirs.authority.length === 0,
+  },
+  {
+    servers: ["BIND"],
     because:
       "the NSEC set of a delegation is sent instead of the referral; RFC 4035 section 3.1.4.1 says so only for DS",
     applies: ({ asked, ours }) => asked.type === types.NSEC && ours.authority.some((line) => line.includes(" 2 ")),
@@ -240,12 +270,25 @@ const knownDifferences: readonly {
     servers: ["BIND", "Knot"],
     because: "the proof that a wildcard is an empty non-terminal is left out (RFC 4035 section 3.1.3.4 requires it)",
     applies: ({ asked, ours, theirs }) =>
-      asked.name.includes(".ent-star.") &&
+      (asked.name.includes(".ent-star.") || ours.authority.some(provesEmptyWildcard)) &&
       ours.flags === theirs.flags &&
       isWithin(theirs.authority, ours.authority) &&
       ours.authority.length === theirs.authority.length + 2,
   },
 ];
+
+/** An NSEC record whose next name is below a wildcard, so that the wildcard itself has no records. */
+function provesEmptyWildcard(line: string): boolean {
+  const [, , type, data = ""] = line.split(" ");
+  return type === String(types.NSEC) && isBelowWildcard(Buffer.from(data, "hex"));
+}
+
+/** Of a name on the wire. */
+function isBelowWildcard(name: Buffer): boolean {
+  for (let at = 0; (name[at] ?? 0) > 0; at += 1 + (name[at] ?? 0))
+    if (at > 0 && name[at] === 1 && name[at + 1] === "*".charCodeAt(0)) return true;
+  return false;
+}
 
 const isWithin = (some: readonly string[], all: readonly string[]): boolean => some.every((each) => all.includes(each));
 
