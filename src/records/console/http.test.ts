@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -20,6 +20,7 @@ let service: RunningRecords;
 let log = "";
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-http-console-"));
+  await writeFile(join(folder, "records.html"), "<p>page</p>");
   service = await startRecords({
     dataFolder: folder,
     names: [],
@@ -28,6 +29,7 @@ beforeAll(async () => {
     proxies,
     listen: { host: "127.0.0.1", port: 0 },
     passwordCost: cheapPasswords,
+    pages: folder,
     log: createLog({
       format: "json",
       write: (line) => {
@@ -71,6 +73,18 @@ it("the console works on the machine itself without a proxy, and not from anothe
   const headers = { cookie, "x-csrf-token": csrf, origin };
   expect((await call("POST", "/v1/zones", { name: "plain.test", mode: "primary" }, headers)).status).toBe(201);
   expect((await call("POST", "/console/sign-out", undefined, headers)).status).toBe(204);
+});
+
+it.for([
+  ...["/zones/", "/zones/Harbour.example./", "/zones/harbour.example/history/", "/tokens/", "/account/"],
+  ...["/zones/0%2F25.2.0.192.in-addr.arpa", "/zones/0%2F25.2.0.192.in-addr.arpa/settings", "/zones/%25"],
+])("the page is at %s too", async (path) => {
+  const answer = await call("GET", path);
+  expect([answer.status, await answer.text()]).toEqual([200, "<p>page</p>"]);
+});
+
+it("no page is below a zone's sections", async () => {
+  expect((await call("GET", "/zones/harbour.example/history/more")).status).toBe(404);
 });
 
 describe("the console's calls", () => {
