@@ -37,7 +37,7 @@ export default defineConfig({
     expect: { poll: { timeout: patience, interval: 20 } },
     // Starting a process and reading the modules anew for each file would take longer than the tests in most of them.
     isolate: false,
-    // A worker that lives for minutes makes much garbage: with more room for it, a twentieth of the processor time less.
+    // A worker lives for minutes. With more room for its garbage, it takes a twentieth less processor time.
     execArgv: ["--max-semi-space-size=64"],
     // Half of the time goes by waiting for processes, sockets and pages: with two workers per processor, a third of the
     // processor time of a run was unused. A port range is kept for each of eight workers.

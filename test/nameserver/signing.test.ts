@@ -166,15 +166,19 @@ async function checkWhole(name: string): Promise<void> {
   counts["whole zones"] += 1 + followers.length;
 }
 
+const withoutDots = owners.slice(1).filter((owner) => !owner.includes("."));
 const types = { A: 1, NS: 2, MX: 15, TXT: 16, AAAA: 28, DS: 43, unknown: 65_280 };
 type Asked = { readonly name: string; readonly type: keyof typeof types };
 
 /** Questions that moor answers itself, without delegating them. */
 async function someQuestions(zone: string, count: number): Promise<readonly (Asked & { readonly rcode: number })[]> {
-  const asked = Array.from({ length: count }, () => ({
-    name: `${pick(random, ["", "x.", "nothing."])}${pick(random, owners.slice(1)).replace("*", "any")}.${zone}`,
-    type: pick(random, Object.keys(types)) as Asked["type"],
-  }));
+  const asked = Array.from({ length: count }, () => {
+    const type = pick(random, Object.keys(types)) as Asked["type"];
+    // unbound hangs when it is asked for a DS record below an alias.
+    if (type === "DS") return { name: `${pick(random, withoutDots)}.${zone}`, type };
+    const owner = pick(random, owners.slice(1)).replace("*", "any");
+    return { name: `${pick(random, ["", "x.", "nothing."])}${owner}.${zone}`, type };
+  });
   const replies = await askOverTcp(
     moor.port,
     asked.map(({ name, type }) => ({ name, type: types[type], dnssecOk: true })),
