@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeDevice } from "../rig/device.ts";
-import { firstOf } from "../rig/long-run.ts";
 import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
@@ -96,10 +95,6 @@ function blocksOf(section: string): readonly Block[] {
   return readPage(section, own.split("\n## ")[0] ?? "").blocks;
 }
 
-/**
- * The others are a few of the same commands. Their options and configs are checked by commands.test.ts and
- * examples.test.ts; an updater beside `moor firewall`, and one that reads this machine, run in `test/e2e/loop.test.ts`.
- */
 const sections: readonly Section[] = [
   {
     section: "OPNsense and Hetzner",
@@ -126,7 +121,7 @@ const sections: readonly Section[] = [
 ];
 
 describe("a way to get started", () => {
-  it.each(firstOf(sections))(
+  it.each(sections)(
     "$section: leaves the name at its address",
     async ({ section, blocks, leaves, hasConfig = false }) => {
       const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
