@@ -9,18 +9,18 @@ export const zonePath = (zone: string): string => `/v1/zones/${encodeURIComponen
 export const setPath = (zone: string, name: string, type: string): string =>
   `${zonePath(zone)}/rrsets/${encodeURIComponent(name)}/${type}`;
 
-type ActionResult = { readonly action?: Pick<WireAction, "id" | "status" | "error"> };
+type WithAction = { readonly action?: Pick<WireAction, "id" | "status" | "error"> };
 
 /** Milliseconds between two looks at an action that is running. */
 const lookEvery = 1_000;
 
 /** A write to a whole zone. If the zone is large, the service continues after its answer; this waits for the end. */
 export async function writeZone<T>(request: Request, method: Method, path: string, body?: unknown): Promise<T> {
-  const answer = await request<T & ActionResult>(method, path, body);
+  const answer = await request<T & WithAction>(method, path, body);
   let { action } = answer;
   while (action?.status === "running") {
     await new Promise((resolve) => setTimeout(resolve, lookEvery));
-    ({ action } = await request<ActionResult>("GET", `/v1/actions/${action.id}`));
+    ({ action } = await request<WithAction>("GET", `/v1/actions/${action.id}`));
   }
   if (action?.status === "error") throw new RequestProblem(422, action.error?.message ?? "The change failed.");
   return answer;

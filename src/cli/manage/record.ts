@@ -86,7 +86,7 @@ async function withSet(
   typed: { readonly name: string; readonly type: string },
   options: ManageOptions,
   io: CommandIo,
-  work: (api: RecordsApi, set: SetKey, name: string) => Promise<void>,
+  work: (api: RecordsApi, set: SetInZone, name: string) => Promise<void>,
 ): Promise<number> {
   const name = parseTyped(parseName, typed.name, "NAME");
   if (!name.ok) {
@@ -106,13 +106,13 @@ async function withSet(
   });
 }
 
-type SetKey = { readonly zone: string; readonly owner: string; readonly type: RecordType };
+type SetInZone = { readonly zone: string; readonly owner: string; readonly type: RecordType };
 
-const pathOf = ({ zone, owner, type }: SetKey) => `/zones/${zone}/rrsets/${encodeURIComponent(owner)}/${type}`;
+const pathOf = ({ zone, owner, type }: SetInZone) => `/zones/${zone}/rrsets/${encodeURIComponent(owner)}/${type}`;
 
 async function bringTo(
   api: RecordsApi,
-  set: SetKey,
+  set: SetInZone,
   edited: {
     readonly before: Content | undefined;
     readonly wanted: readonly string[];
@@ -158,7 +158,7 @@ async function zoneOf(api: RecordsApi, name: string): Promise<string | undefined
   return undefined;
 }
 
-async function contentOf(api: RecordsApi, set: SetKey): Promise<Content | undefined> {
+async function contentOf(api: RecordsApi, set: SetInZone): Promise<Content | undefined> {
   const { status, body } = await call(api, "GET", pathOf(set), { expected: [404] });
   if (status === 404) return undefined;
   const { ttl, records } = isObject(body.rrset) ? body.rrset : {};

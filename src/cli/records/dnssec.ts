@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
+import { afterTtls } from "../../core/dnssec/lifecycle.ts";
 import type { DenialKind } from "../../core/dnssec/plan-signing.ts";
-import { stageEnd, waitsForZone } from "../../core/dnssec/stage-end.ts";
+import { stageEnd } from "../../core/dnssec/stage-end.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
 import { longestInCaches } from "../../records/signing/lifecycle/cached-ttl.ts";
@@ -121,8 +122,8 @@ async function endOfStage(
   zone: Zone,
   { stage, since, parentSince = since, zoneTtl = 0 }: ZoneSigning,
 ): Promise<Instant | undefined> {
-  const now = waitsForZone(stage) ? await longestInCaches(store, zone, Date.now()) : 0;
-  return stageEnd(stage, parentSince, Math.max(zoneTtl, now));
+  const longest = afterTtls.has(stage) ? await longestInCaches(store, zone, Date.now()) : 0;
+  return stageEnd(stage, parentSince, Math.max(zoneTtl, longest));
 }
 
 async function listZones(

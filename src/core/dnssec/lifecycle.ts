@@ -108,7 +108,7 @@ export function nextStage<Key extends KeyUse>(
 }
 
 /** The stages that wait until older records of the zone have expired from caches. */
-const afterTtls: ReadonlySet<Stage> = new Set(["new", "roll-sign", "algorithm-sign"]);
+export const afterTtls: ReadonlySet<Stage> = new Set(["new", "roll-sign", "algorithm-sign"]);
 
 /** Whether the next step depends on the highest TTL in the zone: when such a wait begins, and when it would end. */
 export function isTtlNeeded({ stage, since, parentSince, dsTtl, zoneTtl }: Lifecycle<KeyUse>, now: Instant): boolean {

@@ -12,9 +12,6 @@ const waits: Readonly<Partial<Record<Stage, "keys" | "zone">>> = {
   "algorithm-hide": "keys",
 };
 
-/** Whether the end of the stage depends on the highest TTL in the zone. */
-export const waitsForZone = (stage: string): boolean => waits[stage as Stage] === "zone";
-
 /**
  * When a stage that waits only for caches ends, by the rules of `nextStage`. Undefined if nobody can know, because the
  * parent must act first. Separate from those rules because the console shows it.

@@ -4,7 +4,7 @@ import { nameFromWire } from "../names/wire.ts";
 import type { RecordType } from "../rdata/table.ts";
 import type { Fault } from "../result.ts";
 import type { Steps } from "../steps.ts";
-import { setKey } from "./rrset.ts";
+import { keyOf, type SetKey, setKey } from "./rrset.ts";
 
 /** Redirects all names below its owner to another domain (RFC 6672). Its data is kept as bytes. */
 export const dname: RecordType = "TYPE39";
@@ -32,8 +32,6 @@ export type StoredNames = {
 /** For a write whose sets are the whole zone: there are no other names. */
 export const noStoredNames: StoredNames = { hasDname: () => false, endingWith: () => [] };
 
-type SetKey = { readonly owner: string; readonly type: RecordType };
-
 /**
  * RFC 6672 section 2.4: nothing can be below a DNAME record, and NS records beside it only at the apex; Knot refuses
  * the zone. What a zone already has may stay.
@@ -44,7 +42,7 @@ export function* checkingRedirects(
   storedNames: StoredNames,
 ): Steps<readonly Fault[]> {
   if (storedNames === noStoredNames && !wanted.some(({ type }) => type === dname)) return [];
-  const had = new Set(before.map(({ owner, type }) => setKey(owner, type)));
+  const had = new Set(before.map(keyOf));
   const isNew = ({ owner, type }: SetKey): boolean => !had.has(setKey(owner, type));
   const redirecting = ownersOfDname(wanted);
   const added = new Set([...redirecting].filter((owner) => isNew({ owner, type: dname })));

@@ -41,5 +41,9 @@ export function parseTtl(value: unknown, where = "ttl"): Result<number> {
   });
 }
 
+/** Which set of a zone it is. */
+export type SetKey = Pick<RRset, "owner" | "type">;
+
 /** No owner contains a bare blank, so two different sets never share a key. */
 export const setKey = (owner: string, type: RecordType): string => `${owner} ${type}`;
+export const keyOf = ({ owner, type }: SetKey): string => setKey(owner, type);

@@ -1,4 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
+import type { SetKey } from "../../core/records/rrset.ts";
 import type { Result } from "../../core/result.ts";
 import type { Zone } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
@@ -11,7 +12,7 @@ import {
   permissionsAt,
   refused,
 } from "../queries/permitted-view.ts";
-import type { ActionRule, DecideAction, SetKey } from "../store/port.ts";
+import type { ActionRule, DecideAction } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { editedSet, setAt, withSet } from "./edit/set.ts";
 import { readSetKey } from "./edit/values.ts";

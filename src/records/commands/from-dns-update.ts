@@ -13,7 +13,7 @@ import {
   unmetPrerequisite,
   updatedSets,
 } from "../../core/records/dns-update.ts";
-import type { RRset } from "../../core/records/rrset.ts";
+import type { RRset, SetKey } from "../../core/records/rrset.ts";
 import { serialOf } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
 import { TooManyRecords, type TransferKey } from "../model.ts";
@@ -139,7 +139,7 @@ function generatedSets({ zone, sets }: WriteView, now: Instant): readonly RRset[
 
 /** Checks every set that is named, and every set at a name that is deleted completely. */
 function mayDo({ zone, key, from, now, prerequisites, updates }: PlainUpdate, sets: readonly RRset[]): boolean {
-  const allowed = (kind: "read-set" | "write-set", { owner, type }: Pick<RRset, "owner" | "type">) =>
+  const allowed = (kind: "read-set" | "write-set", { owner, type }: SetKey) =>
     may(key.scope, { kind, zone, owner, type, from, now }).kind === "yes";
   const atName = Map.groupBy(sets, ({ owner }) => owner);
   return (

@@ -1,5 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
-import { type RRset, setKey } from "../../core/records/rrset.ts";
+import { type RRset, type SetKey, setKey } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Zone, ZoneKey } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
@@ -13,7 +13,7 @@ import {
   permissionsAt,
   refused,
 } from "../queries/permitted-view.ts";
-import type { ActionRule, DecideAction, SetKey, WriteView } from "../store/port.ts";
+import type { ActionRule, DecideAction, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { withDraft } from "./edit/set.ts";
 import { readSetKey } from "./edit/values.ts";

@@ -1,12 +1,12 @@
 import { ownersSeen, typesSeen } from "../../core/may.ts";
-import type { RRset } from "../../core/records/rrset.ts";
+import type { RRset, SetKey } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { isLarge, type Zone, type ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { pageOfSets } from "../queries/page-of-sets.ts";
 import { type Actor, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
-import type { Page, SetKey, SetPageQuery } from "../store/port.ts";
+import type { Page, SetPageQuery } from "../store/port.ts";
 import { zoneFaults } from "./edit/check-write.ts";
 import { readSetKey } from "./edit/values.ts";
 import { editSetRule } from "./edit-set.ts";

@@ -1,6 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import { type Change, invertChange, sameSet } from "../../core/records/changes.ts";
-import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
+import { keyOf, type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
 import { inLongerSteps, mapInSteps, type Steps } from "../../core/steps.ts";
@@ -87,7 +87,7 @@ function* withFreeIds(
   changes: readonly Change[],
   newId: (i: number) => string,
 ): Steps<readonly Change[]> {
-  const changing = new Set(changes.map(({ owner, type }) => setKey(owner, type)));
+  const changing = new Set(changes.map(keyOf));
   const left = sets.filter(({ owner, type }) => !changing.has(setKey(owner, type)));
   const taken = new Set(left.flatMap((set) => set.records.map((record) => record.id)));
   let next = 0;

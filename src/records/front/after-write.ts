@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
+import { keyOf, type SetKey } from "../../core/records/rrset.ts";
 import { isOfService } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
 import type { LoggedChange, PublishedContent, PublishedSet, Zone } from "../model.ts";
-import type { RecordStore, SetKey } from "../store/port.ts";
-import { byProvider, contentIn, keyOf } from "./theirs.ts";
+import type { RecordStore } from "../store/port.ts";
+import { byProvider, contentIn } from "./theirs.ts";
 
 /** The provider refuses this set or a part of it, not everything. */
 export const isOfSet = (outcome: Exclude<ChangeOutcome, { kind: "done" | "drifted" }>): boolean =>

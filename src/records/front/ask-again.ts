@@ -1,12 +1,13 @@
 import { isObject } from "../../core/is-object.ts";
 import { wholeAccount } from "../../core/may.ts";
+import { keyOf, type SetKey } from "../../core/records/rrset.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { Action, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
-import type { ActionRequest, ActionResult, RecordStore, Rule, SetKey } from "../store/port.ts";
+import type { ActionRequest, ActionResult, RecordStore, Rule } from "../store/port.ts";
 import { type PublishZone, publishZoneRule } from "./publish-rule.ts";
 import { contentOf, isProviders, shownState, ttlsOf } from "./set-state.ts";
-import { allRows, keyOf } from "./theirs.ts";
+import { allRows } from "./theirs.ts";
 
 /** Sets that one action waits for: they are stored in the settings of the zone. */
 const mostAsked = 200;

@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../core/is-object.ts";
+import { keyOf, type SetKey } from "../../core/records/rrset.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import { actorOfUpdate, type UpdateByDns } from "../commands/from-dns-update.ts";
 import type { LoggedRow, Zone } from "../model.ts";
 import { type Actor, permissionsAt, placeOf } from "../queries/permitted-view.ts";
-import type { Command, RecordStore, SetKey } from "../store/port.ts";
+import type { Command, RecordStore } from "../store/port.ts";
 import { changedBy } from "./after-write.ts";
 import { isReadableContent, planSet } from "./plan-set.ts";
 import { theirsByRule } from "./publish-rule.ts";
 import { contentOf, isProviders, shownState, ttlsOf } from "./set-state.ts";
-import { allRows, byProvider, keyOf } from "./theirs.ts";
+import { allRows, byProvider } from "./theirs.ts";
 
 /** Milliseconds. */
 const longestWait = 30_000;

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { type PublicationRules, publishedFaults } from "../../core/provider-rules.ts";
-import { type RRset, setKey } from "../../core/records/rrset.ts";
+import { type RRset, type SetKey, setKey } from "../../core/records/rrset.ts";
 import { faultInWords } from "../../core/result.ts";
 import type { ProviderContent, ProviderSet } from "../../providers/provider.ts";
 import type { PublishedContent, Zone } from "../model.ts";
-import type { SetKey } from "../store/port.ts";
 import { contentOf, type DefaultTtls, isProviders, isSameContent } from "./set-state.ts";
 
 /** How a zone here and at its provider differ. */

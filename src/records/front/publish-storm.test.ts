@@ -4,6 +4,7 @@ import type { Json } from "../../../test/front/two-moors.ts";
 import { isLongRun } from "../../../test/rig/long-run.ts";
 import { createRandom, pick } from "../../../test/rig/random.ts";
 import { seed } from "../../../test/rig/seed.ts";
+import { keyOf } from "../../core/records/rrset.ts";
 import type { HttpClient, HttpOutcome } from "../../lib/http-client/client.ts";
 import { createLog } from "../../process/log.ts";
 import { Budget } from "../../providers/budget.ts";
@@ -13,7 +14,6 @@ import { type PublishedSet, type PublishedZone, plainSettings } from "../model.t
 import { OpenedAccount } from "./provider-accounts.ts";
 import { PublishedZoneWork } from "./publish-zone.ts";
 import { shownState } from "./set-state.ts";
-import { keyOf } from "./theirs.ts";
 
 /** What may happen besides lost answers, faults and limits of the provider. */
 type Trouble = {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { keyOf } from "../../core/records/rrset.ts";
 import { createLog } from "../../process/log.ts";
 import type { ChangeOutcome, Provider, ProviderChange } from "../../providers/provider.ts";
 import {
@@ -14,7 +15,6 @@ import type { RecordStore } from "../store/port.ts";
 import { OpenedAccount } from "./provider-accounts.ts";
 import { PublishedZoneWork } from "./publish-zone.ts";
 import { stateOf } from "./set-state.ts";
-import { keyOf } from "./theirs.ts";
 
 const published: Publication = {
   ...{ provider: 1, name: "hetzner", service: "Hetzner", drift: "ask", readEvery: 900 },

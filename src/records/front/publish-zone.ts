@@ -1,10 +1,11 @@
 import type { Instant } from "../../core/instant.ts";
+import { keyOf, type SetKey } from "../../core/records/rrset.ts";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import { isOfService, type ServiceFault } from "../../providers/answers/service-fault.ts";
 import type { ChangeOutcome } from "../../providers/provider.ts";
 import { neverRead, type Publication, type PublishedZone, type Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
-import type { RecordStore, SetKey } from "../store/port.ts";
+import type { RecordStore } from "../store/port.ts";
 import {
   asTheirs,
   changedIn,
@@ -25,7 +26,7 @@ import type { PublishingState } from "./publishing-metrics.ts";
 import { differingSets, readWorks, type Work } from "./read-works.ts";
 import { type DefaultTtls, isProviders, isSameContent, ttlsOf } from "./set-state.ts";
 import { ReplacedContent, staleFor, staleRead } from "./stale-reads.ts";
-import { allRows, confirmGone, keyOf, theirsIn, theirsOf, theirsOfSet } from "./theirs.ts";
+import { allRows, confirmGone, theirsIn, theirsOf, theirsOfSet } from "./theirs.ts";
 import { PendingSets, WaitingSerials } from "./waiting-serials.ts";
 import { type NoteOptions, ZoneNote } from "./zone-note.ts";
 

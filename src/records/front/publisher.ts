@@ -1,9 +1,10 @@
 import type { Instant } from "../../core/instant.ts";
+import type { SetKey } from "../../core/records/rrset.ts";
 import type { EndWork } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
 import type { LoggedRow, Zone } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
-import type { RecordStore, SetKey } from "../store/port.ts";
+import type { RecordStore } from "../store/port.ts";
 import { forwardClock, type TokenBudgets } from "./open-accounts.ts";
 import { ProviderAccounts } from "./provider-accounts.ts";
 import { PublishedZoneWork, type RoundEnd } from "./publish-zone.ts";

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import type { RRset } from "../../core/records/rrset.ts";
+import { keyOf, type RRset, type SetKey } from "../../core/records/rrset.ts";
 import type { PublishedContent, PublishedSet, Zone } from "../model.ts";
-import type { RecordStore, SetKey } from "../store/port.ts";
+import type { RecordStore } from "../store/port.ts";
 import type { SetWork } from "./after-write.ts";
 import { planSet } from "./plan-set.ts";
 import { contentOf, type DefaultTtls, isProviders } from "./set-state.ts";
-import { keyOf } from "./theirs.ts";
 import type { WaitingSerials } from "./waiting-serials.ts";
 
 /** A set as it is here, and the writes whose actions wait for it. */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { wholeAccount } from "../../core/may.ts";
+import type { SetKey } from "../../core/records/rrset.ts";
 import { type Publication, type PublishedSet, plainSettings, type Zone } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import type { PermittedView } from "../queries/permitted-view.ts";
-import type { SetKey } from "../store/port.ts";
 import { stateOperations } from "./state-operations.ts";
 
 const published = { service: "Hetzner", drift: "ask", readEvery: 900 } as Publication;

@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import type { RRset } from "../../core/records/rrset.ts";
+import { keyOf, type RRset, type SetKey } from "../../core/records/rrset.ts";
 import type { PublishedContent, PublishedSet, PublishedZone, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, placeOf } from "../queries/permitted-view.ts";
-import type { RecordStore, SetKey } from "../store/port.ts";
+import type { RecordStore } from "../store/port.ts";
 import { drifted, type Theirs } from "./plan-set.ts";
 import { contentOf, isProviders, type SetState, shownState, ttlsOf } from "./set-state.ts";
-import { keyOf } from "./theirs.ts";
 
 export type SetStateView = SetKey & {
   readonly state: SetState;

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { typeName } from "../../core/rdata/table.ts";
-import { setKey } from "../../core/records/rrset.ts";
+import { keyOf, type SetKey } from "../../core/records/rrset.ts";
 import type { ServiceFault } from "../../providers/answers/service-fault.ts";
 import type { Provider, ProviderContent, ProviderSet, UnreadableSet } from "../../providers/provider.ts";
 import type { PublishedContent, PublishedSet } from "../model.ts";
-import type { RecordStore, SetKey } from "../store/port.ts";
+import type { RecordStore } from "../store/port.ts";
 import { isReadableContent, type Theirs } from "./plan-set.ts";
 
 /** More sets than this are read with the whole zone. */
@@ -14,8 +14,6 @@ const perPage = 1_000;
 
 /** What the rule of a zone took was written by: no token is called that. */
 export const byProvider = "provider ";
-
-export const keyOf = ({ owner, type }: SetKey): string => setKey(owner, type);
 
 export const theirsOfSet = (set: ProviderSet | UnreadableSet | undefined): Theirs => {
   if (set === undefined) return null;

@@ -1,6 +1,5 @@
+import { keyOf, type SetKey } from "../../core/records/rrset.ts";
 import { compareSerials } from "../../core/records/serial.ts";
-import type { SetKey } from "../store/port.ts";
-import { keyOf } from "./theirs.ts";
 
 /** Which sets the running actions of a zone still wait for. An action is known by the serial of its write. */
 export class WaitingSerials {

@@ -1,7 +1,7 @@
 import { apex } from "../../core/names/name.ts";
-import { type RRset, setKey } from "../../core/records/rrset.ts";
+import { keyOf, type RRset, type SetKey, setKey } from "../../core/records/rrset.ts";
 import { isLarge, type Zone } from "../model.ts";
-import type { Page, RecordStore, SetKey, SetPageQuery } from "../store/port.ts";
+import type { Page, RecordStore, SetPageQuery } from "../store/port.ts";
 
 /** Per read, which must not block for more than a few milliseconds. */
 const partSize = { places: 1_000, sets: 500 };
@@ -64,7 +64,7 @@ export async function eachSetOfTypes(
     const readSets =
       owners.length > size / 5 ? await store.setsAfter(zone, last, places.length) : await store.sets(zone, { owners });
     // A name whose types are in two parts would be counted twice otherwise.
-    const read = new Set(places.map(({ owner, type }) => setKey(owner, type)));
+    const read = new Set(places.map(keyOf));
     readSets.filter((set) => isOfThem(set) && read.has(setKey(set.owner, set.type))).forEach(take);
     last = places.at(-1);
     if (places.length < size) return;

@@ -4,7 +4,7 @@ import type { GeneratedSet } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
 import type { Change } from "../../core/records/changes.ts";
 import { isPackedType, type PackedType, packValues, rrsig } from "../../core/records/packed-sets.ts";
-import { type RRset, setKey } from "../../core/records/rrset.ts";
+import { keyOf, type RRset, setKey } from "../../core/records/rrset.ts";
 import type { ServedSet } from "../../core/records/zone-view.ts";
 import { isLarge, type LoggedRow, type Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
@@ -42,7 +42,6 @@ export async function readZone(
   return [...sets.values()];
 }
 
-const keyOf = ({ owner, type }: Pick<RRset, "owner" | "type">): string => setKey(owner, type);
 const soaKey = setKey(apex, "SOA");
 
 /** The sets of a large zone are deleted later. */

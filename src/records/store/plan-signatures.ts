@@ -13,7 +13,7 @@ import { type SignedName, soaExpiry } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import type { Change } from "../../core/records/changes.ts";
-import type { RRset } from "../../core/records/rrset.ts";
+import type { RRset, SetKey } from "../../core/records/rrset.ts";
 import { negativeTtlIn } from "../../core/records/soa-timers.ts";
 import { mapInSteps, type Steps } from "../../core/steps.ts";
 import { isLarge, type Zone, type ZoneSigning } from "../model.ts";
@@ -28,7 +28,7 @@ export type SignedReads = {
   readonly everyName: () => Iterable<SignedName>;
   readonly setsAt: (owner: string) => readonly RRset[];
   /** The owner and type of every set. */
-  readonly everySetKey: () => Iterable<Pick<RRset, "owner" | "type">>;
+  readonly everySetKey: () => Iterable<SetKey>;
 };
 
 export type PlannedSignatures = {
@@ -248,10 +248,7 @@ export function* planningAllNames(signingZone: SigningInput): Steps<SigningPlan>
 }
 
 /** The types of every name after the write. */
-export function* typesAfter(
-  { changes }: WriteEffect,
-  everySetKey: Iterable<Pick<RRset, "owner" | "type">>,
-): Steps<Map<string, number[]>> {
+export function* typesAfter({ changes }: WriteEffect, everySetKey: Iterable<SetKey>): Steps<Map<string, number[]>> {
   const byOwner = Map.groupBy(changes, ({ owner }) => owner);
   const types = new Map<string, number[]>([apex, ...byOwner.keys()].map((owner) => [owner, []]));
   for (const { owner, type } of everySetKey) {

@@ -3,7 +3,7 @@ import type { MaybeLater } from "../../core/maybe-later.ts";
 import type { NameRefusal, NewZoneName } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { StoredNames } from "../../core/records/dname.ts";
-import type { RRset } from "../../core/records/rrset.ts";
+import type { RRset, SetKey } from "../../core/records/rrset.ts";
 import type { Steps } from "../../core/steps.ts";
 import type {
   Account,
@@ -156,8 +156,6 @@ export type ZoneQuery = ZoneFilter & {
 export type Page<T> = { readonly items: readonly T[]; readonly total: number };
 
 export type Order<By extends string> = { readonly by: By; readonly descending: boolean };
-
-export type SetKey = Pick<RRset, "owner" | "type">;
 
 /** Unless `order` says otherwise, sorted by type, then by name with the apex first. */
 export type SetPageQuery = {

@@ -2,7 +2,7 @@ import type { NameChange, NamePlan, SigningPlan, StoredSignedNames } from "../..
 import { planningSigning } from "../../core/dnssec/plan-signing.ts";
 import { soaExpiry } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
-import type { RRset } from "../../core/records/rrset.ts";
+import type { RRset, SetKey } from "../../core/records/rrset.ts";
 import { finish } from "../../core/steps.ts";
 import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
@@ -174,7 +174,7 @@ function createWindow({ store }: PresignTools, { zone }: PresignNeeded) {
 }
 
 async function everyPlace({ store, schedule, signal }: PresignTools, zone: Zone) {
-  const places: Pick<RRset, "owner" | "type">[] = [];
+  const places: SetKey[] = [];
   for (;;) {
     signal.throwIfAborted();
     await schedule.next(zone.account);

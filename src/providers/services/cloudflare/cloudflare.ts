@@ -69,7 +69,7 @@ export function cloudflareCalls(account: ProviderAccount, client: HttpClient): P
   return {
     service,
     rules,
-    batch: { sizeOf: sizeOf, most: mostRecords },
+    batch: { sizeOf, most: mostRecords },
     async zones(signal) {
       const answer = await listed(api, "/zones?per_page=50", isZone, signal);
       if (answer.kind === "absent") return unknownCall(answer, service);

@@ -53,7 +53,7 @@ export function updateCalls(
   return {
     service,
     rules,
-    batch: { sizeOf: sizeOf, most: mostBytes },
+    batch: { sizeOf, most: mostBytes },
     zones: async () => cannotList(service, "zones of DNS UPDATE are named one by one", "zones"),
     sets,
     async read(set, signal) {

@@ -1,11 +1,11 @@
 import type { Instant } from "../../../core/instant.ts";
-import type { RRset } from "../../../core/records/rrset.ts";
+import { keyOf, type RRset } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { Steps } from "../../../core/steps.ts";
 import type { RecordInZone } from "../../model.ts";
 import type { WriteView } from "../../store/port.ts";
 import { checkWrite } from "./check-write.ts";
-import { type Edit, editingSets, keyOf } from "./record.ts";
+import { type Edit, editingSets } from "./record.ts";
 
 export type EditedMany =
   | { readonly kind: "done"; readonly wanted: readonly RRset[]; readonly records: readonly RecordInZone[] }

@@ -1,6 +1,6 @@
 import type { Instant } from "../../../core/instant.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
-import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
+import { keyOf, type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { Steps } from "../../../core/steps.ts";
 import type { RecordInZone, Zone } from "../../model.ts";
@@ -123,5 +123,3 @@ const openSet = (set: RRset): OpenSet => ({
   ttl: set.ttl,
   records: new Map(set.records.map((record) => [record.id, record])),
 });
-
-export const keyOf = ({ owner, type }: Pick<RRset, "owner" | "type">): string => setKey(owner, type);

@@ -1,8 +1,7 @@
 import type { Instant } from "../../../core/instant.ts";
-import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
+import type { RRset, SetKey, ZoneRecord } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
-import type { SetKey } from "../../store/port.ts";
 import type { SetDraft, SetEdit } from "../requests.ts";
 import { duplicateValue, readValues, type Value } from "./values.ts";
 

@@ -2,10 +2,10 @@ import { parseOwner } from "../../../core/names/name.ts";
 import { isQuoted } from "../../../core/rdata/fields/tokens.ts";
 import { parseRdata } from "../../../core/rdata/rdata.ts";
 import { isRecordType, type RecordType } from "../../../core/rdata/table.ts";
+import type { SetKey } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
-import type { SetKey } from "../../store/port.ts";
 import type { ValueDraft } from "../requests.ts";
 
 /** Names and values of the record-set API: stricter than zone files, so that nothing is misunderstood. */

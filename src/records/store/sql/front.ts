@@ -1,9 +1,9 @@
 import { isObject } from "../../../core/is-object.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
+import type { SetKey } from "../../../core/records/rrset.ts";
 import { type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
 import type { PublishedContent, PublishedSet, PublishedSetChange, PublishedZone, StoredProvider } from "../../model.ts";
 import type { FrontStore, TroubledSets } from "../front-store.ts";
-import type { SetKey } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 
 /** Rows per statement. */

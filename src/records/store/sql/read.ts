@@ -1,8 +1,8 @@
 import { enclosing } from "../../../core/names/name.ts";
-import type { RRset } from "../../../core/records/rrset.ts";
+import type { RRset, SetKey } from "../../../core/records/rrset.ts";
 import { allOf, type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
 import type { Action, LoggedChange, Zone } from "../../model.ts";
-import type { ActionStatus, Order, Page, RecordStore, SetKey, SetPageQuery, ZoneFilter } from "../port.ts";
+import type { ActionStatus, Order, Page, RecordStore, SetPageQuery, ZoneFilter } from "../port.ts";
 import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import { createSqlHistory, madeBySomebody } from "./history.ts";
 import { createRunningActions } from "./running-actions.ts";

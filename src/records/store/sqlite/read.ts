@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { apex } from "../../../core/names/name.ts";
 import { dname } from "../../../core/records/dname.ts";
-import type { RRset } from "../../../core/records/rrset.ts";
+import type { RRset, SetKey } from "../../../core/records/rrset.ts";
 import type { RecordInZone, Zone, ZoneKey } from "../../model.ts";
 import type { SetQuery } from "../port.ts";
 import {
@@ -92,8 +92,8 @@ export class Reads {
   }
 
   /** The owner and type of every set, read one by one. */
-  eachType(zone: Zone): Iterable<Pick<RRset, "owner" | "type">> {
-    return this.#select.types.iterate(zone.number) as Iterable<Pick<RRset, "owner" | "type">>;
+  eachType(zone: Zone): Iterable<SetKey> {
+    return this.#select.types.iterate(zone.number) as Iterable<SetKey>;
   }
 
   /** As in `StoredNames`. */
