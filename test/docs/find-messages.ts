@@ -40,22 +40,24 @@ export function messagesIn(file: string, source: string): readonly Message[] {
   const { program, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
   const found: Message[] = [];
-  const lineEnds = [...source.matchAll(/\n/g)].map(({ index }) => index);
-  const visit = (node: Node, above: readonly Node[]): void => {
+  /** The nodes around the current one, the outermost first. */
+  const around: Node[] = [];
+  const visit = (node: Node): void => {
     if (isPassedOver(node)) return;
     const text = textOf(node);
-    if (text === undefined) {
-      for (const child of childrenOf(node)) visit(child, [node, ...above]);
-      return;
+    if (text !== undefined) {
+      const kind = kindOf(node, around.toReversed(), file);
+      const words = text.replaceAll(/\s+/g, " ").trim();
+      if (kind !== undefined && isReadable(words, kind))
+        found.push({ kind, file, line: source.slice(0, node.start).split("\n").length, text: words });
     }
-    const kind = kindOf(node, above, file);
-    const words = text.replaceAll(/\s+/g, " ").trim();
-    if (kind !== undefined && isReadable(words, kind))
-      found.push({ kind, file, line: 1 + lineEnds.filter((end) => end < node.start).length, text: words });
+    around.push(node);
     // What is put into a template may be a text as well: `${isOld ? "an old" : "a new"} key`.
-    if (node.type === "TemplateLiteral") for (const inner of node.expressions) visit(inner, [node, ...above]);
+    if (text === undefined) childrenOf(node).forEach(visit);
+    else if (node.type === "TemplateLiteral") node.expressions.forEach(visit);
+    around.pop();
   };
-  visit(program, []);
+  visit(program);
   return found;
 }
 

@@ -33,17 +33,21 @@ const avoidable: readonly (readonly [phrase: RegExp, instead: string])[] = [
 /** Where such a phrase is right, and why. The text is a part of its line. */
 const right: readonly (readonly [file: string, text: string, reason: string])[] = [];
 
+/** A phrase may continue on the next line. */
+const phrases = avoidable.map(
+  ([phrase, instead]) => [new RegExp(phrase.source.replaceAll(" ", "\\s+"), "gi"), instead] as const,
+);
+
 type Text = { readonly file: string; readonly line: number; readonly text: string };
 
 /** Blanks out code and URLs in a page: they are not sentences of ours. */
 const sentences = (prose: string): string =>
   prose.replaceAll(/`[^`\n]*`|\]\([^)]*\)/g, (code) => "x".repeat(code.length));
 
-/** A phrase may continue on the next line. */
 function faultsIn(texts: readonly Text[]): readonly string[] {
   return texts.flatMap(({ file, line, text }) =>
-    avoidable.flatMap(([phrase, instead]) =>
-      [...text.matchAll(new RegExp(phrase.source.replaceAll(" ", "\\s+"), "gi"))].flatMap(({ 0: found, index }) => {
+    phrases.flatMap(([phrase, instead]) =>
+      [...text.matchAll(phrase)].flatMap(({ 0: found, index }) => {
         const around = text.slice(0, index).split("\n").at(-1) + text.slice(index).replace(/\n[\s\S]*/, "");
         if (right.some(([where, part]) => where === file && around.includes(part))) return [];
         return [`${file}:${line + lineAt(text, index) - 1}: "${found}": say ${instead}`];

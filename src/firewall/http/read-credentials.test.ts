@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anyCharacter } from "../../../test/rig/any-text.ts";
 import { type Credentials, readCredentials } from "./authorise.ts";
 
 const encoded = (text: string) => Buffer.from(text).toString("base64");
@@ -22,7 +23,7 @@ describe("readCredentials", () => {
   });
 
   it("never throws, and reads back what was sent", () => {
-    const part = fc.string({ unit: "binary" }).map((text) => text.replaceAll(":", ""));
+    const part = fc.string({ unit: anyCharacter }).map((text) => text.replaceAll(":", ""));
     fc.assert(fc.property(fc.string(), (text) => ["given", "unusable"].includes(readCredentials(text).kind)));
     fc.assert(
       fc.property(part, part, (key, secret) => {
