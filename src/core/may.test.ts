@@ -168,7 +168,7 @@ describe("laws", () => {
         fc.pre(may(narrowed(scope, by), operation).kind === "yes");
         expect(may(scope, operation)).toEqual({ kind: "yes" });
       }),
-      runs(200),
+      runs(100),
     );
   });
 
@@ -179,7 +179,7 @@ describe("laws", () => {
         fc.pre(may({ ...scope, sets: [narrow] }, operation).kind === "yes");
         expect(may({ ...scope, sets: [wide] }, operation)).toEqual({ kind: "yes" });
       }),
-      runs(200),
+      runs(100),
     );
   });
 

@@ -121,18 +121,19 @@ const stored = async (store: PostgresStore, name = "lost.example") => {
 };
 
 async function agree(...zones: readonly string[]): Promise<void> {
-  let seen: readonly unknown[] = [];
+  let seen: readonly string[] = [];
+  const isShown = async (zone: string) => {
+    const texts = [await stored(nodes[0].store, zone), await nodes[0].shows(zone), await nodes[1].shows(zone)];
+    seen = texts.map((text) => JSON.stringify(text));
+    return new Set(seen).size === 1;
+  };
   await until(
     async () => {
-      seen = await Promise.all(
-        nodes.flatMap(({ store, shows }) => zones.map(async (zone) => [await shows(zone), await stored(store, zone)])),
-      );
-      const isSame = seen.every(
-        (pair) => JSON.stringify((pair as unknown[])[0]) === JSON.stringify((pair as unknown[])[1]),
-      );
-      return isSame && nodes.every((node) => node.zones.lostChanges.pending() === 0);
+      if (nodes.some((node) => node.zones.lostChanges.pending() > 0)) return false;
+      for (const zone of zones) if (!(await isShown(zone))) return false;
+      return nodes.every((node) => node.zones.lostChanges.pending() === 0);
     },
-    { what: () => `the nodes to show what is stored: ${JSON.stringify(seen)}` },
+    { what: () => `the nodes to show what is stored: ${seen.join(", ")}` },
   );
 }
 

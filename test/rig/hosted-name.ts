@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { prepareWithMoor, startMoor } from "./moor.ts";
+import { administer, startMoor } from "./moor.ts";
 import type { Namespace } from "./namespace.ts";
 import { secretIn } from "./services.ts";
 import type { Ended } from "./started-process.ts";
@@ -33,7 +33,7 @@ export const nameserver = "ns1.example.org";
 export async function hostName(inside: Namespace, folder: string): Promise<HostedName> {
   const [data, tokenFile, hosts] = [join(folder, "data"), join(folder, "token"), join(folder, "hosts")];
   writeFileSync(hosts, `127.0.0.1 localhost ${builtInName} ${nameserver}\n`);
-  await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile]);
+  await administer(["token", "add", "--new", "--data", data, "--to", tokenFile]);
   const listen = ["--listen", "127.0.0.1:443", "--name", builtInName, "--dns", "127.0.0.1:53"];
   const service = startMoor(inside, ["records", "--data", data, ...listen]);
   await service.says(/ listens on https:.*\n/);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { prepareWithMoor, startMoor } from "./moor.ts";
+import { administer, startMoor } from "./moor.ts";
 import type { Namespace } from "./namespace.ts";
 import type { StartedProcess } from "./started-process.ts";
 
@@ -25,8 +25,8 @@ export async function startServices(
 ): Promise<Services> {
   const data = join(folder, "data");
   const [tokenFile, keyFile] = [join(folder, "token"), join(folder, "key")];
-  await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile]);
-  await prepareWithMoor(inside, ["key", "add", "--new", "--data", data, "--to", keyFile]);
+  await administer(["token", "add", "--new", "--data", data, "--to", tokenFile]);
+  await administer(["key", "add", "--new", "--data", data, "--to", keyFile]);
   // One after the other, because each creates the certificates that are missing.
   const records = await startService(inside, "records", data, `127.0.0.1:${ports.records}`);
   const firewall = await startService(inside, "firewall", data, `127.0.0.1:${ports.firewall}`);

@@ -141,7 +141,7 @@ it.each(["nsec", "nsec3"] as const)(
           expect(sorted(stored)).toEqual(sorted(anew));
         }
       }),
-      runs(15),
+      runs(10),
     );
   },
 );

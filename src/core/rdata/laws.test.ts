@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyCharacter } from "../../../test/rig/any-text.ts";
 import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
+import { runs } from "../../../test/rig/long-run.ts";
 import { bytesOfGeneric, genericOfBytes } from "./fields/hex.ts";
 import { parseRdata, type Rdata, rdataFromFields, rdataFromWire, rdataToWire } from "./rdata.ts";
 import { type RecordType, recordTypes } from "./table.ts";
@@ -23,6 +24,7 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
         expect(parseRdata(type, rdata.text, "elsewhere.test")).toEqual({ ok: true, value: rdata });
         expect(rdata.text).toMatch(/^[ -~]+$/);
       }),
+      runs(40),
     );
   });
 
@@ -35,6 +37,7 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
         expect(parsed(type, `\\# ${bytes.length} ${Buffer.from(bytes).toString("hex")}`)).toEqual(rdata);
         expect(rdataFromFields(type, rdata.fields)).toEqual(rdata);
       }),
+      runs(40),
     );
   });
 
@@ -44,6 +47,7 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
         const [a, b] = [parsed(type, one), parsed(type, other)];
         expect(a.text === b.text).toBe(rdataToWire(a).join() === rdataToWire(b).join());
       }),
+      runs(40),
     );
   });
 
@@ -55,6 +59,7 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
         expect(rdataFromWire(type, rdataToWire(rdata.value))).toEqual(rdata);
         expect(parsed(type, rdata.value.text)).toEqual(rdata.value);
       }),
+      runs(40),
     );
   });
 
@@ -64,6 +69,7 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
         const rdata = parseRdata(type, text, zone);
         expect(rdata.ok || rdata.faults.length > 0).toBe(true);
       }),
+      runs(40),
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { randomData } from "../../../test/rig/core/random-data.ts";
 import { validData } from "../../../test/rig/core/valid-data.ts";
+import { runs } from "../../../test/rig/long-run.ts";
 import { genericOfBytes } from "./fields/hex.ts";
 import { isValidData, layoutCodes } from "./layout/wire-layout.ts";
 import { parseRdata, readableRdata } from "./rdata.ts";
@@ -30,6 +31,7 @@ describe.each(codes.map((code) => [typeName(typeOf(code)), code] as const))("%s"
         expect(shown).toMatch(/^(?!\\#)[ -~]+$/);
         expect(parseRdata(type, shown, "elsewhere.test")).toMatchObject({ ok: true, value: { text } });
       }),
+      runs(30),
     );
   });
 
@@ -39,6 +41,7 @@ describe.each(codes.map((code) => [typeName(typeOf(code)), code] as const))("%s"
         const text = genericOfBytes(bytes);
         expect(parseRdata(type, readableRdata(type, text), "")).toMatchObject({ ok: true, value: { text } });
       }),
+      runs(30),
     );
   });
 
@@ -52,6 +55,7 @@ describe.each(codes.map((code) => [typeName(typeOf(code)), code] as const))("%s"
         if (rdata.ok) expect(parseRdata(type, readableRdata(type, rdata.value.text), "")).toEqual(rdata);
         else expect(rdata.faults.length).toBeGreaterThan(0);
       }),
+      runs(30),
     );
   });
 

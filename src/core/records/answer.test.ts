@@ -256,7 +256,7 @@ describe("laws", () => {
           );
         }
       }),
-      runs(200),
+      runs(120),
     );
   });
 
@@ -277,7 +277,7 @@ describe("laws", () => {
           (!kept.dependsOnAbsence || zone.shapeVersion === shapeVersion);
         if (holds) expect(dig(zone, `${name}.example.org`, type)).toEqual(shown);
       }),
-      runs(300),
+      runs(200),
     );
   });
 

@@ -1,30 +1,27 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { chmod, mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Check } from "typebox/value";
 import { describe, expect, it } from "vitest";
+import { patience } from "../../../test/rig/patience.ts";
 import { InterfaceConfig, type WireInterface } from "../../contract/interfaces.ts";
+import { readKernel } from "../../lib/kernel/read.ts";
+import { phpJson } from "./php-json.ts";
+import { reportOf } from "./report.ts";
 
-const run = promisify(execFile);
-
-/** The report of a new network namespace after `setUp` has run in it. Needs no root. */
+/** The report of a new network namespace, in which `setUp` runs before `ip` lists the devices. Needs no root. */
 async function reportAfter(setUp: string): Promise<Record<string, WireInterface>> {
-  const program = `
-    const { readKernel } = await import(${JSON.stringify(new URL("../../lib/kernel/read.ts", import.meta.url).href)});
-    const { reportOf } = await import(${JSON.stringify(new URL("report.ts", import.meta.url).href)});
-    const { phpJson } = await import(${JSON.stringify(new URL("php-json.ts", import.meta.url).href)});
-    console.log(phpJson(reportOf(await readKernel())));`;
-  const script = `set -e\nexport PATH=$PATH:/usr/sbin:/sbin\n${setUp}\nexec "$0" --input-type=module -e "$1"`;
-  const { stdout } = await run("unshare", [
-    "--user",
-    "--map-root-user",
-    "--net",
-    "bash",
-    "-c",
-    script,
-    process.execPath,
-    program,
-  ]);
-  return JSON.parse(stdout) as Record<string, WireInterface>;
+  const ip = join(await mkdtemp(join(tmpdir(), "moor-devices-")), "ip");
+  const script = `#!/bin/bash
+    [ -n "$INSIDE" ] || INSIDE=1 exec unshare --user --map-root-user --net "$0" "$@"
+    set -e
+    export PATH=$PATH:/usr/sbin:/sbin
+    ${setUp}
+    exec ip "$@"`;
+  await writeFile(ip, script);
+  await chmod(ip, 0o755);
+  const rows = await readKernel({ commands: [ip], limit: patience });
+  return JSON.parse(phpJson(reportOf(rows))) as Record<string, WireInterface>;
 }
 
 const veth = "ip link add wan type veth peer name isp; ip link set wan address 02:00:5e:10:00:01";

@@ -54,7 +54,7 @@ it("endless senders together get one chunk per round of the event loop", async (
     socket.on("error", () => undefined);
     socket.once("data", (asked) => {
       asked[4] = (asked[4] ?? 0) | 0x80;
-      socket.write(Buffer.concat(Array.from({ length: 100_000 }, () => asked)));
+      socket.write(Buffer.concat(Array.from({ length: 30_000 }, () => asked)));
     });
   }).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
@@ -75,7 +75,7 @@ it("endless senders together get one chunk per round of the event loop", async (
     for await (const _ of askTcp(peer, asking, { signal, limit: 20_000, now: Date.now })) {
       messages += 1;
       count += 1;
-      if (count === 20_000) break;
+      if (count === 8_000) break;
     }
   };
   await Promise.all([read(), read(), read(), read()]);

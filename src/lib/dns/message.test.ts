@@ -219,7 +219,7 @@ describe("laws", () => {
       fc.property(message, (made) => {
         expect(decodeMessage(encodeMessage(made))).toEqual({ ok: true, message: made });
       }),
-      runs(200),
+      runs(80),
     );
   });
 
@@ -237,7 +237,7 @@ describe("laws", () => {
         if (!read.ok) return;
         expect(decodeMessage(encodeMessage(read.message))).toEqual(read);
       }),
-      runs(400),
+      runs(200),
     );
   });
 

@@ -177,9 +177,10 @@ describe("a zone transfer", () => {
   const messages = 1_000;
   const largeZone = () => {
     const state = { ended: false };
+    const message = Buffer.alloc(60_000);
     const stream: Stream = async function* () {
       try {
-        for (let left = messages; left > 0; left--) yield Buffer.alloc(60_000);
+        for (let left = messages; left > 0; left--) yield message;
       } finally {
         state.ended = true;
       }

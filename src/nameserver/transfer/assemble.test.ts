@@ -1,6 +1,5 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
+import { heapInUse } from "../../../test/rig/heap-in-use.ts";
 import { nameToWire } from "../../core/names/wire.ts";
 import type { ResourceRecord } from "../../lib/dns/message.ts";
 import { createTransferAssembly } from "./assemble.ts";
@@ -124,9 +123,3 @@ describe("the memory that a transfer reports", () => {
     expect(kept).toBeLessThan(2 * assembly.bytes());
   });
 });
-
-function heapInUse(): number {
-  setFlagsFromString("--expose-gc");
-  runInNewContext("gc")();
-  return process.memoryUsage().heapUsed;
-}

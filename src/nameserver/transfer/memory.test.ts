@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/rig/long-run.ts";
 import { createSharedMemory, type TransferMemory } from "./memory.ts";
 
 function lab(most: number) {
@@ -61,6 +62,7 @@ describe("the memory of transfers", () => {
           }
         }
       }),
+      runs(30),
     );
   });
 });

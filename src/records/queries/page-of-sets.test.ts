@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { aSet } from "../../../test/rig/records/a-set.ts";
 import { createZoneIn } from "../../../test/rig/store/write.ts";
 import { wholeAccount } from "../../core/may.ts";
@@ -24,7 +24,7 @@ const sets = [
   { ...aSet("labelled", "192.0.2.3"), labels: { team: "ops" } },
 ];
 
-beforeEach(async () => {
+beforeAll(async () => {
   store = openSqliteStore(":memory:");
   account = (await store.ensureAccount("main", 1)).id;
   await createZoneIn(
@@ -32,7 +32,6 @@ beforeEach(async () => {
     { account, id: "z", ...key, settings: plainSettings(60), serial: 1, created: 1, sets },
     "test",
   );
-  largest = 0;
   const noted = <T>(found: readonly T[]): readonly T[] => {
     largest = Math.max(largest, found.length);
     return found;
@@ -50,7 +49,10 @@ beforeEach(async () => {
   };
   service = createRecordService({ store: watched, now: Date.now, nameservers: ["ns.example.net"] });
 });
-afterEach(() => store.close());
+beforeEach(() => {
+  largest = 0;
+});
+afterAll(() => store.close());
 
 const actorFor = (scope: Actor["scope"]): Actor => ({ account, label: "test", scope });
 const places = (found: readonly RRset[]) => found.map(({ owner, type }) => `${owner}/${type}`);

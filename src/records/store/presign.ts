@@ -176,8 +176,8 @@ function createWindow({ store }: PresignTools, { zone }: PresignNeeded) {
 async function everyPlace({ store, schedule, signal }: PresignTools, zone: Zone) {
   const places: SetKey[] = [];
   for (;;) {
-    signal.throwIfAborted();
     await schedule.next(zone.account);
+    signal.throwIfAborted();
     const page = await store.setKeysAfter(zone, places.at(-1), perPage);
     for (const place of page) places.push(place);
     if (page.length < perPage) return places;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { runs } from "../../../test/rig/long-run.ts";
 import { editNames, type NamesChange, type SettingValue, setSetting } from "./edit-names.ts";
 
 const set = (index: number, key: string, value: SettingValue | undefined, inner?: string): NamesChange => ({
@@ -159,7 +160,6 @@ it("sets one value anywhere, and nothing else", () => {
   expect(setSetting(text, ["targets", "a", "url"], "https://x:2")).toBeUndefined();
 });
 
-const runs = { numRuns: 40 };
 const word = fc.oneof(
   fc.constantFrom(
     "home",
@@ -213,7 +213,7 @@ describe("laws", () => {
         expect((parse(added) as { names: unknown[] }).names).toEqual([...names, more]);
         expect(editNames(added, { kind: "remove", index: names.length })).toBe(text);
       }),
-      runs,
+      runs(15),
     );
   });
 
@@ -225,7 +225,7 @@ describe("laws", () => {
         expect((parse(added) as { names: { paused?: string }[] }).names[index]?.paused).toBe(value);
         expect(editNames(added, set(index, "paused", undefined))).toBe(text);
       }),
-      runs,
+      runs(15),
     );
   });
 
@@ -239,7 +239,7 @@ describe("laws", () => {
         const back = editNames(changed, set(index, "zone", names[index]?.zone)) ?? "";
         expect(parse(back)).toEqual(parse(text));
       }),
-      runs,
+      runs(15),
     );
   });
 });

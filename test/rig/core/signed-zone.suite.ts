@@ -29,8 +29,9 @@ function signedSets(
   { kind, optOut, iterations = 0, bytes = 8 }: Chaining,
 ): readonly RRset[] {
   const parents = (owner: string) => labelsOf(owner).map((_, i, labels) => labels.slice(i).join("."));
+  const setsOf = Map.groupBy(sets, ({ owner }) => owner);
   const has = (owner: string, ...types: readonly string[]) =>
-    sets.some((set) => set.owner === owner && types.includes(set.type));
+    setsOf.get(owner)?.some(({ type }) => types.includes(type)) ?? false;
   const isBelowCut = (owner: string) =>
     parents(owner)
       .slice(1)

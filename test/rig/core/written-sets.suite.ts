@@ -17,15 +17,19 @@ export const createZoneView = (zone: ZoneContent<ServedSet>): ZoneView => finish
 
 export function writtenSets(zoneName: string, text: string): readonly RRset[] {
   const sets = new Map<string, RRset>();
-  for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
+  const recordsOf = new Map<string, RRset["records"][number][]>();
+  for (const line of text.split("\n")) {
+    if (line.trim() === "") continue;
     const [owner = "", ttl = "", type = "", ...rest] = line.trim().split(/\s+/);
     if (!isRecordType(type)) throw new Error(`not a type: ${line}`);
     const read = parseRdata(type, rest.join(" "), zoneName);
     if (!read.ok) throw new Error(`${line}: ${read.faults[0]?.message}`);
     const rdata = read.value.text;
-    const record = { id: "", name: owner, value: rdata, rdata, comment: "", created: 0, modified: 0 };
-    const records = [...(sets.get(setKey(owner, type))?.records ?? []), record];
-    sets.set(setKey(owner, type), { owner, type, ttl: ttl === "-" ? null : Number(ttl), records });
+    const key = setKey(owner, type);
+    const records = recordsOf.get(key) ?? [];
+    recordsOf.set(key, records);
+    records.push({ id: "", name: owner, value: rdata, rdata, comment: "", created: 0, modified: 0 });
+    sets.set(key, { owner, type, ttl: ttl === "-" ? null : Number(ttl), records });
   }
   return [...sets.values()];
 }

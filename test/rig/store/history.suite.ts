@@ -19,7 +19,7 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
     let actor: Actor;
     let zone: Zone;
     /** More changes than are looked at in one turn. */
-    const imported = 2_500;
+    const imported = 1_100;
 
     beforeAll(async () => {
       store = await open();

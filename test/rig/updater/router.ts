@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { node, openNamespace } from "../namespace.ts";
+import { node, openNamespace, type StartOptions } from "../namespace.ts";
 import type { Ended, StartedProcess } from "../started-process.ts";
 
 /** A router with miniupnpd, and a machine behind it: two network namespaces with a cable between them. */
@@ -15,7 +15,7 @@ export type Router = {
   /** The rules of the packet filter. */
   rules(): Promise<string>;
   /** Starts a program on the machine behind it. */
-  start(command: readonly [string, ...string[]]): StartedProcess;
+  start(command: readonly [string, ...string[]], options?: StartOptions): StartedProcess;
   run(command: readonly [string, ...string[]]): Promise<Ended>;
   /** What to put before a command, to start it there by other means. */
   entering(cwd: string): readonly string[];
@@ -82,7 +82,7 @@ export async function openRouter(folder: string, external: string): Promise<Rout
     },
     stopServing,
     rules: async () => (await inside.run(["nft", "list", "ruleset"])).out,
-    start: (command) => inside.start([...there, ...command]),
+    start: (command, options) => inside.start([...there, ...command], options),
     run: (command) => inside.run([...there, ...command]),
     entering: (cwd) => [...inside.entering(cwd), ...there, `--wdns=${cwd}`],
     startOnRouter: (command) => inside.start(command),
@@ -96,10 +96,9 @@ const keyOf = (line: string) => line.split("=")[0];
 const isRepeated = (line: string, settings: readonly string[]) =>
   settings.some((other) => other !== line && keyOf(other) === keyOf(line));
 
-/** Opens the sources of a config on the machine behind the router. */
-export const sourceProcess = (config: string, verb: "read" | "follow" | "find"): [string, ...string[]] => [
+/** Follows the sources of a config, or answers messages; on the machine behind the router. */
+export const sourceProcess = (config?: string): [string, ...string[]] => [
   node,
   join(import.meta.dirname, "source-process.ts"),
-  config,
-  verb,
+  ...(config === undefined ? [] : [config]),
 ];

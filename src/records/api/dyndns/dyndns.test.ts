@@ -13,7 +13,7 @@ describe("dyndns2", () => {
   const caller = "203.0.113.9";
 
   beforeEach(async () => {
-    rig = await remoteCallers(100);
+    rig = await remoteCallers(100, {}, ["dyndns"]);
     token = await rig.newToken();
     zone = await newZone("example.org");
     await newRecord(zone, "home", "A", "192.0.2.1");
@@ -307,7 +307,7 @@ describe("dyndns2", () => {
   });
 
   it("911: when the service itself fails, which is logged without the token", async () => {
-    const broken = await remoteCallers(100, { zoneBy: () => Promise.reject(new Error("disk on fire")) });
+    const broken = await remoteCallers(100, { zoneBy: () => Promise.reject(new Error("disk on fire")) }, ["dyndns"]);
     const secret = await broken.newToken();
     const answer = await broken.call("/nic/update?hostname=home.example.org", basic(secret), caller);
     const reason = `the service failed; its log has request ${String(answer.headers["x-request-id"])}`;

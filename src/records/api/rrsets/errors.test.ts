@@ -116,11 +116,11 @@ describe("errors", () => {
   });
 
   it.each([
-    ["labels of a zone", { labels: Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`!${i}`, 1])) }],
+    ["labels of a zone", { labels: Object.fromEntries(Array.from({ length: 150_000 }, (_, i) => [`!${i}`, 1])) }],
     [
       "values of a zone's sets",
       {
-        rrsets: Array.from({ length: 500 }, () => ({
+        rrsets: Array.from({ length: 150 }, () => ({
           name: "a",
           type: "SVCB",
           records: Array.from({ length: 50 }, () => ({ value: `1 . ${"a ".repeat(20)}` })),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cpuTime } from "../../../../test/rig/cpu-time.ts";
+import { isLongRun } from "../../../../test/rig/long-run.ts";
 import { rrsetsService } from "../../../../test/rig/records/rrsets-service.ts";
 
 const { call, callV1, get, newSet, newToken, newZone } = rrsetsService();
@@ -117,7 +118,8 @@ describe("POST …/history/{serial}/undo", () => {
   });
 
   it("undoes a write of very many sets in time that grows with their number, not with its square", async () => {
-    const hosts = Array.from({ length: 9_900 }, (_, i) => `h${i} IN A 192.0.2.1`);
+    const many = isLongRun ? 9_900 : 4_000;
+    const hosts = Array.from({ length: many }, (_, i) => `h${i} IN A 192.0.2.1`);
     const zone = await newZone({ zonefile: hosts.join("\n") });
     const { zonefile } = await get(`/zones/${zone.id}/zonefile`);
     const few = (zonefile as string).split("\n").filter((line) => !line.startsWith("h"));
@@ -126,7 +128,7 @@ describe("POST …/history/{serial}/undo", () => {
     const written = cpuTime();
     expect((await undo(zone, await serialOf(zone))).status).toBe(201);
     expect(cpuTime() - written).toBeLessThan(8 * (written - begun));
-    expect((await get(`/zones/${zone.id}`)).zone.record_count).toBe(9_904);
+    expect((await get(`/zones/${zone.id}`)).zone.record_count).toBe(many + 4);
   });
 
   it("is 409 if something has changed since", async () => {

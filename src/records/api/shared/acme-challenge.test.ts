@@ -11,7 +11,7 @@ let rig: Awaited<ReturnType<typeof remoteCallers>>;
 let token: string;
 const actor = { account: 1, label: "test", scope: { access: "write" } as const };
 beforeEach(async () => {
-  rig = await remoteCallers(100);
+  rig = await remoteCallers(100, {}, ["acme"]);
   token = await rig.newToken(scope);
   await rig.service.createZone(actor, { name: "example.org", ttl: 3600 });
 });

@@ -5,7 +5,7 @@ describe("rate limits", () => {
   let rig: Awaited<ReturnType<typeof remoteCallers>>;
   let token: string;
   beforeEach(async () => {
-    rig = await remoteCallers(60);
+    rig = await remoteCallers(60, {}, ["v1"]);
     token = await rig.newToken();
   });
   afterEach(() => rig.close());

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { isLongRun } from "../../../../test/rig/long-run.ts";
 import { aSet } from "../../../../test/rig/records/a-set.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
@@ -9,7 +10,8 @@ import type { PostgresStore } from "./store.ts";
 let rig: PostgresRig;
 let store: PostgresStore;
 const now = Date.UTC(2026, 10, 18);
-const size = 12_000;
+/** More than 5,000 rows are staged. */
+const size = isLongRun ? 12_000 : 6_000;
 
 beforeAll(async () => {
   rig = await startPostgresRig();

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writtenSets } from "../../../../test/rig/core/written-sets.suite.ts";
+import { aSet } from "../../../../test/rig/records/a-set.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { signZone } from "../../../../test/rig/records/sign.ts";
 import { describeActions } from "../../../../test/rig/store/actions.suite.ts";
@@ -16,7 +17,7 @@ import { describeSigning } from "../../../../test/rig/store/signing.suite.ts";
 import { describeStore } from "../../../../test/rig/store/store.suite.ts";
 import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
 import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
-import { createZoneIn } from "../../../../test/rig/store/write.ts";
+import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { plainSettings } from "../../model.ts";
 import { createRecordService } from "../../service.ts";
@@ -43,18 +44,21 @@ describeRecordIds("PostgreSQL", emptied);
 describeSigning("PostgreSQL", "nsec3", (signer) => rig.open(undefined, { signer }));
 
 describe("a PostgreSQL database", () => {
-  it("accepts as many record changes as fit into one request", async () => {
+  it("replaces as many records as fit into one request", async () => {
     const store = await rig.open();
     const actor = { account: (await store.ensureAccount("main", 1)).id, label: "tester", scope: wholeAccount };
     const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.net"] });
     const made = await service.createZone(actor, { name: "many.example", ttl: 60 });
     if (made.kind !== "done") throw new Error("no zone");
-    const drafts = (value: string) =>
-      Array.from({ length: 5_500 }, (_, i) => ({ type: "A" as const, name: `h${i}`, value, text: value, ttl: 60 }));
-    const entries = drafts("192.0.2.1").map((draft) => ({ zoneId: made.zone.id, draft }));
-    const created = await service.createRecords(actor, entries);
-    const ids = created.map((each) => (each.kind === "done" ? each.recordInZone.record.id : ""));
-    const changed = drafts("192.0.2.2").map((draft, i) => ({ id: ids[i] ?? "", zoneId: made.zone.id, draft }));
+    const old = Array.from({ length: 5_500 }, (_, i) => aSet(`h${i}`, "192.0.2.1"));
+    const request = { account: actor.account, at: { zone: made.zone.id }, actor: "tester", now: 1 };
+    await writeTo(store, { ...request, owners: "all" }, ({ sets }) => ({ wanted: [...sets, ...old], result: null }));
+    const [type, value] = ["A", "192.0.2.2"] as const;
+    const changed = old.map(({ owner: name, records: [record] }) => ({
+      id: record?.id ?? "",
+      zoneId: made.zone.id,
+      draft: { type, name, value, text: value, ttl: 60 },
+    }));
     const replaced = await service.replaceRecords(actor, changed);
     expect(replaced.filter((each) => each.kind === "done")).toHaveLength(5_500);
     await store.close();

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyCharacter } from "../../../../test/rig/any-text.ts";
+import { itInLongRuns } from "../../../../test/rig/it-in-long-runs.ts";
 import { runs } from "../../../../test/rig/long-run.ts";
 import { patience } from "../../../../test/rig/patience.ts";
 import { dropZone } from "../../../../test/rig/records/drop-zone.ts";
@@ -224,7 +225,7 @@ describe("export, import, export", () => {
       const account = await one.ensureAccount("main", now);
       const long = (i: number) =>
         Array.from({ length: 40 }, (_, j) => `"${String(i * 100 + j).padEnd(250, "x")}"`).join(" ");
-      const sets = Array.from({ length: 600 }, (_, i) => set(`t${i}`, "TXT", [{ rdata: long(i) }]));
+      const sets = Array.from({ length: 430 }, (_, i) => set(`t${i}`, "TXT", [{ rdata: long(i) }]));
       await makeZone(one, account, "example.org", sets);
       const first = await exported(one, account);
       expect([...first.keys()]).toEqual(["zones/example.org.zone", "zones/example.org.2.zone", "manifest.json"]);
@@ -235,7 +236,8 @@ describe("export, import, export", () => {
   });
 });
 
-it("a zone file of 150,000 lines is read", async () => {
+// "a thousand faults in each of many files" tries lists of this length; zone-file.test.ts of the v1 API parses as many.
+itInLongRuns("a zone file of 150,000 lines is read", async () => {
   await withTwo(async (one) => {
     const account = await one.ensureAccount("main", now);
     await makeZone(one, account, "example.org", []);

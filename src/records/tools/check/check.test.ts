@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { patience } from "../../../../test/rig/patience.ts";
 import { fillStore } from "../../../../test/rig/records/filled-store.ts";
 import { signZone, unsignNow } from "../../../../test/rig/records/sign.ts";
@@ -17,12 +17,18 @@ import { checkStore } from "./check.ts";
 
 let folder: string;
 let path: string;
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "moor-check-"));
-  path = join(folder, "records.sqlite");
-  const store = openSqliteStore(path);
+let filled: string;
+beforeAll(async () => {
+  filled = join(mkdtempSync(join(tmpdir(), "moor-check-")), "records.sqlite");
+  const store = openSqliteStore(filled);
   await fillStore(store);
   store.close();
+});
+afterAll(() => rmSync(dirname(filled), { recursive: true, force: true }));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "moor-check-"));
+  path = join(folder, "records.sqlite");
+  copyFileSync(filled, path);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

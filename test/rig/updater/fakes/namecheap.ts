@@ -1,4 +1,4 @@
-import { openMoorPeer } from "../moor-peer.ts";
+import { openNameserver } from "../nameserver-peer.ts";
 import type { Asked, Reply } from "../services.ts";
 import { printLine, readLine } from "../set-lines.ts";
 import type { TargetPeer } from "../target-faults.ts";
@@ -11,21 +11,21 @@ export const namecheapError = (message: string): string =>
 
 /** Namecheap's Dynamic DNS, with moor's nameserver behind it. */
 export async function openNamecheap(password: string): Promise<TargetPeer> {
-  const moor = await openMoorPeer((port) => `token: { file: secret }, dns: ["127.0.0.1:${port}"]`);
+  const dns = await openNameserver((port) => `token: { file: secret }, dns: ["127.0.0.1:${port}"]`);
   const reply = async ({ path }: Asked): Promise<Reply> => {
     const { pathname, searchParams: query } = new URL(path, "http://x");
     if (pathname !== "/update") return { status: 404, body: "<html>not here</html>" };
     const [host, ip] = [query.get("host"), query.get("ip") ?? ""];
     if (query.get("domain") !== "example.org") return { body: namecheapError("Domain name not found") };
     if (query.get("password") !== password) return { body: namecheapError("Passwords do not match") };
-    const lines = (await moor.held()).map(readLine);
+    const lines = (await dns.held()).map(readLine);
     const isIt = ({ name, type }: { name: string; type: string }) => name === host && type === "A";
     if (!lines.some(isIt)) return { body: namecheapError("No Records updated. A record not Found;") };
     const changed = lines.map((line) => printLine(isIt(line) ? { ...line, value: ip } : line));
-    await moor.fill([...new Set(changed)]);
+    await dns.fill([...new Set(changed)]);
     return {
       body: answer(`<IP>${ip}</IP><ErrCount>0</ErrCount><errors /><ResponseCount>0</ResponseCount><responses />`),
     };
   };
-  return { ...moor, reply };
+  return { ...dns, reply };
 }

@@ -1,5 +1,4 @@
 import { parseAddress, recordTypeOf } from "../../../../src/core/addresses/address.ts";
-import { openMoorPeer } from "../moor-peer.ts";
 import type { Asked, Reply } from "../services.ts";
 import { printLine, readLine } from "../set-lines.ts";
 import type { TargetPeer } from "../target-faults.ts";
@@ -322,6 +321,3 @@ export function openUpdateUrl({ settings, answer }: UpdateUrl, secret: string, p
   };
   return { ...peer, settings: `${settings}, ${peer.settings}`, reply, close: () => undefined };
 }
-
-/** The nameserver behind all of them. */
-export const openNameserver = (): Promise<TargetPeer> => openMoorPeer((port) => `dns: ["127.0.0.1:${port}"]`);
