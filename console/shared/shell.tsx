@@ -1,6 +1,6 @@
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import type { ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import type { ServiceName } from "../../src/contract/console.ts";
 import anchor from "./anchor.svg";
@@ -65,7 +65,7 @@ export function Shell(props: {
 const isAt = (location: string, to: string): boolean => (to === "/" ? location === "/" : location.startsWith(to));
 
 /** Only where a keyboard is likely; the style sheet hides it on touch screens. */
-function KeyHelpButton() {
+const KeyHelpButton = memo(function KeyHelpButton() {
   const showHelp = useKeyHelp();
   return (
     <Tooltip label="Keyboard shortcuts (?)">
@@ -74,9 +74,9 @@ function KeyHelpButton() {
       </ActionIcon>
     </Tooltip>
   );
-}
+});
 
-function SchemeButton() {
+const SchemeButton = memo(function SchemeButton() {
   const { setColorScheme } = useMantineColorScheme();
   const next = useComputedColorScheme("light") === "dark" ? "light" : "dark";
   return (
@@ -91,4 +91,4 @@ function SchemeButton() {
       </ActionIcon>
     </Tooltip>
   );
-}
+});

@@ -75,7 +75,7 @@ describe("a key for an updater", () => {
     const row = page.getByRole("row").filter({ hasText: "updater" });
     await row.getByText("never used").waitFor();
     expect(JSON.parse(await ask())).toMatchObject({ ppp0: { ipv4: [{ ipaddr: "203.0.113.97" }] } });
-    await page.reload();
+    await walkTo(page, page.url());
     await row.getByText("last used").waitFor();
     expect(await row.textContent()).toContain("interface-status");
 

@@ -83,10 +83,9 @@ const isOnScreen = async (shown: Locator): Promise<boolean> => {
 describe("address changes", () => {
   it("say how far back they go, if a zone has more changes than are read", async () => {
     const older = "**/history?*";
-    await page.route(older, async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, json: { history: [], meta: { next_before: 7, rest_of_write: 0 } } });
-    });
+    await page.route(older, (route) =>
+      route.fulfill({ json: { history: [], meta: { next_before: 7, rest_of_write: 0 } } }),
+    );
     await open(`${harbour}/moving`);
     await page.getByText("no address change in this zone in this period").waitFor();
     await page.getByText("older changes are not included").waitFor();
@@ -110,9 +109,6 @@ describe("the form of a record", () => {
     await expect.poll(() => page.locator(":focus").textContent()).toBe("Full name: host.example.net.");
     await inside?.click();
     await expect.poll(() => whole?.count()).toBe(0);
-    await target.fill("other.example.net");
-    await page.getByRole("button", { name: "Full name: other.example.net." }).click();
-    expect(await target.inputValue()).toBe("other.example.net.");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("link", { name: "asked CNAME" }).waitFor();
   });
@@ -125,9 +121,20 @@ const value = (at: number) =>
     .getByRole("textbox")
     .first();
 
+it("Add another keeps the form open, empty, with the focus on the name", async () => {
+  await open(`${harbour}?add=A`);
+  await dialog().getByLabel("Name", { exact: true }).fill("dock");
+  await value(1).fill("192.0.2.8");
+  await dialog().getByRole("button", { name: "Add another" }).click();
+  await page.getByText("Added dock A.").waitFor();
+  const name = dialog().getByLabel("Name", { exact: true });
+  await name.and(page.locator(":focus")).waitFor();
+  expect([await name.inputValue(), await value(1).inputValue()]).toEqual(["", ""]);
+});
+
 describe("an address of the other family", () => {
+  // In the form that the test before it has left open.
   it("is added together with one of the own family, in one write", async () => {
-    await open(`${harbour}?add=A`);
     await dialog().getByLabel("Name", { exact: true }).fill("pier");
     await value(1).fill("192.0.2.7");
     await dialog().getByRole("button", { name: "Add value" }).click();
@@ -140,17 +147,6 @@ describe("an address of the other family", () => {
     await page.getByRole("link", { name: "pier AAAA" }).waitFor();
     expect(await page.getByRole("link", { name: /^pier A+$/ }).count()).toBe(2);
   });
-});
-
-it("Add another keeps the form open, empty, with the focus on the name", async () => {
-  await open(`${harbour}?add=A`);
-  await dialog().getByLabel("Name", { exact: true }).fill("dock");
-  await value(1).fill("192.0.2.8");
-  await dialog().getByRole("button", { name: "Add another" }).click();
-  await page.getByText("Added dock A.").waitFor();
-  const name = dialog().getByLabel("Name", { exact: true });
-  await name.and(page.locator(":focus")).waitFor();
-  expect([await name.inputValue(), await value(1).inputValue()]).toEqual(["", ""]);
 });
 
 it("a second MX by keyboard: the answer about the final dot leaves the focus in its record", async () => {
@@ -275,8 +271,7 @@ describe("the list of zones", () => {
     await page.getByRole("link", { name }).click();
     await page.getByRole("heading", { name }).waitFor();
     expect(await page.title()).toBe(`${name} – moor DNS`);
-    await page.getByRole("link", { name: "@ SOA" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("link", { name: "@ SOA" }).waitFor();
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByLabel(`Type ${name} to delete it`).waitFor();
     await walkTo(page, page.url());

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { itInLongRuns } from "../rig/it-in-long-runs.ts";
 import { type OpenBrowser, openBlankPage, openBrowser, openContext, type WatchedPage } from "./browser.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 import { closeSecret } from "./secret.ts";
@@ -49,13 +50,15 @@ describe("setting up a name with a changing address", () => {
 
     await page.getByRole("button", { name: "Create a zone" }).click();
     await page.getByLabel("Domain name").fill("example.org");
-    await page.getByRole("button", { name: "Create zone" }).click();
+    await page.keyboard.press("Enter");
+    // Otherwise a keyboard user would start again at the top of the document.
+    await page.locator("#content:focus, #content :focus").waitFor();
     await showRecords();
 
     await page.getByRole("button", { name: "Add record" }).click();
     await page.getByLabel("Name", { exact: true }).fill("home");
     await page.getByLabel("IPv4 address").fill("192.0.2.1");
-    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.keyboard.press("Enter");
     const row = page.getByRole("row").filter({ hasText: "home" });
     await row.getByText("192.0.2.1", { exact: true }).waitFor();
 
@@ -86,13 +89,6 @@ describe("setting up a name with a changing address", () => {
     await curl(token, `/api/v1/records/${record?.id}`, "-X", "PUT", "-d", body);
     await row.getByText("192.0.2.77", { exact: true }).waitFor();
 
-    await page.getByRole("link", { name: "History" }).click();
-    const change = page.getByRole("row").filter({ hasText: "192.0.2.77" });
-    await change.getByText("token 1 (router)").waitFor();
-    await change.getByRole("button", { name: "Undo" }).click();
-    await page.getByRole("link", { name: "Records" }).click();
-    await row.getByText("192.0.2.1", { exact: true }).waitFor();
-
     await page.getByRole("link", { name: "Tokens" }).click();
     // Uses are written periodically, and the page polls periodically.
     await page.getByRole("row").filter({ hasText: "router" }).getByText("2 times").waitFor();
@@ -103,7 +99,8 @@ describe("setting up a name with a changing address", () => {
     expect(page.complaints).toEqual([]);
   });
 
-  it("works without a mouse", async () => {
+  // The test above presses Enter in its forms; records-keyboard and records-table.test.ts follow the focus.
+  itInLongRuns("works without a mouse", async () => {
     await page.getByRole("link", { name: "Zones" }).click();
     const focused = page.locator(":focus");
     const tabTo = async (name: string) => {
@@ -183,7 +180,7 @@ describe("zone files", () => {
     expect(await remove.isDisabled()).toBe(true);
     await page.getByLabel("Type files.example to delete it").fill("files.example");
     await remove.click();
-    await page.getByRole("link", { name: "keys.example" }).waitFor();
+    await page.getByRole("link", { name: "example.org" }).waitFor();
     // The list may be the one from before until it has been read again.
     await page.getByRole("link", { name: "files.example" }).waitFor({ state: "detached" });
     expect(page.complaints).toEqual([]);

@@ -74,7 +74,6 @@ describe("a form that is closed by accident", () => {
   };
 
   it("closes immediately if nothing was typed: by Escape, and by the back button, which leads to its page", async () => {
-    await walkTo(page, `${rig.url}/account`);
     await walkTo(page, rig.url + harbour);
     await openForm();
     await page.keyboard.press("Escape");

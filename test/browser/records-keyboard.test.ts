@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { firstOf } from "../rig/long-run.ts";
-import { axeFinds } from "./axe.ts";
+import { axeFindsInLongRun } from "./axe.ts";
 import { dialogHasFocus, phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { closeSecret } from "./secret.ts";
@@ -116,7 +116,7 @@ describe("a key", () => {
     await help.waitFor();
     const keys = (await help.locator("dt").allTextContents()).map((key) => key.trim());
     expect(keys).toEqual(["/", "n", "z", "↑↓", "Enter", "x", "Delete", "?"]);
-    expect(await axeFinds(page)).toEqual([]);
+    expect(await axeFindsInLongRun(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await closed();
     await page.getByRole("button", { name: "Keyboard shortcuts" }).click();

@@ -39,7 +39,9 @@ const typeInto = async (text: string) => {
 
 describe("reloading a page", () => {
   it("asks first if something was typed, and only then", async () => {
-    await typeInto("draft");
+    await walkTo(page, opened.rig.url + form);
+    await dialogHasFocus(page);
+    await name().fill("draft");
     expect(await reload()).toBe(true);
     expect(await name().inputValue()).toBe("draft");
     await name().fill("");

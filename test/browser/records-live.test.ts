@@ -14,12 +14,12 @@ let csrf: string;
 
 /** Sets in a zone of three pages. */
 const count = 2_200;
-const [wide, broad] = ["wide.example", "broad.example"];
-const all = `${(count + 2).toLocaleString("en-GB")} record sets`;
+const broad = "broad.example";
+const all = `${(count + 1).toLocaleString("en-GB")} record sets`;
 
 beforeAll(async () => {
   rig = await startRecordsRig();
-  for (const zone of [wide, broad]) await fillLargeZone(rig.service().store, zone, count);
+  await fillLargeZone(rig.service().store, broad, count);
   browser = await openBrowser();
   context = await openContext(browser);
   await signInContext(context, await rig.service().createSignInLink("main"));
@@ -80,9 +80,9 @@ async function readHalf(zone: string): Promise<() => void> {
 
 describe("a change that arrives while a large zone is being read", () => {
   it("is shown when the zone has been read, and no set is missed", async () => {
-    const readOn = await readHalf(wide);
-    const isHeard = heard(wide);
-    await change(wide, { host0: "192.0.2.1", host1: null, host2: null, fresh: "192.0.2.2" });
+    const readOn = await readHalf(broad);
+    const isHeard = heard(broad);
+    await change(broad, { host0: "192.0.2.1", host1: null, host2: null, fresh: "192.0.2.2" });
     await page.getByText(`${(count + 1).toLocaleString("en-GB")} records`).waitFor();
     await isHeard;
     readOn();
@@ -90,58 +90,20 @@ describe("a change that arrives while a large zone is being read", () => {
     expect(await recordsOf("192.0.2.1")).toEqual(["host0A300192.0.2.1"]);
     expect(await recordsOf("fresh")).toHaveLength(1);
     await page.getByText(/^[\d,]+ record sets/).waitFor();
-    expect(await page.getByText(/^[\d,]+ record sets/).textContent()).toBe(
-      `${(count + 1).toLocaleString("en-GB")} record sets`,
-    );
+    expect(await page.getByText(/^[\d,]+ record sets/).textContent()).toBe(all);
   });
 
   it("does not hide a set if as many were added as deleted", async () => {
     const readOn = await readHalf(broad);
-    await change(broad, { host1: null, zulu: "192.0.2.7" });
+    await change(broad, { host7: null, zulu: "192.0.2.7" });
     readOn();
     await page.getByText(all, { exact: true }).waitFor();
     expect(await recordsOf("zulu")).toEqual(["zuluAdefault192.0.2.7"]);
   });
 });
 
-describe("a tab that becomes visible again", () => {
-  it("shows what was changed meanwhile, without reading the whole zone again", async () => {
-    await walkTo(page, `${rig.url}/zones/${broad}`);
-    await page.getByText(all, { exact: true }).waitFor();
-    await isLive();
-    await becomes("hidden");
-    await change(broad, { host3: "192.0.2.3" });
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(request.url()));
-    await becomes("visible");
-    await expect.poll(() => recordsOf("192.0.2.3")).toEqual(["host3A300192.0.2.3"]);
-    expect(asked.filter((url) => url.includes("rrsets?page=2"))).toEqual([]);
-    page.removeAllListeners("request");
-  });
-
-  it("shows what was changed meanwhile even if it showed another section of the zone, and more has changed since", async () => {
-    await walkTo(page, `${rig.url}/zones/${broad}`);
-    await page.getByText(all, { exact: true }).waitFor();
-    await page.getByRole("link", { name: "History" }).click();
-    await isLive();
-    await becomes("hidden");
-    await change(broad, { host4: "192.0.2.4" });
-    await becomes("visible");
-    await page.getByText("192.0.2.4").waitFor();
-    await change(broad, { host5: "192.0.2.5" });
-    await page.getByText("192.0.2.5").waitFor();
-    await page.getByRole("link", { name: "Records" }).click();
-    await page.getByText(all, { exact: true }).waitFor();
-    expect(await recordsOf("192.0.2.4")).toEqual(["host4A300192.0.2.4"]);
-    expect(await recordsOf("192.0.2.5")).toEqual(["host5A300192.0.2.5"]);
-  });
-});
-
 describe("a section whose first read began before a change", () => {
   it("shows the change, though its event arrives before the response", async () => {
-    await walkTo(page, `${rig.url}/zones/${broad}`);
-    await page.getByText(all, { exact: true }).waitFor();
-    await isLive();
     const [read, readOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const delay = async (route: Route) => {
       const response = await route.fetch();
@@ -157,6 +119,36 @@ describe("a section whose first read began before a change", () => {
     await isHeard;
     readOn.resolve();
     await expect.poll(() => page.getByRole("row").nth(1).textContent()).toContain("192.0.2.9");
+    await page.getByRole("link", { name: "Records" }).click();
+  });
+});
+
+describe("a tab that becomes visible again", () => {
+  it("shows what was changed meanwhile, without reading the whole zone again", async () => {
+    await page.getByText(all, { exact: true }).waitFor();
+    await becomes("hidden");
+    await change(broad, { host3: "192.0.2.3" });
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await becomes("visible");
+    await expect.poll(() => recordsOf("192.0.2.3")).toEqual(["host3A300192.0.2.3"]);
+    expect(asked.filter((url) => url.includes("rrsets?page=2"))).toEqual([]);
+    page.removeAllListeners("request");
+  });
+
+  it("shows what was changed meanwhile even if it showed another section of the zone, and more has changed since", async () => {
+    await page.getByRole("link", { name: "History" }).click();
+    await page.getByText("192.0.2.3").waitFor();
+    await becomes("hidden");
+    await change(broad, { host4: "192.0.2.4" });
+    await becomes("visible");
+    await page.getByText("192.0.2.4").waitFor();
+    await change(broad, { host5: "192.0.2.5" });
+    await page.getByText("192.0.2.5").waitFor();
+    await page.getByRole("link", { name: "Records" }).click();
+    await page.getByText(all, { exact: true }).waitFor();
+    expect(await recordsOf("192.0.2.4")).toEqual(["host4A300192.0.2.4"]);
+    expect(await recordsOf("192.0.2.5")).toEqual(["host5A300192.0.2.5"]);
   });
 });
 
@@ -169,7 +161,6 @@ describe("a user's own change whose event arrives before its response", () => {
         ["saved", { at: "edit=host6/A", name: "host6", button: "Save" }],
         ["renamed", { at: "edit=host6/A", name: "ours", button: "Save" }],
       ] as const,
-      "added",
       "renamed",
     ),
   )("is not mistaken for another user's, and only what was written is read again: %s", async ([, row]) => {

@@ -133,7 +133,7 @@ it("the checklist can be closed, and is still reachable from the settings", asyn
   await page.getByRole("link", { name: "Set-up checklist", exact: true }).click();
   await list().getByRole("button", { name: "Close the checklist" }).click();
   await expect.poll(() => list().count()).toBe(0);
-  await page.reload();
+  await walkTo(page, page.url());
   await page.getByRole("link", { name: "@ MX", exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "Set-up checklist" }).count()).toBe(0);
   await page.getByRole("link", { name: "Settings" }).click();

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { axeFinds, axeFindsInLongRun } from "./axe.ts";
+import { itInLongRuns } from "../rig/it-in-long-runs.ts";
+import { axeFindsInLongRun } from "./axe.ts";
 import { dialogHasFocus, wide } from "./browser.ts";
 import { aSet, type HarbourTable, openHarbourTable } from "./harbour-table.ts";
 import { layoutFaults } from "./layout-faults.ts";
@@ -74,23 +75,25 @@ describe("a record for a name and type that exist", () => {
     expect(await valuesAt("twin/A")).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
   });
 
-  it("can be opened with the new value in it", async () => {
+  // What the form then holds: set-draft.test.ts of the console.
+  itInLongRuns("can be opened with the new value in it", async () => {
+    await put(aSet("opened", "192.0.2.1"));
     await open("?add=A");
-    await dialog().getByLabel("Name", { exact: true }).fill("twin");
-    const openIt = dialog().getByRole("button", { name: "Open twin A with this value" });
+    await dialog().getByLabel("Name", { exact: true }).fill("opened");
+    const openIt = dialog().getByRole("button", { name: "Open opened A with this value" });
     await openIt.waitFor();
     await dialog().getByRole("combobox", { name: "TTL" }).focus();
     await page.keyboard.press("Tab");
     await page.keyboard.type("192.0.2.4");
     await openIt.click();
-    await dialog().getByRole("heading", { name: "twin A" }).waitFor();
-    await dialog().getByRole("group", { name: "Record 4" }).waitFor();
+    await dialog().getByRole("heading", { name: "opened A" }).waitFor();
+    await dialog().getByRole("group", { name: "Record 2" }).waitFor();
     const withFocus = page.locator('[role="dialog"] [data-value] input:focus');
     await expect.poll(() => withFocus.count()).toBe(1);
     expect(await withFocus.inputValue()).toBe("192.0.2.4");
     await dialog().getByRole("button", { name: "Save" }).click();
     await closed();
-    expect(await valuesAt("twin/A")).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"]);
+    expect(await valuesAt("opened/A")).toEqual(["192.0.2.1", "192.0.2.4"]);
   });
 });
 
@@ -98,13 +101,15 @@ describe("Undo", () => {
   it("brings back exactly what was deleted: TTL, comments and labels", async () => {
     await put(aSet("mail", "192.0.2.25", { ttl: 600, labels: { site: "attic" } }));
     const before = await stored("mail/A");
-    await open();
-    await openMenu("mail A");
-    await choose("Delete");
+    await page.getByRole("row").filter({ hasText: "192.0.2.25" }).getByText("site=attic").waitFor();
+    await page.getByRole("link", { name: "mail A" }).focus();
+    await page.keyboard.press("Delete");
     await toast("Deleted mail A.").waitFor();
     await page.getByRole("link", { name: "mail A" }).waitFor({ state: "detached" });
     expect(await stored("mail/A")).toBeUndefined();
-    await undo().click();
+    // The focus is in the row that took its place.
+    await expect.poll(() => focused().getAttribute("class")).toBe("set-link");
+    await page.keyboard.press("z");
     await toast("Undone: mail A is as before.").waitFor();
     await page.getByRole("link", { name: "mail A" }).waitFor();
     expect(await stored("mail/A")).toEqual(before);
@@ -137,15 +142,6 @@ describe("Undo", () => {
     await expect.poll(() => focused().getAttribute("aria-label")).toBe("Dismiss");
     await page.keyboard.press("Escape");
     await page.getByText("Undone").first().waitFor({ state: "detached" });
-
-    await page.getByRole("link", { name: "mail A" }).focus();
-    await page.keyboard.press("Delete");
-    await toast("Deleted mail A.").waitFor();
-    // The focus is in the row that took its place.
-    await expect.poll(() => focused().getAttribute("class")).toBe("set-link");
-    await page.keyboard.press("z");
-    await toast("Undone: mail A is as before.").waitFor();
-    expect(await stored("mail/A")).toEqual(before);
   });
 
   it("overwrites nothing that was changed since, and says so", async () => {
@@ -160,7 +156,6 @@ describe("Undo", () => {
 });
 
 describe("a value in the table", () => {
-  beforeAll(() => open());
   const field = () => page.getByRole("textbox", { name: "Value" });
 
   it("is edited with Enter and left with Escape; the focus returns", async () => {
@@ -188,7 +183,7 @@ describe("a value in the table", () => {
     await field().fill("192.0.2.22");
     await page.keyboard.press("Enter");
     await toast("Saved twin A.").waitFor();
-    expect(await valuesAt("twin/A")).toEqual(["192.0.2.1", "192.0.2.22", "192.0.2.3", "192.0.2.4"]);
+    expect(await valuesAt("twin/A")).toEqual(["192.0.2.1", "192.0.2.22", "192.0.2.3"]);
     expect((await stored("twin/A")).records).toContainEqual({ value: "192.0.2.1", comment: "rack 3" });
   });
 
@@ -226,13 +221,13 @@ describe("the menu of a row", () => {
     await button.focus();
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Edit" }).waitFor();
-    expect(await axeFinds(page)).toEqual([]);
+    expect(await axeFindsInLongRun(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await button.and(focused()).waitFor();
     await openMenu("twin A");
     await choose("Copy values");
-    await toast("Copied 4 values of twin A.").waitFor();
-    expect((await page.evaluate<string>("navigator.clipboard.readText()")).split("\n")).toHaveLength(4);
+    await toast("Copied 3 values of twin A.").waitFor();
+    expect((await page.evaluate<string>("navigator.clipboard.readText()")).split("\n")).toHaveLength(3);
     await openMenu("twin A");
     await choose("Duplicate…");
     await dialogHasFocus(page);
@@ -243,12 +238,14 @@ describe("the menu of a row", () => {
     await openMenu("triplet A");
     await choose("Edit");
     await dialog().getByRole("heading", { name: "triplet A" }).waitFor();
+    await page.keyboard.press("Escape");
+    await closed();
   });
 
   it("deletes no protected record", async () => {
     await put(aSet("guarded", "192.0.2.9"));
     await protect("guarded/A");
-    await open();
+    await page.getByRole("row").filter({ hasText: "guarded" }).getByText("protected").waitFor();
     await openMenu("guarded A");
     expect(await page.getByRole("menuitem", { name: "Delete" }).isDisabled()).toBe(true);
     await page.keyboard.press("Escape");
@@ -265,7 +262,6 @@ describe("a value that is hard to show", () => {
       { name: "rtl", type: "TXT", records: [{ value: `"${hebrew} 123"` }] },
       { name: "long", type: "TXT", records: [{ value: `"${"x".repeat(250)}" "${"y".repeat(250)}"` }] },
     );
-    await open();
     const long = page.getByRole("row").filter({ hasText: "xxx" }).locator(".value-button");
     const cut = (element: { scrollWidth: number; clientWidth: number }) => element.scrollWidth > element.clientWidth;
     expect(await long.evaluate(cut)).toBe(true);
@@ -326,30 +322,24 @@ describe("selected records", () => {
     expect(await ttls()).toEqual(names.map((_, i) => 120 + i));
   });
 
-  it("get and lose labels", async () => {
-    await open("?filter=many");
+  // Faults in labels: write-parts.test.ts of the console. They are removed in the test after the next one.
+  it("get labels", async () => {
+    await page.getByRole("button", { name: "Clear selection" }).click();
+    await page.getByLabel("Filter records").fill("many");
+    await page.getByText(/^10 of /).waitFor();
     await page.getByRole("checkbox", { name: "Select all records shown" }).check();
     await page.getByRole("button", { name: "Labels…" }).click();
     await dialogHasFocus(page);
-    await dialog().getByLabel("Add or change").fill("site=cellar floor");
-    await dialog().getByRole("button", { name: "Change 10 sets" }).click();
-    await dialog().getByText("many0 A: labels.site is not a label value").waitFor();
     await dialog().getByLabel("Add or change").fill("site=cellar, team=ops");
     await dialog().getByRole("button", { name: "Change 10 sets" }).click();
     await toast("Labels of 10 record sets changed.").waitFor();
     await closed();
     expect((await stored("many4/A")).labels).toEqual({ site: "cellar", team: "ops" });
-    await page.getByRole("button", { name: "Labels…" }).click();
-    await dialog().getByLabel("Remove").fill("team");
-    await dialog().getByRole("button", { name: "Change 10 sets" }).click();
-    await closed();
-    expect((await stored("many4/A")).labels).toEqual({ site: "cellar" });
   });
 
   // In how many writes, and what happens if one fails: write-parts.test.ts of the console.
-  it("are exported; are not deleted if one was changed elsewhere meanwhile; and come back with Undo", async () => {
-    await page.route("**/v1/events*", (route) => route.abort());
-    await page.goto(`${rig.url}/zones/harbour.example?filter=many`);
+  it("are exported, are deleted, and come back with Undo", async () => {
+    await page.getByRole("button", { name: "Clear selection" }).click();
     await select("many1 A", "many2 A");
     const [saved] = await Promise.all([
       page.waitForEvent("download"),
@@ -358,6 +348,20 @@ describe("selected records", () => {
     expect(saved.suggestedFilename()).toBe("harbour.example-selection.zone");
     const text = await readFile(await saved.path(), "utf8");
     expect(text.match(/^many\d.*$/gm)).toEqual(["many1\tIN\t121\tA\t192.0.2.101", "many2\tIN\t122\tA\t192.0.2.102"]);
+    await page.getByRole("button", { name: "Delete…" }).click();
+    await page.getByRole("button", { name: "Yes, delete 2 sets" }).click();
+    await toast("Deleted 2 record sets.").waitFor();
+    expect([await stored("many1/A"), await stored("many2/A")]).toEqual([undefined, undefined]);
+    await undo().click();
+    await toast("Undone: 2 record sets are as before.").waitFor();
+    expect(await valuesAt("many2/A")).toEqual(["192.0.2.102"]);
+  });
+
+  // The rule: write-parts.test.ts of the console. For one set: records-together.test.ts
+  itInLongRuns("are not deleted if one was changed elsewhere meanwhile", async () => {
+    await page.route("**/v1/events*", (route) => route.abort());
+    await page.goto(`${rig.url}/zones/harbour.example?filter=many`);
+    await select("many1 A", "many2 A");
     await put(aSet("many2", "192.0.2.222"), aSet("unrelated", "192.0.2.1"));
     await page.getByRole("button", { name: "Delete…" }).click();
     await page.getByRole("button", { name: "Yes, delete 2 sets" }).click();
@@ -374,19 +378,20 @@ describe("selected records", () => {
     await toast("Undone: 2 record sets are as before.").waitFor();
     expect(await valuesAt("many2/A")).toEqual(["192.0.2.222"]);
     await page.unroute("**/v1/events*");
+    await page.goto(`${rig.url}/zones/harbour.example?filter=many`);
   });
 
-  it("have their bar at the bottom of a phone, and everything fits", async () => {
+  it("lose labels on a phone, where their bar is at the bottom, and everything fits", async () => {
     await page.setViewportSize(narrow);
-    await open("?filter=many");
     await select("many1 A", "many2 A");
     await page.getByRole("button", { name: "Labels…" }).click();
-    await dialog().getByLabel("Add or change").fill("site=attic");
+    await dialog().getByLabel("Remove").fill("team");
     await dialog().getByRole("button", { name: "Change 2 sets" }).click();
     await toast("Labels of 2 record sets changed.").waitFor();
     await closed();
+    expect((await stored("many1/A")).labels).toEqual({ site: "cellar" });
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(narrow.width);
-    expect(await axeFinds(page)).toEqual([]);
+    expect(await axeFindsInLongRun(page)).toEqual([]);
     const target = await page.getByRole("button", { name: "Dismiss" }).boundingBox();
     expect(target?.height, "can be pressed with a finger").toBeGreaterThanOrEqual(24);
     // It asks in a line of its own, and the toast stays above it.
@@ -422,7 +427,8 @@ describe("an import that merges", () => {
     expect([await stored("many0/A"), await stored("merged/A")]).toEqual([many0, undefined]);
   });
 
-  it("shows what it would break: protected sets, and a CNAME beside other records", async () => {
+  // The faults: record-rules.test.ts of the console. records-journey.test.ts shows those of another file.
+  itInLongRuns("shows what it would break: protected sets, and a CNAME beside other records", async () => {
     await open();
     await merge("secured 300 IN A 192.0.2.200\nmail 300 IN CNAME www\n");
     await dialog().getByText("Nothing can be imported yet: 2 errors").waitFor();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { firstOf } from "../rig/long-run.ts";
-import { axeFinds } from "./axe.ts";
+import { axeFindsInLongRun } from "./axe.ts";
 import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { closeSecret } from "./secret.ts";
@@ -208,7 +208,7 @@ describe("a new dynamic name", () => {
     await page.getByText("Waiting for the first update").waitFor();
     await page.getByRole("button", { name: "Copy DynDNS provider" }).and(page.locator(":focus")).waitFor();
     await page.getByText("may write A and AAAA of attic.harbour.example").waitFor();
-    expect(await axeFinds(page)).toEqual([]);
+    expect(await axeFindsInLongRun(page)).toEqual([]);
     for (const size of [phone, laptop, wide]) {
       await page.setViewportSize(size);
       expect(await page.evaluate(`(${whatIsAtTheEndOf})("Waiting for the first update")`)).toBe("in view");

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
-import { holdTime, type OpenBrowser, openBrowser, openContext, openPage, type WatchedPage } from "./browser.ts";
+import { type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { fillZone } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
@@ -15,8 +15,6 @@ let firewall: FirewallRig;
 let updater: UpdaterRig;
 let browser: OpenBrowser;
 let context: BrowserContext;
-/** The updater's, for all tests: another one would be loaded anew. */
-let page: WatchedPage;
 
 beforeAll(async () => {
   records = await startRecordsRig();
@@ -34,9 +32,6 @@ afterAll(async () => {
 /** Marks a page; the mark disappears when the page is reloaded. */
 const mark = (page: Page) => page.evaluate("window.sameAsBefore = true");
 const isSame = (page: Page) => page.evaluate("window.sameAsBefore === true");
-
-/** With the keyboard: content that arrives above moves it, and a click could miss. */
-const showConfig = (page: Page) => page.getByText("Active config").press("Enter");
 
 /** The records console's own test creates them with the mouse. */
 async function makeRecordAndToken(): Promise<string> {
@@ -73,7 +68,7 @@ describe("a name with a changing address", () => {
       records: { url: records.url, ca: join(records.folder, "ca.pem"), token },
       ...{ name: "home", zone: "example.org" },
     });
-    page = await openPage(context, updater.url);
+    const page = await openPage(context, updater.url);
     const card = page.getByRole("region", { name: "home.example.org" });
     await card.getByText("up to date", { exact: true }).waitFor();
     await expect.poll(() => card.textContent()).toContain("Published203.0.113.97");
@@ -98,54 +93,5 @@ describe("a name with a changing address", () => {
     for (const each of [dns, wall, page]) expect(each.complaints).toEqual([]);
     // What they receive is drawn as long as they are open.
     for (const each of [dns, wall]) await each.close();
-  });
-});
-
-describe("the updater's page", () => {
-  it("does not say that nothing was done before it has loaded", async () => {
-    const answer = Promise.withResolvers<void>();
-    await page.route("**/page/decisions", async (route) => {
-      await answer.promise;
-      await route.continue();
-    });
-    await page.reload();
-    await page.getByRole("region", { name: "home.example.org" }).waitFor();
-    expect(await page.getByText("No update has been necessary yet.").count()).toBe(0);
-    answer.resolve();
-    await page.getByRole("cell", { name: "record replaced by 203.0.113.12" }).waitFor();
-    await page.unroute("**/page/decisions");
-  });
-
-  it("hides every secret, even from its own page", async () => {
-    await showConfig(page);
-    await page.getByText("record service: moor records").waitFor();
-    await page.getByText(/checks immediately when .*, otherwise every \d+ s/).waitFor();
-    const config = await (await context.request.get(`${updater.url}/page/config`)).text();
-    expect(config).toContain("hidden");
-    expect(config).not.toMatch(/told-to-nobody|secret=|[A-Za-z0-9+/]{60}/);
-  });
-
-  it("shows a config that was changed while it is open, without the secrets", async () => {
-    await updater.configure(
-      `changesPerHour: 7
-holdDown: 3s
-notify: [{ kind: ntfy, url: "http://127.0.0.1:9/a-topic-nobody-knows" }]
-heartbeat: { url: "http://127.0.0.1:9/a-check-nobody-knows", every: 5m }`,
-    );
-    await page.getByText("writes an address that has been present for 3 s, at most 7 changes per hour").waitFor();
-    await page.getByRole("cell", { name: "notified of failures (ntfy)" }).waitFor();
-    await page.getByRole("cell", { name: "heartbeat every 300 s (healthchecks)" }).waitFor();
-    expect(await (await context.request.get(`${updater.url}/page/config`)).text()).not.toContain("nobody-knows");
-  });
-
-  it("says that the updater hangs", async () => {
-    await holdTime(page);
-    await page.goto(updater.url);
-    await page.getByText("live", { exact: true }).waitFor();
-    const isAsked = page.waitForRequest("**/page/state");
-    await page.route("**/page/state", () => undefined);
-    await isAsked;
-    const message = page.getByText("The updater is not responding");
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
   });
 });

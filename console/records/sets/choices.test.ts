@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { onlyWhereItOpens } from "../../shared/choice/closed-list.ts";
 import { settle } from "../../shared/choice/settle.ts";
 import { typesByUse, typesFor } from "./types-by-use.ts";
 
@@ -38,4 +39,15 @@ it.for([
   ["nothing", undefined],
 ] as const)("the type for %s is %s", ([typed, type]) => {
   expect(typesFor(typed, typesByUse())[0]).toBe(type);
+});
+
+it.for([
+  [["CNAME"], "CNAME"],
+  [["MX", "CNAME"], "CNAME"],
+  [["SPF"], "A"],
+  [[], "A"],
+] as const)("a closed list of types in which %j is chosen opens at %s", ([chosen, at]) => {
+  const options = ["A", "CNAME", "MX"].map((value) => ({ value, label: value }));
+  const shown = onlyWhereItOpens(chosen)({ options, search: "", limit: Number.POSITIVE_INFINITY });
+  expect(shown.map((each) => "value" in each && each.value)).toEqual([at]);
 });

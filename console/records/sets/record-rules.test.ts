@@ -272,6 +272,12 @@ sub NS ns1.elsewhere.example.
     expect(previewImport(file, into, [...present, ...there]).faults).toEqual([]);
   });
 
+  it.for(["replace", "merge"] as const)("is a fault if it would change a protected set: %s", (way) => {
+    const guarded = set("guarded", "A", ["192.0.2.3"], { protection: { change: true } });
+    const { faults } = previewImport("guarded A 192.0.2.200\n", into, [...present, guarded], way);
+    expect(faults).toMatchObject([{ where: "guarded A", message: "the set is protected" }]);
+  });
+
   it("is a fault at the line of the given file, whatever is kept of the zone", () => {
     const { faults } = previewImport("x A 192.0.2.1\nwww CNAME a.\nwww 30 A 192.0.2.1\n", into, present);
     expect(faults.map(({ where, message }) => `${where}: ${message}`)).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { contentOf } from "./set-content.ts";
-import { addedTo, checkDraft, emptyDraft, withOneMore } from "./set-draft.ts";
+import { addedTo, checkDraft, emptyDraft, openedWith, withOneMore } from "./set-draft.ts";
 import { typedTtl } from "./ttl.ts";
 import { typedOwner } from "./typed-owner.ts";
 
@@ -38,6 +38,15 @@ describe("a record that is added to a set", () => {
   it("replaces the target of an alias, which has only one", () => {
     const change = written(setOf("CNAME", ["old"]), typed("CNAME", "backup"));
     expect(change?.records).toEqual([{ value: "backup", comment: "" }]);
+  });
+
+  it.for([
+    ["192.0.2.3", ["192.0.2.3", "192.0.2.1", "192.0.2.2"]],
+    [" ", ["192.0.2.1", "192.0.2.2"]],
+  ] as const)("opens the set with %j in it", ([text, values]) => {
+    const draft = openedWith(setOf("A", ["192.0.2.1", "192.0.2.2"]), typed("A", text));
+    expect(draft).toMatchObject({ ttl: "300", labels: "team=ops" });
+    expect(draft.values.map(({ texts }) => texts.join(" "))).toEqual(values);
   });
 });
 

@@ -95,6 +95,12 @@ export function addedTo(set: Rrset, draft: SetDraft): SetDraft {
   };
 }
 
+/** An existing set with what was typed for a new record, without values that are still empty. */
+export function openedWith(set: Rrset, draft: SetDraft): SetDraft {
+  const values = addedTo(set, draft).values.filter(({ texts }) => texts.some((text) => text.trim() !== ""));
+  return { ...draftOf(set), values };
+}
+
 /** A set of this type has exactly one value. */
 export const isSingle = (type: string): boolean => type === "CNAME" || type === "SOA";
 

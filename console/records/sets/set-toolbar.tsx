@@ -1,6 +1,8 @@
 import { Button, Group, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { typeName } from "../../../src/core/rdata/table.ts";
+import { onlyWhereItOpens } from "../../shared/choice/closed-list.ts";
 import { withKey } from "../../shared/keys/key-use.ts";
 import { FileButtons } from "./file-buttons.tsx";
 import { typesByUse } from "./types-by-use.ts";
@@ -18,6 +20,7 @@ export function SetToolbar(props: {
   readonly isNarrow: boolean;
 }) {
   const { zone, text, type } = props;
+  const [isOpen, setOpen] = useState(false);
   const isSecondary = zone.mode === "secondary";
   return (
     <Group gap="xs" mb="xs">
@@ -36,6 +39,9 @@ export function SetToolbar(props: {
         data={typesByUse(props.sets.map((set) => set.type)).map((each) => ({ value: each, label: typeName(each) }))}
         value={type || null}
         onChange={props.onType}
+        onDropdownOpen={() => setOpen(true)}
+        onDropdownClose={() => setOpen(false)}
+        {...(!isOpen && { filter: onlyWhereItOpens([type]) })}
         clearable
         clearButtonProps={{ "aria-label": "All types" }}
         w="7.5rem"

@@ -1,5 +1,6 @@
 import { MultiSelect, type OptionsFilter } from "@mantine/core";
 import { type KeyboardEvent, useEffect, useState } from "react";
+import { onlyWhereItOpens } from "./closed-list.ts";
 import { type Option, settle } from "./settle.ts";
 
 /**
@@ -43,7 +44,8 @@ export function MultiChoice(props: Props) {
         setDone(true);
         setOpen(false);
       }}
-      {...(props.onTyped && { filter: onlyAmong(props.options) })}
+      {...(!isOpen && { filter: onlyWhereItOpens(chosen) })}
+      {...(isOpen && props.onTyped && { filter: onlyAmong(props.options) })}
       error={isLeft ? (isLooking ? "searching…" : leftOver(typed, props.noun)) : props.error}
       nothingFoundMessage={isLooking ? "searching…" : props.error ? "unknown" : `no matching ${props.noun}`}
       data-leftover={typed.trim() === "" ? undefined : ""}

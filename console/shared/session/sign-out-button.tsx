@@ -1,5 +1,6 @@
 import { Button, Tooltip } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { memo } from "react";
 import type { ServiceName } from "../../../src/contract/console.ts";
 import { noAnswer, RequestProblem } from "../live/request.ts";
 import { usePassingError } from "../live/use-passing-error.ts";
@@ -7,7 +8,7 @@ import { inWords, useSharing } from "../services.tsx";
 import { useEndSession } from "../use-end-session.ts";
 import { useSession } from "./session.tsx";
 
-export function SignOutButton({ service }: { readonly service: ServiceName }) {
+export const SignOutButton = memo(function SignOutButton({ service }: { readonly service: ServiceName }) {
   const sharing = useSharing();
   const { request } = useSession();
   const ends = inWords([service, ...sharing.map((other) => other.service)]);
@@ -38,7 +39,7 @@ export function SignOutButton({ service }: { readonly service: ServiceName }) {
       )}
     </>
   );
-}
+});
 
 /**
  * A session that has already ended needs no sign-out. No data was sent, so the message must not ask the user to check

@@ -13,7 +13,7 @@ import { LastChange } from "../../history/last-change.tsx";
 import { zoneAddress } from "../../zones/zone-address.ts";
 import { familiesIn } from "../address-families.ts";
 import { contentOf, setInWords } from "../set-content.ts";
-import { addedTo, checkDraft, draftOf, emptyDraft, openQuestion, type SetDraft } from "../set-draft.ts";
+import { addedTo, checkDraft, draftOf, emptyDraft, openedWith, openQuestion, type SetDraft } from "../set-draft.ts";
 import { typedOwner } from "../typed-owner.ts";
 import { changesOf, useSetWrite } from "../write-set.ts";
 import { BothFamilies } from "./both-families.tsx";
@@ -199,12 +199,6 @@ function useReplacing(setDraft: (draft: SetDraft) => void, body: RefObject<HTMLF
     setDraft(next);
     setReplaced(replaced + 1);
   };
-}
-
-/** An existing set with what was typed for a new record, without values that are still empty. */
-function openedWith(set: Rrset, draft: SetDraft): SetDraft {
-  const values = addedTo(set, draft).values.filter(({ texts }) => texts.some((text) => text.trim() !== ""));
-  return { ...draftOf(set), values };
 }
 
 const findSet = (sets: readonly Rrset[], name: string | undefined, type: string): Rrset | undefined =>

@@ -1,6 +1,7 @@
 import { type ComboboxParsedItem, type OptionsFilter, Select, type SelectProps } from "@mantine/core";
 import { useState } from "react";
 import { type RecordType, typeName } from "../../../../src/core/rdata/table.ts";
+import { onlyWhereItOpens } from "../../../shared/choice/closed-list.ts";
 import { purposeOf, typesFor, typesToAdd } from "../types-by-use.ts";
 import { OptionLine } from "./option-line.tsx";
 
@@ -40,7 +41,7 @@ export function TypeField(props: Props) {
         settle();
       }}
       selectFirstOptionOnChange
-      filter={byTyped}
+      filter={isOpen ? byTyped : onlyWhereItOpens([type])}
       error={isUnknown && "no such type"}
       data-leftover={isUnknown ? "" : undefined}
       renderOption={({ option }) => <OptionLine value={typeName(option.value)} means={purposeOf(option.value)} />}

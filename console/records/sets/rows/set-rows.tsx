@@ -70,7 +70,7 @@ export function SetRows(props: Props) {
                 <SetRow
                   key={set.id}
                   {...{ set, index, size, start, act }}
-                  href={`${zoneAddress(zone.name)}?${changed(query, { edit: set.id })}`}
+                  href={`${zoneAddress(zone.name)}?${changed(query, { add: null, like: null, edit: set.id })}`}
                   isSelected={selected.has(set.id)}
                   isCurrent={index === current}
                   mayEdit={mayWrite && !narrow && !set.protection.change && set.type !== "SOA"}
