@@ -10,7 +10,7 @@ import {
   nameserver,
   startAuthority,
 } from "../rig/hosted-name.ts";
-import { prepareWithMoor } from "../rig/moor.ts";
+import { administer } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { secretIn } from "../rig/services.ts";
 
@@ -66,12 +66,12 @@ describe("lego, as Debian packages it", () => {
     const { records = [] } = await name.ask("GET", `/records?zone_id=${zone}`);
     return records.filter(({ type }) => type === "TXT");
   };
-  const administer = (...words: readonly string[]) =>
-    prepareWithMoor(inside, [...words, "--data", join(folder, "data")]);
+  const data = () => ["--data", join(folder, "data")];
 
   it("gets one through httpreq, with a token for one name", async () => {
     const file = join(folder, "challenge-token");
-    await administer("token", "add", "--zone", "example.org", "--set", "_acme-challenge.one TXT", "--to", file);
+    const only = ["--zone", "example.org", "--set", "_acme-challenge.one TXT"];
+    await administer(["token", "add", ...only, "--to", file, ...data()]);
     const env = {
       ...trust(),
       HTTPREQ_ENDPOINT: `https://${builtInName}/httpreq`,
@@ -95,16 +95,8 @@ describe("lego, as Debian packages it", () => {
   });
 
   it("gets one by DNS UPDATE, with a key for one name", async () => {
-    const { out } = await administer(
-      "transfer-key",
-      "add",
-      "lego",
-      "--update",
-      "--zone",
-      "example.org",
-      "--set",
-      "_acme-challenge.two TXT",
-    );
+    const only = ["--zone", "example.org", "--set", "_acme-challenge.two TXT"];
+    const { out } = await administer(["transfer-key", "add", "lego", "--update", ...only, ...data()]);
     const [, secret = ""] = /secret "?([A-Za-z0-9+/]+=*)"?/.exec(out) ?? [];
     const env = {
       ...trust(),

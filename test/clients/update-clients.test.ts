@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { authorityUrl, type HostedName, hostName, nameserver, startAuthority } from "../rig/hosted-name.ts";
+import { itInLongRuns } from "../rig/it-in-long-runs.ts";
 import { isLongRun } from "../rig/long-run.ts";
-import { prepareWithMoor } from "../rig/moor.ts";
+import { administer } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 
 /** With the settings of docs/clients.md. */
@@ -27,13 +28,14 @@ describe("programs of Debian that write by DNS UPDATE, each with its own key", (
 
   const addKey = async (...words: readonly string[]): Promise<string> => {
     const add = ["transfer-key", "add", ...words, "--update", "--data", join(folder, "data")];
-    const { out } = await prepareWithMoor(inside, add);
+    const { out } = await administer(add);
     return /secret "?([A-Za-z0-9+/]+=*)"?/.exec(out)?.[1] ?? "";
   };
   const dig = async (...question: readonly string[]) =>
     (await inside.run(["dig", "+short", "@127.0.0.1", ...question])).out.trim();
 
-  it("certbot gets a certificate with a wildcard, and leaves nothing behind in the zone", async () => {
+  // lego.test.ts gets certificates by DNS UPDATE and with a wildcard. octodns uses dnspython below, as certbot does.
+  itInLongRuns("certbot gets a certificate with a wildcard, and leaves nothing behind in the zone", async () => {
     await startAuthority(inside, folder);
     const secret = await addKey("certbot", "--zone", "example.org", "--set", "_acme-challenge.www TXT");
     const credentials = [

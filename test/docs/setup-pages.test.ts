@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeDevice } from "../rig/device.ts";
-import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
+import { administer, runEachMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
 import { startService } from "../rig/services.ts";
@@ -36,26 +36,8 @@ beforeAll(async () => {
   const [firewall, records] = [join(standIns, "firewall"), join(standIns, "records")];
   await startService(inside, "firewall", firewall, "192.168.1.1:443");
   await startService(inside, "records", records, "127.0.0.9:443");
-  await prepareWithMoor(inside, [
-    "key",
-    "add",
-    "--data",
-    firewall,
-    "--privilege",
-    "all",
-    "--to",
-    join(standIns, "key"),
-  ]);
-  await prepareWithMoor(inside, [
-    "token",
-    "add",
-    "--new",
-    "--data",
-    records,
-    "--long",
-    "--to",
-    join(standIns, "token"),
-  ]);
+  await administer(["key", "add", "--data", firewall, "--privilege", "all", "--to", join(standIns, "key")]);
+  await administer(["token", "add", "--new", "--data", records, "--long", "--to", join(standIns, "token")]);
   const header = `Authorization: Bearer ${readFileSync(join(standIns, "token"), "utf8").trim()}`;
   const zone = JSON.stringify({ name: "example.org", mode: "primary" });
   const json = ["-H", header, "-H", "Content-Type: application/json", "-d", zone];
@@ -134,16 +116,19 @@ describe("a way to get started", () => {
       const typed = commands.filter(({ words }) => words[0] === "moor").map(({ words }) => followed(words.slice(1)));
       expect(typed.length).toBeGreaterThan(3);
       const services: StartedProcess[] = [];
-      for (const words of typed) {
-        if (words[0] !== "firewall") expect(await runMoor(inside, words, { cwd: folder })).toMatchObject({ code: 0 });
-        else {
-          const service = startMoor(inside, words, { cwd: folder });
-          services.push(service);
-          await service.says(/ listens on /);
-        }
+      const isService = ([verb]: readonly string[]) => verb === "firewall";
+      // Each of them begins with its services.
+      expect(typed.findLastIndex(isService)).toBeLessThan(typed.findIndex((words) => !isService(words)));
+      for (const words of typed.filter(isService)) {
+        const service = startMoor(inside, words, { cwd: folder });
+        services.push(service);
+        await service.says(/ listens on /);
       }
-      const { out } = await runMoor(inside, ["list", "example.org"], { cwd: folder });
-      const rows = out.split("\n").map((line) => line.split(/ +/));
+      const rest = [...typed.filter((words) => !isService(words)), ["list", "example.org"]];
+      const ended = await runEachMoor(inside, rest, { cwd: folder });
+      for (const each of ended) expect(each).toMatchObject({ code: 0 });
+      const lines = ended.at(-1)?.out.split("\n") ?? [];
+      const rows = lines.map((line) => line.split(/ +/));
       for (const record of leaves) expect(rows).toContainEqual(expect.arrayContaining(record));
       for (const service of services) await service.stop();
     },

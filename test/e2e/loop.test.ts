@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Device, makeDevice } from "../rig/device.ts";
 import { rowsOf } from "../rig/long-run.ts";
-import { runMoor, startMoor } from "../rig/moor.ts";
+import { runEachMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
 import { type Services, startServices } from "../rig/services.ts";
@@ -88,17 +88,31 @@ describe.each(rowsOf(ways, "rrsets", "v1, from this machine without a firewall s
 );
 
 describe("create: true", () => {
-  it("creates missing sets, and the client's commands use the API too", async () => {
+  it("creates missing sets, and the client's commands use the API too, and say what is not there", async () => {
     await wan.readdress({ ipv4: "9.9.1.5", ipv6: "2a00:1::5" });
     const config = writeConfig("made", "rrsets", ", create: true, ttl: 120");
-    const once = await runMoor(inside, ["update", "--once", "--config", config]);
+    const lines = ["update --once", "zones", "list example.org", "show example.org/made/A", "status --json"];
+    const wrong = ["list nope.example", "show 0123456789abcdef"];
+    const other = writeConfig("absent", "v1");
+    const commands = [
+      ...lines.map((line) => `${line} --config ${config}`),
+      ...wrong.map((line) => `${line} --config ${other}`),
+    ];
+    const [once, zones, list, show, status, noZone, noRecord] = await runEachMoor(
+      inside,
+      commands.map((line) => line.split(" ")),
+    );
     expect(once).toMatchObject({ code: 0, err: "" });
-    const run = async (...words: string[]) => (await runMoor(inside, [...words, "--config", config])).out;
-    expect(await run("zones")).toMatch(/^example\.org +\d+ +\d+$/m);
-    expect(await run("list", "example.org")).toMatch(/^made +A +120 +9\.9\.1\.\d +example\.org\/made\/A$/m);
-    expect(await run("show", "example.org/made/A")).toMatch(/^value +9\.9\.1\.\d$/m);
-    const status = await runMoor(inside, ["status", "--json", "--config", config]);
-    expect(status.code).toBe(0);
-    expect(JSON.parse(status.out)).toMatchObject([{ name: "made.example.org A", ok: true }, { ok: true }]);
+    expect(zones?.out).toMatch(/^example\.org +\d+ +\d+$/m);
+    expect(list?.out).toMatch(/^made +A +120 +9\.9\.1\.\d +example\.org\/made\/A$/m);
+    expect(show?.out).toMatch(/^value +9\.9\.1\.\d$/m);
+    expect(status?.code).toBe(0);
+    expect(JSON.parse(status?.out ?? "")).toMatchObject([{ name: "made.example.org A", ok: true }, { ok: true }]);
+    expect(noZone).toMatchObject({ code: 1, out: "" });
+    expect(noZone?.err).toMatch(/no zone nope\.example.*`[^`]*moor zones[^`]*` lists/);
+    expect(noRecord).toMatchObject({ code: 1, out: "" });
+    expect(noRecord?.err).toMatch(
+      /no record with the id 0123456789abcdef; `[^`]*moor zones.*` and `[^`]*moor list [^`]*ZONE`/,
+    );
   });
 });

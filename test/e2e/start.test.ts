@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtProgram } from "../rig/bundle.ts";
+import { itInLongRuns } from "../rig/it-in-long-runs.ts";
+import { firstOf } from "../rig/long-run.ts";
 import { node, repository } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
@@ -12,6 +14,9 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "moor-e2e-start-"));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Which link each of them prints stands in records.test.ts and firewall.test.ts of src/cli, within one process. */
+const verbs = firstOf(["firewall", "records"]);
 
 const source = join(repository, "bin", "moor.ts");
 
@@ -34,19 +39,23 @@ describe("moor starts", () => {
     expect([code, err]).toEqual([2, expect.stringMatching(/^moor needs Node 24 or newer, .* is 20\.19\.2; .*\n$/)]);
   });
 
-  test("a command that only opens the store without loading the HTTP server, which would take most of its time", async () => {
-    const refuse =
-      'import { registerHooks } from "node:module"; registerHooks({ resolve: (name, context, next) => { ' +
-      'if (/^(fastify|typebox)/.test(name)) throw new Error(name + " was loaded"); return next(name, context); } });';
-    const quick = [node, "--import", `data:text/javascript,${encodeURIComponent(refuse)}`, source] as const;
-    const words = ["token", "add", "--new", "--data", "quick", "--to", "quick-token"];
-    expect((await startProcess([...quick, ...words], { cwd: folder }).ended).err).not.toContain("was loaded");
-    expect(existsSync(join(folder, "quick-token"))).toBe(true);
-    const served = startProcess([...quick, "records", "--data", "quick"], { cwd: folder });
-    expect((await served.ended).err).toContain("was loaded");
-  });
+  // packed.test.ts: what `moor token list` reads of the package is far less than the HTTP server.
+  itInLongRuns(
+    "a command that only opens the store without loading the HTTP server, which would take most of its time",
+    async () => {
+      const refuse =
+        'import { registerHooks } from "node:module"; registerHooks({ resolve: (name, context, next) => { ' +
+        'if (/^(fastify|typebox)/.test(name)) throw new Error(name + " was loaded"); return next(name, context); } });';
+      const quick = [node, "--import", `data:text/javascript,${encodeURIComponent(refuse)}`, source] as const;
+      const words = ["token", "add", "--new", "--data", "quick", "--to", "quick-token"];
+      expect((await startProcess([...quick, ...words], { cwd: folder }).ended).err).not.toContain("was loaded");
+      expect(existsSync(join(folder, "quick-token"))).toBe(true);
+      const served = startProcess([...quick, "records", "--data", "quick"], { cwd: folder });
+      expect((await served.ended).err).toContain("was loaded");
+    },
+  );
 
-  test.each(["firewall", "records"])("%s without a sign-in link in output that may end up in a log", async (verb) => {
+  test.each(verbs)("%s without a sign-in link in output that may end up in a log", async (verb) => {
     const printed = join(folder, `printed-${verb}`);
     const output = openSync(printed, "w");
     const service = startProcess([node, builtProgram(), verb, "--data", `data-${verb}`, "--listen", "127.0.0.1:0"], {
@@ -60,7 +69,7 @@ describe("moor starts", () => {
     expect(said()).not.toContain("sign-in#");
   });
 
-  test.each(["firewall", "records"])("%s with a sign-in link for the person at the terminal", async (verb) => {
+  test.each(verbs)("%s with a sign-in link for the person at the terminal", async (verb) => {
     const words = `${node} ${builtProgram()} ${verb} --data terminal-${verb} --listen 127.0.0.1:0`;
     // A pseudo-terminal.
     const service = startProcess(["script", "--quiet", "--return", "--command", words, "/dev/null"], {

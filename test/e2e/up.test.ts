@@ -1,13 +1,18 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { builtProgram } from "../rig/bundle.ts";
 import { makeDevice } from "../rig/device.ts";
+import { isLongRun } from "../rig/long-run.ts";
 import { worthTyping } from "../rig/moor.ts";
-import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
+import { environment, type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
 import type { Ended, StartedProcess } from "../rig/started-process.ts";
 
-/** Run as a newcomer would in a clone, from source, but in a folder whose name a shell would split. */
+/**
+ * Run as a newcomer would, in a folder whose name a shell would split: installed, with `moor` on the PATH. A long run
+ * starts it in a clone instead, from source, which takes twice the time to load.
+ */
 let inside: Namespace;
 let cwd: string;
 let up: StartedProcess;
@@ -17,6 +22,7 @@ const inData = (name: string) => readFileSync(join(data(), name), "utf8");
 
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), "moor-e2e-up-"));
+  symlinkSync(program(), join(cwd, "moor"));
   inside = await openNamespace();
   const wan = await makeDevice(inside, "wan0");
   await wan.readdress({ ipv4: "9.9.1.1", ipv6: "2a00:1::1" });
@@ -27,15 +33,18 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
+const program = () => (isLongRun ? join(repository, "bin/moor.ts") : builtProgram());
+const path = () => [cwd, dirname(node), environment.PATH].join(":");
+
 async function start(): Promise<StartedProcess> {
   const words = ["up", "--data", "my data", "--examples"];
-  const started = inside.start([node, join(repository, "bin/moor.ts"), ...words], { cwd });
+  const started = inside.start([node, program(), ...words], { cwd });
   await started.says(/Ctrl-C stops it/);
   return started;
 }
 
 async function paste(line: string): Promise<Ended> {
-  const ended = await inside.run(["bash", "-c", line], { cwd });
+  const ended = await inside.run(["bash", "-c", line], { cwd, env: { PATH: path() } });
   said.push(ended.out, ended.err);
   return ended;
 }

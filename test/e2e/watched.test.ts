@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runMoor as runHere } from "../../src/cli/program.ts";
 import { openTerminal } from "../rig/cli/terminal.ts";
-import { prepareWithMoor, startMoor } from "../rig/moor.ts";
+import { administer, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { patience, testLimit } from "../rig/patience.ts";
 import { openRecordsApi } from "../rig/records-api.ts";
@@ -55,7 +55,7 @@ const metric = async (sample: string) => {
 describe("monitoring of moor records", () => {
   it("serves metrics of HTTP, the store, DNS and transfers on a separate listener", async () => {
     const [data, tokenFile] = [join(folder, "data"), join(folder, "token")];
-    await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile]);
+    await administer(["token", "add", "--new", "--data", data, "--to", tokenFile]);
     const dns = ["--dns", "127.0.0.1:53", "--transfer-to", "127.0.0.1"];
     const watched = ["--metrics", "127.0.0.1:9054", "--drain", String(drain)];
     moor = startMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:8053", ...dns, ...watched]);

@@ -3,7 +3,7 @@ import { connect } from "node:tls";
 
 /**
  * Many connections, each sending wrong keys one after the other, forever. Prints the number of refusals after every
- * thousand. `node test/firewall/flood-process.ts PORT CA-FILE CONNECTIONS`
+ * hundred. `node test/firewall/flood-process.ts PORT CA-FILE CONNECTIONS`
  */
 const [port, caFile = "", connections] = process.argv.slice(2);
 const ca = readFileSync(caFile);
@@ -22,7 +22,7 @@ function guess(nth: number): void {
     const answers = chunk.toString("latin1").split("HTTP/1.1 401").length - 1;
     for (let count = 0; count < answers; count++) {
       refused += 1;
-      if (refused % 1_000 === 0) console.log(refused);
+      if (refused % 100 === 0) console.log(refused);
       send();
     }
   });

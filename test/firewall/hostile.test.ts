@@ -42,11 +42,14 @@ function memory(): number {
   return (heapUsed + arrayBuffers) / 1024 / 1024;
 }
 
-/** In a long run, growth of 2 kB each would fail. */
-const badLogins = isLongRun ? 10_000 : 1_000;
+/**
+ * Only a long run has enough of them to show memory: growth of 2 kB each would fail. failure-delay.test.ts counts what
+ * is kept about them.
+ */
+const badLogins = isLongRun ? 10_000 : 300;
 
 describe(`${badLogins} bad logins`, () => {
-  it("cost no memory, and do not delay a valid key from the same address", async () => {
+  it("are few lines in the log, cost no memory, and do not delay a valid key from the same address", async () => {
     const { port } = rig.service.address;
     const flood = startProcess([process.execPath, floodProgram, String(port), rig.service.caFile ?? "", "150"], {});
     onTestFinished(async () => void (await flood.stop("SIGKILL")));
@@ -55,10 +58,10 @@ describe(`${badLogins} bad logins`, () => {
     const askUntil = async (count: number) => {
       while (refused() < count) times.push((await rig.ask(report, { key: good })).ms);
     };
-    await askUntil(500);
-    const before = memory();
-    await askUntil(500 + badLogins);
-    const grown = memory() - before;
+    await askUntil(200);
+    const before = isLongRun ? memory() : 0;
+    await askUntil(200 + badLogins);
+    const grown = isLongRun ? memory() - before : 0;
     expect(times.length).toBeGreaterThan(20);
     // A wrong key is delayed by two seconds.
     expect(quietestMedian(times)).toBeLessThan(1_000);

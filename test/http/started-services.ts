@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { builtProgram } from "../rig/bundle.ts";
 import { freePort } from "../rig/free-port.ts";
+import { administer } from "../rig/moor.ts";
 import { node } from "../rig/namespace.ts";
 import { patience } from "../rig/patience.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
@@ -26,11 +27,6 @@ export type StartedService = {
 export type Agent = http.Agent;
 
 const moor = (...words: readonly string[]) => startProcess([node, builtProgram(), ...words], {});
-
-async function prepare(...words: readonly string[]): Promise<void> {
-  const ended = await moor(...words).ended;
-  if (ended.code !== 0) throw new Error(`moor ${words.join(" ")} ended with ${ended.code}: ${ended.err}`);
-}
 
 const serviceOf = (
   process: StartedProcess,
@@ -73,8 +69,8 @@ export async function startEachService(
 ): Promise<Record<"records" | "firewall" | "updater", StartedService>> {
   const file = (name: string) => join(folder, name);
   const [recordsAt, firewallAt, updaterAt] = [await freePort(), await freePort(), await freePort()];
-  await prepare("token", "add", "--new", "--data", folder, "--to", file("token"));
-  await prepare("key", "add", "--new", "--data", folder, "--to", file("key"));
+  await administer(["token", "add", "--new", "--data", folder, "--to", file("token")]);
+  await administer(["key", "add", "--new", "--data", folder, "--to", file("key")]);
   const records = moor("records", "--plain-http", "--data", folder, "--listen", `127.0.0.1:${recordsAt}`);
   await records.says(/ listens on http:.*\n/);
   const firewall = moor("firewall", "--data", folder, "--listen", `127.0.0.1:${firewallAt}`);

@@ -7,6 +7,7 @@ import type { Message, ResourceRecord } from "../../src/lib/dns/message.ts";
 import { startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
+import { isLongRun } from "../rig/long-run.ts";
 import { createRandom, pick } from "../rig/random.ts";
 import { seed } from "../rig/seed.ts";
 import { type Asked, askOverTcp } from "./ask-over-tcp.ts";
@@ -16,7 +17,7 @@ import { zonesInMemory } from "./zones-in-memory.ts";
 
 const ds = 43;
 const zoneCount = 8;
-const questionsPerZone = 700;
+const questionsPerZone = isLongRun ? 700 : 250;
 
 type Sections = {
   readonly rcode: number;

@@ -2,6 +2,10 @@ import { createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { nameToWire } from "../../src/core/names/wire.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type ResourceRecord } from "../../src/lib/dns/message.ts";
+import { transferIn } from "../../src/nameserver/transfer/in.ts";
+import { createSharedMemory } from "../../src/nameserver/transfer/memory.ts";
+import { firstOf } from "../rig/long-run.ts";
+import { patience } from "../rig/patience.ts";
 import { until } from "../rig/until.ts";
 import { startMoorDns } from "./moor-dns.ts";
 
@@ -12,22 +16,44 @@ const soaData = Buffer.concat([nameToWire("ns1.example"), nameToWire("h.example"
 /** As many messages as a test needs. */
 const endless = 20_000;
 
-it.each<[string, (socket: Socket) => Promise<void>, string, number]>([
-  ["large records", sendLarge, "more than 134217728 bytes of records", 5_000],
-  ["messages without records", sendEmpty, "a message of the transfer has no records", endless],
-])("a primary that endlessly sends %s is stopped, long before the record limit", async (_, send, because, most) => {
+async function startHostile(send: (socket: Socket) => Promise<void>): Promise<number> {
   sent = 0;
   const hostile = createServer((socket) => void send(socket));
   await new Promise<void>((resolve) => hostile.listen(0, "127.0.0.1", () => resolve()));
   onTestFinished(() => void hostile.close());
-  const moor = await startMoorDns();
-  onTestFinished(moor.close);
-  const { port } = hostile.address() as { port: number };
-  const server = { id: "p", address: "127.0.0.1", port, created: 1, modified: 1 };
-  await moor.makeZone("large.example", "", { mode: "secondary", primaries: [server] });
-  await until(() => moor.log().includes(because), { what: moor.log });
-  expect(sent).toBeLessThanOrEqual(most);
+  return (hostile.address() as { port: number }).port;
+}
+
+it("a transfer is stopped when its records take more memory than permitted", async () => {
+  const peer = { host: "127.0.0.1", port: await startHostile(sendLarge), key: undefined };
+  const memory = createSharedMemory(100_000_000).open(1, () => undefined);
+  const limits = { mostRecords: 1_000_000, mostBytes: 6_000_000 };
+  const waiting = { signal: AbortSignal.timeout(patience), limit: patience, now: Date.now };
+  const transfer = transferIn("large.example", peer, undefined, { ...limits, ...waiting, memory });
+  await expect(transfer).rejects.toThrow("more than 6000000 bytes of records");
+  // Each takes 120 KB as text; some are on their way.
+  expect(sent).toBeLessThanOrEqual(250);
 });
+
+const floods: readonly (readonly [string, (socket: Socket) => Promise<void>, string, number])[] = [
+  ["messages without records", sendEmpty, "a message of the transfer has no records", endless],
+  // The limit of every transfer, which takes seconds to reach. The test above has a smaller one.
+  ["large records", sendLarge, "more than 134217728 bytes of records", 5_000],
+];
+
+it.each(firstOf(floods))(
+  "a primary that endlessly sends %s is stopped, long before the record limit",
+  async (...row) => {
+    const [, send, because, most] = row;
+    const port = await startHostile(send);
+    const moor = await startMoorDns();
+    onTestFinished(moor.close);
+    const server = { id: "p", address: "127.0.0.1", port, created: 1, modified: 1 };
+    await moor.makeZone("large.example", "", { mode: "secondary", primaries: [server] });
+    await until(() => moor.log().includes(because), { what: moor.log });
+    expect(sent).toBeLessThanOrEqual(most);
+  },
+);
 
 let sent = 0;
 

@@ -4,13 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PrimaryServer, Zone } from "../../src/records/model.ts";
 import { dnameTo } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
+import { isLongRun } from "../rig/long-run.ts";
 import { realPause } from "../rig/real-pause.ts";
 import { until } from "../rig/until.ts";
 import { addressOver } from "./ask-over-udp.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
 const secret = randomBytes(32).toString("base64");
-const many = Array.from({ length: 5_000 }, (_, i) => `host-${i} 300 A 10.0.${i >> 8}.${i & 255}`).join("\n");
+const many = Array.from(
+  { length: isLongRun ? 5_000 : 2_500 },
+  (_, i) => `host-${i} 300 A 10.0.${i >> 8}.${i & 255}`,
+).join("\n");
 const text = `@ 300 NS ns1\n${many}\n_a._b 60 SRV 1 2 3 host-1\n*.w 60 TXT "x"\n`;
 
 let primary: MoorDns;
@@ -74,9 +78,10 @@ describe("one moor that follows another", () => {
     ];
     for (const each of texts) {
       await primary.write(zone, each);
-      const wanted = await content(primary, "example.org");
-      const same = async () => JSON.stringify(await content(secondary, "example.org")) === JSON.stringify(wanted);
-      await until(same, { every: 100, what: () => `the change: ${secondary.log()}` });
+      const serial = (await primary.store.zoneHolding("example.org"))?.serial;
+      const isThere = async () => (await secondary.store.zoneHolding("example.org"))?.serial === serial;
+      await until(isThere, { what: () => `the change: ${secondary.log()}` });
+      expect(await content(secondary, "example.org")).toEqual(await content(primary, "example.org"));
     }
     const rows = await secondary.store.historyOf((await secondary.store.zoneHolding("example.org")) as Zone, {
       limit: 1,

@@ -192,7 +192,7 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
       else {
         await askAll();
         rounds += 1;
-        await realPause(10, "a steady stream of questions, not a flood, which takes most of the time of such a test");
+        await realPause(50, "a steady stream of questions, not a flood, which takes most of the time of such a test");
       }
     }
   };

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { itInLongRuns } from "../rig/it-in-long-runs.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 import { run } from "./moor-dns.ts";
 import { type Lab, openLab, type ServerName } from "./secondary-lab.ts";
@@ -33,10 +34,16 @@ const expectEverywhere = async (question: string, answer: string, names: readonl
   }
 };
 
-/** What BIND's check says about all zones of a server. */
-async function verified(name: ServerName): Promise<string> {
-  const file = join(folder, `${name}.zone`);
-  writeFileSync(file, `${await lab.dig(name, "+noall", "+answer", "+onesoa", "example.org", "AXFR")}\n`);
+/** All records of the zone that a server has, in one order for all. */
+const recordsAt = async (name: ServerName): Promise<string> => {
+  const text = await lab.dig(name, "+noall", "+answer", "+onesoa", "example.org", "AXFR");
+  return `${text.split("\n").sort().join("\n")}\n`;
+};
+
+/** What BIND's check says about the zone. */
+async function verified(text: string): Promise<string> {
+  const file = join(folder, "zone");
+  writeFileSync(file, text);
   return await run("dnssec-verify", ["-z", "-o", "example.org", file]);
 }
 
@@ -99,7 +106,8 @@ describe("nameservers set up as docs/nameservers.md says", () => {
     await expectEverywhere("late.example.org A", "198.51.100.5");
   });
 
-  it("have a completely valid signed zone after every change", async () => {
+  // signing.test.ts compares and verifies signed zones at NSD, Knot and BIND after changes.
+  itInLongRuns("have a completely valid signed zone after every change", async () => {
     await lab.api.makeRecord({ zone_id: zone, name: "@", type: "NS", value: "ns1.example.org." });
     await lab.administer("dnssec", "on", "example.org", "--nsec3");
     const values = Array.from({ length: 8 }, (_, i) => `198.51.100.${100 + i}`);
@@ -107,7 +115,9 @@ describe("nameservers set up as docs/nameservers.md says", () => {
       await lab.api.makeRecord({ zone_id: zone, name: `signed${i % 5}.deep${i % 3}`, type: "A", value });
       if (i % 4 !== 3) continue;
       await expectEverywhere("example.org SOA", await lab.dig("moor", "+short", "example.org", "SOA"));
-      for (const name of all) expect(await verified(name)).toContain("Zone fully signed");
+      const [first = "", ...others] = await Promise.all(all.map(recordsAt));
+      expect(await verified(first)).toContain("Zone fully signed");
+      expect(others).toEqual(others.map(() => first));
     }
     expect(servers.get("knot")?.out()).toMatch(/\[example\.org\.\] IXFR, incoming.*finished/);
   });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { prepareWithMoor, startMoor } from "../rig/moor.ts";
+import { administer, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace, repository } from "../rig/namespace.ts";
 import { patience } from "../rig/patience.ts";
 import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
@@ -84,9 +84,15 @@ export async function openLab(): Promise<Lab> {
   await shell(`printf 'server:\\n    tcp-remote-io-timeout: ${patience}\\n' >> /etc/knot/knot.conf`);
   const data = join(folder, "data");
   const files = { tokenFile: join(folder, "token"), caFile: join(data, "ca.pem") };
-  await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", files.tokenFile]);
-  for (const line of [...linesOf("keys"), ...linesOf("grants")])
-    await prepareWithMoor(inside, [...line.split(" ").slice(1), "--data", data]);
+  await administer(["token", "add", "--new", "--data", data, "--to", files.tokenFile]);
+  for (const line of [...linesOf("keys"), ...linesOf("grants")]) {
+    const words = line.split(" ").slice(1);
+    // Only the namespace has the folders of the servers.
+    const [to] = words.filter((word) => word.startsWith("/etc/"));
+    const here = join(folder, "for-a-server");
+    await administer([...words.map((word) => (word === to ? here : word)), "--data", data]);
+    if (to !== undefined) await shell(`mv ${here} ${to}`);
+  }
 
   const start = async () => {
     const [line = ""] = linesOf("moor");
@@ -123,7 +129,7 @@ export async function openLab(): Promise<Lab> {
     },
     dig,
     administer: async (...words) => {
-      await prepareWithMoor(inside, [...words, "--data", data]);
+      await administer([...words, "--data", data]);
     },
     restartMoor: async (whileDown) => {
       await moor.stop();
@@ -144,7 +150,7 @@ export async function openLab(): Promise<Lab> {
         return last.every((each) => each === answer);
       };
       await until(holds, {
-        every: 100,
+        every: 200,
         what: () => `${names.join(", ")} to answer ${question} with ${answer}, not ${last.join(", ")}`,
       });
     },

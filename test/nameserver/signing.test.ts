@@ -8,7 +8,7 @@ import { newRecordId } from "../../src/records/new-id.ts";
 import { tellUnbound } from "../../src/serving/rehearsal/unbound.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
-import { isLongRun } from "../rig/long-run.ts";
+import { isLongRun, rowsOf } from "../rig/long-run.ts";
 import { testLimit } from "../rig/patience.ts";
 import { createRandom, pick } from "../rig/random.ts";
 import { changeDenial, signZone, unsignNow } from "../rig/records/sign.ts";
@@ -20,9 +20,9 @@ import { everyone, type MoorDns, run, startMoorDns } from "./moor-dns.ts";
 import { cachedFor, startUnbound } from "./signing-servers.ts";
 
 /** The number of updates in all zones together; `npm run test:faults` sets more. */
-const updates = Number(process.env.MOOR_SIGNED_UPDATES ?? 60);
+const updates = Number(process.env.MOOR_SIGNED_UPDATES ?? (isLongRun ? 60 : 36));
 /** After this many, everything is checked, not only a few questions. */
-const checkEvery = isLongRun ? 10 : 20;
+const checkEvery = isLongRun ? 10 : 12;
 const random = createRandom(seed);
 
 let moor: MoorDns;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const ports = { NSD: await freePort(), Knot: await freePort(), BIND: await freePort() };
   const notify = Object.values(ports).map((port) => ({ host: "127.0.0.1", port, keyName: undefined }));
   moor = await startMoorDns({ networks: everyone, notify });
-  for (const [label, choice] of [...kinds, [changing, kinds[0][1]] as const])
+  for (const [label, choice] of [...tried, [changing, { algorithm: 15, denial: "nsec" }] as const])
     zones.set(label, await signed(`${label}.example`, choice));
   const names = [...zones.values()].map(({ name }) => name);
   const anchors = names.map(async (name) => ({ name, keys: (await keysOf(name)).split("\n") }));
@@ -77,6 +77,8 @@ const kinds = [
   ["nsec3", { algorithm: 13, denial: "nsec3" }],
   ["ed25519", { algorithm: 15, denial: "nsec" }],
 ] as const;
+/** The zone that changes its kind of proof is signed with Ed25519 in every run. */
+const tried = rowsOf(kinds, "nsec", "nsec3");
 /** This zone changes from one kind of proof to the other. */
 const changing = "changing";
 
@@ -230,7 +232,7 @@ async function anchorsFor(name: string): Promise<string> {
 }
 
 describe(`every change of a signed zone is signed with it, here and at every secondary (MOOR_SEED=${seed})`, () => {
-  it.each(kinds)("%s", { timeout: testLimit + perZone * 3_000 }, async (label) => {
+  it.each(tried)("%s", { timeout: testLimit + perZone * 3_000 }, async (label) => {
     const zone = zones.get(label) as Zone;
     const { name } = zone;
     const anchors = await anchorsFor(name);

@@ -72,8 +72,8 @@ it("a silent primary does not delay zones of other primaries, however many zones
 it("a silent primary delays only zones of its own account, even if it has many addresses", async () => {
   const { port } = silent.address() as { port: number };
   const before = transfers.asked;
-  for (let i = 0; i < 400; i++) {
-    const primaries = [at(`127.0.1.${i % 200}`, port)];
+  for (let i = 0; i < 200; i++) {
+    const primaries = [at(`127.0.1.${i}`, port)];
     await secondary.makeZone(`many${i}.example`, "", { mode: "secondary", primaries }, "hostile");
   }
   await until(() => transfers.asked - before >= 32, { what: () => `${transfers.asked - before} of 32` });

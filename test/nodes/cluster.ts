@@ -9,6 +9,7 @@ import { openStore, signingKeyFile } from "../../src/records/open-store.ts";
 import { builtProgram } from "../rig/bundle.ts";
 import { type Cable, layCable } from "../rig/cable.ts";
 import { freePort } from "../rig/free-port.ts";
+import { administer } from "../rig/moor.ts";
 import { node as nodeProgram } from "../rig/namespace.ts";
 import { type PostgresServer, startPostgres } from "../rig/postgres.ts";
 import { addressOf } from "../rig/records/postgres.ts";
@@ -19,7 +20,7 @@ export type Cluster = {
   readonly server: PostgresServer;
   readonly nodes: readonly Node[];
   readonly token: string;
-  /** Runs `moor` on the database, beside the nodes. */
+  /** Runs a command of moor on the database, beside the nodes. */
   readonly run: (...words: readonly string[]) => Promise<string>;
   readonly newToken: () => Promise<{ readonly id: number; readonly secret: string }>;
   readonly close: () => Promise<void>;
@@ -58,11 +59,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     return begun;
   };
   const run: Cluster["run"] = async (...args) => {
-    const { code, out, err } = await moor(...args, "--database", server.openUrl()).ended;
-    if (code !== 0) throw new Error(`moor ${args.join(" ")} exited with ${code}: ${err}`);
+    const { out, err } = await administer([...args, "--database", server.openUrl()], server.env);
     return out + err;
   };
-  // In this process: `moor token add` takes half a second of processor time.
   const newToken = async () => {
     const { store, close } = await openStore({ kind: "postgres", address: addressOf(server.url()) }, noLog);
     const { id: account } = await store.ensureAccount("main", Date.now());

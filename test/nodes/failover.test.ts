@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 /** Writes before the standby is cut off, after that, and after it has taken over. */
-const some = isLongRun ? 500 : 20;
+const some = isLongRun ? 500 : 10;
 const zones = ["one.example", "two.example"];
 const sets = (zone: string) => `/v1/zones/${zone}/rrsets`;
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { addressesIn, askOverUdp } from "../nameserver/ask-over-udp.ts";
 import { run } from "../nameserver/moor-dns.ts";
+import { isLongRun } from "../rig/long-run.ts";
 import { testLimit } from "../rig/patience.ts";
 import { realPause } from "../rig/real-pause.ts";
 import { until } from "../rig/until.ts";
@@ -12,6 +13,9 @@ import { type Cluster, type Node, startCluster } from "./cluster.ts";
 // Some tests retry, because busy nodes may be late to notify each other.
 vi.setConfig({ testTimeout: 3 * testLimit });
 
+/** With two, one can lead and another follow. */
+const count = isLongRun ? 3 : 2;
+
 let cluster: Cluster;
 let api: Api;
 let told: Told;
@@ -20,7 +24,7 @@ let zone: string;
 beforeAll(async () => {
   told = await hearNotices();
   const limit = ["--rate-limit", "60/min", "--trust-proxy", "127.0.0.1"];
-  cluster = await startCluster({ count: 3, words: ["--notify", `127.0.0.1:${told.port}`, ...limit] });
+  cluster = await startCluster({ count, words: ["--notify", `127.0.0.1:${told.port}`, ...limit] });
   api = openApi(cluster.token);
   const made = await api.call(at(0), "POST", "/api/v1/zones", { name: "calm.example", ttl: 60 });
   zone = (made.body as { zone: { id: string } }).zone.id;
@@ -90,7 +94,7 @@ async function noticesOfOne(name: string): Promise<number | undefined> {
 
 const newRecord = (name: string, value: string) => ({ zone_id: zone, name, type: "A", value, ttl: 60 });
 
-describe("three nodes on one PostgreSQL", () => {
+describe(`${count} nodes on one PostgreSQL`, () => {
   it("answer DNS with what was written at another node, sooner than by polling", async () => {
     await askOverUdp(at(1).dns, { name: "calm.example", type: 6 });
     const delays: number[] = [];

@@ -15,6 +15,18 @@ const absolute = (name: string) => (name === "@" ? "example.org." : `${name}.exa
 /** The port of the server that runs now. */
 let port = 0;
 
+/** What a test left there. Read in this process: dig, which `held` uses, takes ten times as long. */
+async function setsNow(): Promise<readonly { readonly owner: string; readonly type: string }[]> {
+  const provider = await openAt(port, tsigSecret);
+  const listed = await provider.sets("example.org", never);
+  provider.close();
+  if (listed.kind !== "found") throw new Error(JSON.stringify(listed));
+  return listed.value.sets.filter((set) => isOurs(set.owner, set.type));
+}
+
+const isOurs = (owner: string, type: string): boolean =>
+  type !== "SOA" && !(type === "NS" && owner === "@") && owner !== "ns1";
+
 /** Filled with nsupdate, and read by a transfer with dig. */
 function peerAt(close: () => Promise<void>): TargetPeer {
   const held = async () => {
@@ -26,8 +38,7 @@ function peerAt(close: () => Promise<void>): TargetPeer {
         const [, whole = "", ttl = "", type = "", value = ""] =
           /^(\S+)\.\s+(\d+)\s+IN\s+(\S+)\s+(.*)$/.exec(line) ?? [];
         const name = whole.replace(/\.?example\.org$/, "") || "@";
-        const isOurs = type !== "" && type !== "SOA" && !(type === "NS" && name === "@") && name !== "ns1";
-        return isOurs ? [`${name} ${ttl} ${type} ${value}`] : [];
+        return type !== "" && isOurs(name, type) ? [`${name} ${ttl} ${type} ${value}`] : [];
       })
       .toSorted();
   };
@@ -35,7 +46,7 @@ function peerAt(close: () => Promise<void>): TargetPeer {
     settings: "",
     held,
     async fill(lines) {
-      const gone = setsOf(await held()).map(({ name, type }) => `update delete ${absolute(name)} ${type}`);
+      const gone = (await setsNow()).map(({ owner, type }) => `update delete ${absolute(owner)} ${type}`);
       const added = setsOf(lines).flatMap(({ name, ttl, type, values }) =>
         values.map((value) => `update add ${absolute(name)} ${ttl} ${type} ${value}`),
       );
@@ -71,10 +82,11 @@ async function openMoor(): Promise<TargetPeer> {
 }
 
 const servers = [
-  ["BIND", { open: () => openServer("BIND"), badSet: "unknown" }],
-  ["Knot", { open: () => openServer("Knot"), badSet: "unknown" }],
-  ["PowerDNS", { open: () => openServer("PowerDNS"), badSet: "refused" }],
-  ["moor", { open: openMoor, badSet: "unknown" }],
+  ["BIND", { open: () => openServer("BIND"), badSet: "unknown", many: 1_200 }],
+  ["Knot", { open: () => openServer("Knot"), badSet: "unknown", many: 1_200 }],
+  // It takes a second to store 1,200 sets, and to delete them again.
+  ["PowerDNS", { open: () => openServer("PowerDNS"), badSet: "refused", many: 300 }],
+  ["moor", { open: openMoor, badSet: "unknown", many: 1_200 }],
 ] as const;
 
 const openAt = (at: number, secret: string) => {
@@ -87,14 +99,14 @@ const openAt = (at: number, secret: string) => {
 };
 
 // test/updater/target-rfc2136.test.ts makes the same calls on the other two.
-for (const [title, { open, badSet }] of rowsOf(servers, "BIND", "PowerDNS"))
+for (const [title, { open, badSet, many }] of rowsOf(servers, "BIND", "PowerDNS"))
   describeProvider({
     ...{
       title: `DNS UPDATE, ${title}`,
       open,
       badSet,
       secret: tsigSecret,
-      many: 1_200,
+      many,
       zones: false,
       doubtsRefusals: true,
     },

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { builtProgram } from "../rig/bundle.ts";
-import { prepareWithMoor, startMoor } from "../rig/moor.ts";
-import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
+import { administer, startMoor } from "../rig/moor.ts";
+import { type Namespace, openNamespace, repository } from "../rig/namespace.ts";
 import { patience } from "../rig/patience.ts";
 import { secretIn } from "../rig/services.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
@@ -39,7 +38,7 @@ http { access_log off; include /etc/nginx/conf.d/*.conf; }
 END`);
   const data = join(folder, "data");
   const tokenFile = join(folder, "token");
-  await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile, "--from", `${home}/32`]);
+  await administer(["token", "add", "--new", "--data", data, "--to", tokenFile, "--from", `${home}/32`]);
   token = secretIn(tokenFile);
   const options = ["--plain-http", "--trust-proxy", "127.0.0.1", "--access-log", "--log-format", "json"];
   moor = startMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:8062", ...options]);
@@ -127,7 +126,7 @@ describe("moor behind nginx", () => {
   });
 
   it("lets people sign in: the cookie is for TLS, and the page's own origin is known", async () => {
-    const made = await inside.run([node, builtProgram(), "sign-in", "--data", join(folder, "data")]);
+    const made = await administer(["sign-in", "--data", join(folder, "data")]);
     const link = /sign-in#(\S+)/.exec(made.out)?.[1];
     const body = ["-d", JSON.stringify({ link }), "-H", "Content-Type: application/json"] as const;
     const foreign = await curl(home, "/console/sign-in-link", ...body, "-H", "Origin: https://evil.example");

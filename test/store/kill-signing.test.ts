@@ -63,7 +63,8 @@ beforeAll(async () => {
 });
 
 describe(`a zone is valid after kill -9 while it leaves a stage, ${kills} times in each`, () => {
-  it.each(rowsOf(stages, "new", "roll-parent", "algorithm-sign", "leaving"))("%s", async (stage, next) => {
+  // A zone passes through "new" on its way to the others. kill-commands.test.ts kills while a key is replaced.
+  it.each(rowsOf(stages, "algorithm-sign", "leaving"))("%s", async (stage, next) => {
     for (let round = 0; round < kills; round += 1) {
       const signing = startProcess([node, program, database, folder, name, stage], {});
       const isThere = () => new RegExp(`^${stage}$`, "m").test(signing.out());

@@ -72,7 +72,7 @@ export function startStorm({ url }: Service, token: string, zone: string, round:
 export type Imports = { readonly answered: () => number; readonly stop: () => Promise<void> };
 
 /** The number of records in each imported file; large enough to be written in several turns of the event loop. */
-export const importedRecords = 2_500;
+export const importedRecords = 1_500;
 
 /** The owner of the i-th record. */
 export const importedOwner = (round: number, i: number): string => `r${round}import${i}`;

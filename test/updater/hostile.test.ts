@@ -18,12 +18,20 @@ import { hostileMachines, hostileServices } from "./hostile-services.ts";
 const table: readonly HostileRow[] = [...hostileFirewalls, ...hostileAddresses, ...hostileServices, ...hostileMachines];
 
 /**
- * Other statuses and bodies that end like one of the rows that stay. What they mean stands in write-outcome.test.ts,
- * quota.test.ts and read-interface-report.test.ts; a long run tries what follows from each.
+ * Other statuses, bodies and addresses that end like one of the rows that stay. What they mean stands in
+ * write-outcome.test.ts, quota.test.ts, read-interface-report.test.ts and choose-address.test.ts, and that no such
+ * address is published in hostile-sources.test.ts; a long run tries what follows from each.
  */
 const alike: Readonly<Partial<Record<HostileRow["part"], readonly string[]>>> = {
   status: ["201", "302 to its login", "307", "400", "429", "500"],
   body: ["blanks", "null", "a number", "ipv6 as text", "null for an address", "an empty object", "cut off JSON"],
+  address: [
+    ...["unspecified", "loopback", "link-local", "multicast", "of no host, and broadcast in 6to4", "empty texts"],
+    ...["broadcast, and loopback mapped", "loopback in the compatible form", "loopback through NAT64", "too short"],
+    ...["private in 6to4, public ones only", "leading zeros", "with a prefix", "with a zone", "with a blank"],
+    ...["IPv4 mapped into IPv6, public ones only", "carrier-grade NAT, public ones only"],
+    ...["for documentation, public ones only", "reserved, public ones only"],
+  ],
   service: [
     ...["403", "404 for the write alone", "404 from a proxy for a write", "422 from a proxy for a write"],
     ...["201 for a write", "204 for a write", "408 for a write", "499 for a write", "409", "422 that means 409"],

@@ -12,15 +12,17 @@ import { openRouter, type Router, sourceProcess } from "../rig/updater/router.ts
 let folder: string;
 let router: Router;
 let server: StartedProcess;
+/** Reads the sources there. One process: most of a reading would be its start. */
+let reader: StartedProcess;
 /** Started together: most of the time goes by waiting for the search. */
-let [shown, found]: Promise<Ended>[] = [];
+let shown: Promise<Ended>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-igd-"));
   writeFileSync(join(folder, "token"), "t", { mode: 0o600 });
   router = await openRouter(folder, "81.2.69.142");
   server = await router.serve();
   shown = router.run([node, builtProgram(), "interfaces", "--config", configOf("any")]);
-  found = router.run(sourceProcess("", "find"));
+  reader = router.start(sourceProcess(), { channel: true });
 });
 afterAll(async () => {
   await router.close();
@@ -46,20 +48,21 @@ function configOf(...names: readonly (keyof typeof sources)[]): string {
   return file;
 }
 
-/** What each source said. */
-async function read(...names: readonly (keyof typeof sources)[]): Promise<Readonly<Record<string, unknown>>> {
-  const { code, out, err } = await router.run(sourceProcess(configOf(...names), "read"));
-  if (code !== 0) throw new Error(err);
-  return Object.fromEntries(out.trim().split("\n").map(saidIn));
+async function ask(message: string): Promise<unknown> {
+  const answered = new Promise((resolve) => reader.child.once("message", resolve));
+  reader.child.send(message);
+  const ended = reader.ended.then(({ err }) => Promise.reject(new Error(err)));
+  return await Promise.race([answered, ended]);
 }
 
-function saidIn(line: string): readonly [string, unknown] {
-  const { source, said } = JSON.parse(line) as {
-    source: string;
-    said: { because?: string; report?: [string, Reported][] };
-  };
-  return [source, said.because ?? said.report?.[0]?.[1].ipv4[0]?.text];
+/** What each source said. */
+async function read(...names: readonly (keyof typeof sources)[]): Promise<Readonly<Record<string, unknown>>> {
+  const said = (await ask(configOf(...names))) as Readonly<Record<string, Said>>;
+  return Object.fromEntries(
+    Object.entries(said).map(([name, { because, report }]) => [name, because ?? report?.[0]?.[1].ipv4[0]?.text]),
+  );
 }
+type Said = { readonly because?: string; readonly report?: readonly [string, Reported][] };
 type Reported = { readonly ipv4: readonly { readonly text: string }[] };
 
 it("reads the address by each protocol, and leaves no mapping behind", async () => {
@@ -80,20 +83,20 @@ it("reads the address by each protocol, and leaves no mapping behind", async () 
 });
 
 it("a router's address is shown by moor interfaces", async () => {
-  const { code, out } = (await shown) ?? {};
+  const { code, out } = await shown;
   expect(out).toMatch(/^internet +81\.2\.69\.142 +A +would be used$/m);
   expect(out).toMatch(/any \(igd\) can push changes/);
   expect(code).toBe(0);
 });
 
 it("a router is found, with its name, without a config", async () => {
-  expect(JSON.parse((await found)?.out ?? "")).toEqual([
+  expect(await ask("find")).toEqual([
     { kind: "igd", name: "Attic router", address: router.address, external: "81.2.69.142", isOwn: true },
   ]);
 });
 
 it("pushes a new address, and the loss of an address", async () => {
-  const process = router.start(sourceProcess(configOf("any"), "follow"));
+  const process = router.start(sourceProcess(configOf("any")));
   await process.says(/81\.2\.69\.142/);
   await router.readdress("81.2.69.143");
   await process.says(/81\.2\.69\.143/);

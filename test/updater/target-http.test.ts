@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { openNameserver, openUpdateUrl, updateUrls } from "../rig/updater/fakes/update-urls.ts";
+import { openUpdateUrl, updateUrls } from "../rig/updater/fakes/update-urls.ts";
+import { openNameserver } from "../rig/updater/nameserver-peer.ts";
 import type { TargetPeer } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 
@@ -8,7 +9,7 @@ import { describeTarget } from "../rig/updater/target-suite.ts";
 const secret = "t0ken-0123456789abcdefghijklmnopqrstuvwx";
 let nameserver: TargetPeer;
 beforeAll(async () => {
-  nameserver = await openNameserver();
+  nameserver = await openNameserver((port) => `dns: ["127.0.0.1:${port}"]`);
 });
 afterAll(() => nameserver.close());
 

@@ -1,52 +1,42 @@
 import { run, startMoorDns } from "../nameserver/moor-dns.ts";
 import { rowsOf } from "../rig/long-run.ts";
-import { setsOf } from "../rig/updater/set-lines.ts";
+import { hasZone, recordsAt } from "../rig/updater/records-at.ts";
+import { printLine, setsOf } from "../rig/updater/set-lines.ts";
 import type { TargetPeer } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 import { startUpdateServer, tsigSecret, type UpdateServerName } from "../rig/updater/update-servers.ts";
 
 const key = `hmac-sha256:home:${tsigSecret}`;
 const names = ["home", "other", "new", "@"];
-const types = ["A", "AAAA", "TXT"];
+const types = ["A", "AAAA", "TXT"] as const;
 
-const absolute = (name: string) => (name === "@" ? "example.org." : `${name}.example.org.`);
+const absolute = (name: string) => (name === "@" ? "example.org" : `${name}.example.org`);
 
-/** Filled and read with nsupdate and dig. */
+/** Filled with nsupdate, and read by queries. */
 function peerAt(port: number, close: () => Promise<void>): TargetPeer {
   return {
     settings: `server: "127.0.0.1:${port}", keyFile: secret`,
     async fill(lines) {
-      const deletions = names.flatMap((name) => types.map((type) => `update delete ${absolute(name)} ${type}`));
+      const deletions = names.flatMap((name) => types.map((type) => `update delete ${absolute(name)}. ${type}`));
       const additions = setsOf(lines).flatMap(({ name, ttl, type, values }) =>
-        values.map((value) => `update add ${absolute(name)} ${ttl} ${type} ${value}`),
+        values.map((value) => `update add ${absolute(name)}. ${ttl} ${type} ${value}`),
       );
       const text = [`server 127.0.0.1 ${port}`, "zone example.org", ...deletions, ...additions, "send", ""].join("\n");
       const said = await run("nsupdate", ["-v", "-y", key], text);
       if (said !== "") throw new Error(said);
     },
     async held() {
-      const questions = names.flatMap((name) => types.flatMap((type) => [absolute(name), type]));
-      const options = ["+noall", "+answer", "+tcp", "+keepopen", "+tries=1", "+time=15"];
-      const said = await run("dig", ["@127.0.0.1", "-p", `${port}`, ...options, ...questions]);
-      const lines = said.split("\n").map((line) => /^(\S+)\.\s+(\d+)\s+IN\s+(\S+)\s+(.*)$/.exec(line) ?? []);
-      return lines
-        .filter(([, name]) => name !== undefined)
-        .map(
-          ([, name = "", ttl, type, value]) => `${name.replace(/\.?example\.org$/, "") || "@"} ${ttl} ${type} ${value}`,
-        )
-        .toSorted();
+      const questions = names.flatMap((name) => types.map((type) => [absolute(name), type] as const));
+      const found = await recordsAt(port, questions);
+      const relative = (name: string) => name.replace(/\.?example\.org$/, "") || "@";
+      return found.map((record) => printLine({ ...record, name: relative(record.name) })).toSorted();
     },
     close,
   };
 }
 
-const isUp = async (port: number) =>
-  /\b1 7200 900\b/.test(
-    await run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=1", "+short", "example.org", "SOA"]),
-  );
-
 async function openServer(name: UpdateServerName): Promise<TargetPeer> {
-  const { port, close } = await startUpdateServer(name, isUp);
+  const { port, close } = await startUpdateServer(name, hasZone);
   return peerAt(port, close);
 }
 

@@ -20,7 +20,7 @@ let nodes: Node[];
 let lateness: number;
 
 type Node = { updater: Updater; restart(): Promise<void> };
-const changes = isLongRun ? 200 : 50;
+const changes = isLongRun ? 200 : 25;
 const never = new AbortController().signal;
 
 /** The same numbers in every run, so that a failure can be reproduced. */
