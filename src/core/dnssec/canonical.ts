@@ -1,4 +1,7 @@
 import { apex, labelsOf } from "../names/name.ts";
+import type { WirePart } from "../rdata/fields/field.ts";
+import { dataWithNames } from "../rdata/names-in-data.ts";
+import { bytesTypes, typeCode } from "../rdata/table.ts";
 
 /**
  * A text whose order is the canonical order of names (RFC 4034 section 6.1): labels from the last to the first,
@@ -23,36 +26,30 @@ export function signedLabels(name: string): number {
   return labels[0] === "*" ? labels.length - 1 : labels.length;
 }
 
-/**
- * The data of a record as it is signed (RFC 4034 section 6.2): names inside it are in lower case. Known types are
- * stored that way.
- */
+/** The data of a record as it is signed (RFC 4034 section 6.2): names inside it are in lower case. */
 export function canonicalData(type: number, data: Uint8Array): Uint8Array {
-  const from = type === naptr ? afterStrings(data) : namesFrom.get(type);
-  if (from === undefined) return data;
+  const parts = lowered.get(type);
+  if (parts === undefined) return data;
+  const from = firstName(parts, data);
   // A length byte is at most 63, which is below every letter, so the bytes can be changed without reading the labels.
   return data.map((byte, i) => (i >= from && byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte));
 }
 
-/** Where the names begin in types whose data is kept as bytes: MB, MG, MR, MINFO, AFSDB, RT, PX, KX and DNAME. */
-const namesFrom: ReadonlyMap<number, number> = new Map([
-  [7, 0],
-  [8, 0],
-  [9, 0],
-  [14, 0],
-  [18, 2],
-  [21, 2],
-  [26, 2],
-  [36, 2],
-  [39, 0],
-]);
+/** Types whose data is kept as bytes; the names of others are kept in lower case. */
+const lowered: ReadonlyMap<number, readonly WirePart[]> = new Map(
+  bytesTypes.map(typeCode).flatMap((code) => {
+    const data = dataWithNames.get(code);
+    return data ? [[code, data.parts]] : [];
+  }),
+);
 
-const naptr = 35;
-
-/** The name in a NAPTR record begins after two numbers and three strings. */
-function afterStrings(data: Uint8Array): number {
-  let at = 4;
-  for (let strings = 0; strings < 3; strings++) at += 1 + (data[at] ?? 0);
+/** Where the names begin: in all these types they come last. */
+function firstName(parts: readonly WirePart[], data: Uint8Array): number {
+  let at = 0;
+  for (const part of parts) {
+    if (part === "name") break;
+    at += part === "string" ? 1 + (data[at] ?? 0) : part;
+  }
   return at;
 }
 

@@ -1,5 +1,5 @@
 import { absoluteName, apex } from "../names/name.ts";
-import { base32hex } from "../rdata/layout/base32hex.ts";
+import { base32hex } from "../rdata/fields/base32hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { countBefore } from "../records/canonical-order.ts";
 import { type Steps, sortInSteps } from "../steps.ts";

@@ -84,11 +84,19 @@ export const mayLeadTo = (ds: readonly Ds[], own: readonly Ds[]): boolean =>
  * - `wrong-digest`: a DS record names a key of the zone, but has another digest; others lead to a key
  * - `unverified`: a server did not answer, or what it has cannot be checked
  * - `differs`: some servers have what the stage waits for, others do not yet
+ * - `other-algorithm`: beside a DS record that leads to a key, there is one of an algorithm that no key has
  */
 export type ParentFault = { readonly kind: (typeof parentFaultKinds)[number]; readonly text: string };
 
 /** The most urgent first. */
-export const parentFaultKinds = ["wrong-ds", "no-ds", "wrong-digest", "unverified", "differs"] as const;
+export const parentFaultKinds = [
+  "wrong-ds",
+  "no-ds",
+  "wrong-digest",
+  "unverified",
+  "differs",
+  "other-algorithm",
+] as const;
 
 /** What a zone expects of its parent. */
 export type ParentExpectation = {
@@ -132,6 +140,11 @@ export function parentFault(
       dsMatches && views.some(({ ds }) => dsMatches(ds))
         ? having((ds) => !dsMatches(ds), "not made the change yet")
         : undefined,
+    // RFC 4035 section 2.2 wants keys and signatures of every algorithm in the DS set.
+    "other-algorithm": having(
+      (ds) => isMatched(ds) && ds.some(({ algorithm }) => !own.some((of) => of.algorithm === algorithm)),
+      "a DS record of an algorithm that no key of the zone has",
+    ),
   } satisfies Record<ParentFault["kind"], string | undefined>;
   const kind = parentFaultKinds.find((each) => faultsByKind[each] !== undefined);
   return kind && { kind, text: faultsByKind[kind] ?? "" };

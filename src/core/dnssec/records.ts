@@ -1,6 +1,6 @@
 import { labelsOf } from "../names/name.ts";
 import { nameToWire } from "../names/wire.ts";
-import { typeBitmap } from "../rdata/layout/type-bitmap.ts";
+import { typeBitmap } from "../rdata/fields/type-bitmap.ts";
 import { hashOf, wireName } from "../records/nsec3-hash.ts";
 import { canonicalData, compareBytes, signedLabels } from "./canonical.ts";
 import { type Algorithm, keyFlags } from "./codes.ts";

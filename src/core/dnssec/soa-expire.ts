@@ -3,10 +3,10 @@ import { timersIn } from "../records/soa-timers.ts";
 
 /**
  * In seconds. A secondary that cannot reach its primary serves a zone until this time has passed, and signatures must
- * not expire before. Every version of a zone has signatures that are valid for six more days (`renewal` in
+ * not expire before. Every version of a zone has signatures that are valid for nine more days (`renewal` in
  * `records/signing/signer.ts`); RFC 6781 section 4.4.1 advises a third to a quarter of their lifetime.
  */
-export const longestExpire = 4 * 86_400;
+export const longestExpire = 7 * 86_400;
 
 /** Whether a secondary may serve the signed zone for longer than its signatures are valid. */
 export const isExpireTooLong = ({ type, records }: Pick<RRset, "type" | "records">): boolean =>

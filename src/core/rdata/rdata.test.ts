@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseRdata, rdataFromWire, rdataToWire } from "./rdata.ts";
-import { definitionOf, type RecordType, recordTypes } from "./table.ts";
+import { adviceOf, type RecordType, recordTypes } from "./table.ts";
 
 const zone = "example.org";
 const long = "x".repeat(255);
@@ -178,9 +178,8 @@ describe("faults", () => {
   });
 
   test.each(recordTypes)("the example for %s is valid", (type) => {
-    const { todo } = definitionOf(type);
     const example =
-      / such as (.*?)(?:;| with a trailing dot|$)/.exec(todo.replace(/^.*with a dot for @/, ""))?.[1] ?? "";
+      / such as (.*?)(?:;| with a trailing dot|$)/.exec(adviceOf(type).replace(/^.*with a dot for @/, ""))?.[1] ?? "";
     expect(parseRdata(type, example, zone)).toMatchObject({ ok: true });
   });
 });

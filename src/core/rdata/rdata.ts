@@ -1,10 +1,18 @@
 import { type Fault, fail, ok, type Result } from "../result.ts";
-import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition } from "./fields/field.ts";
-import { bytesOfGeneric, genericData } from "./fields/hex.ts";
+import type { FieldDefinition, FieldPlace, FieldValue, FieldValues, TypeDefinition } from "./fields/field.ts";
+import { bytesOfGeneric, genericData, genericOfBytes } from "./fields/hex.ts";
 import { readBytes } from "./fields/text.ts";
 import { isGenericMark, type TextToken, tokenize } from "./fields/tokens.ts";
-import { printData } from "./layout/wire-layout.ts";
-import { definitionOf, isKnownType, isRecordType, type RecordType, typeCode } from "./table.ts";
+import {
+  adviceOf,
+  definitionOf,
+  isKnownType,
+  isRecordType,
+  isUndescribed,
+  keptFields,
+  type RecordType,
+  typeName,
+} from "./table.ts";
 
 /** The data of a record. `text` is canonical: two of the same type are equal exactly when their texts are. */
 export type Rdata = {
@@ -21,8 +29,7 @@ const maximumWire = 65_535;
 
 /** Presentation text as in a zone file. Names without a trailing dot are relative to the zone. */
 export function parseRdata(type: RecordType, text: string, zoneName: string, where = "value"): Result<Rdata> {
-  const definition = definitionOf(type);
-  if (unprintable.test(text)) return fail({ ...badCharacter(where), todo: definition.todo });
+  if (unprintable.test(text)) return fail({ ...badCharacter(where), todo: adviceOf(type) });
   const tokens = tokenize(text, where);
   return tokens.ok ? rdataFromTokens(type, tokens.value, zoneName, where) : tokens;
 }
@@ -34,9 +41,32 @@ export function rdataFromTokens(
   zoneName: string,
   where = "value",
 ): Result<Rdata> {
-  const [start, ...after] = isGenericMark(tokens[0]) && isKnownType(type) ? tokens : [];
-  if (start !== undefined) return rdataFromGeneric(type, [start, ...after], zoneName, where);
+  const [start, ...after] = tokens;
+  const isGeneric = start !== undefined && isGenericMark(start) && !isUndescribed(type);
+  const read = isGeneric
+    ? rdataFromGeneric(type, [start, ...after], { zoneName, where })
+    : rdataFromFieldTexts(type, tokens, { zoneName, where });
+  return read.ok ? read : fail(...read.faults.map((fault) => ({ todo: adviceOf(type), ...fault })));
+}
+
+function rdataFromFieldTexts(type: RecordType, tokens: readonly TextToken[], place: FieldPlace): Result<Rdata> {
+  const { where } = place;
   const definition = definitionOf(type);
+  const read = parseFields(definition, tokens, place);
+  if (!read.ok) return read;
+  const message = definition.check?.(read.value);
+  if (message !== undefined) return fail({ code: "bad-together", where, message });
+  const rdata = isKnownType(type)
+    ? rdataFromFields(type, read.value)
+    : rdataOfBytes(type, bytesOf(definition.fields, read.value));
+  return fits(rdata) ? ok(rdata) : fail(rdataTooLong(where));
+}
+
+function parseFields(
+  definition: TypeDefinition,
+  tokens: readonly TextToken[],
+  { zoneName, where }: FieldPlace,
+): Result<RdataFields> {
   const fields: Record<string, FieldValue> = {};
   const faults: Fault[] = [];
   let next = 0;
@@ -58,35 +88,35 @@ export function rdataFromTokens(
     else faults.push(...parsed.faults);
   }
   if (next < tokens.length) faults.push(extraField(tokens.length - next, where));
-  const together = faults.length > 0 ? undefined : definition.check?.(fields);
-  if (together !== undefined) faults.push({ code: "bad-together", where, message: together });
-  if (faults.length > 0) return fail(...faults.map((fault) => ({ todo: definition.todo, ...fault })));
-  const rdata = rdataFromFields(type, fields);
-  return fits(rdata) ? ok(rdata) : fail({ ...rdataTooLong(where), todo: definition.todo });
+  return faults.length > 0 ? fail(...faults) : ok(fields);
 }
 
-/** Known types may use the format of unknown ones too (RFC 3597 section 5). */
+/** Every type may use the format of unknown ones (RFC 3597 section 5). */
 function rdataFromGeneric(
   type: RecordType,
   tokens: readonly [TextToken, ...TextToken[]],
-  zoneName: string,
-  where: string,
+  place: FieldPlace,
 ): Result<Rdata> {
-  const { todo } = definitionOf(type);
-  const bytes = genericData.parse(tokens, { zoneName, where });
-  if (!bytes.ok) return fail(...bytes.faults.map((fault) => ({ todo, ...fault })));
+  const bytes = genericData.parse(tokens, place);
+  if (!bytes.ok) return bytes;
   const rdata = exactRdata(
     type,
     Uint8Array.from(bytes.value, (byte) => byte.charCodeAt(0)),
   );
-  return rdata.ok ? rdata : fail(...rdata.faults.map((fault) => ({ todo, ...fault, where })));
+  return rdata.ok ? rdata : fail(...rdata.faults.map((fault) => ({ ...fault, where: place.where })));
 }
 
-/** The fields must be those of the type, with values as the parser returns them. */
+/** The fields must be those that are kept, with values as the parser returns them. */
 export function rdataFromFields(type: RecordType, fields: RdataFields): Rdata {
-  const { fields: definitions } = definitionOf(type);
+  return { type, fields, text: printFields(keptFields(type), fields) };
+}
+
+const rdataOfBytes = (type: RecordType, bytes: Uint8Array): Rdata =>
+  rdataFromFields(type, { data: readBytes({ bytes, at: 0 }, bytes.length) });
+
+function printFields(definitions: readonly FieldDefinition[], fields: RdataFields): string {
   const texts = definitions.map((field) => field.kind.print(fieldValue(fields, field)));
-  return { type, fields, text: texts.length === 1 ? (texts[0] ?? "") : joined(texts) };
+  return texts.length === 1 ? (texts[0] ?? "") : joined(texts);
 }
 
 /**
@@ -94,12 +124,20 @@ export function rdataFromFields(type: RecordType, fields: RdataFields): Rdata {
  * unchanged, and so are bytes whose text would mean other bytes.
  */
 export function readableRdata(type: RecordType, text: string): string {
-  const bytes = isKnownType(type) ? undefined : bytesOfGeneric(text);
-  const readable = bytes && printData(typeCode(type), bytes);
-  if (readable === undefined || readable === "" || readable === text) return text;
+  const bytes = isKnownType(type) || isUndescribed(type) ? undefined : bytesOfGeneric(text);
+  const fields = bytes && readFields(definitionOf(type), bytes);
+  const readable = fields && printFields(definitionOf(type).fields, fields);
+  if (readable === undefined || readable === "") return text;
   const read = parseRdata(type, readable, "");
   return read.ok && read.value.text === text ? readable : text;
 }
+
+/**
+ * Whether the data is valid for its type; types that are not described may contain anything. Other servers refuse a
+ * whole zone because of one such record.
+ */
+export const isValidData = (type: RecordType, data: Uint8Array): boolean =>
+  readFields(definitionOf(type), data) !== undefined;
 
 /**
  * A value as it is stored or shown by an API: one in the generic form is made readable, any other is as its author
@@ -109,23 +147,31 @@ export const readableValue = (type: string, value: string): string =>
   value.startsWith("\\#") && isRecordType(type) ? readableRdata(type, value) : value;
 
 /** Wire format, without compression. */
-export function rdataToWire(rdata: Rdata): Uint8Array<ArrayBuffer> {
-  if (rdata.bytes !== undefined) return rdata.bytes;
+export const rdataToWire = (rdata: Rdata): Uint8Array<ArrayBuffer> =>
+  rdata.bytes ?? bytesOf(keptFields(rdata.type), rdata.fields);
+
+function bytesOf(definitions: readonly FieldDefinition[], fields: RdataFields): Uint8Array<ArrayBuffer> {
   const out: number[] = [];
-  for (const field of definitionOf(rdata.type).fields) field.kind.write(fieldValue(rdata.fields, field), out);
+  for (const field of definitions) field.kind.write(fieldValue(fields, field), out);
   return Uint8Array.from(out);
 }
 
 export function rdataFromWire(type: RecordType, bytes: Uint8Array): Result<Rdata> {
+  if (!isKnownType(type)) return ok(rdataOfBytes(type, bytes));
+  const fields = readFields(definitionOf(type), bytes);
+  return fields === undefined ? fail(badWire(type)) : ok(rdataFromFields(type, fields));
+}
+
+/** Undefined if the data is not valid. */
+function readFields({ fields, check }: TypeDefinition, bytes: Uint8Array): RdataFields | undefined {
   const wire = { bytes, at: 0 };
-  const fields: Record<string, FieldValue> = {};
-  for (const field of definitionOf(type).fields) {
+  const values: Record<string, FieldValue> = {};
+  for (const field of fields) {
     const value = field.kind.read(wire);
-    if (value === undefined) return fail(badWire(type, field.name));
-    fields[field.name] = value;
+    if (value === undefined) return undefined;
+    values[field.name] = value;
   }
-  if (wire.at !== bytes.length || definitionOf(type).check?.(fields) !== undefined) return fail(badWire(type, "end"));
-  return ok(rdataFromFields(type, fields));
+  return wire.at === bytes.length && check?.(values) === undefined ? values : undefined;
 }
 
 /**
@@ -134,11 +180,10 @@ export function rdataFromWire(type: RecordType, bytes: Uint8Array): Result<Rdata
  */
 export function exactRdata(type: RecordType, bytes: Uint8Array): Result<Rdata> {
   const read = rdataFromWire(type, bytes);
-  if (!read.ok || definitionOf(type).isSignedAsWritten !== true) return read;
+  if (!read.ok || !isKnownType(type) || definitionOf(type).names !== undefined) return read;
   const usual = rdataToWire(read.value);
   if (usual.length === bytes.length && usual.every((byte, i) => byte === bytes[i])) return read;
-  const text = genericData.print(readBytes({ bytes, at: 0 }, bytes.length));
-  return ok({ ...read.value, text, bytes: Uint8Array.from(bytes) });
+  return ok({ ...read.value, text: genericOfBytes(bytes), bytes: Uint8Array.from(bytes) });
 }
 
 /** An absent last field prints nothing, and leaves no blank. */
@@ -182,8 +227,8 @@ const rdataTooLong = (where: string): Fault => ({
   message: `the record has more than ${maximumWire} bytes of data`,
 });
 
-const badWire = (type: RecordType, place: string): Fault => ({
+const badWire = (type: RecordType): Fault => ({
   code: "bad-wire",
-  where: place,
-  message: `the data is not valid for a record of type ${type}`,
+  where: "value",
+  message: `the data is not valid for a record of type ${typeName(type)}`,
 });

@@ -4,12 +4,11 @@ import { randomData } from "../../../test/rig/core/random-data.ts";
 import { validData } from "../../../test/rig/core/valid-data.ts";
 import { runs } from "../../../test/rig/long-run.ts";
 import { genericOfBytes } from "./fields/hex.ts";
-import { isValidData, layoutCodes } from "./layout/wire-layout.ts";
-import { parseRdata, readableRdata } from "./rdata.ts";
-import { definitionOf, parseType, type RecordType, typeName } from "./table.ts";
+import { isValidData, parseRdata, readableRdata } from "./rdata.ts";
+import { adviceOf, bytesTypes, parseType, type RecordType, typeCode, typeName } from "./table.ts";
 
 const obsolete = [3, 4];
-const codes = layoutCodes.filter((code) => !obsolete.includes(code));
+const codes = bytesTypes.map(typeCode).filter((code) => !obsolete.includes(code));
 const typeOf = (code: number): RecordType => `TYPE${code}`;
 
 const readable = (type: RecordType, text: string): string => {
@@ -25,7 +24,7 @@ describe.each(codes.map((code) => [typeName(typeOf(code)), code] as const))("%s"
     if (data === undefined) throw new Error(`there is no random data for ${name}`);
     fc.assert(
       fc.property(data, (bytes) => {
-        expect(isValidData(code, bytes)).toBe(true);
+        expect(isValidData(type, bytes)).toBe(true);
         const text = genericOfBytes(bytes);
         const shown = readableRdata(type, text);
         expect(shown).toMatch(/^(?!\\#)[ -~]+$/);
@@ -66,7 +65,7 @@ describe.each(codes.map((code) => [typeName(typeOf(code)), code] as const))("%s"
 
   test("its name and its example are understood", () => {
     expect(parseType(name.toLowerCase())).toBe(type);
-    const [, example = ""] = /^(?:.*?) records take .*?, such as (.*)$/.exec(definitionOf(type).todo) ?? [];
+    const [, example = ""] = /^(?:.*?) records take .*?, such as (.*)$/.exec(adviceOf(type)) ?? [];
     expect(readable(type, example)).not.toMatch(/^\\#|missing|not /);
   });
 });

@@ -1,24 +1,26 @@
-import type { FieldKind, TypeDefinition } from "./fields/field.ts";
+import type { FieldDefinition, TypeDefinition } from "./fields/field.ts";
 import { genericData } from "./fields/hex.ts";
-import { isGenericMark } from "./fields/tokens.ts";
-import { layoutAdvice, layoutCodes, parseData } from "./layout/wire-layout.ts";
+import { codeOfName, typeNames } from "./fields/type-names.ts";
 import { a } from "./types/a.ts";
 import { aaaa } from "./types/aaaa.ts";
 import { caa } from "./types/caa.ts";
 import { cname } from "./types/cname.ts";
+import { dnssecTypes } from "./types/dnssec.ts";
 import { ds } from "./types/ds.ts";
 import { hinfo } from "./types/hinfo.ts";
-import { https } from "./types/https.ts";
+import { keyTypes } from "./types/keys.ts";
 import { mx } from "./types/mx.ts";
+import { nameTypes } from "./types/names.ts";
 import { ns } from "./types/ns.ts";
+import { placeTypes } from "./types/places.ts";
 import { ptr } from "./types/ptr.ts";
 import { rp } from "./types/rp.ts";
 import { soa } from "./types/soa.ts";
 import { srv } from "./types/srv.ts";
-import { svcb } from "./types/svcb.ts";
+import { https, svcb } from "./types/svcb.ts";
+import { textTypes } from "./types/texts.ts";
 import { tlsa } from "./types/tlsa.ts";
 import { txt } from "./types/txt.ts";
-import { codeOfName, typeNames } from "./types/type-names.ts";
 
 const table = {
   A: a,
@@ -39,15 +41,22 @@ const table = {
   TXT: txt,
 } satisfies Record<string, TypeDefinition>;
 
-const definitions: Readonly<Partial<Record<RecordType, TypeDefinition>>> = table;
+/**
+ * Types whose data is kept as bytes (RFC 3597). People and files write their fields, and other servers refuse a whole
+ * zone for one of them that is not valid.
+ */
+const bytesTable: Readonly<Record<string, TypeDefinition>> = {
+  ...dnssecTypes,
+  ...keyTypes,
+  ...nameTypes,
+  ...placeTypes,
+  ...textTypes,
+};
 
 /** A type in the table: moor knows its fields, and the APIs can create it. */
 export type KnownType = keyof typeof table;
 
-/**
- * Any other type: its data is kept as plain bytes (RFC 3597). Most have a name and a text format too, for people and
- * for files.
- */
+/** Any other type; most have a name, and many a text format too. */
 export type UnknownType = `TYPE${number}`;
 
 export type RecordType = KnownType | UnknownType;
@@ -77,18 +86,45 @@ export function parseType(text: string): RecordType | undefined {
 export const typeName = (type: string): string =>
   (numbered.test(type) ? typeNames.get(Number(type.slice(4))) : undefined) ?? type;
 
+/** The fields as people write them. */
 export const definitionOf = (type: RecordType): TypeDefinition =>
-  definitions[type] ?? registered.get(type) ?? { code: Number(type.slice(4)), ...unknown };
+  isKnownType(type) ? table[type] : (bytesTable[typeName(type)] ?? unknown);
+
+/** Whether the data is only bytes, because nobody has described the type. */
+export const isUndescribed = (type: RecordType): boolean => definitionOf(type) === unknown;
+
+/** The fields that are kept. */
+export const keptFields = (type: RecordType): readonly FieldDefinition[] =>
+  isKnownType(type) ? table[type].fields : unknown.fields;
+
+/** Shows the user what a value looks like. */
+export function adviceOf(type: RecordType): string {
+  const { fields, todo } = definitionOf(type);
+  if (typeof todo === "string") return todo;
+  const list = fields.map(({ name }) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+  const most = list.length > 1 ? `${list.slice(0, -1).join(", ")} and ` : "";
+  return `${typeName(type)} records take ${most}${list.at(-1)}, such as ${todo.example}`;
+}
 
 /** The number of this type in DNS messages. */
-export const typeCode = (type: RecordType): number => definitions[type]?.code ?? Number(type.slice(4));
+export const typeCode = (type: RecordType): number => knownCodes[type] ?? Number(type.slice(4));
 
 /** Undefined for numbers that no stored record can have: query types and meta types. */
 export function typeFromCode(code: number): RecordType | undefined {
   return byCode.get(code) ?? (isDataCode(code) ? `TYPE${code}` : undefined);
 }
 
-const byCode: ReadonlyMap<number, KnownType> = new Map(recordTypes.map((type) => [typeCode(type), type]));
+const codeNamed = (name: string): number => {
+  const code = codeOfName(name);
+  if (code === undefined) throw new Error(`the registry has no type ${name}`);
+  return code;
+};
+
+const knownCodes: Readonly<Partial<Record<RecordType, number>>> = Object.fromEntries(
+  recordTypes.map((type) => [type, codeNamed(type)]),
+);
+
+const byCode: ReadonlyMap<number, KnownType> = new Map(recordTypes.map((type) => [codeNamed(type), type]));
 
 /** RFC 6895 section 3.1: 0 is reserved, 41 is OPT, 128 to 255 are query types and meta types. */
 const isDataCode = (code: number): boolean =>
@@ -99,26 +135,10 @@ const asciiWord = /^[a-z0-9-]{1,10}$/i;
 
 const unknown = {
   fields: [{ name: "data", kind: genericData }],
-  todo: "a record of an unnamed type takes bytes in hexadecimal, such as \\# 4 c0000201",
-} satisfies Omit<TypeDefinition, "code">;
+  todo: "records of this type take bytes in hexadecimal, such as \\# 4 c0000201",
+} satisfies TypeDefinition;
 
-/** Types whose data is kept as bytes, but can also be written as the registered format of the type. */
-const registered: ReadonlyMap<RecordType, TypeDefinition> = new Map(
-  layoutCodes.map((code): [UnknownType, TypeDefinition] => [
-    `TYPE${code}`,
-    { code, fields: [{ name: "data", kind: registeredData(code) }], todo: layoutAdvice(code) ?? unknown.todo },
-  ]),
+/** The types whose data is kept as bytes, but written by their fields. */
+export const bytesTypes: readonly UnknownType[] = Object.keys(bytesTable).map(
+  (name): UnknownType => `TYPE${codeNamed(name)}`,
 );
-
-/** The types that are named, but not in the table above, as this module names them. */
-export const bytesTypes: readonly UnknownType[] = layoutCodes.map((code): UnknownType => `TYPE${code}`);
-
-function registeredData(code: number): FieldKind<string> {
-  const isEmptyValid = parseData(code, [], { zoneName: "", where: "" })?.ok === true;
-  return {
-    ...genericData,
-    ...(isEmptyValid && { absent: "" }),
-    parse: (tokens, place) =>
-      (isGenericMark(tokens[0]) ? undefined : parseData(code, tokens, place)) ?? genericData.parse(tokens, place),
-  };
-}

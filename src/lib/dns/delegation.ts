@@ -2,10 +2,12 @@ import { Resolver } from "node:dns/promises";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { mayBePrimary } from "../../core/addresses/primary-address.ts";
 import { type ParentView, readDs, type ServerView } from "../../core/dnssec/parent-view.ts";
+import type { Instant } from "../../core/instant.ts";
 import { enclosing } from "../../core/names/name.ts";
 import { type AskOptions, askTcp, askUdp, nameOf, type Peer } from "./ask.ts";
 import { classes, opcodes, rcodes, types } from "./codes.ts";
 import type { Message, ResourceRecord } from "./message.ts";
+import { rememberAnswers, Silences } from "./parent-memory.ts";
 import { createNameReader } from "./read-name.ts";
 
 /** What the parent zone says about a zone. */
@@ -111,8 +113,9 @@ export function systemDns(): DnsTools {
 /** Does not reject: what could not be learned is part of the result. */
 export type AskParent = (zone: string, signal: AbortSignal) => Promise<ParentView>;
 
-/** Milliseconds per query. */
+/** Milliseconds per query, and for everything about one zone. */
 const dsLimit = 3_000;
+const wholeLimit = 20_000;
 /**
  * Datagrams get lost, so each address is asked twice; the second address of a server may be reachable if the first is
  * not.
@@ -126,19 +129,36 @@ type ParentServer = { readonly name: string; readonly peers: readonly Peer[] };
 
 /**
  * The DS records of a zone, from each server of its parent itself, because a resolver may have older ones. `servers`:
- * asked instead of those that DNS names.
+ * asked instead of those that DNS names. Which servers a parent has, and which of them are silent, is remembered for
+ * minutes: many zones have the same parent.
  */
-export const createAskParent =
-  (servers: readonly Peer[] = [], tools: DnsTools = systemDns()): AskParent =>
-  async (zone, signal) => {
+export function createAskParent(
+  servers: readonly Peer[] = [],
+  tools: DnsTools = systemDns(),
+  now: () => Instant = () => performance.now(),
+): AskParent {
+  const remembered = {
+    ...tools,
+    serversOf: rememberAnswers(tools.serversOf, now),
+    addressesOf: rememberAnswers(tools.addressesOf, now),
+  };
+  const silences = new Silences(now);
+  return async (zone, signal) => {
     const parents =
       servers.length > 0
         ? servers.map((peer) => ({ name: nameOf(peer), peers: [peer] }))
-        : await parentServers(zone, tools).catch((error: Error) => error.message);
+        : await parentServers(zone, remembered).catch((error: Error) => error.message);
     if (typeof parents === "string")
       return [{ because: `the nameservers of the parent zone are not known: ${parents}` }];
-    return await Promise.all(parents.map((server) => viewOf(server, zone, { signal, limit: dsLimit, now: Date.now })));
+    const options = {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(wholeLimit)]),
+      limit: dsLimit,
+      now: Date.now,
+      silences,
+    };
+    return await Promise.all(parents.map((server) => viewOf(server, zone, options)));
   };
+}
 
 async function parentServers(zone: string, tools: DnsTools): Promise<readonly ParentServer[] | string> {
   const names = await serversAbove(zone, tools);
@@ -153,7 +173,9 @@ async function parentServers(zone: string, tools: DnsTools): Promise<readonly Pa
   );
 }
 
-async function viewOf({ name, peers }: ParentServer, zone: string, options: AskOptions): Promise<ServerView> {
+type DsOptions = AskOptions & { readonly silences: Silences };
+
+async function viewOf({ name, peers }: ParentServer, zone: string, options: DsOptions): Promise<ServerView> {
   if (peers.length === 0) return { because: `${name} has no public address, or it was not found` };
   let because = "does not answer";
   for (const peer of peers) {
@@ -166,12 +188,14 @@ async function viewOf({ name, peers }: ParentServer, zone: string, options: AskO
 }
 
 /** The whole answer, or why there is none. */
-async function replyOf(peer: Peer, zone: string, options: AskOptions): Promise<Message | string> {
+async function replyOf(peer: Peer, zone: string, { silences, ...options }: DsOptions): Promise<Message | string> {
+  if (!silences.mayAsk(peer)) return "does not answer";
   const wanted = { name: zone, type: types.ds, class: classes.in };
   const asking = { opcode: opcodes.query, question: wanted };
   let reply: Message | undefined;
   for (let i = 0; i < tries && reply === undefined && !options.signal.aborted; i++)
     reply = await askUdp(peer, asking, options).catch(() => undefined);
+  if (!options.signal.aborted) silences.note(peer, reply === undefined);
   if (reply?.truncated) {
     reply = await firstOver(askTcp(peer, asking, options)).catch(() => undefined);
     if (reply === undefined || reply.truncated) return "has an answer too large for UDP, and none over TCP";

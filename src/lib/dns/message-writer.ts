@@ -1,4 +1,6 @@
 import type { Label } from "../../core/names/label.ts";
+import type { WirePart } from "../../core/rdata/fields/field.ts";
+import { dataWithNames } from "../../core/rdata/names-in-data.ts";
 import { maximumMessage } from "./codes.ts";
 import { NamePlaces } from "./name-places.ts";
 import type { ReadName } from "./read-name.ts";
@@ -174,10 +176,21 @@ export class MessageWriter {
     return true;
   }
 
+  /** A record whose data are these characters of a text, one per byte, after their length in two more. */
+  packedRecord({ labels, type, class: ofClass, ttl }: Omit<RecordToWrite, "data">, text: string): void {
+    this.name(labels);
+    this.#head({ type, class: ofClass, ttl });
+    if (this.#reserve(text.length)) this.#at += this.#buffer.write(text, this.#at, "latin1");
+  }
+
+  #head({ type, class: ofClass, ttl }: Pick<RecordToWrite, "type" | "class" | "ttl">): void {
+    this.u16(type);
+    this.u16(ofClass);
+    this.u32(ttl);
+  }
+
   #afterOwner(record: Omit<RecordToWrite, "labels">): void {
-    this.u16(record.type);
-    this.u16(record.class);
-    this.u32(record.ttl);
+    this.#head(record);
     const lengthAt = this.#at;
     this.u16(0);
     this.#rdata(record.type, record.data);
@@ -252,37 +265,11 @@ function endOfName(data: Uint8Array, start: number): number {
   return at + 1;
 }
 
-/** The layout of a type's data, from its start: a number of bytes, a string with its length byte, or a name. */
-type RdataField = number | "string" | "name";
-
-/** The types of RFC 1035, and others whose names may arrive compressed (RFC 3597 section 4). */
-const layouts: ReadonlyMap<number, readonly RdataField[]> = new Map<number, readonly RdataField[]>([
-  [2, ["name"]], // NS
-  [3, ["name"]], // MD
-  [4, ["name"]], // MF
-  [5, ["name"]], // CNAME
-  [6, ["name", "name", 20]], // SOA
-  [7, ["name"]], // MB
-  [8, ["name"]], // MG
-  [9, ["name"]], // MR
-  [12, ["name"]], // PTR
-  [14, ["name", "name"]], // MINFO
-  [15, [2, "name"]], // MX
-  [17, ["name", "name"]], // RP
-  [18, [2, "name"]], // AFSDB
-  [21, [2, "name"]], // RT
-  [26, [2, "name", "name"]], // PX
-  [33, [6, "name"]], // SRV
-  [35, [4, "string", "string", "string", "name"]], // NAPTR
-  [39, ["name"]], // DNAME
-]);
-
-/** The types whose names moor compresses: those in use, of the types for which RFC 3597 section 4 allows it. */
-const compressed = new Set([2, 5, 6, 12, 15]);
-
-/** The layout of a type's data if moor compresses names in it; undefined otherwise. */
-export const compressibleLayout = (type: number): readonly RdataField[] | undefined =>
-  compressed.has(type) ? layouts.get(type) : undefined;
+/** The parts of a type's data if moor compresses names in it; undefined otherwise. */
+export function compressibleLayout(type: number): readonly WirePart[] | undefined {
+  const data = dataWithNames.get(type);
+  return data?.names === "compressed" ? data.parts : undefined;
+}
 
 /** Data without compression pointers. Undefined when it is not valid for its type. */
 export function expandRdata(
@@ -292,9 +279,9 @@ export function expandRdata(
   readName: ReadName,
 ): Uint8Array | undefined {
   const { start, end } = place;
-  const layout = layouts.get(type);
+  const { parts: layout, names } = dataWithNames.get(type) ?? {};
   // UPDATE messages contain records of any type without data (RFC 2136 section 2.4).
-  if (layout === undefined || start === end) return new Uint8Array(message.subarray(start, end));
+  if (layout === undefined || names === "lowered" || start === end) return new Uint8Array(message.subarray(start, end));
   const parts: Uint8Array[] = [];
   let at = start;
   for (const part of layout) {

@@ -16,6 +16,10 @@ export type Chaining = {
   readonly iterations?: number;
   /** The length of a signature. */
   readonly bytes?: number;
+  /** How many keys sign each set. */
+  readonly keys?: number;
+  /** How many blocks each list of types has. */
+  readonly windows?: number;
 };
 
 /** A zone from lines such as `www 300 A 192.0.2.1`, signed. */
@@ -26,7 +30,7 @@ export function signedZone(name: string, text: string, chaining: Chaining, seria
 
 function signedSets(
   { name, ttl, sets }: ZoneContent,
-  { kind, optOut, iterations = 0, bytes = 8 }: Chaining,
+  { kind, optOut, iterations = 0, bytes = 8, keys = 1, windows = 1 }: Chaining,
 ): readonly RRset[] {
   const parents = (owner: string) => labelsOf(owner).map((_, i, labels) => labels.slice(i).join("."));
   const setsOf = Map.groupBy(sets, ({ owner }) => owner);
@@ -43,21 +47,16 @@ function signedSets(
   const lines: string[] = [];
   const add = (owner: string, ownTtl: number, type: number, data: Uint8Array) =>
     lines.push(`${owner} ${ownTtl} TYPE${type} \\# ${data.length} ${Buffer.from(data).toString("hex")}`);
-  const sign = (owner: string, covers: number, ownTtl: number) =>
-    add(
-      owner,
-      1,
-      46,
-      Buffer.concat([
-        u16(covers),
-        Buffer.of(13, 0),
-        u32(ownTtl),
-        Buffer.alloc(10),
-        nameToWire(name),
-        Buffer.alloc(bytes, owner),
-      ]),
-    );
-  const bitmap = (owner: string) => Buffer.of(0, 1, has(owner, "NS") ? 0x20 : 0x40);
+  const sign = (owner: string, covers: number, ownTtl: number) => {
+    for (let key = 0; key < keys; key++) {
+      const head = [u16(covers), Buffer.of(13, 0), u32(ownTtl), Buffer.alloc(8), u16(key), nameToWire(name)];
+      add(owner, 1, 46, Buffer.concat([...head, Buffer.alloc(bytes, owner)]));
+    }
+  };
+  const furtherTypes = Array.from({ length: windows - 1 }, (_, i) =>
+    Buffer.concat([Buffer.of(i + 1, 32), Buffer.alloc(32, 1)]),
+  );
+  const bitmap = (owner: string) => Buffer.concat([Buffer.of(0, 1, has(owner, "NS") ? 0x20 : 0x40), ...furtherTypes]);
 
   for (const { owner, type, ttl: set } of own) {
     if (!isCut(owner) || type === "DS") sign(owner, typeCode(type), set ?? ttl);

@@ -21,6 +21,7 @@ function address(
 ): FieldKind<string> {
   return {
     takes: "one",
+    wire: width,
     parse([token], { where }) {
       const quoted = quotedFault(token, where);
       if (quoted !== undefined) return fail(quoted);

@@ -27,6 +27,7 @@ function unsigned(width: 1 | 2 | 4, parseNumber: (text: string) => number | unde
   const maximum = 2 ** (8 * width) - 1;
   return {
     takes: "one",
+    wire: width,
     parse([token], { where }) {
       const quoted = quotedFault(token, where);
       if (quoted !== undefined) return fail(quoted);
@@ -48,4 +49,23 @@ function readUnsigned(wire: WireReader, width: number): number | undefined {
   for (const byte of wire.bytes.subarray(wire.at, wire.at + width)) value = value * 256 + byte;
   wire.at += width;
   return value;
+}
+
+/** A number that may be written by name; `print` decides whether its canonical text is the name. */
+export function named(
+  kind: FieldKind<number>,
+  names: Readonly<Record<string, number>>,
+  print: "name" | "number",
+): FieldKind<number> {
+  const nameOf = new Map(print === "name" ? Object.entries(names).map(([name, number]) => [number, name]) : []);
+  return {
+    ...kind,
+    parse(tokens, place) {
+      const [{ raw, quoted }] = tokens;
+      const upper = raw.toUpperCase();
+      const number = !quoted && Object.hasOwn(names, upper) ? names[upper] : undefined;
+      return number === undefined ? kind.parse(tokens, place) : ok(number);
+    },
+    print: (value) => nameOf.get(value) ?? kind.print(value),
+  };
 }

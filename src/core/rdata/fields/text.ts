@@ -7,6 +7,7 @@ const maximumString = 255;
 /** A character-string (RFC 1035 section 3.3): a length byte and at most 255 bytes. */
 export const characterString: FieldKind<string> = {
   takes: "one",
+  wire: "string",
   parse: ([token], { where }) => parseString(token, where),
   print: quote,
   write(string, out) {

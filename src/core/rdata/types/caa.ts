@@ -1,16 +1,10 @@
-import type { TypeDefinition } from "../fields/field.ts";
+import { fieldRows, type TypeDefinition } from "../fields/field.ts";
 import { u8 } from "../fields/number.ts";
 import { tag, textToEnd } from "../fields/text.ts";
 
 /** RFC 8659 section 4. */
 export const caa = {
-  code: 257,
-  fields: [
-    { name: "flags", kind: u8 },
-    { name: "tag", kind: tag },
-    { name: "value", kind: textToEnd },
-  ],
-  isSignedAsWritten: true,
+  fields: fieldRows(["flags", u8], ["tag", tag], ["value", textToEnd]),
   todo: 'a CAA record takes flags, a tag and a text, such as 0 issue "ca.example.org"',
 } satisfies TypeDefinition;
 

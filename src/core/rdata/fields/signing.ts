@@ -1,22 +1,25 @@
-import { anyTypeCode, anyTypeName } from "../types/type-names.ts";
 import { base32hex, bytesOfBase32hex } from "./base32hex.ts";
 import {
   bytesOf16,
   bytesOf32,
+  bytesOfHex,
   fixedEnd,
-  type LayoutPart,
+  hexOf,
   numberIn,
   textOfCodes,
   wholeNumber,
   word,
   words,
-} from "./part.ts";
-import { bitsOf, bytesOfBits, typeBitmap, typesInBitmap } from "./type-bitmap.ts";
+} from "./bytes.ts";
+import type { FieldKind } from "./field.ts";
+import { typeBitmap, typesInBitmap } from "./type-bitmap.ts";
+import { anyTypeCode, anyTypeName } from "./type-names.ts";
 
-/** Parts that only the types of DNSSEC have. */
+/** Fields that only the types of DNSSEC have. */
 
 /** A record type, by its name; BIND prints the number of one without a name. */
-export const recordType: LayoutPart = word("a record type", {
+export const recordType = word({
+  what: "a record type",
   end: fixedEnd(2),
   read(written) {
     const code = anyTypeCode(written) ?? wholeNumber(written, 65_535);
@@ -38,35 +41,22 @@ function bitmapEnd(data: Uint8Array, start: number): number | undefined {
   return data.length;
 }
 
-function codesOfTypes(names: readonly string[]): readonly number[] | undefined {
-  const codes = names.map(anyTypeCode);
-  return codes.includes(undefined) ? undefined : codes.filter((code) => code !== undefined);
-}
-
-export const bitmap: LayoutPart = words("a list of record types", {
-  end: bitmapEnd,
-  read(names) {
-    const types = codesOfTypes(names);
-    return types && textOfCodes(typeBitmap(types));
-  },
-  print: (part) => typesInBitmap(part).map(anyTypeName).join(" "),
-});
-
-/** RFC 2535 section 5.2: one byte per eight types, without zero bytes at the end. */
-export const oldBitmap: LayoutPart = words("a list of record types below 128", {
-  end: (data, at) =>
-    data.length - at >= 1 && data.length - at <= 16 && data[data.length - 1] !== 0 && ((data[at] ?? 0) & 0x80) === 0
-      ? data.length
-      : undefined,
-  read(names) {
-    const types = codesOfTypes(names);
-    return types?.every((type) => type < 128) ? textOfCodes(bytesOfBits(types)) : undefined;
-  },
-  print: (part) => bitsOf(part).map(anyTypeName).join(" "),
-});
+export const bitmap: FieldKind<string> = {
+  ...words({
+    what: "a list of record types",
+    end: bitmapEnd,
+    read(names) {
+      const types = names.map(anyTypeCode).filter((code) => code !== undefined);
+      return types.length === names.length ? textOfCodes(typeBitmap(types)) : undefined;
+    },
+    print: (part) => typesInBitmap(part).map(anyTypeName).join(" "),
+  }),
+  absent: "",
+};
 
 /** RFC 4034 section 3.2: `YYYYMMDDHHmmSS` in UTC, or seconds since 1970. */
-export const time: LayoutPart = word("a time such as 20301231235959", {
+export const time = word({
+  what: "a time such as 20301231235959",
   end: fixedEnd(4),
   read(written) {
     const [, day, clock] = /^(\d{8})(\d{6})$/.exec(written) ?? [];
@@ -104,7 +94,8 @@ const withLength = (bytes: string | undefined): string | undefined =>
   bytes === undefined || bytes.length > 255 ? undefined : String.fromCharCode(bytes.length) + bytes;
 
 /** RFC 5155 section 3.3: in hexadecimal, or `-` if there is none. */
-export const salt: LayoutPart = word("a salt in hexadecimal, or -", {
+export const salt = word({
+  what: "a salt in hexadecimal, or -",
   end: stringEnd(0),
   read(written) {
     if (written === "-") return "\0";
@@ -114,15 +105,9 @@ export const salt: LayoutPart = word("a salt in hexadecimal, or -", {
 });
 
 /** RFC 5155 section 3.3. */
-export const nextHash: LayoutPart = word("a hash in base32", {
+export const nextHash = word({
+  what: "a hash in base32",
   end: stringEnd(1),
   read: (written) => withLength(bytesOfBase32hex(written)),
   print: (part) => base32hex(part.subarray(1)),
 });
-
-/** An even number of digits. */
-export const bytesOfHex = (digits: string): string =>
-  textOfCodes((digits.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16)));
-
-export const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

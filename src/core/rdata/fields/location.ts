@@ -1,9 +1,12 @@
-import { bytesOf32, type LayoutPart, words } from "./part.ts";
+import { bytesOf32, words } from "./bytes.ts";
 
 /** RFC 1876: latitude, longitude, altitude, and optionally size, horizontal and vertical precision. */
-export const location: LayoutPart = {
-  ...words("a location such as 52 22 23.000 N 4 53 32.000 E -2.00m", { end: locationEnd, read, print }),
-};
+export const location = words({
+  what: "a location such as 52 22 23.000 N 4 53 32.000 E -2.00m",
+  end: locationEnd,
+  read,
+  print,
+});
 
 /** Section 2: version 0, sizes as decimal mantissa and exponent, angles within the globe. */
 function locationEnd(data: Uint8Array, at: number): number | undefined {

@@ -28,17 +28,9 @@ export function typesInBitmap(bitmap: Uint8Array): readonly number[] {
 }
 
 /** The numbers of the bits that are set; bit 0 is the highest of the first byte. */
-export function bitsOf(bytes: Uint8Array): readonly number[] {
+function bitsOf(bytes: Uint8Array): readonly number[] {
   const bits: number[] = [];
   for (const [at, byte] of bytes.entries())
     for (let bit = 0; bit < 8; bit++) if (byte & (0x80 >> bit)) bits.push(at * 8 + bit);
   return bits;
-}
-
-/** The inverse of `bitsOf`, without zero bytes at the end. */
-export function bytesOfBits(bits: readonly number[]): Uint8Array<ArrayBuffer> {
-  const last = bits.reduce((highest, bit) => Math.max(highest, bit), -1);
-  const bytes = new Uint8Array((last >> 3) + 1);
-  for (const bit of bits) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
-  return bytes;
 }
