@@ -56,11 +56,18 @@ export async function dnsperf(
   return { perSecond, lost: figure("Queries lost"), cpu: spent / completed, clientCpu };
 }
 
-/** Microseconds of user and system time so far (proc(5), fields 14 and 15, in hundredths of a second). */
+/**
+ * Microseconds of user and system time so far (proc(5), fields 14 and 15, in hundredths of a second), of a process and
+ * those that it started.
+ */
 function cpuTime(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN;
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  return children.reduce(
+    (sum, child) => sum + cpuTime(Number(child)),
+    (Number(fields[11]) + Number(fields[12])) * 10_000,
+  );
 }
 
 export const median = (values: readonly number[]): number =>

@@ -67,7 +67,7 @@ async function underWrites(): Promise<Table> {
       const stop = new AbortController();
       const writing = writeAtPace(ports.http, record, stop.signal);
       await sleep(1_000);
-      const { took, unanswered } = await askAtPace(ports.dns);
+      const { took, unanswered } = await askAtPace(ports.dns, `mark.${benchedZone}`, seconds);
       stop.abort();
       const done = await writing;
       const asked = ((took.length + unanswered) / seconds).toFixed(0);
@@ -118,8 +118,9 @@ async function writeAtPace(http: number, record: string, signal: AbortSignal): P
 
 type Paced = { readonly took: readonly number[]; readonly unanswered: number };
 
-async function askAtPace(dns: number): Promise<Paced> {
-  const words = [dns, `mark.${benchedZone}`, queriesPerSecond, seconds].map(String);
+/** 2,000 queries per second, from another process. */
+export async function askAtPace(dns: number, name: string, time: number): Promise<Paced> {
+  const words = [dns, name, queriesPerSecond, time].map(String);
   const program = join(import.meta.dirname, "pace.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...words], { maxBuffer: 64 * 1024 * 1024 });
   return JSON.parse(stdout) as Paced;

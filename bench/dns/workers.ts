@@ -23,7 +23,7 @@ export async function benchWorkers(one: DnsServer, two: DnsServer, file: string)
     name,
     median(all.map((load) => load.perSecond)).toFixed(0),
     workers === 1 ? "1.00" : ratio.toFixed(2),
-    workers === 1 ? "" : "1.50",
+    workers === 1 ? "" : "1.90 by CPU per query",
     `${least(all, "cpu").toFixed(1)} µs`,
     `${least(all, "clientCpu").toFixed(1)} µs`,
     attainable(all, workers, cores).toFixed(0),

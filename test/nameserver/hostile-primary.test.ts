@@ -35,8 +35,29 @@ it("a transfer is stopped when its records take more memory than permitted", asy
   expect(sent).toBeLessThanOrEqual(250);
 });
 
+it("a message without records in the middle of a transfer is not an error", async () => {
+  const soa = (name: string) => [{ name, type: 6, data: soaData, class: 1, ttl: 60 }];
+  const parts = (name: string) => [
+    soa(name),
+    [],
+    [{ name, type: 16, data: Buffer.of(1, 97), class: 1, ttl: 60 }],
+    [],
+    soa(name),
+  ];
+  const port = await startHostile((socket) => sendOn(socket, (i, name) => parts(name)[i] ?? []));
+  const memory = createSharedMemory(100_000_000).open(1, () => undefined);
+  const limits = { mostRecords: 1_000, mostBytes: 1_000_000 };
+  const waiting = { signal: AbortSignal.timeout(patience), limit: patience, now: Date.now };
+  const transfer = transferIn("gaps.example", { host: "127.0.0.1", port, key: undefined }, undefined, {
+    ...limits,
+    ...waiting,
+    memory,
+  });
+  expect(await transfer).toMatchObject({ kind: "whole", lines: [{ type: "SOA" }, { type: "TXT" }] });
+});
+
 const floods: readonly (readonly [string, (socket: Socket) => Promise<void>, string, number])[] = [
-  ["messages without records", sendEmpty, "a message of the transfer has no records", endless],
+  ["messages without records", sendEmpty, "messages of the transfer in a row have no records", endless],
   // The limit of every transfer, which takes seconds to reach. The test above has a smaller one.
   ["large records", sendLarge, "more than 134217728 bytes of records", 5_000],
 ];

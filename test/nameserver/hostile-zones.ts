@@ -216,6 +216,30 @@ export const attacks: Readonly<Record<string, () => HostileZone>> = {
     zone: chained(`${manyTypes("m", 2_000)}\n*.m - A 192.0.2.1`),
     ask: asks((random) => pick(random, ["m", `${fresh(random)}.m`]), ["A", "TXT", "RRSIG", "ANY"], signed),
   }),
+  "60 keys that sign every set, NSEC3": () => ({
+    zone: chained('a.b - TXT "a"', { kind: "nsec3", keys: 60, bytes: 256 }),
+    ask: asks((random) => `${fresh(random)}.b`, ["A", "TXT"], signed),
+  }),
+  "60 keys that sign every set, NSEC, over TCP": () => ({
+    zone: chained('*.b - TXT "a"\nc.b - CNAME x.b', { kind: "nsec", keys: 60, bytes: 256 }),
+    ask: asks((random) => `${fresh(random)}.${pick(random, ["b", "d"])}`, ["A", "TXT"], { ...signed, ...overTcp }),
+  }),
+  "lists of types with 200 blocks, NSEC3": () => ({
+    zone: chained('a.b - TXT "a"', { kind: "nsec3", windows: 200 }),
+    ask: asks((random) => `${fresh(random)}.b`, ["A"], signed),
+  }),
+  "the same with 16 keys, over TCP": () => ({
+    zone: chained('a.b - TXT "a"', { kind: "nsec3", windows: 200, keys: 16 }),
+    ask: asks((random) => `${fresh(random)}.b`, ["A"], { ...signed, ...overTcp }),
+  }),
+  "lists of types with 200 blocks, NSEC": () => ({
+    zone: chained('a.b - TXT "a"', { kind: "nsec", windows: 200 }),
+    ask: asks((random) => `${fresh(random)}.b`, ["A"], signed),
+  }),
+  "a delegation to 2,000 servers, each with glue of both families": () => ({
+    zone: chained(delegation(2_000, ".sub"), { kind: "nsec", keys: 16 }),
+    ask: asks((random) => `${fresh(random)}.sub`, ["A"], { ...signed, ...overTcp }),
+  }),
   "2,000 signatures of one set": () => ({
     zone: more(
       chained("*.m - A 192.0.2.1"),

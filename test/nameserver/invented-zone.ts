@@ -158,7 +158,10 @@ export function inventedZone(random: Random): HostileZone {
 
 function signedAs(random: Random, kind: "nsec" | "nsec3", lines: string): ZoneContent {
   const iterations = pick(random, [0, 0, 1, 10, 50, 150]);
-  return signedZone(name, lines, { kind, iterations, optOut: random(2) === 0, bytes: pick(random, [8, 64, 256]) });
+  return signedZone(name, lines, {
+    ...{ kind, iterations, optOut: random(2) === 0, bytes: pick(random, [8, 64, 256]) },
+    ...{ keys: pick(random, [1, 1, 4, 16, 60]), windows: pick(random, [1, 1, 20, 200]) },
+  });
 }
 
 /** The last labels that fit into a name. */

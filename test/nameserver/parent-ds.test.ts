@@ -68,7 +68,8 @@ describe.each<ServerName>(["BIND", "Knot", "NSD"])("%s as the server of the pare
 });
 
 /** A server over UDP and TCP that answers as told. */
-async function fakeServer(udp: Partial<Message> | undefined, tcp?: Partial<Message>): Promise<Peer> {
+async function fakeServer(udp: () => Partial<Message> | undefined, tcp?: Partial<Message>) {
+  let asked = 0;
   const answerTo = (packet: Uint8Array, reply: Partial<Message>): Uint8Array => {
     const asked = decodeMessage(packet);
     if (!asked.ok) throw new Error(asked.because);
@@ -91,9 +92,11 @@ async function fakeServer(udp: Partial<Message> | undefined, tcp?: Partial<Messa
     socket.close();
   });
   socket.on("message", (packet, from) => {
-    if (udp !== undefined) socket.send(answerTo(packet, udp), from.port, from.address);
+    asked += 1;
+    const reply = udp();
+    if (reply !== undefined) socket.send(answerTo(packet, reply), from.port, from.address);
   });
-  return at(port);
+  return { peer: at(port), port, asked: () => asked };
 }
 
 const zone = "child.parent.test";
@@ -117,8 +120,8 @@ it.for<[string, Partial<Message> | undefined, Partial<Message> | undefined, stri
   ],
   ["has a malformed DS record", { answers: [{ ...ds, data: Uint8Array.of(0, 1, 13) }] }, undefined, "malformed"],
 ])("what a server has is unknown if it %s, whatever the others say", async ([, udp, tcp, because]) => {
-  const [good, bad] = [await fakeServer({ answers: [ds] }), await fakeServer(udp, tcp)];
-  const views = await ask([good, bad]);
+  const [good, bad] = [await fakeServer(() => ({ answers: [ds] })), await fakeServer(() => udp, tcp)];
+  const views = await ask([good.peer, bad.peer]);
   expect(views).toEqual([
     { server: `127.0.0.1 port ${good.port}`, ds: [{ tag: 1, algorithm: 13, digestType: 2, digest: "07" }], ttl: 60 },
     { because: expect.stringMatching(new RegExp(`^127.0.0.1 port ${bad.port} .*${because}`)) },
@@ -126,11 +129,10 @@ it.for<[string, Partial<Message> | undefined, Partial<Message> | undefined, stri
 });
 
 it("a truncated reply over UDP is asked again over TCP", async () => {
-  const server = await fakeServer(
-    { truncated: true },
-    { answers: [ds, { ...ds, data: Uint8Array.of(0, 2, 13, 2, 7) }] },
-  );
-  expect(await ask([server])).toMatchObject([{ ds: [{ tag: 1 }, { tag: 2 }] }]);
+  const server = await fakeServer(() => ({ truncated: true }), {
+    answers: [ds, { ...ds, data: Uint8Array.of(0, 2, 13, 2, 7) }],
+  });
+  expect(await ask([server.peer])).toMatchObject([{ ds: [{ tag: 1 }, { tag: 2 }] }]);
 });
 
 it.for<[string, Partial<DnsTools>, ParentView]>([
@@ -154,4 +156,60 @@ it.for<[string, Partial<DnsTools>, ParentView]>([
   const dns = { serversOf: async () => ["ns1.parent.test"], addressesOf: async () => ["10.0.0.1"], mayAsk: () => true };
   const none = () => Promise.reject(new Error("not used"));
   expect(await createAskParent([], { ...dns, ask: none, ...tools })(zone, AbortSignal.timeout(60_000))).toEqual(view);
+});
+
+it("a thousand zones do not each wait for the same silent server, and its return is noticed", async () => {
+  let clock = 0;
+  let isUp = false;
+  const server = await fakeServer(() => (isUp ? { answers: [ds] } : undefined));
+  const askOne = createAskParent([server.peer], undefined, () => clock);
+  const from = AbortSignal.timeout(60_000);
+  const silent = [{ because: expect.stringContaining("does not answer") }];
+  const together = await Promise.all(Array.from({ length: 10 }, () => askOne(zone, from)));
+  expect(together).toEqual(together.map(() => silent));
+  const first = server.asked();
+  for (let i = 0; i < 1_000; i++) expect(await askOne(zone, from)).toEqual(silent);
+  expect(server.asked()).toBe(first);
+  // A minute later, one zone asks again.
+  clock += 60_000;
+  expect(await Promise.all([askOne(zone, from), askOne(zone, from)])).toEqual([silent, silent]);
+  expect(server.asked()).toBe(first + 2);
+  clock += 60_000;
+  expect(await askOne(zone, from)).toEqual(silent);
+  expect(server.asked()).toBe(first + 2);
+  isUp = true;
+  clock += 60_000;
+  expect(await askOne(zone, from)).toMatchObject([{ ttl: 60 }]);
+  expect(await Promise.all([askOne(zone, from), askOne(zone, from)])).toMatchObject([[{ ttl: 60 }], [{ ttl: 60 }]]);
+});
+
+it("the servers of a parent are looked up once for many zones, and again after some minutes", async () => {
+  let clock = 0;
+  const lookups: string[] = [];
+  let fails = true;
+  const looked = async (name: string, found: readonly string[]) => {
+    lookups.push(name);
+    if (fails) throw new Error("no resolver");
+    return found;
+  };
+  const tools: DnsTools = {
+    serversOf: (name) => looked(name, name === "parent.test" ? ["ns1.parent.test", "ns2.parent.test"] : []),
+    addressesOf: (name) => looked(name, []),
+    mayAsk: () => true,
+    ask: () => Promise.reject(new Error("not used")),
+  };
+  const askOne = createAskParent([], tools, () => clock);
+  const visitAll = () =>
+    Promise.all(Array.from({ length: 100 }, (_, i) => askOne(`z${i}.parent.test`, AbortSignal.timeout(60_000))));
+  await visitAll();
+  await visitAll();
+  expect(lookups).toEqual(["parent.test"]);
+  fails = false;
+  clock += 60_000;
+  await visitAll();
+  await visitAll();
+  expect(lookups.splice(1)).toEqual(["parent.test", "ns1.parent.test", "ns2.parent.test"]);
+  clock += 10 * 60_000;
+  await visitAll();
+  expect(lookups.splice(1)).toEqual(["parent.test", "ns1.parent.test", "ns2.parent.test"]);
 });

@@ -10,7 +10,12 @@ import { until } from "../rig/until.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
 import { zoneFile } from "./random-zone.ts";
 
-export type RealServer = { readonly name: ServerName; readonly port: number; readonly close: () => Promise<void> };
+export type RealServer = {
+  readonly name: ServerName;
+  readonly pid: number | undefined;
+  readonly port: number;
+  readonly close: () => Promise<void>;
+};
 
 export type ServerName = "NSD" | "Knot" | "BIND";
 
@@ -117,7 +122,7 @@ export async function startRealServer(name: ServerName, zones: readonly ZoneCont
     await close();
     throw new Error(`${name} did not start:\n${text()}`, { cause: error });
   }
-  return { name, port, close };
+  return { name, pid: child.pid, port, close };
 }
 
 async function untilAnswering(port: number, zones: readonly ZoneContent[], hasEnded: () => boolean): Promise<void> {

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type UnboundSettings, unboundConfig } from "../../src/serving/rehearsal/unbound.ts";
 import { freePort } from "../rig/free-port.ts";
+import { type UnboundSettings, unboundConfig } from "../rig/rehearsal/unbound.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";

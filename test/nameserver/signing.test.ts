@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RRset } from "../../src/core/records/rrset.ts";
 import type { Zone } from "../../src/records/model.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
-import { tellUnbound } from "../../src/serving/rehearsal/unbound.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
 import { isLongRun, rowsOf } from "../rig/long-run.ts";
 import { testLimit } from "../rig/patience.ts";
 import { createRandom, pick } from "../rig/random.ts";
 import { changeDenial, signZone, unsignNow } from "../rig/records/sign.ts";
+import { tellUnbound } from "../rig/rehearsal/unbound.ts";
 import { seed } from "../rig/seed.ts";
 import { writeTo } from "../rig/store/write.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
@@ -39,6 +39,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-signing-"));
   const ports = { NSD: await freePort(), Knot: await freePort(), BIND: await freePort() };
   const notify = Object.values(ports).map((port) => ({ host: "127.0.0.1", port, keyName: undefined }));
+  // Signatures follow the writes; other tests, and those of PostgreSQL, sign in the transaction (decisions/0024).
   moor = await startMoorDns({ networks: everyone, notify });
   for (const [label, choice] of [...tried, [changing, { algorithm: 15, denial: "nsec" }] as const])
     zones.set(label, await signed(`${label}.example`, choice));

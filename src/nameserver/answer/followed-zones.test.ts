@@ -21,7 +21,7 @@ describe("followed zones", () => {
     };
     const { zones, unfollow } = followZones(source, { seed: 0, onTrouble });
     const key = keyOfName("example.net");
-    return { state, unfollow, isNoZone: () => zones.isNoZone(key, key.length) };
+    return { state, unfollow, isNoZone: () => zones.isNoZone(Buffer.from(key, "latin1"), 0, key.length) };
   };
 
   it("retry reading the names of all zones when the source is down at first", async () => {

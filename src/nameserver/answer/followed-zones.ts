@@ -1,4 +1,5 @@
-import { defaultLoadLimits, LoadedZones } from "./loaded-zones.ts";
+import { defaultLoadLimits } from "./load-limits.ts";
+import { LoadedZones } from "./loaded-zones.ts";
 import type { ZoneSource } from "./zone-source.ts";
 
 export type FollowOptions = { readonly seed: number; readonly onTrouble: (error: unknown) => void };

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
-import { defaultLoadLimits, LoadedZones } from "./loaded-zones.ts";
+import { defaultLoadLimits } from "./load-limits.ts";
+import { LoadedZones } from "./loaded-zones.ts";
 import { keyOfName } from "./name-key.ts";
 import type { ZoneSource } from "./zone-source.ts";
 

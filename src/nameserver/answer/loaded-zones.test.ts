@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
+import { until } from "../../../test/rig/until.ts";
 import { setsOfView, type ZoneContent } from "../../core/records/zone-view.ts";
-import { defaultLoadLimits, type LoadedZone, LoadedZones } from "./loaded-zones.ts";
+import { defaultLoadLimits } from "./load-limits.ts";
+import { type LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyOfName } from "./name-key.ts";
-import type { ZoneSource } from "./zone-source.ts";
+import { NoContent, type ZoneSource } from "./zone-source.ts";
 
 const zone = (name: string, text = "www - A 192.0.2.1", serial = 1) => writtenZone(name, text, serial);
 const soaLine = "@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n";
@@ -71,7 +73,7 @@ describe("asking the source", () => {
     const first = await zones.find(keyOfName("www.example.org"));
     slow.resolve();
     expect(await late).toBe(first);
-    expect([source.asked.load, zones.count(), first?.current]).toEqual([1, 1, true]);
+    expect([source.asked.load, zones.count(), first?.state]).toEqual([1, 1, "current"]);
     source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.9`));
     expect(values(first, "A")).toEqual(["192.0.2.9"]);
   });
@@ -93,6 +95,32 @@ describe("asking the source", () => {
     };
     const zones = follow({ ...good, load });
     await expect(zones.where("example.org")).rejects.toThrow("disk");
+    expect(await zones.where("example.org")).toBe("example.org");
+  });
+});
+
+describe("a zone that has nothing to answer from", () => {
+  it("is not asked for again at each query, but as soon as there is news of it", async () => {
+    const good = zonesInMemory(zone("example.org"));
+    let isThere = false;
+    const asked = { closest: 0, load: 0 };
+    const zones = follow({
+      ...good,
+      closest: (names) => {
+        asked.closest += 1;
+        return good.closest(names);
+      },
+      load: async (name) => {
+        asked.load += 1;
+        if (!isThere) throw new NoContent("not transferred yet");
+        return await good.load(name);
+      },
+    });
+    for (let i = 0; i < 100; i++) await expect(zones.where("example.org")).rejects.toThrow("not transferred yet");
+    expect(asked).toEqual({ closest: 1, load: 1 });
+    expect(zones.isKnown(keyOfName("example.org"))).toBe(true);
+    isThere = true;
+    zones.apply({ kind: "replaced", zone: "example.org" });
     expect(await zones.where("example.org")).toBe("example.org");
   });
 });
@@ -151,6 +179,88 @@ describe("a large zone", () => {
   });
 });
 
+describe("a load that takes longer than queries wait", () => {
+  function slow() {
+    const source = zonesInMemory(zone("example.org"));
+    const gates: (() => void)[] = [];
+    const load: ZoneSource["load"] = async (name) => {
+      const content = await source.load(name);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return content;
+    };
+    const zones = follow({ ...source, load }, { ...defaultLoadLimits, wait: 20 });
+    return { source, gates, zones };
+  }
+
+  it("is awaited by a transfer", async () => {
+    const { gates, zones, source } = slow();
+    const transfer = zones.find(keyOfName("example.org"), "transfer");
+    await expect(zones.where("example.org")).rejects.toThrow("20 ms");
+    gates[0]?.();
+    expect((await transfer)?.view.name).toBe("example.org");
+    expect(source.asked.load).toBe(1);
+  });
+
+  it("answers queries, even if the zone was replaced meanwhile and is loaded again", async () => {
+    const { gates, zones, source } = slow();
+    await expect(zones.where("example.org")).rejects.toThrow("20 ms");
+    source.tell({ kind: "replaced", zone: "example.org" });
+    gates[0]?.();
+    await until(() => gates.length === 2);
+    expect(await zones.where("example.org")).toBe("example.org");
+    gates[1]?.();
+    await expect.poll(() => zones.count()).toBe(1);
+  });
+
+  it("answers nothing from before the zone was withdrawn", async () => {
+    const { gates, zones, source } = slow();
+    await expect(zones.where("example.org")).rejects.toThrow("20 ms");
+    source.tell({ kind: "withdrawn", zone: "example.org" });
+    gates[0]?.();
+    await until(() => gates.length === 2);
+    await expect(zones.where("example.org")).rejects.toThrow("20 ms");
+  });
+});
+
+describe("zones that are expected to be asked for", () => {
+  const expected = (name: string, wasAsked = true, records = 2) => ({ name, records, wasAsked });
+  const names = ["a.example", "b.example", "c.example"];
+
+  it("are loaded in order, as far as there is memory; those that nobody asked for as far as there is more", async () => {
+    const source = zonesInMemory(...names.map((name) => zone(name)));
+    const zones = follow(source, { ...defaultLoadLimits, sets: 6, unasked: 4 });
+    await zones.loadExpected([expected("a.example"), expected("b.example", false, 3), expected("c.example", false)]);
+    for (const name of ["a.example", "c.example"]) expect(zones.isKnown(keyOfName(name))).toBe(true);
+    expect(zones.isKnown(keyOfName("b.example"))).toBe(false);
+    await zones.loadExpected([expected("b.example")]);
+    expect([zones.count(), source.asked]).toEqual([3, { closest: 0, load: 3 }]);
+  });
+
+  it("are left when the source is down", async () => {
+    let asked = 0;
+    const load: ZoneSource["load"] = async () => {
+      asked += 1;
+      throw new Error("down");
+    };
+    await follow({ ...zonesInMemory(), load }).loadExpected(
+      Array.from({ length: 9 }, (_, i) => expected(`z${i}.example`)),
+    );
+    expect(asked).toBe(3);
+  });
+
+  it("are told apart by who asks: the source hears of each zone that is used", async () => {
+    const used: string[] = [];
+    const zones = follow({
+      ...zonesInMemory(...names.map((name) => zone(name))),
+      noteUse: (name) => void used.push(name),
+    });
+    await zones.loadExpected(names.map((name) => expected(name)));
+    for (let i = 0; i < 3; i++) await zones.where("www.b.example");
+    await zones.where("c.example");
+    expect(used).toEqual(["b.example", "c.example"]);
+  });
+});
+
 describe("following", () => {
   it("applies a change in place", async () => {
     const source = zonesInMemory(zone("example.org"));
@@ -201,7 +311,7 @@ describe("following", () => {
     const zones = follow(source);
     const before = await zones.find(keyOfName("example.org"));
     source.tell({ kind: "lost" });
-    expect(before?.current).toBe(false);
+    expect(before?.state).toBe("old");
     expect(await zones.find(keyOfName("example.org"))).not.toBe(before);
   });
 

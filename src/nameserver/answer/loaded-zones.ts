@@ -14,16 +14,30 @@ import { finish } from "../../core/steps.ts";
 import { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { within } from "../../process/within.ts";
 import { LastKnownZones } from "./last-known.ts";
+import { defaultLoadLimits, type LoadLimits } from "./load-limits.ts";
 import { createLruCache } from "./lru-cache.ts";
 import { createNameFilter } from "./name-filter.ts";
 import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
 import type { NegativeAuthority } from "./negative-authority.ts";
-import { type BeginZone, isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-source.ts";
+import { UnsignedZones } from "./unsigned-zones.ts";
+import { ZonesWithoutContent } from "./without-content.ts";
+import {
+  type BeginZone,
+  type ExpectedZone,
+  isNews,
+  NoContent,
+  type ZoneEvent,
+  type ZoneNews,
+  type ZoneSource,
+} from "./zone-source.ts";
 
 export type LoadedZone = {
   readonly view: ZoneView;
-  /** False when the zone is no longer kept up to date: answers prepared from its view are then invalid. */
-  current: boolean;
+  /**
+   * Answers that were prepared from its view are valid only while it is current. `unsigned`: queries wait for its next
+   * version. `old`: it is no longer kept up to date.
+   */
+  state: "current" | "unsigned" | "old";
   /** Incremented when a zone below it is created or deleted: names may then belong to another zone. */
   belowVersion: number;
   /** It was queried since `makeRoom` last looked at it. */
@@ -34,35 +48,24 @@ export type LoadedZone = {
   negativeAuthority: NegativeAuthority | undefined;
 };
 
-export type LoadLimits = {
-  /** Sets in memory, all zones together. Zones that were not queried lately are dropped first. */
-  readonly sets: number;
-  /** Names remembered as not being zones. */
-  readonly absent: number;
-  /** Milliseconds that queries wait for a zone to load. Loading continues, and later queries find the zone. */
-  readonly wait: number;
-  /** Milliseconds that a zone may take to load. A large one is loaded in parts, with queries answered in between. */
-  readonly load: number;
-  /** Milliseconds to find the zone of a name: a resolver gives up soon and asks another server. */
-  readonly find: number;
-  /** Any number: makes it hard to guess which names are mistaken for zones. */
-  readonly seed: number;
+/** A load is never given up: it ends when the source has answered, and only queries stop waiting for it. */
+type Loading = {
+  readonly whole: Promise<LoadedZone | undefined>;
+  readonly forQueries: Promise<LoadedZone | undefined>;
+  readonly missed: ZoneNews[];
 };
 
-export const defaultLoadLimits: LoadLimits = {
-  sets: 1_000_000,
-  absent: 50_000,
-  wait: 5_000,
-  load: 60_000,
-  find: 2_000,
-  seed: 0,
-};
+/** Who needs a zone: queries wait for `LoadLimits.wait`, transfers until it is loaded. */
+type Need = "query" | "transfer";
 
 /** Larger zones, in sets, are built in parts. */
 const largeZone = 1_000;
 
 /** How often a query or load is restarted because zones were created or deleted meanwhile. */
 const tries = 4;
+
+/** After so many failures in a row the source is down, and the other zones are loaded when they are asked for. */
+const mostFailures = 3;
 
 /** The most zones in use that are skipped before one is dropped. */
 const secondChances = 32;
@@ -72,18 +75,16 @@ export class LoadedZones {
   readonly #source: ZoneSource;
   readonly #limits: LoadLimits;
   readonly #zones = new Map<NameKey, LoadedZone>();
-  readonly #loading = new Map<
-    string,
-    { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }
-  >();
+  readonly #loading = new Map<string, Loading>();
   readonly #schedule = new FairSchedule();
   readonly #absent: ReturnType<typeof createLruCache<true>>;
+  readonly #withoutContent: ZonesWithoutContent;
   readonly #lastKnown: LastKnownZones<LoadedZone>;
+  readonly #unsigned: UnsignedZones;
   /** Never forgets a name: a zone that was deleted is looked up once. */
   readonly #names: ReturnType<typeof createNameFilter>;
-  /** Whether the names are complete. */
+  /** Whether the names are complete, and whether they ever were. */
   #hasAllNames = false;
-  /** Whether they ever were. */
   #hadAllNames = false;
   #losses = 0;
   #generation = 0;
@@ -97,31 +98,53 @@ export class LoadedZones {
     this.#source = source;
     this.#limits = limits;
     this.#absent = createLruCache<true>(limits.absent);
+    this.#withoutContent = new ZonesWithoutContent(limits.absent);
     this.#lastKnown = new LastKnownZones<LoadedZone>({ ...limits, onTrouble });
+    this.#unsigned = new UnsignedZones(limits.wait);
     this.#names = createNameFilter(limits.seed);
   }
 
-  /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
-  readonly find = (name: NameKey): MaybeLater<LoadedZone | undefined> => {
-    const zone = this.#find(name);
-    if (!(zone instanceof Promise)) return zone;
+  /**
+   * The zone that a name is in. A promise only when the source has to be asked, which rejects when that fails, or when
+   * something that was written to the zone is not signed yet.
+   */
+  readonly find = (name: NameKey, need: Need = "query"): MaybeLater<LoadedZone | undefined> => {
+    const zone = this.#find(name, need);
+    if (!(zone instanceof Promise)) return zone?.state === "unsigned" ? this.#signed(zone, name, need) : zone;
     const last = this.#lastKnown.find(name, this.#zones, (other) => !this.#hadAllNames || this.#names.mayHold(other));
-    return last === undefined ? zone : this.#lastKnown.instead(last, zone);
+    const loaded = zone.then((each) => (each?.state === "unsigned" ? this.#signed(each, name, need) : each));
+    return last === undefined ? loaded : this.#lastKnown.instead(last, loaded);
   };
 
-  /** Whether `find` gives the zone of a name without asking the source. */
+  /** Whether `find` gives the zone of a name without a promise. */
   readonly isKnown = (name: NameKey): boolean => {
-    return this.#search(name).unknown === undefined;
+    const { unknown, nearest } = this.#search(name);
+    return unknown === undefined && nearest?.state !== "unsigned";
   };
 
-  /** Whether the first `end` characters of a key are certainly not the name of a zone. */
-  readonly isNoZone = (key: string, end: number): boolean => {
-    return this.#hasAllNames && !this.#names.mayHold(key, end);
-  };
+  /** Whether a name in wire format, in any case, is certainly not that of a zone. */
+  readonly isNoZone = (bytes: Uint8Array, from: number, to: number): boolean =>
+    this.#hasAllNames && !this.#names.mayHoldBytes(bytes, from, to);
 
   /** How many zones are in memory. */
-  readonly count = (): number => {
-    return this.#zones.size;
+  readonly count = (): number => this.#zones.size;
+
+  /**
+   * Loads zones before anybody asks for them, one after the other, as many as there is memory for. A failure is the
+   * source's to report: the zone is loaded again when it is asked for.
+   */
+  readonly loadExpected = async (zones: readonly ExpectedZone[], signal?: AbortSignal): Promise<void> => {
+    const { sets, unasked } = this.#limits;
+    let failures = 0;
+    for (const { name, records, wasAsked } of zones) {
+      if (signal?.aborted || failures === mostFailures) return;
+      const hasRoom = this.#setsInMemory + records <= (wasAsked ? sets : Math.min(sets, unasked));
+      if (!hasRoom || this.#zones.has(keyOfName(name))) continue;
+      failures = await this.#load(name, "transfer").then(
+        () => 0,
+        (error: unknown) => (error instanceof NoContent ? failures : failures + 1),
+      );
+    }
   };
 
   /**
@@ -140,6 +163,7 @@ export class LoadedZones {
   #search(name: NameKey) {
     let unknown: NameKey[] | undefined;
     let nearest: LoadedZone | undefined;
+    let withoutContent: NoContent | undefined;
     const mayBeZone = this.#hasAllNames ? this.#names.mayHoldEnds(name) : undefined;
     // moor never serves the root zone.
     for (let start = 0; name.charCodeAt(start) > 0; start += 1 + name.charCodeAt(start)) {
@@ -148,23 +172,37 @@ export class LoadedZones {
       nearest = this.#zones.get(candidate);
       if (nearest !== undefined) break;
       if (this.#absent.get(candidate) !== undefined) continue;
+      withoutContent = this.#withoutContent.find(candidate);
+      if (withoutContent !== undefined) break;
       unknown ??= [];
       unknown.push(candidate);
     }
-    return { nearest, unknown };
+    return { nearest, unknown, withoutContent };
   }
 
-  #find(name: NameKey, left = tries): MaybeLater<LoadedZone | undefined> {
-    const { nearest, unknown } = this.#search(name);
-    if (nearest) nearest.used = true;
-    return unknown === undefined ? nearest : this.#ask(name, unknown, nearest, left);
+  #find(name: NameKey, need: Need, left = tries): MaybeLater<LoadedZone | undefined> {
+    const { nearest, unknown, withoutContent } = this.#search(name);
+    if (nearest && !nearest.used) this.#use(nearest);
+    if (withoutContent !== undefined && unknown === undefined) throw withoutContent;
+    return unknown === undefined ? nearest : this.#ask(name, unknown, nearest, need, left);
   }
 
-  #ask(name: NameKey, unknown: readonly NameKey[], nearest: LoadedZone | undefined, left: number) {
+  /** With everything that was written before this call. */
+  async #signed(zone: LoadedZone, name: NameKey, need: Need): Promise<LoadedZone | undefined> {
+    await this.#unsigned.wait(keyOfName(zone.view.name));
+    return await this.#find(name, need);
+  }
+
+  #use(zone: LoadedZone): void {
+    zone.used = true;
+    this.#source.noteUse?.(zone.view.name);
+  }
+
+  #ask(name: NameKey, unknown: readonly NameKey[], nearest: LoadedZone | undefined, need: Need, left: number) {
     if (left === 0) throw new Error("zones are created and deleted faster than they can be looked up");
     const startGeneration = this.#generation;
     const settle = (closest: string | undefined): MaybeLater<LoadedZone | undefined> => {
-      if (this.#generation !== startGeneration || nearest?.current === false) return this.#find(name, left - 1);
+      if (this.#generation !== startGeneration || nearest?.state === "old") return this.#find(name, need, left - 1);
       const closestKey = closest === undefined ? undefined : keyOfName(closest);
       for (const each of unknown) {
         if (each === closestKey) break;
@@ -174,22 +212,31 @@ export class LoadedZones {
       if (closest === undefined || closestKey === undefined) return nearest;
       // Another query may have loaded it meanwhile; a second copy would replace that one, which would then miss
       // changes.
-      return this.#zones.get(closestKey) ?? this.#load(closest);
+      return this.#zones.get(closestKey) ?? this.#load(closest, need);
     };
     const closest = this.#source.closest(unknown.map(nameOfKey));
-    return closest instanceof Promise ? within(this.#limits.find, closest).then(settle) : settle(closest);
+    if (!(closest instanceof Promise)) return settle(closest);
+    return (need === "query" ? within(this.#limits.find, closest) : closest).then(settle);
   }
 
-  #load(name: string): Promise<LoadedZone | undefined> {
-    const underway = this.#loading.get(name);
-    if (underway) return underway.result;
+  #load(name: string, need: Need): Promise<LoadedZone | undefined> {
+    const { whole, forQueries } = this.#loading.get(name) ?? this.#beginLoad(name);
+    return need === "query" ? forQueries : whole;
+  }
+
+  #beginLoad(name: string): Loading {
     const missed: ZoneNews[] = [];
-    const result = within(
-      this.#limits.wait,
-      this.#read(name, missed).finally(() => this.#loading.delete(name)),
-    );
-    this.#loading.set(name, { result, missed });
-    return result;
+    const whole = this.#read(name, missed)
+      .catch((error: unknown) => {
+        if (missed.length === 0) this.#withoutContent.note(keyOfName(name), error);
+        throw error;
+      })
+      .finally(() => this.#loading.delete(name));
+    const forQueries = within(this.#limits.wait, whole);
+    // Whoever waits gets the error; it is none that nobody does.
+    for (const each of [whole, forQueries]) each.catch(() => undefined);
+    this.#loading.set(name, { whole, forQueries, missed });
+    return { whole, forQueries, missed };
   }
 
   async #read(name: string, missed: ZoneNews[]): Promise<LoadedZone | undefined> {
@@ -200,10 +247,11 @@ export class LoadedZones {
         begun = empty;
         return (sets) => placeSets(empty, sets);
       };
-      const content = await within(this.#limits.load, this.#source.load(name, begin));
-      const view = content === undefined || isOutdated(missed) ? undefined : await this.#build(content, begun);
+      const content = await this.#source.load(name, begin);
+      const view = content === undefined || isOver(missed) ? undefined : await this.#build(content, begun);
       // The content may be from before or after the change, so it is read again.
       if (isOutdated(missed)) {
+        if (view && !isOver(missed)) this.#keepLast(view);
         missed.length = 0;
         continue;
       }
@@ -218,9 +266,18 @@ export class LoadedZones {
     return begun || content.sets.length > largeZone ? this.#schedule.run(0, steps) : finish(steps);
   }
 
+  /** Replaced while it was loaded: if nothing newer is known, that is better than no answer. */
+  #keepLast(view: ZoneView): void {
+    const zone: LoadedZone = { ...loadedZone(view), state: "old" };
+    this.#lastKnown.keep(keyOfName(view.name), zone);
+    this.#lastKnown.makeRoom(this.#setsInMemory);
+  }
+
   #keep(view: ZoneView, missed: readonly ZoneNews[]): LoadedZone {
-    const zone: LoadedZone = { view, current: true, belowVersion: 0, used: false, negativeAuthority: undefined };
-    this.#zones.set(keyOfName(view.name), zone);
+    const zone = loadedZone(view);
+    const key = keyOfName(view.name);
+    if (this.#unsigned.has(key)) zone.state = "unsigned";
+    this.#zones.set(key, zone);
     this.#setsInMemory += zone.view.size;
     // Copied, because `apply` appends to `missed` while the zone counts as loading.
     for (const event of [...missed]) this.apply(event);
@@ -231,7 +288,7 @@ export class LoadedZones {
   #drop(name: NameKey): void {
     const zone = this.#zones.get(name);
     if (zone === undefined) return;
-    zone.current = false;
+    zone.state = "old";
     this.#setsInMemory -= zone.view.size;
     this.#zones.delete(name);
   }
@@ -301,19 +358,42 @@ export class LoadedZones {
       this.#losses += 1;
       this.#hasAllNames = false;
       this.#absent.clear();
+      this.#withoutContent.clear();
+      this.#unsigned.forget();
       for (const name of [...this.#zones.keys()]) this.#outdate(name);
       for (const { missed } of this.#loading.values()) missed.push(event);
       return;
     }
+    const key = keyOfName(event.zone);
+    if (event.kind === "unsigned" || event.kind === "signed") {
+      this.#unsigned.note(key, event);
+      const zone = this.#zones.get(key);
+      if (zone) zone.state = this.#unsigned.has(key) ? "unsigned" : "current";
+      return;
+    }
     this.#loading.get(event.zone)?.missed.push(event);
-    const isOver = event.kind === "withdrawn" || createsOrDeletesZone(event);
-    if (isOver || event.kind === "replaced") this.#forgetZone(keyOfName(event.zone), isOver);
-    else this.#change(event);
+    this.#withoutContent.forget(key);
+    const isEnd = endsZone(event);
+    if (isEnd) this.#unsigned.forget(key);
+    if (isEnd || event.kind === "replaced") this.#forgetZone(key, isEnd);
+    else if (event.kind === "changed") this.#change(event);
   };
 }
 
+const loadedZone = (view: ZoneView): LoadedZone => ({
+  view,
+  state: "current",
+  belowVersion: 0,
+  used: false,
+  negativeAuthority: undefined,
+});
+
 const isOutdated = (missed: readonly ZoneNews[]): boolean =>
   missed.some((event) => event.kind !== "changed" || createsOrDeletesZone(event));
+
+/** Nothing from before may be answered. */
+const endsZone = (event: ZoneNews): boolean => event.kind === "withdrawn" || createsOrDeletesZone(event);
+const isOver = (missed: readonly ZoneNews[]): boolean => missed.some(endsZone);
 
 const createsOrDeletesZone = (event: ZoneNews): event is Extract<ZoneNews, { kind: "changed" }> =>
   event.kind === "changed" &&

@@ -1,3 +1,5 @@
+import { lowerCase } from "./name-cache.ts";
+
 const smallest = 1_024;
 
 /**
@@ -30,23 +32,29 @@ export function createNameFilter(seed: number) {
 
   return {
     add: (name: string): void => {
-      const hash = hashOf(name, name.length, seed);
+      const hash = hashOf(name, seed);
       const at = place(hash);
       if (slots[at] === hash) return;
       slots[at] = hash;
       count += 1;
       if (count * 2 > slots.length) grow();
     },
-    /** Looks only at the first `end` characters, if given. */
-    mayHold: (name: string, end = name.length): boolean => {
-      const hash = hashOf(name, end, seed);
+    mayHold: (name: string): boolean => {
+      const hash = hashOf(name, seed);
+      return slots[place(hash)] === hash;
+    },
+    /** The same for a name in bytes, in any case. */
+    mayHoldBytes: (bytes: Uint8Array, from: number, to: number): boolean => {
+      let state = firstState(seed);
+      for (let i = to - 1; i >= from; i--) state = nextState(state, lowerCase(bytes[i] ?? 0));
+      const hash = mixed(state);
       return slots[place(hash)] === hash;
     },
     /** The same for every end of a name, by where it begins, in one pass over the name. Valid until the next call. */
     mayHoldEnds: (name: string): ((start: number) => boolean) => {
       let hash = firstState(seed);
       for (let i = name.length - 1; i >= 0; i--) {
-        hash = nextState(hash, name, i);
+        hash = nextState(hash, name.charCodeAt(i));
         ends[i] = hash;
       }
       return mayHoldEnd;
@@ -58,14 +66,14 @@ export function createNameFilter(seed: number) {
 const longestName = 255;
 
 /** FNV-1a from the end to the start, so that the hash of a name continues that of its parent. */
-export function hashOf(name: string, end: number, seed: number): number {
+function hashOf(name: string, seed: number): number {
   let hash = firstState(seed);
-  for (let i = end - 1; i >= 0; i--) hash = nextState(hash, name, i);
+  for (let i = name.length - 1; i >= 0; i--) hash = nextState(hash, name.charCodeAt(i));
   return mixed(hash);
 }
 
 const firstState = (seed: number): number => (0x811c9dc5 ^ seed) | 0;
-const nextState = (hash: number, name: string, i: number): number => Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+const nextState = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
 
 /** The lowest bits choose the slot, so the others are mixed into them. Never zero, which marks an empty slot. */
 function mixed(state: number): number {

@@ -27,7 +27,7 @@ it.each(["ns1 hostmaster", "ns1.elsewhere.net. hostmaster.elsewhere.net.", "@ @"
         const answer = answerQuestion(view, labelsOf(name), "TXT");
         const query = readQuery(encodeMessage(queryFor({ name, type: 16 }, 1)));
         if (query.kind !== "query") throw new Error("no query");
-        const authority = createNegativeAuthority(view, answer.authority);
+        const authority = createNegativeAuthority(view, answer.authority, "tcp");
         if (authority === undefined) throw new Error("no authority section");
         const reply = replyNegative({ kind: "negative", authority, flagsAndRcode: 0x8403 }, query, 512);
         const data = Uint8Array.from(answer.authority.flatMap(({ set }) => [...(wireOf(set)[0] ?? [])]));

@@ -1,9 +1,11 @@
 import type { AnswerSet } from "../../core/records/answer.ts";
 import type { DenialSet } from "../../core/records/denial.ts";
-import { type PackedSet, packedCodes } from "../../core/records/packed-sets.ts";
+import { packedCodes, packedRecords } from "../../core/records/packed-sets.ts";
 import { countRecords, signaturesAt, type ZoneView } from "../../core/records/zone-view.ts";
-import { classes, headerLength } from "../../lib/dns/codes.ts";
+import { classes, headerLength, maximumMessage } from "../../lib/dns/codes.ts";
+import { ednsUdpSize } from "../../lib/dns/edns.ts";
 import { MessageWriter } from "../../lib/dns/message-writer.ts";
+import type { Transport } from "../wire/read-query.ts";
 import { writeSets } from "../wire/write-sets.ts";
 
 /**
@@ -20,24 +22,31 @@ export type NegativeAuthority = {
   readonly pointers: Uint16Array;
   /** Bytes of the zone's name on the wire. */
   readonly nameLength: number;
+  /** No datagram can hold it, so it was not written: replies over UDP are truncated, and it is not for TCP. */
+  readonly isOnlyForUdp: boolean;
 };
 
-/** Undefined when no message could hold it. */
+/** Undefined when no message could hold it. Over UDP, no more is written than fits into a datagram. */
 export function createNegativeAuthority(
   view: ZoneView,
   authority: readonly AnswerSet[],
+  transport: Transport,
 ): NegativeAuthority | undefined {
-  const writer = new MessageWriter();
+  const writer = new MessageWriter(transport === "udp" ? ednsUdpSize : maximumMessage);
   writer.bytes(new Uint8Array(headerLength));
   writer.name(view.labels);
   const nameLength = writer.length() - headerLength;
   writer.u32(0);
   const start = writer.length();
   writeSets(writer, authority);
+  const sets = authority.map((each) => each.set);
+  const isOnlyForUdp = transport === "udp" && !writer.fits();
+  if (isOnlyForUdp) return { sets, records: 0, bytes: nothing, pointers: noPointers, nameLength, isOnlyForUdp };
   if (!writer.fits()) return undefined;
   const message = writer.finish();
   return {
-    sets: authority.map((each) => each.set),
+    sets,
+    isOnlyForUdp,
     records: authority.reduce((sum, { set }) => sum + countRecords(set), 0),
     bytes: Buffer.from(message.subarray(start)),
     pointers: Uint16Array.from(writer.pointers().flatMap((at) => [at - start, message.readUInt16BE(at) & 0x3fff])),
@@ -45,62 +54,57 @@ export function createNegativeAuthority(
   };
 }
 
-/** An NSEC3 record and its signatures, after the authority section. */
+const nothing = Buffer.alloc(0);
+const noPointers = new Uint16Array();
+
+/** An NSEC3 record and its signatures, which follow the authority section. */
 export type CoveringNsec3 = {
-  readonly label: string;
-  readonly set: PackedSet;
-  readonly signatures: PackedSet | undefined;
   readonly records: number;
-  /** Bytes in the message. */
-  readonly length: number;
+  /** Without the compression pointers of the owners. */
+  readonly bytes: Buffer;
+  /** Where the pointer to the zone's name is, and those to the owner of the record, which comes first. */
+  readonly zonePointer: number;
+  readonly ownerPointers: readonly number[];
 };
 
 export function coveringNsec3({ name: [label = ""], set, node }: DenialSet): CoveringNsec3 {
   const signatures = signaturesAt(node, set.type);
-  const records = countRecords(set) + (signatures ? countRecords(signatures) : 0);
-  const data = set.data.length + (signatures?.data.length ?? 0);
-  // The first owner is written out; the data of each record has its length in front.
-  return { label, set, signatures, records, length: 1 + label.length + records * (2 + 8) + data };
+  const sets = signatures ? [set, signatures] : [set];
+  const pointers: number[] = [];
+  let text = String.fromCharCode(label.length) + label;
+  for (const { type, data } of sets)
+    for (const record of packedRecords({ data })) {
+      pointers.push(text.length);
+      text += `\0\0${wireText(packedCodes[type], classes.in, set.ttl >>> 16, set.ttl & 0xffff)}${record}`;
+    }
+  const [zonePointer = 0, ...ownerPointers] = pointers;
+  return { records: pointers.length, bytes: Buffer.from(text, "latin1"), zonePointer, ownerPointers };
 }
+
+const wireText = (...words: readonly number[]): string =>
+  words.map((word) => String.fromCharCode(word >> 8, word & 0xff)).join("");
 
 /** Writes the link at `at`; `zoneAt` is where the zone's name is in the question. */
-export function placeNsec3({ label, set, signatures }: CoveringNsec3, reply: Buffer, at: number, zoneAt: number): void {
-  reply[at] = label.length;
-  const to = at + 1 + reply.write(label, at + 1, "latin1");
-  const end = placeRecords(set, { owner: zoneAt, ttl: set.ttl }, reply, to);
-  if (signatures) placeRecords(signatures, { owner: at, ttl: set.ttl }, reply, end);
-}
-
-/** Writes the records of a set, each with a pointer to the owner. Returns where they end. */
-function placeRecords(
-  { type, data }: PackedSet,
-  { owner, ttl }: { readonly owner: number; readonly ttl: number },
+export function placeNsec3(
+  { bytes, zonePointer, ownerPointers }: CoveringNsec3,
   reply: Buffer,
   at: number,
-): number {
-  const code = packedCodes[type];
-  let to = at;
-  for (let from = 0; from < data.length; ) {
-    for (const word of [0xc000 | owner, code, classes.in, ttl >>> 16, ttl & 0xffff]) {
-      reply[to] = word >> 8;
-      reply[to + 1] = word;
-      to += 2;
-    }
-    const end = from + 2 + ((data.charCodeAt(from) << 8) | data.charCodeAt(from + 1));
-    to += reply.write(data.slice(from, end), to, "latin1");
-    from = end;
-  }
-  return to;
+  zoneAt: number,
+): void {
+  reply.set(bytes, at);
+  placePointer(reply, at + zonePointer, zoneAt);
+  for (const pointer of ownerPointers) placePointer(reply, at + pointer, at);
+}
+
+function placePointer(reply: Buffer, at: number, to: number): void {
+  reply[at] = 0xc0 | (to >> 8);
+  reply[at + 1] = to & 0xff;
 }
 
 /** Appends the authority section to a question that ends at `end`. */
 export function placeAuthority({ bytes, pointers, nameLength }: NegativeAuthority, reply: Buffer, end: number): void {
   reply.set(bytes, end);
   const further = end - (headerLength + nameLength + 4);
-  for (let i = 0; i < pointers.length; i += 2) {
-    const at = end + (pointers[i] ?? 0);
-    const to = (pointers[i + 1] ?? 0) + further;
-    reply[at] = 0xc0 | (to >> 8);
-    reply[at + 1] = to & 0xff;
-  }
+  for (let i = 0; i < pointers.length; i += 2)
+    placePointer(reply, end + (pointers[i] ?? 0), (pointers[i + 1] ?? 0) + further);
 }

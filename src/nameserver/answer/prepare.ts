@@ -14,7 +14,7 @@ import { type CoveringNsec3, createNegativeAuthority, type NegativeAuthority } f
 /** An answer for any client: only the id, the case of the question and the OPT record differ between clients. */
 export type Prepared = WrittenAnswer | NegativeAnswer;
 
-type WrittenAnswer = {
+export type WrittenAnswer = {
   readonly kind: "written";
   /** Only valid until the next answer is prepared, unless this one is worth keeping. */
   readonly bytes: Buffer;
@@ -56,7 +56,7 @@ export function stillHolds({ dependsOn }: Prepared): boolean {
   if (dependsOn === undefined) return false;
   const { zone, sets, shapeVersion } = dependsOn;
   if (
-    !zone.current ||
+    zone.state !== "current" ||
     dependsOn.belowVersion !== zone.belowVersion ||
     dependsOn.delegationVersion !== zone.view.delegationVersion
   )
@@ -68,7 +68,10 @@ export function stillHolds({ dependsOn }: Prepared): boolean {
 
 /** Whether this answer, which was prepared for another query, is what a query over this transport gets. */
 export const isFor = (prepared: Prepared, transport: Transport): boolean =>
-  transport === "udp" || prepared.kind === "negative" || !prepared.isTruncated;
+  transport === "udp" || !(prepared.kind === "negative" ? prepared.authority.isOnlyForUdp : prepared.isTruncated);
+
+/** Answers are cached by their name and this. */
+export const cacheKindOf = (type: number, dnssecOk: boolean): number => (dnssecOk ? 0x1_0000 : 0) + type;
 
 /** Larger answers, in bytes, are made again for each query: thousands of them would take too much memory. */
 const mostCached = 4_096;
@@ -109,7 +112,7 @@ export function createPrepare(): Prepare {
             sets: setsIn(answer),
           };
     if (isNegative(answer)) {
-      const authority = authorityFor(zone, answer);
+      const authority = authorityFor(zone, answer, question.transport);
       return authority && { kind: "negative", authority, flagsAndRcode: flagsAndRcodeOf(answer), dependsOn };
     }
     return writeAnswer(answer, question, scratch, dependsOn);
@@ -190,10 +193,10 @@ function writeAllGlue(writer: MessageWriter, sets: readonly AnswerSet[]): Writte
 }
 
 /** An authority section without proofs is the same for the whole zone. */
-function authorityFor(zone: LoadedZone, { authority }: Answer): NegativeAuthority | undefined {
-  if (authority.length > 1) return createNegativeAuthority(zone.view, authority);
+function authorityFor(zone: LoadedZone, { authority }: Answer, transport: Transport): NegativeAuthority | undefined {
+  if (authority.length > 1) return createNegativeAuthority(zone.view, authority, transport);
   if (!zone.negativeAuthority || zone.negativeAuthority.sets[0] !== authority[0]?.set)
-    zone.negativeAuthority = createNegativeAuthority(zone.view, authority);
+    zone.negativeAuthority = createNegativeAuthority(zone.view, authority, "tcp");
   return zone.negativeAuthority;
 }
 

@@ -3,7 +3,7 @@ import { bareOptLength, ednsUdpSize, udpSizeLimit } from "../../lib/dns/edns.ts"
 import { extendedError, extendedErrors, optOf, withOptions } from "../wire/edns-options.ts";
 import type { Query, Transport } from "../wire/read-query.ts";
 import { placeAuthority, placeNsec3 } from "./negative-authority.ts";
-import type { NegativeAnswer, Prepared } from "./prepare.ts";
+import type { NegativeAnswer, Prepared, WrittenAnswer } from "./prepare.ts";
 
 /**
  * A prepared answer for one client: within its size limit, with its id, its case and, if it uses EDNS, an OPT record.
@@ -26,16 +26,27 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
 }
 
 /** The question, unchanged, followed by the authority section that it shares with other negative answers. */
-export function replyNegative(
-  { authority, covering, flagsAndRcode }: Omit<NegativeAnswer, "dependsOn">,
-  query: Query,
+export function replyNegative(negative: NegativeParts, query: Query, room: number): Buffer {
+  const whole = query.end + negative.authority.bytes.length + (negative.covering?.bytes.length ?? 0);
+  const reply = Buffer.allocUnsafe(whole + bareOptLength);
+  return reply.subarray(0, fillNegative(negative, query, room, reply));
+}
+
+type NegativeParts = Omit<NegativeAnswer, "dependsOn">;
+
+/** The parts of a query that its reply repeats. */
+type Asked = Pick<Query, "bytes" | "end" | "edns">;
+
+/** Writes the reply, and returns its length. */
+export function fillNegative(
+  { authority, covering, flagsAndRcode }: NegativeParts,
+  { bytes, end, edns }: Asked,
   room: number,
-): Buffer {
-  const { bytes, end, edns } = query;
-  const whole = end + authority.bytes.length + (covering?.length ?? 0);
-  const fits = whole <= room;
+  reply: Buffer,
+): number {
+  const whole = end + authority.bytes.length + (covering?.bytes.length ?? 0);
+  const fits = whole <= room && !authority.isOnlyForUdp;
   const length = fits ? whole : end;
-  const reply = Buffer.allocUnsafe(edns ? length + bareOptLength : length);
   bytes.copy(reply, 0, 0, end);
   const queryFlags = (bytes[2] ?? 0) & (flags.recursionDesired >> 8);
   reply[2] = (flagsAndRcode >> 8) | queryFlags | (fits ? 0 : flags.truncated >> 8);
@@ -47,8 +58,30 @@ export function replyNegative(
   if (fits) placeAuthority(authority, reply, end);
   // A question ends with its type and class.
   if (fits && covering) placeNsec3(covering, reply, end + authority.bytes.length, end - 4 - authority.nameLength);
-  if (edns) reply.set(edns.dnssecOk ? bareOptWithDo : bareOpt, length);
-  return reply;
+  if (!edns) return length;
+  reply.set(edns.dnssecOk ? bareOptWithDo : bareOpt, length);
+  return length + bareOptLength;
+}
+
+/** The same for an answer with records; 0 if it has to be shortened. */
+export function fillWritten(
+  { bytes: answer, withoutExtras, questionEnd }: WrittenAnswer,
+  { bytes, end, edns }: Asked,
+  room: number,
+  reply: Buffer,
+): number {
+  const { length } = answer;
+  if (length > room || withoutExtras > room) return 0;
+  answer.copy(reply, questionEnd, questionEnd, length);
+  // The question is repeated in its case.
+  for (let i = headerLength; i < end; i++) reply[i] = bytes[i] ?? 0;
+  for (let i = 3; i < headerLength; i++) reply[i] = answer[i] ?? 0;
+  reply[0] = bytes[0] ?? 0;
+  reply[1] = bytes[1] ?? 0;
+  reply[2] = ((answer[2] ?? 0) & 0xfe) | ((bytes[2] ?? 0) & 1);
+  if (!edns) return length;
+  addOpt(reply, length, edns.dnssecOk);
+  return length + bareOptLength;
 }
 
 /** Only the question and a response code. `error` is an extended error, which says why (RFC 8914). */
@@ -103,13 +136,15 @@ function finish(source: Buffer, length: number, query: Query): Buffer {
   reply[1] = bytes[1] ?? 0;
   reply[2] = ((reply[2] ?? 0) & 0xfe) | ((bytes[2] ?? 0) & 1);
   if (query.mixedCase) bytes.copy(reply, headerLength, headerLength, query.end);
-  if (edns) {
-    reply.set(edns.dnssecOk ? bareOptWithDo : bareOpt, length);
-    const additionals = (((reply[10] ?? 0) << 8) | (reply[11] ?? 0)) + 1;
-    reply[10] = additionals >> 8;
-    reply[11] = additionals & 0xff;
-  }
+  if (edns) addOpt(reply, length, edns.dnssecOk);
   return reply;
+}
+
+function addOpt(reply: Buffer, at: number, dnssecOk: boolean): void {
+  reply.set(dnssecOk ? bareOptWithDo : bareOpt, at);
+  const additionals = (((reply[10] ?? 0) << 8) | (reply[11] ?? 0)) + 1;
+  reply[10] = additionals >> 8;
+  reply[11] = additionals & 0xff;
 }
 
 export const bareOpt = Buffer.of(0, 0, types.opt, ednsUdpSize >> 8, ednsUdpSize & 0xff, 0, 0, 0, 0, 0, 0);

@@ -30,7 +30,17 @@ const base: Message = {
   ...emptyMessage,
   questions: [{ name: "www.example.org", type: 1, class: 1 }],
 };
-const types: Readonly<Record<string, number>> = { A: 1, NS: 2, CNAME: 5, SOA: 6, MX: 15, TXT: 16, DS: 43, ANY: 255 };
+const types: Readonly<Record<string, number>> = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  MX: 15,
+  TXT: 16,
+  DS: 43,
+  TYPE128: 128,
+  ANY: 255,
+};
 const ednsOf = (udpSize: number, version = 0) => ({ udpSize, version, dnssecOk: false, options: [] });
 const asking = (name: string, type = "A", more: Partial<Message> = {}): Buffer =>
   encoded({ ...base, ...more, questions: [{ name, type: types[type] ?? 0, class: 1 }] });
@@ -247,6 +257,20 @@ describe("EDNS", () => {
     }
   });
 
+  it("is in the refusal of a malformed query too, if its OPT record could be read (RFC 6891 section 7)", async () => {
+    const cut = [{ code: 10, data: new Uint8Array(3) }];
+    const authority = { name: "www.example.org", type: 1, class: 1, ttl: 0, data: new Uint8Array(4) };
+    for (const query of [
+      asking("www.example.org", "A", { edns: { ...ednsOf(1232), options: cut } }),
+      asking("www.example.org", "A", { edns: ednsOf(1232), authorities: [authority] }),
+      asking("www.example.org", "TYPE128", { edns: ednsOf(1232) }),
+    ]) {
+      const reply = await ask(query);
+      expect(reply).toMatchObject({ rcode: 1, questions: [{ name: "www.example.org" }], edns: { udpSize: 1232 } });
+      expect(counts(reply)).toEqual([0, 0, 0]);
+    }
+  });
+
   it("may have options, which are ignored", async () => {
     const options = [
       { code: 10, data: new Uint8Array(8) },
@@ -255,6 +279,28 @@ describe("EDNS", () => {
     const reply = await ask(asking("www.example.org", "A", { edns: { ...ednsOf(1232), options } }));
     expect(reply).toMatchObject({ rcode: 0, edns: { options: [] } });
     expect(counts(reply)).toEqual([1, 0, 0]);
+  });
+});
+
+describe("a proof that no datagram can hold", () => {
+  it.each(["nsec", "nsec3"] as const)("%s: truncated over UDP, whole over TCP, in any order", async (kind) => {
+    const zones = new LoadedZones(
+      zonesInMemory(signedZone("example.org", "a.b - A 192.0.2.1", { kind, keys: 8, bytes: 256 })),
+    );
+    respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
+    const query = (i: number) =>
+      asking(i % 3 === 0 ? "b.example.org" : `x${i % 7}.b.example.org`, "A", {
+        edns: { ...ednsOf(1232), dnssecOk: true },
+      });
+    for (let i = 0; i < 40; i++) {
+      const overUdp = await ask(query(i));
+      expect(overUdp).toMatchObject({ truncated: true, answers: [], authorities: [], edns: { dnssecOk: true } });
+      const overTcp = await ask(query(i + (i % 2)), "tcp");
+      expect(overTcp.truncated).toBe(false);
+      // The SOA record and its signatures, and one record at least that proves it, with its own.
+      expect(overTcp.authorities.length).toBeGreaterThanOrEqual(18);
+    }
+    expect(troubles).toEqual([]);
   });
 });
 

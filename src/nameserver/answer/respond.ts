@@ -1,11 +1,13 @@
-import { classes, rcodes, types } from "../../lib/dns/codes.ts";
+import { randomInt } from "node:crypto";
+import { classes, headerLength, rcodes, types } from "../../lib/dns/codes.ts";
 import { extendedErrors } from "../wire/edns-options.ts";
 import { type Query, readQuery, type Transport } from "../wire/read-query.ts";
+import { createReplyAtHand, type ReplyAtHand } from "./at-hand.ts";
 import { Enclosers } from "./enclosers.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
-import { createLruCache } from "./lru-cache.ts";
+import { NameCache } from "./name-cache.ts";
 import { isRootKey, keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
-import { createPrepare, isFor, isNoName, isWorthCaching, type Prepared, stillHolds } from "./prepare.ts";
+import { cacheKindOf, createPrepare, isFor, isNoName, isWorthCaching, type Prepared, stillHolds } from "./prepare.ts";
 import { asStale, refuseUnread, replyWith, replyWithCode } from "./reply.ts";
 
 /**
@@ -41,15 +43,18 @@ export type ResponderOptions = {
   readonly cacheSize?: number;
 };
 
+export type Responder = Respond & {
+  /** The same reply as `Respond` over UDP, if it is at hand. */
+  readonly atHand: ReplyAtHand;
+};
+
 /** Gives authoritative answers only. It holds no socket, so that every thread can have one. */
-export function createResponder(options: ResponderOptions): Respond {
+export function createResponder(options: ResponderOptions): Responder {
   const { zones, onTrouble } = options;
   const prepare = createPrepare();
   const { cacheSize = 20_000 } = options;
-  const cached = createLruCache<Prepared>(cacheSize);
-  /** Answers for clients that want signatures. */
-  const cachedWithSignatures = createLruCache<Prepared>(cacheSize);
-  const enclosers = new Enclosers(zones, 1_000);
+  const cached = new NameCache<Prepared>(2 * cacheSize, randomInt(2 ** 32));
+  const enclosers = new Enclosers(zones, { size: 1_000, seed: randomInt(2 ** 32) });
 
   const answerFrom = (zone: LoadedZone | undefined, query: Query, transport: Transport) => {
     if (zone === undefined) return replyWithCode(query, rcodes.refused, extendedErrors.notAuthoritative);
@@ -57,10 +62,10 @@ export function createResponder(options: ResponderOptions): Respond {
     const dnssecOk = wantsSignatures(query);
     const prepared = prepare(zone, { key, name: labelsOfKey(key), type, dnssecOk, transport });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail, extendedErrors.invalidData);
-    if (isWorthCaching(prepared)) (dnssecOk ? cachedWithSignatures : cached).set(key, prepared);
-    else if (isNoName(prepared)) enclosers.note(zone, key.slice(0, -2), prepared);
+    if (isWorthCaching(prepared)) cached.set(key.slice(0, -2), prepared, cacheKindOf(type, dnssecOk));
+    else if (isNoName(prepared)) enclosers.note(zone, key.slice(0, -2), prepared, transport);
     const reply = replyWith(prepared, query, transport);
-    return zone.current ? reply : asStale(reply, query, transport);
+    return zone.state === "old" ? asStale(reply, query, transport) : reply;
   };
 
   const failed = (error: unknown, query: Query): Buffer => {
@@ -68,17 +73,18 @@ export function createResponder(options: ResponderOptions): Respond {
     return replyWithCode(query, rcodes.servFail, extendedErrors.notReady);
   };
 
-  return (bytes, transport, allowedWork = "any") => {
+  const respond: Respond = (bytes, transport, allowedWork = "any") => {
     const query = readQuery(bytes);
     if (query.kind === "silence") return undefined;
     if (query.kind === "refusal") return refuseUnread(query.bytes, query.rcode);
     const rcode = refusalOf(query);
     if (rcode !== undefined) return replyWithCode(query, rcode, errorOf[rcode]);
     const dnssecOk = wantsSignatures(query);
-    const prepared = (dnssecOk ? cachedWithSignatures : cached).get(query.key);
+    const nameEnd = query.end - 4;
+    const prepared = cached.get(bytes, headerLength, nameEnd, cacheKindOf(query.type, dnssecOk));
     if (prepared !== undefined && isFor(prepared, transport) && stillHolds(prepared))
       return replyWith(prepared, query, transport);
-    const noName = enclosers.noName(query.key, query.key.length - 2, dnssecOk);
+    const noName = enclosers.noName(bytes, nameEnd, dnssecOk, transport);
     if (noName !== undefined) return replyWith(noName, query, transport);
     if (allowedWork === "cached-only") return undefined;
     const name = query.key.slice(0, -2);
@@ -92,6 +98,7 @@ export function createResponder(options: ResponderOptions): Respond {
       return failed(error, query);
     }
   };
+  return Object.assign(respond, { atHand: createReplyAtHand(cached, enclosers) });
 }
 
 const wantsSignatures = ({ edns }: Query): boolean => edns?.dnssecOk === true;
@@ -104,6 +111,7 @@ const errorOf: Readonly<Record<number, number>> = {
 /** The response code of a query that is refused before any zone is looked up. */
 function refusalOf(query: Query): number | undefined {
   if (query.edns !== undefined && query.edns.version !== 0) return rcodes.badVers;
+  if (query.edns?.isMalformed) return rcodes.formErr;
   if (query.class !== classes.in) return rcodes.refused;
   switch (query.type) {
     case types.ixfr:
@@ -115,6 +123,8 @@ function refusalOf(query: Query): number | undefined {
     case types.opt:
     case types.tsig:
     case types.tkey:
+    // RFC 9824 section 3.2: it only appears in NSEC records.
+    case types.nxname:
       return rcodes.formErr;
     default:
       return undefined;

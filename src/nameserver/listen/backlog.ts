@@ -1,5 +1,5 @@
 /** Datagrams that libuv reads in one pass of the event loop, if so many have arrived. */
-const fullRead = 32;
+export const fullRead = 32;
 /** Milliseconds of full passes after which queries may be arriving faster than they can be answered. */
 const longBacklog = 10;
 /** Milliseconds of a full pass in which deferred answers are made. */
@@ -9,7 +9,11 @@ const mostDeferral = 50;
 
 export type BacklogTools = { readonly clock: () => number; readonly atEndOfPass: (end: () => void) => void };
 
-const realTools: BacklogTools = { clock: () => performance.now(), atEndOfPass: (end) => void setImmediate(end) };
+/** A pass of the event loop of this thread. */
+export const passOfLoop: BacklogTools = {
+  clock: () => performance.now(),
+  atEndOfPass: (end) => void setImmediate(end),
+};
 
 export type DeferredQuery = { readonly answer: () => void; readonly drop: () => void };
 
@@ -29,7 +33,7 @@ export class Backlog {
   #isScheduled = false;
   #deferred: { readonly query: DeferredQuery; readonly since: number }[] = [];
 
-  constructor(tools: BacklogTools = realTools) {
+  constructor(tools: BacklogTools) {
     this.#tools = tools;
   }
 

@@ -2,7 +2,7 @@ import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { ServedSet, ZoneContent } from "../../core/records/zone-view.ts";
 import { type CatchUp, createCatchUp } from "../answer/catch-up.ts";
 import type { DnsReply } from "../answer/respond.ts";
-import type { BeginZone, ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
+import { type BeginZone, NoContent, type ZoneEvent, type ZoneSource } from "../answer/zone-source.ts";
 import {
   copyForPosting,
   type FromWorker,
@@ -68,6 +68,10 @@ export class MainThread implements ZoneSource {
     }
   };
 
+  readonly noteUse = (zone: string): void => {
+    this.#port.postMessage({ kind: "uses", zone } satisfies FromWorker);
+  };
+
   readonly follow = (listener: (event: ZoneEvent) => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -110,7 +114,9 @@ export class MainThread implements ZoneSource {
         this.#answered(message.id)?.resolve(message.value);
         break;
       case "no-answer":
-        this.#answered(message.id)?.reject(new Error("the main thread has no answer"));
+        this.#answered(message.id)?.reject(
+          message.isNoContent ? new NoContent() : new Error("the main thread has no answer"),
+        );
         break;
       case "news":
         for (const event of message.news) for (const listener of this.#listeners) listener(event);

@@ -1,10 +1,11 @@
 import type { Socket } from "node:net";
 import { headerLength } from "../../lib/dns/codes.ts";
 import { createFrameReader, framed } from "../../lib/dns/message.ts";
+import type { ConnectionPermit } from "../../lib/limits/connection-limit.ts";
 import type { DnsReply, RespondTo, Stream } from "../answer/respond.ts";
 import { countReply } from "../metrics/metrics.ts";
 import { optionsIn, replyOptions, type ServerIdentity, withOptions } from "../wire/edns-options.ts";
-import type { TcpPermit } from "./tcp-limit.ts";
+import { clientAddress } from "./client.ts";
 
 export type TcpLimits = {
   /** Milliseconds without a complete query, or without reading the answers. */
@@ -32,7 +33,7 @@ export type ConnectionOptions = {
   readonly counts: Float64Array;
   readonly limits: TcpLimits;
   readonly identity?: ServerIdentity | undefined;
-  readonly place: Pick<TcpPermit, "queried" | "busy">;
+  readonly place: ConnectionPermit;
 };
 
 /**
@@ -66,6 +67,8 @@ class TcpConnection {
     this.#socket = socket;
     this.#options = options;
     this.#from = socket.remoteAddress ?? "";
+    // A zone transfer keeps its place.
+    options.place.isBusy = () => this.#transfers > 0;
     this.#timer = setTimeout(() => this.#endIfIdle(), options.limits.idle);
   }
 
@@ -106,7 +109,7 @@ class TcpConnection {
       const query = this.#frames.next();
       if (query === undefined) return;
       if (query.length < headerLength) return void this.#socket.destroy();
-      place.queried();
+      place.used();
       this.#move();
       const messages = stream?.(query, this.#from);
       const reply = messages ? this.#writeAll(messages) : respond(query, "tcp", this.#from);
@@ -138,7 +141,9 @@ class TcpConnection {
     countReply(counts, reply);
     const queryOptions = identity && optionsIn(query);
     this.#write(
-      queryOptions ? withOptions(reply, replyOptions(queryOptions, this.#from, identity, Date.now()).bytes) : reply,
+      queryOptions
+        ? withOptions(reply, replyOptions(queryOptions, clientAddress(this.#from), identity, Date.now()).bytes)
+        : reply,
     );
   }
 
@@ -151,7 +156,6 @@ class TcpConnection {
     const { place, limits } = this.#options;
     if (this.#transfers === 0) this.#began = { at: performance.now(), taken: this.#takenSoFar() };
     this.#transfers += 1;
-    place.busy(true);
     try {
       for await (const message of messages) {
         this.#write(message);
@@ -161,7 +165,7 @@ class TcpConnection {
       await flushed(socket);
     } finally {
       this.#transfers -= 1;
-      if (this.#transfers === 0) place.busy(false);
+      place.used();
     }
     return undefined;
   }

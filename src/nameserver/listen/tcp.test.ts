@@ -4,11 +4,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { realPause } from "../../../test/rig/real-pause.ts";
 import { until } from "../../../test/rig/until.ts";
+import { ConnectionLimit, type ConnectionLimits } from "../../lib/limits/connection-limit.ts";
 import { createLog } from "../../process/log.ts";
 import type { RespondTo, Stream } from "../answer/respond.ts";
 import { defaultTcpLimits, listenTcp } from "./tcp.ts";
 import type { TcpLimits } from "./tcp-connection.ts";
-import { type ConnectionLimits, TcpLimit } from "./tcp-limit.ts";
 import type { Listening } from "./udp.ts";
 
 const log = createLog({ format: "text", level: "silent", write: () => {} });
@@ -31,7 +31,7 @@ async function listen(
   respond = echo,
   stream?: Stream,
 ): Promise<number> {
-  const limit = new TcpLimit({ all: 100, source: 100, ...limits });
+  const limit = new ConnectionLimit({ all: 100, source: 100, ...limits });
   const options = { respond, stream, log, limit, limits: { ...defaultTcpLimits, idle: 600_000, ...limits } };
   const listening = await listenTcp({ host: "127.0.0.1", port: 0 }, options);
   opened.push(listening);

@@ -1,13 +1,12 @@
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
 import { boundTo, type ListenAddress } from "../../lib/http/listen.ts";
-import { partOfFiles } from "../../lib/limits/open-files.ts";
+import { ConnectionLimit, partOfFiles } from "../../lib/limits/connection-limit.ts";
 import type { Logger } from "../../process/log.ts";
 import type { RespondTo, Stream } from "../answer/respond.ts";
 import { createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import type { ServerIdentity } from "../wire/edns-options.ts";
 import { listenFailure } from "./failure.ts";
 import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
-import { TcpLimit } from "./tcp-limit.ts";
 import { createTlsWrap, type ServerTls } from "./tls.ts";
 import type { Listening } from "./udp.ts";
 
@@ -22,7 +21,7 @@ export type TcpOptions = {
   /** With it, clients speak TLS and agree on `dot` (RFC 7858, RFC 9103). */
   readonly tls?: ServerTls | undefined;
   /** Shared by all listening sockets. */
-  readonly limit?: TcpLimit;
+  readonly limit?: ConnectionLimit;
 };
 
 export const defaultTcpLimits: TcpLimits = {
@@ -34,14 +33,14 @@ export const defaultTcpLimits: TcpLimits = {
 };
 
 /** No source may take more than an eighth. */
-export function createTcpLimit(): TcpLimit {
+export function createTcpLimit(log: Pick<Logger, "warn">): ConnectionLimit {
   const all = partOfFiles(4, 1_000);
-  return new TcpLimit({ all, source: Math.ceil(all / 8) });
+  return new ConnectionLimit({ all, source: Math.ceil(all / 8) }, log);
 }
 
 export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise<Listening> {
   const { respond, stream, log, limits = defaultTcpLimits, counters = createDnsCounters() } = options;
-  const { limit = createTcpLimit() } = options;
+  const { limit = createTcpLimit(log) } = options;
   const wrap = options.tls && createTlsWrap(options.tls);
   const connections = new Set<Socket>();
   const server = createServer({ allowHalfOpen: !wrap, noDelay: true }, (socket) => {

@@ -1,5 +1,5 @@
 import type { ListenAddress } from "../../lib/http/listen.ts";
-import type { ZoneNews } from "../answer/zone-source.ts";
+import type { ExpectedZone, ZoneNews } from "../answer/zone-source.ts";
 import type { ServerIdentity } from "../wire/edns-options.ts";
 
 /** What a worker is started with. */
@@ -12,10 +12,19 @@ export type WorkerStart = {
   /** The zone that only the main thread answers for, in wire format. */
   readonly restrictedZone: Uint8Array | undefined;
   readonly identity?: ServerIdentity | undefined;
+  /** Zones to load before it listens. */
+  readonly expected: readonly ExpectedZone[];
+  /** Instead of one that ended: clients wait, so it listens first. */
+  readonly isReplacement: boolean;
   readonly rateLimit: WorkerRateLimit;
   /** Memory for its counters. */
   readonly counters: SharedArrayBuffer;
+  /** The sockets that it may open itself: it notes their file descriptors in `fds`, -1 when there is none. */
+  readonly sockets: { readonly inBatches: boolean; readonly fds: SharedArrayBuffer };
 };
+
+/** How the datagrams of a socket are read and sent: several per system call, or one by one by Node's `dgram`. */
+export type SocketKind = "batch" | "dgram";
 
 export type WorkerRateLimit = {
   readonly seed: number;
@@ -41,12 +50,15 @@ export const setsInMessage = 500;
 
 export type FromWorker =
   | { readonly kind: "asks"; readonly id: number; readonly question: WorkerQuestion }
-  | { readonly kind: "listens" };
+  /** Somebody asks for this zone. */
+  | { readonly kind: "uses"; readonly zone: string }
+  /** `because`: why its sockets are not of the other kind. */
+  | { readonly kind: "listens"; readonly sockets: SocketKind; readonly because?: string };
 
 export type ToWorker =
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
   /** The main thread has logged the reason. */
-  | { readonly kind: "no-answer"; readonly id: number }
+  | { readonly kind: "no-answer"; readonly id: number; readonly isNoContent: boolean }
   | { readonly kind: "news"; readonly news: readonly ZoneNews[]; readonly reported: number }
   | { readonly kind: "close" };
 

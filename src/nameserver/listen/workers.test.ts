@@ -10,8 +10,9 @@ import { nameToWire } from "../../core/names/wire.ts";
 import { opcodes, rcodes } from "../../lib/dns/codes.ts";
 import { emptyMessage, encodeMessage } from "../../lib/dns/message.ts";
 import { createLog } from "../../process/log.ts";
-import { defaultLoadLimits } from "../answer/loaded-zones.ts";
+import { defaultLoadLimits } from "../answer/load-limits.ts";
 import { refuseUnread } from "../answer/reply.ts";
+import type { ExpectedZone } from "../answer/zone-source.ts";
 import { createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import { startNameserver } from "../start.ts";
 import { defaultRateLimit } from "./rate-limit.ts";
@@ -33,7 +34,13 @@ async function setUp(...options: Parameters<typeof startTwo>) {
 }
 
 /** Two workers on one port. */
-async function startTwo(zones: ZonesInMemory, restrictedZone?: string, spawn = spawnWorker) {
+async function startTwo(
+  zones: ZonesInMemory,
+  restrictedZone?: string,
+  spawn = spawnWorker,
+  expected: readonly ExpectedZone[] = [],
+  inBatches = true,
+) {
   let said = "";
   const log = createLog({
     format: "text",
@@ -45,8 +52,9 @@ async function startTwo(zones: ZonesInMemory, restrictedZone?: string, spawn = s
   const threads: Worker[] = [];
   const passed: string[] = [];
   const counters: DnsCounters[] = [];
-  const workers = await startWorkers({
+  const workers = startWorkers({
     count: 2,
+    inBatches,
     source: zones,
     respond: (bytes, _, from) => {
       passed.push(from);
@@ -55,12 +63,13 @@ async function startTwo(zones: ZonesInMemory, restrictedZone?: string, spawn = s
     start: {
       listen: [{ host: "127.0.0.1", port }],
       restrictedZone: restrictedZone === undefined ? undefined : nameToWire(restrictedZone),
+      expected,
       rateLimit: { seed: 1, memory: new SharedArrayBuffer(bucketMemory(defaultRateLimit.slots)) },
     },
     newCounters: () => {
       const made = createDnsCounters();
       counters.push(made);
-      return made.memory;
+      return made;
     },
     onTrouble: (error) => log.error({ err: error }, "trouble"),
     log,
@@ -70,6 +79,7 @@ async function startTwo(zones: ZonesInMemory, restrictedZone?: string, spawn = s
       return thread;
     },
   });
+  await workers.listening;
   return { port, threads, passed, counters, close: workers.close, said: () => said };
 }
 
@@ -89,6 +99,23 @@ it("answers correctly right after every write, whichever worker is asked", async
   }
   // Each worker has loaded the zone once and applied changes since.
   expect(zones.asked.load).toBe(2);
+});
+
+it.each([
+  ["batch", true],
+  ["dgram", false],
+])("an idle worker with %s sockets closes within 100 ms", async (_, inBatches) => {
+  const took: number[] = [];
+  // A thread that is not woken has just begun to wait for a second: it would be late each time, and a busy machine is
+  // not.
+  while (took.length < 20 && Math.min(...took) >= 100) {
+    const { port, close } = await startTwo(zonesInMemory(example), undefined, spawnWorker, [], inBatches);
+    for (let i = 0; i < 4; i++) await askOverUdp(port, www);
+    const begun = performance.now();
+    await close();
+    took.push(performance.now() - begun);
+  }
+  expect(Math.min(...took)).toBeLessThan(100);
 });
 
 it("does not answer before a write has reached it", async () => {
@@ -123,6 +150,10 @@ it("replaces a worker that ends, and logs it", async () => {
     what: () => `an answer: ${said()}`,
   });
   expect(said()).toContain("a DNS worker stopped and is being replaced");
+  await until(() => said().includes("DNS over UDP is read and sent one datagram at a time"));
+  // A socket that a dead worker left open would still get its share of the clients.
+  for (let i = 0; i < 16; i++) expect(addressesIn(await askOverUdp(port, www))).toEqual(["198.51.100.8"]);
+  expect(said()).toMatch(/in batches.*2 DNS workers with batch sockets stopped unexpectedly/s);
 });
 
 it("keeps trying to replace a worker when the system cannot start a thread", async () => {

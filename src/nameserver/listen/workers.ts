@@ -1,13 +1,16 @@
+import { closeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import type { ServedSet, ZoneContent } from "../../core/records/zone-view.ts";
 import type { Logger } from "../../process/log.ts";
 import { startThread } from "../../process/shipped-files.ts";
 import type { RespondTo } from "../answer/respond.ts";
-import { isNews, type ZoneNews, type ZoneSource } from "../answer/zone-source.ts";
+import { isNews, NoContent, type ZoneNews, type ZoneSource } from "../answer/zone-source.ts";
+import { countThread, type DnsCounters } from "../metrics/metrics.ts";
 import {
   copyForPosting,
   type FromWorker,
+  type SocketKind,
   setsInMessage,
   type ToWorker,
   type WorkerQuestion,
@@ -15,16 +18,22 @@ import {
 } from "./worker-messages.ts";
 
 /** Threads that answer plain queries over UDP, all on the same ports: the kernel distributes the clients among them. */
-export type Workers = { readonly close: () => Promise<void> };
+export type Workers = {
+  /** Resolves when all of them listen. */
+  readonly listening: Promise<void>;
+  readonly close: () => Promise<void>;
+};
 
 export type WorkersOptions = {
   readonly count: number;
+  /** Their sockets read and send several datagrams per system call, where that is possible. */
+  readonly inBatches: boolean;
   readonly source: ZoneSource;
   /** For packets that are not plain queries. */
   readonly respond: RespondTo;
-  readonly start: Omit<WorkerStart, "written" | "reported" | "counters">;
-  /** Memory for the counters of a new thread. */
-  readonly newCounters: () => SharedArrayBuffer;
+  readonly start: Omit<WorkerStart, "written" | "reported" | "counters" | "isReplacement" | "sockets">;
+  /** The counters of a new thread. */
+  readonly newCounters: () => DnsCounters;
   /** Called when something that a worker asked for could not be loaded. */
   readonly onTrouble: (error: unknown) => void;
   readonly log: Logger;
@@ -41,38 +50,44 @@ export type Spawn = (start: WorkerStart) => Worker;
 const soon = 10_000;
 const pause = 1_000;
 const closing = 2_000;
+/** Workers with batch sockets that died before all new ones use `dgram`. */
+const mostFaults = 2;
 
-/** Resolves when all workers listen. One that dies is replaced, until `close` is called. */
-export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+/** A worker that dies is replaced, until `close` is called. Throws when no thread can be started. */
+export function startWorkers(options: WorkersOptions): Workers {
   const { source, log, spawn = spawnWorker } = options;
   const written = new SharedArrayBuffer(4);
   const count = new Int32Array(written);
   const stop = new AbortController();
+  const batches = new BatchFaults(options.inBatches, log);
   const running = new Set<Worker>();
 
   const unfollow = source.follow((event) => {
     if (event.kind === "written") Atomics.store(count, 0, event.announcement);
   });
 
-  /** Resolves when the new worker listens; throws immediately when no thread can be started. */
-  const startOne = (): Promise<void> => {
+  /** Resolves when the new worker, or the one that replaced it, listens; throws when no thread can be started. */
+  const startOne = (isReplacement: boolean): Promise<void> => {
     const started = Date.now();
     const reported = Atomics.load(count, 0);
-    const worker = spawn({ ...options.start, written, reported, counters: options.newCounters() });
+    const sockets = openingSockets(options, batches);
+    const worker = spawn({ ...options.start, isReplacement, written, reported, ...sockets.start });
     running.add(worker);
     const unserve = serve(worker, reported, options);
-    const listens = new Promise<void>((resolve, reject) => {
-      worker.on("message", (message: FromWorker) => message.kind === "listens" && resolve());
-      worker.once("error", reject);
-      worker.once("exit", () => reject(new Error("a worker stopped before it listened")));
-    });
     worker.once("error", (error) => log.error({ err: error }, "a DNS worker failed"));
-    worker.once("exit", () => {
-      unserve();
-      running.delete(worker);
-      if (!stop.signal.aborted) void replace(started).catch(() => undefined);
+    return new Promise<void>((resolve) => {
+      worker.on("message", (message: FromWorker) => {
+        if (message.kind !== "listens") return;
+        sockets.opened(message);
+        resolve();
+      });
+      worker.once("exit", () => {
+        unserve();
+        running.delete(worker);
+        sockets.ended(stop.signal.aborted);
+        if (!stop.signal.aborted) void replace(started).then(resolve, () => undefined);
+      });
     });
-    return listens;
   };
 
   const replace = async (started: number): Promise<void> => {
@@ -81,7 +96,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     let listens: Promise<void> | undefined;
     while (listens === undefined) {
       try {
-        listens = startOne();
+        listens = startOne(true);
       } catch (error) {
         log.error({ err: error }, "a DNS worker could not be started; trying again");
         await sleep(pause, undefined, { signal: stop.signal });
@@ -95,13 +110,76 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     unfollow();
     await Promise.all([...running].map(closeWorker));
   };
-  try {
-    await Promise.all(Array.from({ length: options.count }, async () => startOne()));
-  } catch (error) {
-    await close();
-    throw error;
+  const listening = Promise.all(Array.from({ length: options.count }, () => startOne(false)));
+  return { listening: listening.then(() => undefined), close };
+}
+
+type OpeningSockets = {
+  readonly start: Pick<WorkerStart, "counters" | "sockets">;
+  readonly opened: (message: Listens) => void;
+  /** The thread has ended; `isClosing`: as it was asked to. */
+  readonly ended: (isClosing: boolean) => void;
+};
+
+type Listens = Extract<FromWorker, { kind: "listens" }>;
+
+/** The sockets of a new thread, and its counters. */
+function openingSockets({ newCounters, start }: WorkersOptions, batches: BatchFaults): OpeningSockets {
+  const counters = newCounters();
+  const fds = new SharedArrayBuffer(4 * start.listen.length);
+  new Int32Array(fds).fill(-1);
+  let kind: SocketKind | undefined;
+  return {
+    start: { counters: counters.memory, sockets: { inBatches: batches.areUsed, fds } },
+    opened: (message) => {
+      kind = message.sockets;
+      countThread(counters, kind);
+      batches.note(message);
+    },
+    ended: (isClosing) => {
+      countThread(counters, undefined);
+      closeLeft(new Int32Array(fds));
+      if (kind === "batch" && !isClosing) batches.countFault();
+    },
+  };
+}
+
+/**
+ * Batch sockets are the worker's own, not Node's, which therefore does not close them when the thread dies. The kernel
+ * would go on giving an open one its share of the clients.
+ */
+function closeLeft(fds: Int32Array): void {
+  for (const fd of fds) if (fd >= 0) closeSync(fd);
+}
+
+/** Whether new workers read and send in batches, and what the log says about it. */
+class BatchFaults {
+  areUsed: boolean;
+  readonly #log: Logger;
+  #faults = 0;
+  #noted: SocketKind | undefined;
+
+  constructor(inBatches: boolean, log: Logger) {
+    this.areUsed = inBatches;
+    this.#log = log;
   }
-  return { close };
+
+  /** The first worker's sockets are logged, and other ones later. */
+  note({ sockets, because }: Listens): void {
+    if (sockets === this.#noted) return;
+    this.#noted = sockets;
+    const words = sockets === "batch" ? "in batches" : "one datagram at a time";
+    this.#log.info({ sockets, ...(because && { because }) }, `DNS over UDP is read and sent ${words}`);
+  }
+
+  countFault(): void {
+    this.#faults += 1;
+    if (this.#faults < mostFaults || !this.areUsed) return;
+    this.areUsed = false;
+    this.#log.warn(
+      `${mostFaults} DNS workers with batch sockets stopped unexpectedly: from now on, new ones send one datagram at a time, which takes more processor time`,
+    );
+  }
 }
 
 export const spawnWorker: Spawn = (start) => startThread("dns-worker", { workerData: start });
@@ -132,13 +210,14 @@ function serve(worker: Worker, start: number, { source, respond, onTrouble }: Wo
   });
   const answers = createAnswers(source, respond);
   worker.on("message", (message: FromWorker) => {
+    if (message.kind === "uses") source.noteUse?.(message.zone);
     if (message.kind !== "asks") return;
     const { id } = message;
     answers(message.question).then(
       (value) => post(worker, { kind: "answer", id, value }),
       (error: unknown) => {
         onTrouble(error);
-        post(worker, { kind: "no-answer", id });
+        post(worker, { kind: "no-answer", id, isNoContent: error instanceof NoContent });
       },
     );
   });

@@ -16,7 +16,7 @@ describe("what the nameserver has answered", () => {
     countTransfer(main, "out", "ixfr", "done");
     countTransfer(main, "out", "axfr", "refused");
     countTransfer(main, "in", "check", "failed");
-    const text = printDnsMetrics([main, worker]);
+    const text = printDnsMetrics([main, worker], { underway: 1, done: 3, failed: 0 });
     expect(text.split("\n").filter((line) => !line.startsWith("#") && !line.endsWith(" 0") && line !== "")).toEqual([
       'moor_dns_answers_total{transport="udp",rcode="NOERROR"} 2',
       'moor_dns_answers_total{transport="udp",rcode="NXDOMAIN"} 1',
@@ -25,6 +25,8 @@ describe("what the nameserver has answered", () => {
       'moor_dns_transfers_total{direction="out",kind="axfr",result="refused"} 1',
       'moor_dns_transfers_total{direction="out",kind="ixfr",result="done"} 1',
       'moor_dns_transfers_total{direction="in",kind="check",result="failed"} 1',
+      "moor_dns_zones_loading 1",
+      'moor_dns_zone_loads_total{result="done"} 3',
     ]);
   });
 });

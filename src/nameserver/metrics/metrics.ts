@@ -12,7 +12,13 @@ export type DnsCounters = {
   /** Over the limit of their network: replies truncated, and queries or replies dropped. */
   readonly limited: Float64Array;
   readonly transfers: Float64Array;
+  /** 1 if this thread answers over UDP now, by how it reads and sends datagrams. */
+  readonly threads: Float64Array;
 };
+
+/** The loads of zones, by all threads. */
+export type LoadCounts = { underway: number; done: number; failed: number };
+const socketKinds = ["batch", "dgram"] as const;
 
 const codes = 16;
 const directions = ["out", "in"] as const;
@@ -25,7 +31,7 @@ type TransferKind = (typeof transferKinds)[number];
 type TransferResult = (typeof transferResults)[number];
 
 const transferPlaces = directions.length * transferKinds.length * transferResults.length;
-const places = 2 * codes + 2 + transferPlaces;
+const places = 2 * codes + 2 + transferPlaces + socketKinds.length;
 
 /** Given the memory of another thread's counters, these are the same counters. */
 export function createDnsCounters(memory = new SharedArrayBuffer(places * 8)): DnsCounters {
@@ -36,6 +42,7 @@ export function createDnsCounters(memory = new SharedArrayBuffer(places * 8)): D
     tcp: at(codes, codes),
     limited: at(2 * codes, 2),
     transfers: at(2 * codes + 2, transferPlaces),
+    threads: at(2 * codes + 2 + transferPlaces, socketKinds.length),
   };
 }
 
@@ -49,6 +56,11 @@ export const limitedPlace = { truncate: 0, drop: 1 } as const;
 export function countLimited({ limited }: DnsCounters, passage: keyof typeof limitedPlace): void {
   const place = limitedPlace[passage];
   limited[place] = (limited[place] ?? 0) + 1;
+}
+
+/** This thread answers over UDP on sockets of this kind, or no longer does. */
+export function countThread(counters: DnsCounters | undefined, kind: (typeof socketKinds)[number] | undefined): void {
+  for (const [i, each] of socketKinds.entries()) counters?.threads.fill(each === kind ? 1 : 0, i, i + 1);
 }
 
 export function countTransfer(
@@ -66,7 +78,7 @@ export const transferPlace = (direction: Direction, kind: TransferKind, result: 
   transferResults.indexOf(result);
 
 /** All threads together, in the text format of Prometheus. */
-export function printDnsMetrics(threads: readonly DnsCounters[]): string {
+export function printDnsMetrics(threads: readonly DnsCounters[], loads: Readonly<LoadCounts>): string {
   const sum = (of: (counters: DnsCounters) => number | undefined) =>
     threads.reduce((total, counters) => total + (of(counters) ?? 0), 0);
   const byCode = (transport: "udp" | "tcp"): readonly Sample[] =>
@@ -96,6 +108,19 @@ export function printDnsMetrics(threads: readonly DnsCounters[]): string {
       "counter",
       "Zone transfers, out to secondaries and in from primaries.",
       transfers,
+    ),
+    family("moor_dns_zones_loading", "gauge", "Zones that are being read from the database for DNS.", [
+      [{}, loads.underway],
+    ]),
+    family("moor_dns_zone_loads_total", "counter", "Zones read from the database for DNS, by each thread.", [
+      [{ result: "done" }, loads.done],
+      [{ result: "failed" }, loads.failed],
+    ]),
+    family(
+      "moor_dns_udp_threads",
+      "gauge",
+      "Threads that answer DNS over UDP, by how they read and send datagrams.",
+      socketKinds.map((sockets, i) => [{ sockets }, sum(({ threads }) => threads[i])]),
     ),
   ].join("");
 }

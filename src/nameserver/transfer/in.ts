@@ -64,6 +64,9 @@ function newerThan(current: Current, received: Received): Transferred {
   return received.serial === current.serial ? { kind: "same" } : { kind: "older", serial: received.serial };
 }
 
+/** Messages without records, one after the other: some primaries send a single one. */
+const mostEmpty = 2;
+
 async function read(
   zone: string,
   peer: Peer,
@@ -75,10 +78,13 @@ async function read(
   const asking = { opcode: opcodes.query, question: { name: zone, type, class: classes.in }, authorities };
   const assembly = createTransferAssembly(zone, current?.serial);
   options.memory.hold(0);
+  let empty = 0;
   for await (const { message, covered } of askTcp(peer, asking, options)) {
     if (message.rcode !== rcodes.noError) throw new Error(`${nameOf(peer)}: response code ${message.rcode}`);
     // Neither the limit of records nor that of bytes would end a stream of empty messages.
-    if (message.answers.length === 0) throw new Error(`${nameOf(peer)}: a message of the transfer has no records`);
+    empty = message.answers.length === 0 ? empty + 1 : 0;
+    if (empty > mostEmpty)
+      throw new Error(`${nameOf(peer)}: ${empty} messages of the transfer in a row have no records`);
     for (const record of message.answers) {
       assembly.add(record);
       // With compressed names, one message may expand to a hundred times its size.

@@ -18,15 +18,25 @@ export type NotifierOptions = {
 };
 
 export type NotifyLimits = {
-  /** Milliseconds to wait for an answer, per try. */
-  readonly tries: readonly number[];
+  /** Milliseconds to wait for an answer. */
+  readonly answer: number;
+  /** Milliseconds after a message without an answer: the first pause, which is doubled up to the longest. */
+  readonly pause: { readonly first: number; readonly longest: number };
   /** Milliseconds between two messages about one zone: the second covers all changes in between. */
   readonly interval: number;
-  /** Zones that one target is notified of at the same time. */
-  readonly atOnce: number;
+  /** Zones that one target is notified of at the same time: after a change, and after a message without an answer. */
+  readonly atOnce: { readonly changed: number; readonly unanswered: number };
 };
 
-const defaultLimits: NotifyLimits = { tries: [1_000, 2_000, 4_000, 8_000, 16_000], interval: 10, atOnce: 64 };
+const defaultLimits: NotifyLimits = {
+  answer: 2_000,
+  pause: { first: 1_000, longest: 300_000 },
+  interval: 10,
+  atOnce: { changed: 64, unanswered: 16 },
+};
+
+/** Messages about one zone without an answer after which a target that answers nothing is logged: some 20 seconds. */
+const patience = 5;
 
 /** Notifies other nameservers that a zone has changed (RFC 1996). */
 export function createNotifier(options: NotifierOptions) {
@@ -36,94 +46,154 @@ export function createNotifier(options: NotifierOptions) {
     changed: (zone: string): void => {
       for (const queue of queues) queue.changed(zone);
     },
+    /** The zone was deleted here. */
+    deleted: (zone: string): void => {
+      for (const queue of queues) queue.deleted(zone);
+    },
     close: async (): Promise<void> => {
       stop.abort();
-      await Promise.all(queues.map((queue) => queue.ended()));
+      await Promise.all(queues.map((queue) => queue.close()));
     },
   };
 }
 
-/** The queue of one target. A zone that changes again while its NOTIFY is being sent waits in `#waiting` too. */
+/** A zone whose last message was not answered. With a timer, its next one waits for that. */
+type Unanswered = { readonly messages: number; readonly timer?: NodeJS.Timeout };
+
+type Lane = { readonly waiting: Set<string>; readonly running: Map<string, Promise<void>>; readonly most: number };
+
+/**
+ * The queue of one target. A zone stays in it until the target has answered, or the zone is deleted:
+ *
+ *     changed ──► #changed ──► answered
+ *                     │ no answer
+ *                     ▼
+ *                #unanswered ──► #again ──► answered
+ *                     ▲   after a pause,     │ no answer
+ *                     │   or when a silent   │
+ *                     │   target answers     │
+ *                     └──────────────────────┘
+ *
+ * The lanes are separate, because a target may ignore many zones for ever. A zone that changes while a message about it
+ * is under way waits in `#changed` too.
+ */
 class TargetQueue {
   readonly #target: NotifyTarget;
   readonly #options: NotifierOptions;
   readonly #limits: NotifyLimits;
   readonly #signal: AbortSignal;
-  readonly #waiting = new Set<string>();
-  readonly #notifying = new Map<string, Promise<void>>();
-  #silent = false;
+  readonly #changed: Lane;
+  readonly #again: Lane;
+  readonly #unanswered = new Map<string, Unanswered>();
+  /** Answers so far. A message during which none arrived shows that the target is silent. */
+  #answers = 0;
+  #isSilent = false;
+  #isLogged = false;
 
   constructor(target: NotifyTarget, options: NotifierOptions, signal: AbortSignal) {
     this.#target = target;
     this.#options = options;
     this.#limits = options.limits ?? defaultLimits;
     this.#signal = signal;
+    const { changed, unanswered } = this.#limits.atOnce;
+    this.#changed = { waiting: new Set(), running: new Map(), most: changed };
+    this.#again = { waiting: new Set(), running: new Map(), most: unanswered };
   }
 
   changed(zone: string): void {
-    this.#waiting.add(zone);
-    this.#startWaiting();
+    this.#again.waiting.delete(zone);
+    this.#changed.waiting.add(zone);
+    this.#start();
   }
 
-  async ended(): Promise<void> {
-    await Promise.all(this.#notifying.values());
+  deleted(zone: string): void {
+    this.#changed.waiting.delete(zone);
+    this.#again.waiting.delete(zone);
+    this.#forget(zone);
   }
 
-  #startWaiting(): void {
-    for (const zone of this.#waiting) {
-      if (this.#signal.aborted || this.#notifying.size >= this.#limits.atOnce) return;
-      if (this.#notifying.has(zone)) continue;
-      this.#waiting.delete(zone);
-      this.#notifying.set(zone, this.#run(zone));
-    }
+  async close(): Promise<void> {
+    for (const { timer } of this.#unanswered.values()) clearTimeout(timer);
+    await Promise.all([...this.#changed.running.values(), ...this.#again.running.values()]);
   }
 
-  async #run(zone: string): Promise<void> {
+  #start(): void {
+    for (const { waiting, running, most } of [this.#changed, this.#again])
+      for (const zone of waiting) {
+        if (this.#signal.aborted || running.size >= most) break;
+        if (this.#changed.running.has(zone) || this.#again.running.has(zone)) continue;
+        waiting.delete(zone);
+        running.set(zone, this.#run(zone, running));
+      }
+  }
+
+  async #run(zone: string, running: Lane["running"]): Promise<void> {
     const signal = this.#signal;
     try {
       await Promise.all([this.#notify(zone), sleep(this.#limits.interval, undefined, { signal })]);
     } catch (error) {
       if (!signal.aborted) this.#options.log.error({ err: error, zone }, "a NOTIFY message could not be sent");
     } finally {
-      this.#notifying.delete(zone);
-      this.#startWaiting();
+      running.delete(zone);
+      this.#start();
     }
   }
 
   async #notify(zone: string): Promise<void> {
     const { peerOf, ask, now } = this.#options;
-    const signal = this.#signal;
-    let because = "";
-    for (const limit of this.#limits.tries) {
+    const before = this.#answers;
+    try {
       const peer = await peerOf(this.#target);
-      if (peer === undefined) return this.#answered(false, `there is no transfer key ${this.#target.keyName}`);
-      const sentAt = now();
-      try {
-        await ask(peer, notifyAbout(zone), { signal, limit, now });
-        return this.#answered(true, "");
-      } catch (error) {
-        if (signal.aborted) return;
-        because = (error as Error).message;
-        // A refusal may come immediately, but the server may be back soon.
-        await sleep(Math.min(limit, Math.max(0, sentAt + limit - now())), undefined, { signal });
-        // The next try covers what has changed since.
-        this.#waiting.delete(zone);
-      }
+      if (peer === undefined) throw new Error(`there is no transfer key ${this.#target.keyName}`);
+      await ask(peer, notifyAbout(zone), { signal: this.#signal, limit: this.#limits.answer, now });
+    } catch (error) {
+      if (!this.#signal.aborted) this.#failed(zone, before, (error as Error).message);
+      return;
     }
-    this.#answered(false, because);
+    this.#answers += 1;
+    this.#forget(zone);
+    if (this.#isSilent) this.#resume();
   }
 
-  #answered(yes: boolean, because: string): void {
-    if (yes === !this.#silent) return;
-    this.#silent = !yes;
-    const { log } = this.#options;
-    const fields = { nameserver: nameOf(this.#target) };
-    if (this.#silent)
-      log.warn(
-        { ...fields, because },
-        "a nameserver does not answer NOTIFY messages; it is notified again at the next change",
-      );
-    else log.info(fields, "the nameserver answers NOTIFY messages again");
+  #failed(zone: string, answersBefore: number, because: string): void {
+    const { first, longest } = this.#limits.pause;
+    const messages = (this.#forget(zone)?.messages ?? 0) + 1;
+    const pause = Math.min(longest, first * 2 ** (messages - 1));
+    const timer = setTimeout(() => this.#repeat(zone), pause).unref();
+    this.#unanswered.set(zone, { messages, timer });
+    if (this.#answers !== answersBefore) return;
+    this.#isSilent = true;
+    if (messages < patience || this.#isLogged) return;
+    this.#isLogged = true;
+    this.#options.log.warn(
+      { nameserver: nameOf(this.#target), because },
+      "a nameserver does not answer NOTIFY messages; they are repeated every few minutes, and when it answers again",
+    );
+  }
+
+  /** The target answers again: it has missed all messages before. */
+  #resume(): void {
+    this.#isSilent = false;
+    for (const zone of this.#unanswered.keys()) this.#repeat(zone);
+    if (!this.#isLogged) return;
+    this.#isLogged = false;
+    this.#options.log.info({ nameserver: nameOf(this.#target) }, "the nameserver answers NOTIFY messages again");
+  }
+
+  #repeat(zone: string): void {
+    const { messages = 0, timer } = this.#unanswered.get(zone) ?? {};
+    clearTimeout(timer);
+    this.#unanswered.set(zone, { messages });
+    if (!this.#changed.waiting.has(zone)) this.#again.waiting.add(zone);
+    this.#start();
+  }
+
+  /** Its next message begins with the first pause again. */
+  #forget(zone: string): Unanswered | undefined {
+    const unanswered = this.#unanswered.get(zone);
+    clearTimeout(unanswered?.timer);
+    this.#unanswered.delete(zone);
+    return unanswered;
   }
 }
 

@@ -45,7 +45,7 @@ export async function* transferOut(
   if (transport === "udp" && !incremental) return yield codeReply(message, rcodes.formErr);
   const since = incremental ? serialIn(message) : undefined;
   if (incremental && since === undefined) return yield codeReply(message, rcodes.formErr);
-  const zone = await zones.find(keyOfName(question.name));
+  const zone = await zones.find(keyOfName(question.name), "transfer");
   if (zone?.view.name !== question.name) return yield codeReply(message, rcodes.notAuth);
   const { view } = zone;
   const changes = since === undefined ? undefined : await changesSince(view, since, changesBetween);

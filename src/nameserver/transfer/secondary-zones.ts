@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { unmapped } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { nameOf } from "../../lib/dns/ask.ts";
-import { partOfFiles } from "../../lib/limits/open-files.ts";
+import { partOfFiles } from "../../lib/limits/connection-limit.ts";
 import type { Logger } from "../../process/log.ts";
 import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
 import type { TransferClient } from "./dispatch.ts";

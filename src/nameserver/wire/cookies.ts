@@ -1,5 +1,4 @@
 import { timingSafeEqual } from "node:crypto";
-import { addressBytes, parseAddress } from "../../core/addresses/address.ts";
 import { sipHash24 } from "./siphash.ts";
 
 /**
@@ -22,10 +21,9 @@ export type Cookie = { readonly reply: Uint8Array; readonly isKnownClient: boole
 
 /**
  * The interoperable cookies of RFC 9018, so that any server with the same secret accepts them. `now` is in seconds. The
- * cookie has a valid length.
+ * cookie has a valid length. `client` is its address, 4 or 16 bytes.
  */
-export function answerCookie(cookie: Uint8Array, from: string, secret: Uint8Array, now: number): Cookie {
-  const client = addressOf(from);
+export function answerCookie(cookie: Uint8Array, client: Uint8Array, secret: Uint8Array, now: number): Cookie {
   if (cookie.length === clientLength + serverLength) {
     const server = cookie.subarray(clientLength);
     const made = new DataView(server.buffer, server.byteOffset).getUint32(4);
@@ -63,10 +61,4 @@ function withServerCookie(cookie: Uint8Array, server: Uint8Array): Uint8Array {
   whole.set(cookie.subarray(0, clientLength));
   whole.set(server, clientLength);
   return whole;
-}
-
-/** A socket for both families shows IPv4 clients as mapped addresses; other servers do not. */
-function addressOf(from: string): Uint8Array {
-  const address = parseAddress(from.replace(/%.*$/, "").replace(/^::ffff:(?=\d+\.)/i, ""));
-  return address ? addressBytes(address) : new Uint8Array(4);
 }

@@ -81,12 +81,12 @@ const isOpt = (bytes: Buffer, at: number): boolean =>
 /** The bytes that this server adds to the OPT record of a reply, and whether the client proved its address. */
 export function replyOptions(
   { cookie, wantsNsid }: QueryOptions,
-  from: string,
+  client: Uint8Array,
   { cookieSecret, nsid }: ServerIdentity,
   now: number,
 ): { readonly bytes: Buffer; readonly isKnownClient: boolean } {
   const parts: Uint8Array[] = [];
-  const answered = cookie && answerCookie(cookie, from, cookieSecret, Math.floor(now / 1000));
+  const answered = cookie && answerCookie(cookie, client, cookieSecret, Math.floor(now / 1000));
   if (answered) parts.push(head(optionCodes.cookie, answered.reply.length), answered.reply);
   if (wantsNsid && nsid !== undefined) parts.push(head(optionCodes.nsid, nsid.length), nsid);
   return { bytes: Buffer.concat(parts), isKnownClient: answered?.isKnownClient === true };

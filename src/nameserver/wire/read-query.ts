@@ -20,7 +20,13 @@ export type Query = {
   readonly edns: QueryEdns | undefined;
 };
 
-export type QueryEdns = { readonly udpSize: number; readonly version: number; readonly dnssecOk: boolean };
+export type QueryEdns = {
+  readonly udpSize: number;
+  readonly version: number;
+  readonly dnssecOk: boolean;
+  /** Something else in the message is wrong: the refusal has an OPT record too (RFC 6891 section 7). */
+  readonly isMalformed: boolean;
+};
 
 export type Unreadable =
   /** A response, or an incomplete header: no reply is sent. */
@@ -36,8 +42,6 @@ export function readQuery(bytes: Buffer): Query | Unreadable {
   const name = scanName(bytes);
   if (name === undefined || name.end + 4 > bytes.length) return malformed(bytes);
   const end = name.end + 4;
-  // RFC 9824 section 3.2: it only appears in NSEC records.
-  if (u16(bytes, name.end) === types.nxname) return malformed(bytes);
   const edns = readEdns(bytes, end);
   if (edns === "malformed") return malformed(bytes);
   return {
@@ -93,8 +97,8 @@ function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malforme
   const counts = (u16(bytes, 8) << 16) | u16(bytes, 10);
   if (counts === 0) return restLength === 0 ? undefined : "malformed";
   if (counts === 1 && restLength >= bareOptLength && isOpt(bytes, end, restLength - bareOptLength)) {
-    if (restLength > bareOptLength && readQueryOptions(bytes, end + bareOptLength) === "malformed") return "malformed";
     return {
+      isMalformed: restLength > bareOptLength && readQueryOptions(bytes, end + bareOptLength) === "malformed",
       udpSize: u16(bytes, end + 3),
       version: byteAt(bytes, end + 6),
       dnssecOk: (byteAt(bytes, end + 7) & 0x80) !== 0,
@@ -105,8 +109,8 @@ function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malforme
   if (!decoded.ok) return "malformed";
   const { authorities, edns } = decoded.message;
   // Only IXFR uses the authority section (RFC 1995 section 3).
-  if (authorities.length > 0 && u16(bytes, end - 4) !== types.ixfr) return "malformed";
-  return edns;
+  const isMalformed = authorities.length > 0 && u16(bytes, end - 4) !== types.ixfr;
+  return edns ? { ...edns, isMalformed } : isMalformed ? "malformed" : undefined;
 }
 
 /** An OPT, a signature, and room for future records. */

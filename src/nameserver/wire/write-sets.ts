@@ -2,7 +2,7 @@ import { rdataToWire } from "../../core/rdata/rdata.ts";
 import { readRdata } from "../../core/rdata/read-rdata.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import type { AnswerSet } from "../../core/records/answer.ts";
-import { isPacked } from "../../core/records/packed-sets.ts";
+import { isPacked, packedRecords } from "../../core/records/packed-sets.ts";
 import { countRecords, type ViewSet, wireOf } from "../../core/records/zone-view.ts";
 import { classes, maximumMessage } from "../../lib/dns/codes.ts";
 import { bareOptLength } from "../../lib/dns/edns.ts";
@@ -13,7 +13,14 @@ export function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): vo
   for (const { name, ttl, set } of sets) {
     if (!writer.fits()) return;
     const type = typeCode(set.type);
-    if (!isPacked(set) && countRecords(set) >= (compressibleLayout(type) ? manyNames : manyRecords)) {
+    if (isPacked(set)) {
+      for (const text of packedRecords(set)) {
+        if (!writer.fits()) return;
+        writer.packedRecord({ labels: name, type, class: classes.in, ttl }, text);
+      }
+      continue;
+    }
+    if (countRecords(set) >= (compressibleLayout(type) ? manyNames : manyRecords)) {
       writer.block(name, blockOf(set));
       continue;
     }
