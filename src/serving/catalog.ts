@@ -2,8 +2,8 @@ import { apex, ownerOf } from "../core/names/name.ts";
 import type { Change } from "../core/records/changes.ts";
 import type { RRset } from "../core/records/rrset.ts";
 import { compareSerials } from "../core/records/serial.ts";
-import type { ZoneContent } from "../core/records/zone-view.ts";
-import type { ZoneEvent } from "../nameserver/answer/zone-source.ts";
+import type { ServedSet, ZoneContent } from "../core/records/zone-view.ts";
+import type { BeginZone, ZoneEvent } from "../nameserver/answer/zone-source.ts";
 import type { Logger } from "../process/log.ts";
 import type { LoggedRow } from "../records/model.ts";
 import type { RecordStore } from "../records/store/port.ts";
@@ -20,12 +20,27 @@ export function openCatalog(store: RecordStore, name: string, start: number) {
   const isListed = (zone: string) => ownerOf(zone, name) === undefined;
   return {
     name,
-    load: async (): Promise<ZoneContent> => {
-      // Read together, so that no zone is created or deleted in between.
-      const [position, zones] = await Promise.all([store.lastChange(), store.everyZone(0, Number.MAX_SAFE_INTEGER)]);
-      const listed = zones.filter((zone) => isListed(zone.name));
-      const members = listed.map((zone) => ({ id: zone.number, zone: zone.name }));
-      return catalogContent(name, serialAt(position), members);
+    /** In parts, with `pause` between them; then what was created and deleted meanwhile. */
+    load: async (pause: () => Promise<void>, begin?: BeginZone): Promise<ZoneContent<ServedSet>> => {
+      let position = await store.lastChange();
+      const kept: ServedSet[] = [];
+      const take = begin?.({ name, ttl: 0 }) ?? ((sets: readonly ServedSet[]) => void kept.push(...sets));
+      for await (const zones of zonesIn(store, membersPerPart)) {
+        take(
+          zones.filter((zone) => isListed(zone.name)).map((zone) => memberSet({ id: zone.number, zone: zone.name })),
+        );
+        await pause();
+      }
+      for (;;) {
+        const rows = await store.logAfter(position, membersPerPart);
+        const changed = rows.filter(isCreatedOrDeleted).filter((row) => isListed(row.zoneName));
+        take(changed.map((row) => setAfter(row.change.kind, { id: row.zone, zone: row.zoneName })));
+        position = rows.at(-1)?.position ?? position;
+        await pause();
+        if (rows.length === membersPerPart) continue;
+        const { sets, ...content } = catalogContent(name, serialAt(position), []);
+        return { ...content, sets: [...sets, ...kept] };
+      }
     },
     eventsOf: (rows: readonly LoggedRow[]): readonly ZoneEvent[] => {
       const changed = rows.filter(isCreatedOrDeleted).filter((row) => isListed(row.zoneName));
@@ -44,6 +59,23 @@ export function openCatalog(store: RecordStore, name: string, start: number) {
       log = createCatalogLog(serialAt(position + 1));
     },
   };
+}
+
+/** Members that are read and placed without a pause. */
+const membersPerPart = 500;
+
+/** All zones, in parts. */
+export async function* zonesIn(
+  store: Pick<RecordStore, "everyZone">,
+  size = 10_000,
+): AsyncGenerator<Awaited<ReturnType<RecordStore["everyZone"]>>> {
+  for (let after = 0; ; ) {
+    const zones = await store.everyZone(after, size);
+    yield zones;
+    const last = zones.at(-1);
+    if (last === undefined || zones.length < size) return;
+    after = last.number;
+  }
 }
 
 /**
@@ -102,6 +134,12 @@ export function memberChange(kind: "create" | "delete", member: Member): Change 
   return kind === "create"
     ? { kind, owner, type, before: null, after: set }
     : { kind, owner, type, before: set, after: null };
+}
+
+/** One without records removes the set. */
+function setAfter(kind: "create" | "delete", member: Member): RRset {
+  const set = memberSet(member);
+  return kind === "create" ? set : { ...set, records: [] };
 }
 
 const memberSet = ({ id, zone }: Member): RRset => setOf(`z${id}.zones`, "PTR", `${zone}.`);

@@ -229,7 +229,7 @@ const followsOn = ({ after }: AddedPlaces, { position, link }: LogPlace): boolea
  */
 function withoutLastWrite<Row extends LoggedRow>(rows: readonly Row[]): readonly Row[] {
   const last = rows.at(-1);
-  if (last === undefined || last.change.kind === "signatures") return rows;
+  if (last === undefined || last.change.kind === "signatures" || "unsigned" in last.change) return rows;
   const unsigned = rows.findLastIndex(({ zone, change }) => zone !== last.zone || change.kind === "signatures") + 1;
   const write = rows.findIndex(({ zone, serial }) => zone === last.zone && serial === last.serial);
   return rows.slice(0, rows.length - unsigned < mostAtOnce ? Math.min(unsigned, write) : write);

@@ -4,11 +4,11 @@
  */
 const longestWait = 40;
 
-/** Calls back when the database has not answered in time. Returns a function that ends the wait. */
-export function whenLate(late: () => void): () => void {
+/** Calls back when what is waited for has not come in time. Returns a function that ends the wait. */
+export function whenLate(late: () => void, longest = longestWait): () => void {
   let isOver = false;
   // An answer that has arrived already comes first, in case this thread was busy for so long.
-  const timer = setTimeout(() => setImmediate(() => isOver || late()), longestWait).unref();
+  const timer = setTimeout(() => setImmediate(() => isOver || late()), longest).unref();
   return () => {
     isOver = true;
     clearTimeout(timer);

@@ -65,6 +65,7 @@ async function openNode(dataFolder: string): Promise<Node> {
     nameservers: ["ns1.example.net"],
     catalog: "catalog.example",
     dataFolder,
+    mayLose: true,
     log: noLog,
   });
   const { zones: loaded, unfollow } = followZones(zones, { seed: 1, onTrouble: () => undefined });

@@ -1,4 +1,4 @@
-import { isNews, type ZoneNews, type ZoneSource } from "../nameserver/answer/zone-source.ts";
+import { isNews, type ZoneSource } from "../nameserver/answer/zone-source.ts";
 import { createNotifier, type NotifierOptions } from "../nameserver/transfer/notify-out.ts";
 import type { EndWork } from "../process/duties.ts";
 import type { RecordStore } from "../records/store/port.ts";
@@ -17,7 +17,11 @@ export type NotifyDuty = {
 export function notifySecondaries({ store, zones, catalog, notifier: options }: NotifyDuty): EndWork {
   const notifier = createNotifier(options);
   const unfollow = zones.follow((event) => {
-    if (isNews(event)) for (const zone of changedIn(event)) notifier.changed(zone);
+    if (!isNews(event) || event.kind === "lost" || event.kind === "late") return;
+    // Secondaries see in the catalog that a zone was deleted.
+    const isGone = event.kind === "changed" && event.changes.some((each) => isSoa(each) && each.kind === "delete");
+    if (isGone) notifier.deleted(event.zone);
+    else notifier.changed(event.zone);
   });
   recentlyChanged(store, catalog)
     .then((recent) => {
@@ -33,13 +37,6 @@ export function notifySecondaries({ store, zones, catalog, notifier: options }: 
     unfollow();
     await notifier.close();
   };
-}
-
-/** Zones to notify others of. Not a deleted one: secondaries see that in the catalog. */
-function changedIn(event: ZoneNews): readonly string[] {
-  if (event.kind === "lost" || event.kind === "late") return [];
-  const gone = event.kind === "changed" && event.changes.some((change) => isSoa(change) && change.kind === "delete");
-  return gone ? [] : [event.zone];
 }
 
 const recentRows = 1_000;

@@ -136,7 +136,8 @@ export class SerialRaiser {
     await this.#skipped;
     // One row makes the new positions visible.
     if (raised === 0 && mustWrite) await this.#insist(() => this.#raiseAny());
-    this.#options.log.warn({ zones: raised }, "serials were raised, because the database has lost changes");
+    if (raised > 0)
+      this.#options.log.warn({ zones: raised }, "serials were raised, because the database has lost changes");
   }
 
   /** Whether it was raised here. */

@@ -24,8 +24,10 @@ export type DnsOptions = {
   readonly overTls?: NameserverOptions["overTls"];
   readonly store: RecordStore;
   readonly nameservers: readonly string[];
-  /** Where this node remembers what it has sent; without it, it forgets that when it stops. */
+  /** Where this node remembers what it was asked for, and what it has sent; without it, it forgets when it stops. */
   readonly dataFolder?: string | undefined;
+  /** The database may lose changes, so that what was sent has to be remembered. */
+  readonly mayLose?: boolean;
   readonly log: Logger;
   readonly transfers?: TransferOptions;
   /** Without it, this is the only node. */
@@ -34,6 +36,7 @@ export type DnsOptions = {
   readonly nsid?: string | undefined;
   /** Threads that answer over UDP; 0: the main thread does. */
   readonly workers?: number;
+  readonly inBatches?: boolean | undefined;
 };
 
 /** Transfers to and from other nameservers. */
@@ -50,19 +53,20 @@ export type TransferOptions = {
 export type RunningDns = Nameserver & {
   /** The position in the change log that the nameserver has reached. */
   readonly followed: () => number;
-} & Pick<StoreZones, "lateSince" | "lostChanges">;
+} & Pick<StoreZones, "lateSince" | "unsignedSince" | "lostChanges">;
 
 const noTransfers: TransferOptions = { networks: [], notify: [], catalog: undefined, allowedPrimaries: [] };
 
 /** Serves the zones of the record service over DNS, and transfers zones to and from other nameservers. */
 export async function startDns(options: DnsOptions): Promise<RunningDns> {
-  const { listen, store, nameservers, log, transfers = noTransfers, workers = 0 } = options;
+  const { listen, store, nameservers, log, transfers = noTransfers, workers = 0, inBatches } = options;
   const { networks, catalog, allowedPrimaries } = transfers;
   const { duties = leadAlways(log) } = options;
   const counters = createDnsCounters();
   const opened: Opened[] = [];
   try {
-    const zones = await zonesFromStore(store, { nameservers, catalog, dataFolder: options.dataFolder, log });
+    const { dataFolder, mayLose } = options;
+    const zones = await zonesFromStore(store, { nameservers, catalog, dataFolder, mayLose, log });
     opened.push({ name: "change log", close: zones.close });
     const secondaries = new Secondaries({
       ports: secondaryPorts(store, allowedPrimaries, transfers.primariesOverTls),
@@ -76,7 +80,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     const ports = transferPorts({ store, zones, secondaries, networks, catalog, log });
     const identity = await identityOf(store, options.nsid);
     const source = { listen, overTls: options.overTls, source: zones, log, transfers: ports };
-    const nameserver = await startNameserver({ ...source, workers, counters, identity });
+    const nameserver = await startNameserver({ ...source, workers, inBatches, counters, identity });
     opened.push({ name: "nameserver", close: nameserver.close });
     const notifier = {
       targets: transfers.notify,
@@ -93,8 +97,8 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     zones.follow((event) => {
       if (isNews(event)) for (const zone of newIn(event)) secondaries.checkSoon(zone);
     });
-    const { followed, lateSince, lostChanges } = zones;
-    return { ...nameserver, followed, lateSince, lostChanges, close: () => closeInReverse(opened, log) };
+    const { followed, lateSince, unsignedSince, lostChanges } = zones;
+    return { ...nameserver, followed, lateSince, unsignedSince, lostChanges, close: () => closeInReverse(opened, log) };
   } catch (error) {
     await closeInReverse(opened, log);
     throw error;

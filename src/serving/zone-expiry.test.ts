@@ -14,7 +14,8 @@ const zone: Zone = {
   modified: 1,
   recordCount: 0,
 };
-const day = 86_400_000;
+const hour = 3_600_000;
+const day = 24 * hour;
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }));
 afterEach(() => void vi.useRealTimers());
@@ -27,13 +28,27 @@ function watched(until: Instant, later: () => Promise<Instant | undefined>) {
   return { expiry, ended };
 }
 
-it.each([1_000, 40 * day])("expires a zone after %i ms", async (until) => {
+it.each([1_000, day])("expires a zone after %i ms", async (until) => {
   const { ended } = watched(until, () => Promise.resolve(until));
   await vi.advanceTimersByTimeAsync(until);
   expect(ended).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   expect(ended).toEqual([["a.example", until + 1]]);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it("looks at the clock every hour, which may be set forward, also for longer than a timer can wait", async () => {
+  let looks = 0;
+  const until = 40 * day;
+  const { ended } = watched(until, async () => {
+    looks += 1;
+    return until;
+  });
+  await vi.advanceTimersByTimeAsync(2 * hour);
+  expect([looks, ended]).toEqual([2, []]);
+  vi.setSystemTime(until);
+  await vi.advanceTimersByTimeAsync(hour);
+  expect([looks, ended]).toEqual([3, [["a.example", until + hour]]]);
 });
 
 it("keeps a zone whose primary answered meanwhile", async () => {

@@ -7,26 +7,37 @@ import { compareSerials, serialOf } from "../core/records/serial.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
 import type { ServedChange, ServedSet, ZoneContent } from "../core/records/zone-view.ts";
 import { FairSchedule } from "../lib/limits/fair-schedule.ts";
-import type { BeginZone, ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
+import {
+  type BeginZone,
+  type ExpectedZone,
+  NoContent,
+  type ZoneEvent,
+  type ZoneSource,
+} from "../nameserver/answer/zone-source.ts";
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
-import type { LoggedRow, LogPlace, Zone, ZoneSettings } from "../records/model.ts";
+import { type LoggedRow, type LogPlace, largeZone, type Zone, type ZoneSettings } from "../records/model.ts";
 import { readServedZone, servedSet } from "../records/queries/read-zone.ts";
 import type { RecordStore } from "../records/store/port.ts";
-import { openCatalog, warnOfHidden } from "./catalog.ts";
+import { AskedZones } from "./asked-zones.ts";
+import { openCatalog, warnOfHidden, zonesIn } from "./catalog.ts";
 import { LogFollower } from "./follow-log.ts";
 import { noticeLate } from "./late-reads.ts";
 import { SerialRaiser } from "./raise-serials.ts";
 import { answerableUntil } from "./secondaries.ts";
 import { SentSerials } from "./sent-serials.ts";
+import { type ServedVersion, ServedVersions } from "./served-versions.ts";
+import { SignerWaits, signedSoon } from "./signer-waits.ts";
 import { watchExpiry } from "./zone-expiry.ts";
 
 export type StoreZonesOptions = {
   readonly nameservers: readonly string[];
   /** The name of the catalog zone, if there is one. */
   readonly catalog?: string | undefined;
-  /** Where this node remembers what it has sent; without it, it forgets that when it stops. */
+  /** Where this node remembers what it was asked for, and what it has sent; without it, it forgets when it stops. */
   readonly dataFolder?: string | undefined;
+  /** The database may lose changes, so that what was sent has to be remembered. */
+  readonly mayLose?: boolean | undefined;
   readonly log: Logger;
 };
 
@@ -39,15 +50,18 @@ export type LostChanges = {
 };
 
 export async function zonesFromStore(store: RecordStore, options: StoreZonesOptions): Promise<StoreZones> {
-  const { dataFolder, log } = options;
-  const sent = dataFolder === undefined ? undefined : await SentSerials.open({ folder: dataFolder, log });
+  const { dataFolder: folder, mayLose, log } = options;
+  const sent = folder === undefined || !mayLose ? undefined : await SentSerials.open({ folder, log });
   const lost = sent?.left && (await store.lostSince(sent.left));
-  return new StoreZones(store, options, { start: await store.logEnd(), sent, lost });
+  const asked = folder === undefined ? undefined : await AskedZones.open(folder, log);
+  await signedSoon(store);
+  return new StoreZones(store, options, { start: await store.logEnd(), sent, lost, asked });
 }
 
 type Beginning = {
   readonly start: LogPlace;
   readonly sent: SentSerials | undefined;
+  readonly asked: AskedZones | undefined;
   /** What the database has lost since this node was stopped. */
   readonly lost: Awaited<ReturnType<RecordStore["lostSince"]>>;
 };
@@ -64,10 +78,17 @@ export class StoreZones implements ZoneSource {
   readonly #reads: LateReads;
   readonly #serials: SerialRaiser;
   readonly #sent: SentSerials | undefined;
+  readonly #asked: AskedZones | undefined;
   readonly #follower: LogFollower;
+  readonly #versions = new ServedVersions();
+  readonly #signerWaits = new SignerWaits((event) => this.#emit(event));
   #followed: number;
 
-  constructor(store: RecordStore, { nameservers, catalog, log }: StoreZonesOptions, { start, sent, lost }: Beginning) {
+  constructor(
+    store: RecordStore,
+    { nameservers, catalog, log }: StoreZonesOptions,
+    { start, sent, asked, lost }: Beginning,
+  ) {
     this.#store = store;
     this.#nameservers = nameservers;
     this.#catalog = catalog === undefined ? undefined : openCatalog(store, catalog, start.position);
@@ -80,6 +101,7 @@ export class StoreZones implements ZoneSource {
     const reads = { zoneHolding, sets, setsAfter, lastChange, logOf, signedNames };
     this.#reads = noticeLate(reads, () => this.#emit({ kind: "late" }));
     this.#sent = sent;
+    this.#asked = asked;
     this.#serials = new SerialRaiser({ store, log, now: Date.now, sent });
     this.#followed = start.position;
     this.#follower = this.#followLog(start, log);
@@ -105,12 +127,13 @@ export class StoreZones implements ZoneSource {
   readonly load: ZoneSource["load"] = async (name, begin) => {
     if (name === this.#catalog?.name) {
       await this.#serials.allReady();
-      return await this.#catalog.load();
+      return await this.#catalog.load(() => this.#schedule.next(0), begin);
     }
     await this.#serials.ready(name);
     const zone = await this.#reads.zoneHolding(name);
     if (zone?.name !== name) return undefined;
     const { ttl, mode } = zone.settings;
+    if (mode === "secondary") await this.#watchExpiry(zone);
     const reading = createReading();
     await readServedZone(
       this.#reads,
@@ -118,14 +141,32 @@ export class StoreZones implements ZoneSource {
       () => this.#schedule.next(zone.account),
       () => reading.restart(begin?.({ name, ttl })),
     );
-    if (mode === "secondary") await this.#watchExpiry(zone);
     const content = contentOf(zone, reading, this.#nameservers);
     this.#serials.noteSent(name, content.serial);
     return content;
   };
 
+  /** The zones that were asked for lately, and then the large ones. */
+  readonly expected = async (): Promise<readonly ExpectedZone[]> => {
+    const order = new Map(this.#asked?.latest().map((name, i) => [name, i]));
+    const rankOf = ({ name }: ExpectedZone) => order.get(name) ?? order.size;
+    const zones: ExpectedZone[] = [];
+    let count = 0;
+    for await (const part of zonesIn(this.#store)) {
+      count += part.length;
+      for (const { name, recordCount: records } of part)
+        if (order.has(name) || records > largeZone) zones.push({ name, records, wasAsked: order.has(name) });
+    }
+    const catalog = this.#catalog?.name;
+    if (catalog !== undefined) zones.push({ name: catalog, records: count, wasAsked: order.has(catalog) });
+    return zones.toSorted((a, b) => rankOf(a) - rankOf(b));
+  };
+
+  readonly noteUse = (zone: string): void => this.#asked?.note(zone);
+
   readonly follow = (listener: (event: ZoneEvent) => void): (() => void) => {
     this.#listeners.add(listener);
+    for (const event of this.#signerWaits.pending()) listener(event);
     return () => this.#listeners.delete(listener);
   };
 
@@ -140,6 +181,9 @@ export class StoreZones implements ZoneSource {
   /** Since when a write is missing from answers, because the log could not be read in time (`performance.now`). */
   readonly lateSince = (): number | undefined => this.#follower.lateSince();
 
+  /** The same, because it could not be signed in time. */
+  readonly unsignedSince = (): number | undefined => this.#signerWaits.lateSince();
+
   readonly lostChanges: LostChanges = {
     count: () => this.#serials.losses(),
     pending: () => this.#serials.pending(),
@@ -147,14 +191,17 @@ export class StoreZones implements ZoneSource {
 
   readonly close = async (): Promise<void> => {
     this.#follower.close();
+    this.#signerWaits.forget();
     this.#expiry.close();
     await this.#serials.close();
     await this.#sent?.close();
+    await this.#asked?.close();
   };
 
   async *#names(): AsyncGenerator<readonly string[]> {
     if (this.#catalog) yield [this.#catalog.name];
-    for await (const names of namesIn(this.#store)) {
+    for await (const zones of zonesIn(this.#store)) {
+      const names = zones.map(({ name }) => name);
       this.#warnIfHidden(names);
       yield names;
     }
@@ -163,8 +210,8 @@ export class StoreZones implements ZoneSource {
   /** Throws if the zone cannot be answered from. */
   async #watchExpiry(zone: Zone): Promise<void> {
     const until = await answerableUntil(this.#store, zone);
-    if (until === undefined) throw new Error(`the zone ${zone.name} has not been transferred yet`);
-    if (until < Date.now()) throw new Error(`the zone ${zone.name} has expired`);
+    if (until === undefined) throw new NoContent(`the zone ${zone.name} has not been transferred yet`);
+    if (until < Date.now()) throw new NoContent(`the zone ${zone.name} has expired`);
     this.#expiry.watch(zone, until);
   }
 
@@ -176,9 +223,9 @@ export class StoreZones implements ZoneSource {
         this.#serials.rolledBack(loss);
         this.#catalog?.startAfter(loss.position);
         this.#sent?.notePosition(loss.position);
-        this.#emit({ kind: "lost" });
+        this.#lose();
       },
-      lost: () => this.#emit({ kind: "lost" }),
+      lost: () => this.#lose(),
       written: (announcement) => this.#emit({ kind: "written", announcement }),
       reported: (announcement) => this.#emit({ kind: "reported", announcement }),
     });
@@ -191,7 +238,16 @@ export class StoreZones implements ZoneSource {
     this.#serials.noteRows(rows);
     this.#warnIfHidden(rows.map((row) => row.zoneName));
     const servedRows = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
-    for (const event of [...eventsOf(servedRows), ...(catalog?.eventsOf(servedRows) ?? [])]) this.#emit(event);
+    for (const version of this.#versions.take(servedRows)) this.#emit(eventOf(version));
+    for (const event of catalog?.eventsOf(servedRows) ?? []) this.#emit(event);
+    this.#signerWaits.note(servedRows);
+  }
+
+  /** All zones are read again. */
+  #lose(): void {
+    this.#versions.forget();
+    this.#signerWaits.forget();
+    this.#emit({ kind: "lost" });
   }
 
   #emit(event: ZoneEvent): void {
@@ -203,18 +259,6 @@ type LateReads = Pick<RecordStore, "zoneHolding" | "sets" | "setsAfter" | "lastC
 
 const lostWhileDown =
   "the database has lost changes that this node published before it was last stopped, or may have: a standby took over, or a backup was restored; serials are raised";
-
-async function* namesIn(store: RecordStore): AsyncGenerator<readonly string[]> {
-  for (let after = 0; ; ) {
-    const zones = await store.everyZone(after, mostAtOnce);
-    yield zones.map((zone) => zone.name);
-    const last = zones.at(-1);
-    if (last === undefined || zones.length < mostAtOnce) return;
-    after = last.number;
-  }
-}
-
-const mostAtOnce = 10_000;
 
 /** Notes what `contentOf` needs of the sets. Passes them on, or keeps them if there is no `pass`. */
 function createReading() {
@@ -266,28 +310,12 @@ function nsSet({ created }: Zone, nameservers: readonly string[]): RRset {
 /** Sending and applying more changes would delay answers for other zones; reloading the zone is done in parts. */
 const mostChanges = 1_000;
 
-/**
- * All rows of one write have the same zone and serial. Writes that were signed together become one event, because none
- * of them can be validated without the signatures, which are in the last row.
- */
-function eventsOf(rows: readonly LoggedRow[]): readonly ZoneEvent[] {
-  const signedAt = new Map<number, number>();
-  const keys = rows.toReversed().map(({ zone, serial, change }) => {
-    if (change.kind === "signatures") signedAt.set(zone, serial);
-    return `${zone} ${signedAt.get(zone) ?? serial}`;
-  });
-  const writes = Map.groupBy(rows, (_, i) => keys.at(-1 - i));
-  return [...writes.values()].flatMap((write) => {
-    const last = write.at(-1);
-    return last === undefined ? [] : [eventOf(last, write)];
-  });
-}
-
-function eventOf({ zoneName: zone, serial }: LoggedRow, write: readonly LoggedRow[]): ZoneEvent {
-  if (write.length > mostChanges) return { kind: "replaced", zone };
-  if (write.some(({ change }) => change.kind === "settings" && change.before.mode !== change.after.mode))
+/** What a new version of a zone is for the nameserver. */
+function eventOf({ rows, isWhole }: ServedVersion): ZoneEvent {
+  const { zoneName: zone, serial } = rows.at(-1) as LoggedRow;
+  if (rows.some(({ change }) => change.kind === "settings" && change.before.mode !== change.after.mode))
     return { kind: "withdrawn", zone };
-  const changes = setChanges(write);
+  const changes = isWhole && rows.length <= mostChanges ? setChanges(rows) : undefined;
   return changes === undefined || changes.some((change) => goesBack(change, serial) || expiresOtherwise(change))
     ? { kind: "replaced", zone }
     : { kind: "changed", zone, serial, changes: changes.map(servedChange) };
@@ -312,7 +340,8 @@ function setChanges(rows: readonly LoggedRow[]): readonly Change[] | undefined {
     } else if (change.kind === "signatures") {
       if (change.sets === null) return undefined;
       for (const set of change.sets) changes.push(asChange(set));
-    } else if (isApexNs(change)) return undefined;
+    } else if (change.kind === "signing") continue;
+    else if (isApexNs(change)) return undefined;
     else changes.push(change);
   }
   return changes;
@@ -350,14 +379,18 @@ async function changesBetween(
   const { historySince } = zone.settings;
   // The serial may be one that was given out twice, for different content.
   if (historySince !== undefined && compareSerials(from, historySince) === -1) return undefined;
-  const rows: LoggedRow[] = [];
+  let rows: readonly LoggedRow[] = [];
   for (const limit of pages) {
-    const before = rows.at(-1)?.position;
-    rows.push(...(await store.logOf(zone, { limit, before })));
-    const end = rows.findIndex((row) => row.serial === from);
-    if (end < 0) continue;
-    const begin = rows.findIndex((row) => row.serial === to);
-    return begin < 0 || begin > end ? undefined : setChanges(rows.slice(begin, end).reverse());
+    rows = [...(await store.logOf(zone, { limit, before: rows[0]?.position })).toReversed(), ...rows];
+    const versions = new ServedVersions().take(rows);
+    const [begin, end] = [from, to].map((serial) => versions.findLastIndex((version) => serialIn(version) === serial));
+    if (begin === undefined || end === undefined || begin < 0) continue;
+    const between = versions.slice(begin + 1, end + 1);
+    // The first versions may have begun before these rows.
+    if (!between.every(({ isWhole }) => isWhole)) continue;
+    return end < begin ? undefined : setChanges(between.flatMap((version) => version.rows));
   }
   return undefined;
 }
+
+const serialIn = ({ rows }: ServedVersion): number | undefined => rows.at(-1)?.serial;

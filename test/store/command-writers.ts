@@ -8,8 +8,6 @@ import type { Actor } from "../../src/records/queries/permitted-view.ts";
 import type { RecordService } from "../../src/records/service.ts";
 import type { Signer } from "../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
-import { importZone } from "../../src/records/tools/account/import.ts";
-import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { takeSigningStep } from "./signing-step.ts";
 
 /** What a writer makes of its zone; `any` if it cannot know that before. */
@@ -164,22 +162,12 @@ function createRecordWriters({ store, service, actor }: Tools, made: Made): Read
 /** More than 1,000 records, so that they are not written together with others. */
 const manyHosts = 1_200;
 
-function createLargeWriters({ store, service, actor, account }: Tools, made: Made): Readonly<Record<string, Writer>> {
+function createLargeWriters({ store, service, actor }: Tools, made: Made): Readonly<Record<string, Writer>> {
   return {
     import: async function* (n) {
       const { at } = await made("import");
-      const file = { text: fileOf(manyHosts, valueOf(n)), otherServers: true };
+      const file = { text: fileOf(manyHosts, valueOf(n)), otherServers: true, merge: false };
       yield* step(`${manyHosts} ${valueOf(n)}`, () => service.importFile(actor, at, file));
-    },
-    account: async function* (n) {
-      const { zone } = await made("account");
-      const sets = writtenSets(zone.name, fileOf(300, valueOf(n)));
-      const { mode, ttl, labels, locked } = zone.settings;
-      const entry = { name: zone.name, mode, ttl, labels, locked, primaries: [], files: [], sets: [] };
-      yield* step(`300 ${valueOf(n)}`, async () => {
-        const outcome = await importZone(store, account, { entry, serial: 1, sets }, Date.now());
-        return typeof outcome === "string" ? true : outcome;
-      });
     },
     transfer: async function* (n) {
       const { zone } = await made("transfer", "secondary");
@@ -195,7 +183,13 @@ function createLargeWriters({ store, service, actor, account }: Tools, made: Mad
 }
 
 function createOtherWriters({ store, signer, account, actor }: Tools, made: Made): Readonly<Record<string, Writer>> {
-  const key = { name: "k", algorithm: "hmac-sha256", secret: "", accountName: "main", created: 0 } as const;
+  const newKey = { name: `k${account.id}`, algorithm: "hmac-sha256", secret: "", created: 0 } as const;
+  const keyInStore = async () => {
+    const added = await store.addTransferKey({ ...newKey, account: account.id, scope: actor.scope });
+    const key = typeof added === "string" ? await store.transferKey(newKey.name) : added;
+    if (key === undefined) throw new Error("the key was revoked");
+    return key;
+  };
   return {
     signing: async function* (n) {
       if (n === 0) await made("signing");
@@ -208,7 +202,7 @@ function createOtherWriters({ store, signer, account, actor }: Tools, made: Made
         { kind: "delete-set", owner, type: "A" } as const,
         { kind: "add", owner, type: "A", ttl: 60, rdata: valueOf(n) } as const,
       ]);
-      const by = { key: { ...key, account: account.id, scope: actor.scope, revoked: undefined }, from: "192.0.2.1" };
+      const by = { key: await keyInStore(), from: "192.0.2.1" };
       const signature = `${process.pid} ${n}`;
       yield* step(`3 ${valueOf(n)}`, () =>
         updateFromDns(store, { zone: at.name, prerequisites: [], updates, ...by, signature, now: Date.now() }),

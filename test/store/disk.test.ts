@@ -57,8 +57,10 @@ it("a full disk refuses writes with the API's error, and reads are answered; wri
     await until(() => storm.sent.some(isRefused), { what: () => "a write that is refused" });
     await moreThanFifty(isRefused, "more, without a hang");
     expect((await read(service)).statusCode).toBe(200);
+    expect(await readiness(service)).toMatchObject({ ready: false, parts: { store: { ok: false } } });
     await beside(service, "rm fill");
     await moreThanFifty(isDone, "writes after there was room");
+    await until(async () => (await readiness(service)).ready, { what: () => "a service that is ready again" });
     const refused = storm.sent.filter(isRefused).length;
     await beside(service, fill);
     await until(() => storm.sent.filter(isRefused).length > refused, { what: () => "another one that is refused" });
@@ -107,7 +109,7 @@ describe("a disk that was already full", () => {
   it.each<[string, () => readonly string[]]>([
     ["backup", () => ["store", "backup", join(disk, "b"), "--data", ready]],
     ["restore", () => ["store", "restore", recordsDatabase(ready), "--data", disk, "--move-aside"]],
-    ["export", () => ["export", join(disk, "e"), "--data", ready]],
+    ["export", () => ["zone", "export", "--all", "--to", join(disk, "e"), "--data", ready]],
   ])("is reported by a %s with what to do, and nothing unfinished is left on it", async (_, words) => {
     // The files that SQLite leaves beside a database it has read are empty.
     const list = (to: string) => `ls -A ${disk} | grep -v 'sqlite-' > ${join(folder, to)}`;
@@ -166,6 +168,12 @@ const read = ({ url }: Service) =>
     headers: { authorization: `Bearer ${token}` },
     headersTimeout: 30_000,
   });
+
+const readiness = async ({ url }: Service) =>
+  (await (await request(`${url}/health/ready`, { headersTimeout: 30_000 })).body.json()) as {
+    readonly ready: boolean;
+    readonly parts: Readonly<Record<string, { readonly ok: boolean }>>;
+  };
 
 /** A copy of the files as they are when the service dies. */
 async function expectKept(service: Service, sent: readonly Sent[]): Promise<void> {

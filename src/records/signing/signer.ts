@@ -14,6 +14,7 @@ import { promisify } from "node:util";
 import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
 import type { SetSignatures, ToSign, UsedKey } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, joined, keyTag, signatureInput } from "../../core/dnssec/records.ts";
+import { type SignedName, soaExpiry } from "../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../core/instant.ts";
 import { types } from "../../lib/dns/codes.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
@@ -28,6 +29,11 @@ export type EncryptedKey = { readonly id: string; readonly encrypted: string };
  * backups.
  */
 export type Signer = {
+  /**
+   * In PostgreSQL, writes to signed zones do not wait for signatures, as in SQLite. Not used by the service yet
+   * (decisions/0024).
+   */
+  readonly follows: boolean;
   readonly generateKey: (
     algorithm: Algorithm,
     now: Instant,
@@ -58,7 +64,7 @@ export type SigningTime = { readonly now: Instant; readonly until: number | unde
  * The key file is missing, unreadable, or not the one that the keys were encrypted with. Callers of the APIs see the
  * message, so it does not contain the folder. It works again once the file is there, without a restart.
  */
-export class KeyFileTrouble extends StoreBusy {
+class KeyFileTrouble extends StoreBusy {
   constructor(message: string, options?: ErrorOptions) {
     super(message, { ...options, retryAfter: 60 });
   }
@@ -66,39 +72,60 @@ export class KeyFileTrouble extends StoreBusy {
 
 const day = 86_400;
 /** How long signatures are valid, in seconds. They begin in the past, because other clocks may be slow. */
-const validity = { before: 3_600, after: 14 * day, jitter: 2 * day };
+const validity = { before: 3_600, after: 21 * day, jitter: 2 * day };
 /** In seconds. The clocks of two nodes may differ by this much. */
 export const clockTolerance = 300;
-/** In seconds. If a clock was further ahead than this, it is ignored. */
+/** In seconds. */
 const mostSkew = 90 * day;
 
 /** When the last write was, by its own clock, from the expiry of the SOA record's signature. */
-export const signedAt = (expires: number): Instant => (expires - validity.after) * 1000;
+export const signedAt = (apex: SignedName | undefined): Instant => ((soaExpiry(apex) ?? 0) - validity.after) * 1000;
 
 /**
- * If the clock of the last write was ahead of the current one, one of them is wrong, and we cannot know which.
- * Signatures that begin by the current clock and expire by the other one are valid by both. `expires` is the expiry of
- * the SOA record's signature.
+ * The clock is so far behind the last write that its signatures would have expired by the clock of everybody else.
+ * Nothing of the zone is signed then, so that it keeps the signatures that it has.
  */
-export function expiryIfClockWasAhead(expires: number, now: Instant): number | undefined {
-  const clockSkew = (signedAt(expires) - now) / 1000;
-  return clockSkew > clockTolerance && clockSkew <= mostSkew ? expires : undefined;
+class ClockFarBehind extends StoreBusy {
+  constructor(now: Instant, last: Instant) {
+    super(
+      `the clock of this service (${printDay(now)}) is more than ${mostSkew / day} days behind the last change of the zone (${printDay(last)}), so its records cannot be signed; correct the clock`,
+      { retryAfter: 60 },
+    );
+  }
 }
+
+const printDay = (at: Instant): string => new Date(at).toISOString().slice(0, 10);
+
+export const isFarBehind = (apex: SignedName | undefined, now: Instant): boolean =>
+  signedAt(apex) - now > mostSkew * 1000;
+
+/**
+ * The time for new signatures of a zone. If the clock of the last write was ahead of the current one, one of them is
+ * wrong, and we cannot know which: signatures that begin by the current clock and expire by the other one are valid by
+ * both. Throws `ClockFarBehind`.
+ */
+export function signingTime(apex: SignedName | undefined, now: Instant): SigningTime {
+  const last = signedAt(apex);
+  if (isFarBehind(apex, now)) throw new ClockFarBehind(now, last);
+  return { now, until: last - now > clockTolerance * 1000 ? soaExpiry(apex) : undefined };
+}
+
 /**
  * Signatures are renewed this many seconds before they expire, so a secondary that was offline for days still has valid
  * ones.
  */
-export const renewal = 6 * day;
+export const renewal = 9 * day;
 
 const p256Prefix = 64;
 
 export class KeyFileSigner implements Signer {
+  readonly follows: boolean;
   readonly #keyFile: string;
   readonly #loaded = new Map<string, KeyObject>();
   #secret: Buffer | undefined;
 
-  constructor(keyFile: string) {
-    this.#keyFile = keyFile;
+  constructor(keyFile: string, follows = false) {
+    [this.#keyFile, this.follows] = [keyFile, follows];
   }
 
   readonly generateKey: Signer["generateKey"] = (algorithm, now) => {

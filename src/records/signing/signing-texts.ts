@@ -42,6 +42,7 @@ const consequences: Readonly<Record<ParentFault["kind"], string>> = {
   "wrong-digest": "; correct it at the registrar before you remove another DS record",
   unverified: "; no key is removed until every server of the parent has answered",
   differs: "; waiting until all its servers have",
+  "other-algorithm": ", which strict resolvers do not accept; remove it at the registrar",
 };
 
 /** The fields that registrars' forms ask for. */

@@ -1,8 +1,9 @@
 import type { Command } from "./port.ts";
 
+export const accessKinds = ["token", "session", "key"] as const satisfies readonly (keyof NonNullable<
+  Command["actor"]
+>)[];
+
 /** The ways in which a command has access, as texts to compare. */
-export const accessKeys = ({ token, session, key }: NonNullable<Command["actor"]>): readonly string[] => [
-  ...(token === undefined ? [] : [`token ${token}`]),
-  ...(session === undefined ? [] : [`session ${session}`]),
-  ...(key === undefined ? [] : [`key ${key}`]),
-];
+export const accessKeys = (actor: NonNullable<Command["actor"]>): readonly string[] =>
+  accessKinds.flatMap((kind) => (actor[kind] === undefined ? [] : `${kind} ${actor[kind]}`));

@@ -9,7 +9,7 @@ import {
   type StoredSignedNames,
   type TouchedName,
 } from "../../core/dnssec/plan-signing.ts";
-import { type SignedName, soaExpiry } from "../../core/dnssec/signed-name.ts";
+import type { SignedName } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import type { Change } from "../../core/records/changes.ts";
@@ -17,7 +17,7 @@ import type { RRset, SetKey } from "../../core/records/rrset.ts";
 import { negativeTtlIn } from "../../core/records/soa-timers.ts";
 import { mapInSteps, type Steps } from "../../core/steps.ts";
 import { isLarge, type Zone, type ZoneSigning } from "../model.ts";
-import { expiryIfClockWasAhead, type SigningTime } from "../signing/signer.ts";
+import { type SigningTime, signingTime } from "../signing/signer.ts";
 import { signingOf } from "../signing/signing-of.ts";
 import { atZoneSerial } from "./rows.ts";
 import { logRow, type SignedNamesSwitch, type WriteEffect, type WrittenBy } from "./write-effect.ts";
@@ -98,8 +98,8 @@ export const concernsSigning = (before: Zone, after: Zone): boolean =>
   (before.settings.dnssec ?? after.settings.dnssec) !== undefined;
 
 export type PlanningOptions = {
-  /** Names whose signatures are renewed. */
-  readonly renew?: readonly string[] | undefined;
+  /** Names whose signatures are renewed; or all are signed again. */
+  readonly renew?: readonly string[] | "all" | undefined;
   /**
    * `none`: everything has to be done in this write. Then `reads.names` are the zone's own, otherwise the presigned
    * ones.
@@ -120,21 +120,18 @@ export function* planningSignatures(
   if (presigned !== undefined && presigned !== "none")
     return yield* planningPresigned(before, effect, reads, by, presigned);
   const { zone, changes } = effect;
-  const owners = new Set([apex, ...changes.map(({ owner }) => owner), ...renew]);
-  const isWhole =
-    before.settings.ttl !== zone.settings.ttl ||
-    signsOtherwise(signingBefore, signingAfter) ||
-    owners.size > mostTouched;
+  const owners = new Set([apex, ...changes.map(({ owner }) => owner), ...(renew === "all" ? [] : renew)]);
+  const isWhole = renew === "all" || isSignedOtherwise(before, zone) || owners.size > mostTouched;
   const mustPresign = (isLarge(before) || isLarge(zone)) && presigned !== "none";
   if (isWhole && mustPresign) throw new PresignNeeded(before, effect, by);
   const stored = signingBefore ? reads.names : noNames;
-  const until = expiryIfClockWasAhead(soaExpiry(stored.at(apex)) ?? 0, by.now);
+  const at = signingTime(stored.at(apex), by.now);
   const touchedAt = touchedAfter(effect, reads.setsAt);
   const signingZone = zoneToSign(effect.zone, signingAfter, touchedAt(apex).sets, by);
   if (!isWhole) {
     const touched = new Map([...owners].map((owner) => [owner, touchedAt(owner)]));
     const plan = yield* planningSigning(inputFor({ ...signingZone, names: stored }, touched));
-    if (plan !== "needs-all-names") return withPlan(effect, by, until, plan);
+    if (plan !== "needs-all-names") return withPlan(effect, by, at, plan);
     if (mustPresign) throw new PresignNeeded(before, effect, by);
   }
   const names = signingBefore ? yield* mapInSteps(reads.everyName(), (name) => name) : [];
@@ -142,11 +139,12 @@ export function* planningSignatures(
   const plan = yield* planningAllNames({
     ...signingZone,
     touched: yield* typesAfter(effect, reads.everySetKey()),
-    setsAt: touchedAt,
+    // Sets that earlier writes have changed may not be signed yet (decisions/0024).
+    setsAt: renew === "all" || isSignedOtherwise(before, zone) ? (owner) => allChanged(touchedAt(owner)) : touchedAt,
     names: { ...stored, at: (owner) => namesByOwner.get(owner) },
     allNames: names,
   });
-  return withPlan(signingBefore ? effect : { ...effect, signedNamesSwitch: { to: "new" } }, by, until, plan);
+  return withPlan(signingBefore ? effect : { ...effect, signedNamesSwitch: { to: "new" } }, by, at, plan);
 }
 
 /** The zone is no longer signed. The names of a large zone are deleted later. */
@@ -160,7 +158,7 @@ function* planningUnsigned(
   const names = isLater ? [] : yield* mapInSteps(reads.everyName(), (name) => name);
   const signedNamesSwitch = { to: undefined, leaves: isLater ? before.signedNamesNumber : undefined };
   const removal = { size: names.length, namePlans: () => names.map(withoutName) };
-  return withPlan({ ...effect, signedNamesSwitch }, by, undefined, removal, !isLater);
+  return withPlan({ ...effect, signedNamesSwitch }, by, { now: by.now, until: undefined }, removal, !isLater);
 }
 
 /** All names were presigned, apart from those that have changed since. */
@@ -180,9 +178,9 @@ function* planningPresigned(
   const signingZone = zoneToSign(zone, zone.settings.dnssec, touched.get(apex)?.sets ?? [], by);
   const plan = yield* planningSigning(inputFor({ ...signingZone, names: reads.names }, touched));
   if (plan === "needs-all-names") throw new PresignNeeded(before, effect, by);
-  const until = expiryIfClockWasAhead(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
+  const at = signingTime(reads.names.at(apex), by.now);
   const signedNamesSwitch: SignedNamesSwitch = { to: presigned.number, leaves: before.signedNamesNumber };
-  return withPlan({ ...effect, signedNamesSwitch }, by, until, plan, false);
+  return withPlan({ ...effect, signedNamesSwitch }, by, at, plan, false);
 }
 
 export const isSignedWith = ({ settings }: PresignedNames, { settings: { ttl, dnssec } }: Zone): boolean =>
@@ -272,14 +270,14 @@ const typesIn = (sets: readonly RRset[]): readonly number[] =>
 function withPlan(
   effect: WriteEffect,
   by: WrittenBy,
-  until: number | undefined,
+  at: SigningTime,
   plan: Pick<SigningPlan, "size" | "namePlans">,
   isListed = true,
 ): PlannedSignatures {
   const namePlans = plan.size > mostSignatures ? undefined : [...plan.namePlans()];
   return {
     count: namePlans?.reduce((sum, { toSign }) => sum + toSign.length, 0) ?? plan.size,
-    at: { now: by.now, until },
+    at,
     namePlans: () => namePlans ?? plan.namePlans(),
     signedNamesSwitch: effect.signedNamesSwitch,
     signed: (signedNameChanges) => {
@@ -298,6 +296,10 @@ function touchedBy(changes: readonly Change[], owner: string, stored: readonly R
   );
   return { sets, changed: owner === apex ? changed.add("SOA") : changed };
 }
+
+/** Whether all names must be signed again, or none any more. */
+export const isSignedOtherwise = ({ settings: before }: Zone, { settings: after }: Zone): boolean =>
+  before.ttl !== after.ttl || after.dnssec === undefined || signsOtherwise(before.dnssec, after.dnssec);
 
 /** Whether all names must be signed again, not only the sets of keys. */
 const signsOtherwise = (before: ZoneSigning | undefined, after: ZoneSigning): boolean =>

@@ -6,17 +6,14 @@ import type { StoredNames } from "../../core/records/dname.ts";
 import type { RRset, SetKey } from "../../core/records/rrset.ts";
 import type { Steps } from "../../core/steps.ts";
 import type {
-  Account,
   Action,
   LeftPlace,
   LinkedRow,
   LoggedChange,
   LoggedRow,
   LogPlace,
-  NewToken,
   NewZone,
   RecordInZone,
-  Token,
   Zone,
   ZoneKey,
   ZoneSettings,
@@ -26,6 +23,7 @@ import type { StoreCounters } from "./counters.ts";
 import type { FrontStore } from "./front-store.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { SignedZones } from "./signed-zones.ts";
+import type { TokenStore } from "./token-store.ts";
 import type { TransferStore } from "./transfer-keys.ts";
 import type { GrantStore } from "./zone-grants.ts";
 
@@ -34,23 +32,6 @@ import type { GrantStore } from "./zone-grants.ts";
  * when its promise resolves, and has no effect when the promise rejects. Writes to one zone are serialized.
  */
 export type RecordStore = StoreParts & {
-  readonly account: (name: string) => Promise<Account | undefined>;
-  readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
-  readonly addToken: (token: NewToken) => Promise<Token>;
-  /** Without a promise if it is in memory: every request asks. */
-  readonly tokenByHash: (hash: string) => MaybeLater<Token | undefined>;
-  /** The tokens of all accounts, or of one account: all of them, or the `latest` newest. */
-  readonly tokens: (of?: { readonly account: number; readonly latest?: number }) => Promise<readonly Token[]>;
-  /** True if the token was valid and is now revoked. */
-  readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
-  /** A named secret of this database. It is the same for all nodes, and created when it is first needed. */
-  readonly secret: (name: string) => Promise<string>;
-  /** For a secret that is not simply random, such as a certificate's key. */
-  readonly findSecret: (name: string) => Promise<string | undefined>;
-  readonly replaceSecret: (name: string, value: string) => Promise<void>;
-  /** Counts one use without writing: counts are written together every few seconds and when the store closes. */
-  readonly noteUse: (id: number, now: Instant) => void;
-
   readonly zone: (account: number, id: string) => MaybeLater<Zone | undefined>;
   readonly zoneBy: (account: number, key: ZoneKey) => MaybeLater<Zone | undefined>;
   /** Of any account. Cheaper than `zoneHolding`: anybody can ask for names of 120 labels. */
@@ -132,7 +113,7 @@ export type RecordStore = StoreParts & {
   readonly close: () => void | Promise<void>;
 };
 
-type StoreParts = TransferStore & GrantStore & SignedZones & Leftovers & FrontStore;
+type StoreParts = TokenStore & TransferStore & GrantStore & SignedZones & Leftovers & FrontStore;
 
 export type NotCreated = "name-taken" | NameRefusal;
 
@@ -190,9 +171,14 @@ export type WriteRequest = WrittenBy & {
 export type Command = {
   readonly kind: string;
   /** If the token, session or transfer key has ended when the command is decided, it is rejected with `AccessEnded`. */
-  readonly actor?: { readonly token?: number; readonly session?: number; readonly key?: string };
+  readonly actor?: { readonly token?: number; readonly session?: number; readonly key?: number };
   /** How many sets, records or lines it contains; absent: a few. */
   readonly parts?: number;
+  /**
+   * Everything is read, decided and checked as usual, but nothing is written. For the rules `action` and `create`; a
+   * zone that would be created has the number 0.
+   */
+  readonly isTrial?: boolean | undefined;
 };
 
 /** What a command means: what has to be read, and the rule that decides. */
@@ -264,8 +250,8 @@ export type Decision = {
   readonly serial?: number | undefined;
   /** Default: unchanged. */
   readonly settings?: ZoneSettings;
-  /** Names in a signed zone whose signatures are renewed if they expire soon. */
-  readonly renew?: readonly string[];
+  /** Names in a signed zone whose signatures are renewed if they expire soon; `all`: all are signed again. */
+  readonly renew?: readonly string[] | "all";
   /** Private keys that the new settings name. Keys that the settings no longer name are deleted. */
   readonly keys?: readonly EncryptedKey[];
 };

@@ -1,13 +1,12 @@
 import type { NameChange, NamePlan, SigningPlan, StoredSignedNames } from "../../core/dnssec/plan-signing.ts";
 import { planningSigning } from "../../core/dnssec/plan-signing.ts";
-import { soaExpiry } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
 import type { RRset, SetKey } from "../../core/records/rrset.ts";
 import { finish } from "../../core/steps.ts";
 import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { Zone, ZoneSigning } from "../model.ts";
-import { type EncryptedKey, expiryIfClockWasAhead, type Signer, type SigningTime } from "../signing/signer.ts";
+import { type EncryptedKey, type Signer, type SigningTime, signingTime } from "../signing/signer.ts";
 import { presignedGone } from "./leftovers.ts";
 import {
   allChanged,
@@ -123,7 +122,7 @@ async function loadKeys({ store, signer }: PresignTools, need: PresignNeeded): P
 
 async function timeOf({ store }: PresignTools, { zone, by }: PresignNeeded): Promise<SigningTime> {
   const signedApex = zone.signedNamesNumber === undefined ? undefined : (await store.namesNear(zone, [apex])).at(apex);
-  return { now: by.now, until: expiryIfClockWasAhead(soaExpiry(signedApex) ?? 0, by.now) };
+  return signingTime(signedApex, by.now);
 }
 
 async function signAll(tools: PresignTools, need: PresignNeeded): Promise<PresignedNames> {
@@ -223,7 +222,7 @@ async function catchUp(
     const signingZone = zoneToSign(effect.zone, signingIn(need), touched.get(apex)?.sets ?? [], by);
     const plan = finish(planningSigning(inputFor({ ...signingZone, names }, touched)));
     if (plan === "needs-all-names") return undefined;
-    const at = { now: by.now, until: expiryIfClockWasAhead(soaExpiry(names.at(apex)) ?? 0, by.now) };
+    const at = signingTime(names.at(apex), by.now);
     if (!(await store.putNames(presigned.number, signNamesNow(signer, zone.name, { namePlans: plan.namePlans, at }))))
       throw new StoreBusy(presignedGone);
     position = missed.position;

@@ -1,11 +1,18 @@
+import { overQuotaText, type Quotas } from "../../core/quotas.ts";
 import { type Sql, sql } from "../../lib/sqlite/sql.ts";
-import { TooManyRecords, type Zone } from "../model.ts";
+import { OverQuota, type Zone } from "../model.ts";
 
 /**
  * How many records a zone and an account may have, and how many values an edit may leave in one set. The limit of an
- * account is checked against a sum that is up to half a minute old.
+ * account is checked against a sum that is up to half a minute old. Without `quotas`, an account may have any number of
+ * zones and tokens.
  */
-export type RecordLimits = { readonly zone: number; readonly account: number; readonly set: number };
+export type RecordLimits = {
+  readonly zone: number;
+  readonly account: number;
+  readonly set: number;
+  readonly quotas?: Quotas | undefined;
+};
 
 /** Milliseconds. */
 const countEvery = 30_000;
@@ -29,17 +36,28 @@ export class RecordQuota {
     [this.#limits, this.#read] = [limits, read];
   }
 
+  /** How many zones an account may have. */
+  get mostZones(): number | undefined {
+    return this.#limits.quotas?.zones;
+  }
+
+  /** `zones`: how many the account has. */
+  assertMayCreate(zones: number): void {
+    const { mostZones } = this;
+    if (mostZones !== undefined && zones >= mostZones) throw new OverQuota(overQuotaText("zones", mostZones));
+  }
+
   /** `before`: how many records the zone has. */
   assertWithin({ account, name, recordCount }: Pick<Zone, "account" | "name" | "recordCount">, before: number): void {
     if (recordCount <= before) return;
-    if (recordCount > this.#limits.zone) throw new TooManyRecords(textOf(`the zone ${name}`, this.#limits.zone));
+    if (recordCount > this.#limits.zone) throw new OverQuota(textOf(`the zone ${name}`, this.#limits.zone));
     const [total, added] = [this.#totals.get(account), recordCount - before];
     if (total) total.added += added;
     const isOld = !total || performance.now() - total.at > countEvery || total.added > muchAdded * this.#limits.account;
     // The write does not wait for it: an account may have very many zones.
     if (isOld && !this.#counting.has(account)) void this.count(account).catch(() => undefined);
     if ((total?.records ?? 0) + added > this.#limits.account)
-      throw new TooManyRecords(textOf("this account", this.#limits.account));
+      throw new OverQuota(textOf("this account", this.#limits.account));
   }
 
   async count(account: number): Promise<void> {

@@ -4,7 +4,16 @@ import type { Consent } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
-import type { Grant, LoggedRow, RecordInZone, Token, TransferKey, Zone, ZoneSettings } from "../model.ts";
+import {
+  type Grant,
+  isAboutSigning,
+  type LoggedRow,
+  type RecordInZone,
+  type Token,
+  type TransferKey,
+  type Zone,
+  type ZoneSettings,
+} from "../model.ts";
 
 /**
  * Rows as either database returns them, and their conversion to the model. The columns are those of `sqlite/schema.ts`.
@@ -25,7 +34,7 @@ export type ZoneRow = {
 
 export function zoneFromRow(row: ZoneRow): Zone {
   const { number, id, account, name, serial, created, modified } = row;
-  const settings = JSON.parse(row.settings) as ZoneSettings;
+  const settings = settingsIn(row.settings);
   return {
     number,
     id,
@@ -38,6 +47,15 @@ export function zoneFromRow(row: ZoneRow): Zone {
     recordCount: row.record_count,
     signedNamesNumber: row.names_at ?? undefined,
   };
+}
+
+/** Zones of earlier versions may have the drift rule `theirs`, which is gone: they ask. */
+function settingsIn(text: string): ZoneSettings {
+  const settings = JSON.parse(text) as ZoneSettings;
+  const { published } = settings;
+  return published && published.drift !== "ours"
+    ? { ...settings, published: { ...published, drift: "ask" } }
+    : settings;
 }
 
 export type SetRow = {
@@ -155,12 +173,13 @@ export function ownersIn(changes: readonly string[]): ReadonlySet<string> {
   const owners = new Set<string>();
   for (const text of changes) {
     const change = JSON.parse(text) as LoggedRow["change"];
-    if (change.kind !== "settings" && change.kind !== "signatures") owners.add(change.owner);
+    if (change.kind !== "settings" && !isAboutSigning(change)) owners.add(change.owner);
   }
   return owners;
 }
 
 export type TransferKeyRow = {
+  readonly number: number;
   readonly name: string;
   readonly algorithm: string;
   readonly secret: string;
@@ -172,6 +191,7 @@ export type TransferKeyRow = {
 };
 
 export const keyFromRow = (row: TransferKeyRow): TransferKey => ({
+  number: row.number,
   name: row.name,
   algorithm: row.algorithm as TransferKey["algorithm"],
   secret: row.secret,

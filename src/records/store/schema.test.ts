@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makePool } from "../../../test/rig/records/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "../../../test/rig/records/postgres.ts";
+import { startProcess } from "../../../test/rig/started-process.ts";
 import { migratePostgres } from "../../lib/postgres/migrate.ts";
 import type { MigrationStep } from "../../lib/sqlite/migration-steps.ts";
 import { openSqlite } from "../../lib/sqlite/open.ts";
@@ -23,6 +24,7 @@ afterAll(() => rig.stop());
 type Lab = {
   readonly migrate: (steps: readonly MigrationStep[]) => Promise<void>;
   readonly open: (steps?: readonly MigrationStep[]) => Promise<RecordStore>;
+  readonly execute: (text: string) => Promise<void>;
   readonly columns: () => Promise<readonly string[]>;
 };
 type Dialect = { readonly name: string; readonly steps: readonly MigrationStep[]; readonly lab: () => Promise<Lab> };
@@ -43,6 +45,7 @@ const sqlite: Dialect = {
     return {
       migrate: async (steps) => openSqlite(path, steps).close(),
       open: async (steps) => openSqliteStore(path, steps),
+      execute: async (text) => use((database) => database.exec(text)),
       columns: async () => {
         const text =
           "SELECT t.name || '.' || c.name AS at FROM sqlite_schema t, pragma_table_info(t.name) c " +
@@ -70,6 +73,7 @@ const postgres: Dialect = {
     return {
       migrate: (steps) => migratePostgres(() => rig.server.connect(name), name, steps),
       open: (steps) => rig.open(url, steps && { migrations: steps }),
+      execute: async (text) => void (await query(text)),
       columns: async () => {
         const text = `SELECT table_name || '.' || column_name AS at FROM information_schema.columns
            WHERE table_schema = 'public' ORDER BY (table_name || '.' || column_name) COLLATE "C"`;
@@ -108,6 +112,31 @@ describe.for([sqlite, postgres])("$name", ({ steps, lab }) => {
     await store.close();
   });
 
+  it("keeps requests to a provider whose outcome is not known, from the time when there was one per set", async () => {
+    const { migrate, execute, open } = await lab();
+    await migrate(steps.slice(0, 1));
+    await execute(`INSERT INTO accounts (id, name, created) VALUES (1, 'main', 1)`);
+    await execute(
+      `INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified)
+       VALUES (1, 'z', 1, 'home.example.org', '{}', 1, 0, 1, 1)`,
+    );
+    await execute("INSERT INTO published_zones (zone, through, waiting, read_at) VALUES (1, 0, 0, 0)");
+    const content = { ttl: 60, values: ["192.0.2.1"] };
+    for (const [owner, sent] of Object.entries({ lost: JSON.stringify(content), gone: "null" }))
+      await execute(
+        `INSERT INTO published_sets (zone, owner, type, held, sent, at) VALUES (1, '${owner}', 'A', 'null', '${sent}', 1)`,
+      );
+    await execute("INSERT INTO published_sets (zone, owner, type, held, at) VALUES (1, 'none', 'A', 'null', 1)");
+    const store = await open();
+    const rows = await store.publishedSetsAfter(1, undefined, 9);
+    expect(rows.map(({ owner, sent }) => [owner, sent])).toEqual([
+      ["gone", [{ content: null }]],
+      ["lost", [{ content }]],
+      ["none", undefined],
+    ]);
+    await store.close();
+  });
+
   it("is created once if many processes start at the same time", async () => {
     const { open } = await lab();
     const stores = await Promise.all(Array.from({ length: 4 }, () => open()));
@@ -140,4 +169,15 @@ describe.for([sqlite, postgres])("$name", ({ steps, lab }) => {
     await reopened.close();
     await newer.close();
   });
+});
+
+it("a SQLite file can be read and changed with the sqlite3 of Debian 12 (3.40)", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "moor-sqlite3-")), "records.sqlite");
+  openSqlite(path, migrations).close();
+  const run = (text: string) => startProcess(["sqlite3", path, text], { env: process.env }).ended;
+  const account = "INSERT INTO accounts VALUES (1, 'main', 1);";
+  const zone = "INSERT INTO zones VALUES (1, 'z', 1, 'home.example.org', '{}', 1, 0, 1, 1, NULL, NULL)";
+  expect(await run(account + zone)).toMatchObject({ code: 0, err: "" });
+  const { out } = await run("SELECT name, reversed FROM zones; PRAGMA integrity_check");
+  expect(out).toBe("home.example.org|org example home\nok\n");
 });

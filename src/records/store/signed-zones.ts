@@ -18,6 +18,8 @@ export type SignedZones = {
     limit: number,
     except?: readonly number[],
   ) => Promise<readonly ExpiringNames[]>;
+  /** Resolves when everything that this process wrote to signed zones is signed, or could not be. */
+  readonly signed: () => Promise<void>;
   /** The private keys of a zone, encrypted. */
   readonly encryptedKeys: (zone: Zone) => Promise<readonly EncryptedKey[]>;
 };

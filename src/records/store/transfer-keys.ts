@@ -3,7 +3,11 @@ import type { NewTransferKey, SecondaryNote, SecondaryState, TransferKey, Zone }
 
 /** What the store keeps for other nameservers: TSIG keys, the list of all zones, and the state of secondary zones. */
 export type TransferStore = {
-  readonly addTransferKey: (key: NewTransferKey) => Promise<TransferKey | "name-taken">;
+  /**
+   * `most`: how many may be in force, of the account or for the zones of all. Deletes those that were revoked 90 days
+   * ago.
+   */
+  readonly addTransferKey: (key: NewTransferKey, most?: number) => Promise<TransferKey | "name-taken" | "too-many">;
   /** Undefined also if it was revoked. */
   readonly transferKey: (name: string) => Promise<TransferKey | undefined>;
   readonly transferKeys: () => Promise<readonly TransferKey[]>;
@@ -19,4 +23,4 @@ export type TransferStore = {
   readonly noteSecondary: (zone: Zone, state: SecondaryNote) => Promise<void>;
 };
 
-export type ZoneNumber = { readonly number: number; readonly name: string };
+export type ZoneNumber = { readonly number: number; readonly name: string; readonly recordCount: number };

@@ -12,8 +12,8 @@ export type Wanted = {
   readonly sets: readonly RRset[] | undefined;
   readonly settings?: ZoneSettings | undefined;
   readonly serial?: number | undefined;
-  /** Names whose signatures are renewed. */
-  readonly renew?: readonly string[] | undefined;
+  /** Names whose signatures are renewed; or all are signed again. */
+  readonly renew?: readonly string[] | "all" | undefined;
   /** Private keys that the new settings name. */
   readonly keys?: readonly EncryptedKey[] | undefined;
 };
@@ -79,6 +79,14 @@ export function effectWith(
     : changes;
   return { zone: after, changes, newSettings, log: all.map((change) => logRow(zone, serial, by, change)) };
 }
+
+/** What a trial shows of a zone that would be created. */
+export const zoneTried = ({ sets: _, reserved, ...zone }: NewZone, recordCount: number): Zone => ({
+  ...zone,
+  number: 0,
+  modified: zone.created,
+  recordCount,
+});
 
 /** The first sets of a zone, under its initial serial. */
 export function firstEffect(zone: Zone, changes: readonly Change[], by: WrittenBy): WriteEffect {

@@ -65,6 +65,22 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       expect((await store.zone(account, zone.id))?.serial).toBe(2026111501);
     });
 
+    it("decides and checks in a trial, and writes nothing", async () => {
+      const end = await store.lastChange();
+      expect(await put("192.0.2.1", {}, { isTrial: true })).toEqual({
+        ...{ result: "192.0.2.1", action: undefined, serial: 2026111500 },
+      });
+      const whole = { owners: "all" } as const;
+      expect(await put("192.0.2.1", whole, { isTrial: true })).toMatchObject({ action: undefined });
+      expect(await put("192.0.2.1", { at: { name: "two.example" } }, { isTrial: true })).toBe("no-zone");
+      const create = (of: string) => createZoneIn(store, newZone(of), "tester", undefined, true);
+      expect(await create("two.example")).toMatchObject({ name: "two.example", number: 0, recordCount: 1 });
+      expect(await create("one.example")).toBe("name-taken");
+      expect(await store.zoneBy(account, { name: "two.example" })).toBe(undefined);
+      expect([await store.lastChange(), await commands()]).toEqual([end, []]);
+      expect(await store.zone(account, zone.id)).toEqual(zone);
+    });
+
     it("stores no action for a write that was refused, or threw, or found no zone", async () => {
       const refused = await actOn(store, request(), () => ({ wanted: undefined, result: "no" }));
       expect(refused).toEqual({ result: "no", action: undefined, serial: 2026111500 });

@@ -42,6 +42,16 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       ...fields,
     });
 
+    it("reads the drift rule of earlier versions that took theirs as one that asks", async () => {
+      const { number } = await zoneWith({
+        ...plainSettings(60),
+        published: { ...published, drift: "theirs" as "ask" },
+      });
+      await store.beginPublishing(number, note);
+      const [[read] = []] = await store.publishedZones(account);
+      expect(read?.settings.published).toEqual({ ...published, drift: "ask" });
+    });
+
     it("keeps providers, one of each name per account, and replaces their tokens", async () => {
       const wish = {
         account,
@@ -68,7 +78,7 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       const rows = [
         row("a"),
         row("b", { held: null, refused: { content, words: "no" } }),
-        row("c", { sent: null }),
+        row("c", { sent: [{ content: null }] }),
         row("d", { theirs: null }),
         row("e", { theirs: { unreadable: "why" } }),
       ];
@@ -91,7 +101,10 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       const zone = await zoneWith();
       await store.beginPublishing(zone.number, note);
       const seen = row("a", { held: null, refused: { content, words: "no" } });
-      const [decided, learnt] = [row("a", { sent: content }), row("a", { theirs: null })];
+      const [decided, learnt] = [
+        row("a", { sent: [{ content, until: 9, isRead: true }, { content: null }] }),
+        row("a", { theirs: null }),
+      ];
       const replaced = async (...changes: readonly PublishedSetChange[]) =>
         (await store.replacePublishedSets(zone.number, changes)).map(({ owner }) => owner);
       expect(await replaced({ before: undefined, after: seen })).toEqual(["a"]);
@@ -134,7 +147,7 @@ export function describeFront(name: string, open: () => Promise<RecordStore>): v
       ["settled", {}, [], false],
       ["with trouble", { trouble: { text: "down", since: 7 } }, [], true],
       ["whose sets wait", { waiting: 1 }, [], true],
-      ["with an unknown outcome", {}, [row("a", { sent: null })], false],
+      ["with an unknown outcome", {}, [row("a", { sent: [{ content: null }] })], false],
       ["with a refused set", {}, [row("a", { refused: { content, words: "no" } })], true],
       ["with a set that was changed at the provider", {}, [row("a", { theirs: null })], true],
     ] as const)("finds whether a zone needs attention: one %s", async ([, state, rows, isFound]) => {

@@ -13,10 +13,11 @@ import type { RRset } from "../../../src/core/records/rrset.ts";
 import { negativeTtlIn } from "../../../src/core/records/soa-timers.ts";
 import { type ServedSet, setsOfView, wireOf } from "../../../src/core/records/zone-view.ts";
 import { finish } from "../../../src/core/steps.ts";
+import { StoreBusy } from "../../../src/lib/limits/store-busy.ts";
 import { largeZone, plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/new-id.ts";
 import { readServedZone } from "../../../src/records/queries/read-zone.ts";
-import { KeyFileSigner, KeyFileTrouble, type Signer } from "../../../src/records/signing/signer.ts";
+import { KeyFileSigner, type Signer } from "../../../src/records/signing/signer.ts";
 import { signingOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { createZoneView, writtenSets } from "../core/written-sets.suite.ts";
@@ -40,6 +41,7 @@ export function describeSigning(
   title: string,
   tried: "nsec" | "nsec3",
   open: (signer: Signer) => Promise<RecordStore>,
+  follows = false,
 ): void {
   describe(`${title}: signed zones`, () => {
     let store: RecordStore;
@@ -48,7 +50,7 @@ export function describeSigning(
     let zone: Zone;
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), "moor-signing-"));
-      signer = new KeyFileSigner(join(folder, "key"));
+      signer = new KeyFileSigner(join(folder, "key"), follows);
       // A test can replace the signer, as a restart does.
       store = await open(new Proxy(signer, { get: (_, key) => signer[key as keyof Signer] }));
       const { id: account } = await store.ensureAccount("main", now);
@@ -140,8 +142,9 @@ export function describeSigning(
       expect(done).toMatchObject({ ok: true });
       for (let round = 0; round < 12; round++) {
         await Promise.all(Array.from({ length: round % 3 === 0 ? 1 : 5 }, randomWrite));
+        await store.signed();
         expect(inShort(await store.signedNames(zone, undefined, 1_000))).toEqual(inShort(await anew()));
-        expect(await shownLines(randomWrite)).toEqual(await storedLines());
+        expect(await shownLines(() => randomWrite().then(store.signed))).toEqual(await storedLines());
       }
     });
 
@@ -150,6 +153,7 @@ export function describeSigning(
       const start = await store.lastChange();
       const before = madeSets(await store.signedNames(zone, undefined, 1_000));
       for (let i = 0; i < 10; i++) await randomWrite();
+      await store.signed();
       for (const { change } of await store.logAfter(start, 1_000)) {
         if (change.kind !== "signatures") continue;
         for (const { owner, type, before: was, after } of change.sets ?? []) {
@@ -176,8 +180,10 @@ export function describeSigning(
         );
       const first = await store.signedNames(zone, "@", 1);
       await renewAt(now);
+      await store.signed();
       expect(await store.signedNames(zone, "@", 1)).toEqual(first);
-      await renewAt(now + 10 * 86_400_000);
+      await renewAt(now + 13 * 86_400_000);
+      await store.signed();
       const [renewed] = await store.signedNames(zone, "@", 1);
       expect(renewed?.expires).toBeGreaterThan(first[0]?.expires ?? 0);
       expect((await store.zone(zone.account, zone.id))?.modified).toBe(now);
@@ -222,8 +228,10 @@ export function describeSigning(
       );
       await signZone({ store, actor: "tester", now }, zone, { algorithm: 15, denial: "nsec3" }, signer);
       for (let i = 0; i < 8; i++) await write(`a.b.c${i}`, withIds(`a.b.c${i} 60 A 192.0.2.1`));
+      await store.signed();
       expect(inShort(await store.signedNames(zone, undefined, 1_000))).toEqual(inShort(await anew()));
       for (let i = 0; i < 8; i += 2) await write(`a.b.c${i}`, []);
+      await store.signed();
       expect(inShort(await store.signedNames(zone, undefined, 1_000))).toEqual(inShort(await anew()));
     });
 
@@ -238,16 +246,40 @@ export function describeSigning(
           result: "done",
         }));
       renameSync(keyFile, `${keyFile}.away`);
-      signer = new KeyFileSigner(keyFile);
+      signer = new KeyFileSigner(keyFile, follows);
       const [signed, unsigned] = await Promise.allSettled([write(zone.id), write("plain.example")]);
-      expect(signed).toMatchObject({ reason: expect.any(KeyFileTrouble) });
+      expect(signed).toMatchObject({ reason: expect.any(StoreBusy) });
       expect(signed).toMatchObject({ reason: { message: expect.stringMatching(/key is missing.*restore your copy/) } });
       expect(unsigned).toMatchObject({ value: "done" });
       renameSync(`${keyFile}.away`, keyFile);
       expect(await write(zone.id)).toBe("done");
       renameSync(keyFile, `${keyFile}.away`);
-      signer = new KeyFileSigner(keyFile);
+      signer = new KeyFileSigner(keyFile, follows);
       expect(await unsignNow({ store, actor: "tester", now }, zone)).toMatchObject({ ok: true });
+    });
+
+    it("by a clock that is far behind the last write, nothing is signed, and other zones are not affected", async () => {
+      await signZone({ store, actor: "tester", now }, zone, { algorithm: 13, denial: "nsec" }, signer);
+      const plain = { account: zone.account, settings: plainSettings(600), serial: 1, created: now };
+      await createZoneIn(store, { ...plain, id: "plain.example", name: "plain.example", sets: [] }, "tester");
+      const writeAt = (id: string, at: number, renew?: readonly string[]) =>
+        writeTo(
+          store,
+          { account: zone.account, at: { zone: id }, owners: () => ["a"], actor: "tester", now: at },
+          () => ({ wanted: withIds(`a 60 TXT "${at}"`), ...(renew && { renew }), result: "done" }),
+        );
+      const before = await store.signedNames(zone, undefined, 1_000);
+      const earlier = now - 91 * 86_400_000;
+      const together = [writeAt(zone.id, earlier), writeAt("plain.example", earlier), writeAt(zone.id, earlier, ["a"])];
+      const [signed, unsigned, renewed] = await Promise.allSettled(together);
+      for (const refused of [signed, renewed]) {
+        expect(refused).toMatchObject({ reason: expect.any(StoreBusy) });
+        expect(refused).toMatchObject({ reason: { message: expect.stringMatching(/days behind.*correct the clock/) } });
+      }
+      expect(unsigned).toMatchObject({ value: "done" });
+      expect(await store.signedNames(zone, undefined, 1_000)).toEqual(before);
+      expect(await writeAt(zone.id, now)).toBe("done");
+      expect(await unsignNow({ store, actor: "tester", now: earlier }, zone)).toMatchObject({ ok: true });
     });
 
     // whole-zone.suite.ts signs a zone that is large already.
@@ -265,8 +297,10 @@ export function describeSigning(
         );
       await signZone({ store, actor: "tester", now }, zone, { algorithm: 13, denial: "nsec" }, signer);
       await writeAll(many("one"));
+      await store.signed();
       expect(inShort(await store.signedNames(zone, undefined, 2_000))).toEqual(inShort(await anew()));
       await writeAll(many("two"));
+      await store.signed();
       expect(inShort(await store.signedNames(zone, undefined, 2_000))).toEqual(inShort(await anew()));
     });
   });

@@ -83,6 +83,36 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
       expect(await names()).toEqual(["a", "b", "c", "d"]);
       expect(await names({ account })).toEqual(["a", "c", "d"]);
       expect(await names({ account, latest: 2 })).toEqual(["c", "d"]);
+      expect(await names({ account, latest: 1, skip: 1 })).toEqual(["c"]);
+      await store.revokeToken((await store.tokens({ account, latest: 1 }))[0]?.id ?? 0, at);
+      expect(await names({ account, latest: 2, unrevoked: true })).toEqual(["a", "c"]);
+      expect(await store.tokenCounts(account)).toEqual({ unrevoked: 2, revoked: 1 });
+    });
+
+    it("deletes tokens that ended 90 days ago, and those before the 1,000 that ended last", async () => {
+      const add = (name: string, created: number, expires?: number) =>
+        store.addToken({ account, name, hash: name, scope: { access: "read", ...(expires && { expires }) }, created });
+      const day = 24 * 3_600_000;
+      const old = await add("old", at);
+      await store.revokeToken(old.id, at);
+      await add("expired", at, at + day);
+      await add("kept", at);
+      const names = async () => (await store.tokens({ account })).map(({ name }) => name);
+      await add("new", at + 90 * day);
+      expect(await names()).toEqual(["old", "expired", "kept", "new"]);
+      await add("newer", at + 90 * day + 1);
+      expect(await names()).toEqual(["expired", "kept", "new", "newer"]);
+      for (let i = 0; i < 1_001; i += 1) await add(`many ${i}`, at + 90 * day, at + 90 * day + 1);
+      await add("last", at + 91 * day);
+      expect((await names()).filter((name) => !name.startsWith("many"))).toEqual(["kept", "new", "newer", "last"]);
+      expect((await store.tokens({ account })).length).toBe(1_004);
+    });
+
+    it("revokes no token of another account", async () => {
+      const other = (await store.ensureAccount("other", at)).id;
+      const { id } = await store.addToken({ account, name: "a", hash: "a", scope: wholeAccount, created: at });
+      expect(await store.revokeToken(id, at, other)).toBe(false);
+      expect(await store.revokeToken(id, at, account)).toBe(true);
     });
 
     it("stores the scope of a token", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { wholeAccount } from "../../../src/core/may.ts";
 import { plainSettings } from "../../../src/records/model.ts";
-import type { RecordStore } from "../../../src/records/store/port.ts";
+import { AccessEnded, type RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
 import { actOn, createZoneIn, writeTo } from "./write.ts";
 
@@ -39,7 +39,12 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
 
     it("finds a key by its name, with its account", async () => {
       expect(await store.addTransferKey(key("k1", account))).toMatchObject({ name: "k1", accountName: "main" });
-      expect(await store.transferKey("k1")).toEqual({ ...key("k1", account), accountName: "main", revoked: undefined });
+      expect(await store.transferKey("k1")).toEqual({
+        ...key("k1", account),
+        number: expect.any(Number),
+        accountName: "main",
+        revoked: undefined,
+      });
       expect(await store.transferKey("k2")).toBeUndefined();
     });
 
@@ -54,6 +59,36 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
         [9, ""],
         [undefined, "c2VjcmV0"],
       ]);
+    });
+
+    it("lets the key that has a revoked one's name write, and not the revoked one", async () => {
+      await zone("a.example");
+      const made = async () => {
+        const added = await store.addTransferKey(key("k1", account));
+        if (typeof added === "string") throw new Error(added);
+        return added;
+      };
+      const first = await made();
+      await store.revokeTransferKey("k1", 9);
+      const second = await made();
+      const removal = { account, at: { name: "a.example" }, owners: () => [], actor: "key k1", now: 30 } as const;
+      const writeBy = ({ number }: { readonly number: number }) =>
+        actOn(store, removal, () => ({ wanted: undefined, result: "written" }), { by: { key: number } });
+      await expect(writeBy(first)).rejects.toBeInstanceOf(AccessEnded);
+      expect(await writeBy(second)).toMatchObject({ result: "written" });
+    });
+
+    it("allows an account, and the operator, as many keys in force as they may have", async () => {
+      const add = async (name: string, of?: number) => {
+        const added = await store.addTransferKey(key(name, of), 2);
+        return typeof added === "string" ? added : "added";
+      };
+      const outcomes: string[] = [];
+      for (const [name, of] of [["a", account], ["b", account], ["c", account], ["d"], ["e"], ["f"]] as const)
+        outcomes.push(await add(name, of));
+      expect(outcomes).toEqual(["added", "added", "too-many", "added", "added", "too-many"]);
+      await store.revokeTransferKey("a", 9);
+      expect(await add("c", account)).toBe("added");
     });
 
     it("notifies of revoked access when a key is revoked", async () => {

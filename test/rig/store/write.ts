@@ -30,15 +30,19 @@ export const writeTo = <T>(store: Runner, request: WriteRequest, decide: Decide<
 export const writeAllTo = <T>(store: Runner, requests: readonly WriteRequest[], decide: DecideAll<T>): Promise<T> =>
   store.run(ofTests, (): WriteAllRule<T> => ({ kind: "write-all", requests, decide })) as Promise<T>;
 
-type How = { readonly by?: Command["actor"]; readonly running?: RunningAction };
+type How = { readonly by?: Command["actor"]; readonly running?: RunningAction; readonly isTrial?: boolean };
 
-export const actOn = <T>(store: Runner, request: ActionRequest, decide: DecideAction<T>, { by, running }: How = {}) =>
-  store.run(commandOf(by), (): ActionRule<T> => ({ kind: "action", request, decide }), running);
+export const actOn = <T>(
+  store: Runner,
+  request: ActionRequest,
+  decide: DecideAction<T>,
+  { by, running, isTrial }: How = {},
+) => store.run({ ...commandOf(by), isTrial }, (): ActionRule<T> => ({ kind: "action", request, decide }), running);
 
 const commandOf = (actor: Command["actor"]): Command => (actor ? { ...ofTests, actor } : ofTests);
 
-export const createZoneIn = (store: Runner, zone: NewZone, actor: string, by?: Command["actor"]) =>
-  store.run(commandOf(by), (): CreateRule => ({ kind: "create", zone, actor }));
+export const createZoneIn = (store: Runner, zone: NewZone, actor: string, by?: Command["actor"], isTrial?: boolean) =>
+  store.run({ ...commandOf(by), isTrial }, (): CreateRule => ({ kind: "create", zone, actor }));
 
 export const createZoneActionIn = (store: Runner, zone: NewZone, given: NewAction) =>
   store.run(ofTests, (): CreateActionRule => ({ kind: "create-action", zone, action: given }));

@@ -9,14 +9,16 @@ import { actOn, writeTo } from "../../../../test/rig/store/write.ts";
 import type { ParentView } from "../../../core/dnssec/parent-view.ts";
 import { headOfSignature } from "../../../core/dnssec/signed-name.ts";
 import { longestExpire } from "../../../core/dnssec/soa-expire.ts";
+import { wholeAccount } from "../../../core/may.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { soaIn, timersIn } from "../../../core/records/soa-timers.ts";
 import { createLog } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";
+import { createRecordService } from "../../service.ts";
 import { migrations } from "../../store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
 import { KeyFileSigner, type Signer } from "../signer.ts";
-import { createSigningRound } from "./keep-signed.ts";
+import { createSigningRound, keepSigned } from "./keep-signed.ts";
 import { checkSigned, createSigningState } from "./watch-signed.ts";
 
 const day = 86_400_000;
@@ -62,18 +64,53 @@ it("a zone that cannot be signed is reported, and does not delay the others", as
     expiringNames: ((before, _, except) => store.expiringNames(before, 1, except)) as typeof store.expiringNames,
   };
   const state = createSigningState();
-  const later = now + 10 * day;
+  const later = now + 13 * day;
   const options = { askParent: async () => [], now: () => later, log };
   await createSigningRound({ ...options, store: broken })(AbortSignal.timeout(60_000));
   await checkSigned({ store, now: () => later, log, state });
   await checkSigned({ store, now: () => later, log, state });
   expect([...state.expiring.keys()]).toEqual([bad.name]);
-  expect(Math.min(...(await expiriesOf(good)))).toBeGreaterThan(later + 6 * day);
+  expect(Math.min(...(await expiriesOf(good)))).toBeGreaterThan(later + 9 * day);
   expect(state.expiring.get(bad.name)).toBe(Math.min(...(await expiriesOf(bad))));
   expect(lines.join()).toContain("signatures could not be renewed");
   await createSigningRound({ ...options, store })(AbortSignal.timeout(60_000));
   await checkSigned({ store, now: () => later, log, state });
   expect(state.expiring.size).toBe(0);
+});
+
+it("silent parents of one account's zones delay neither the zones of others nor the renewal of any signature", async () => {
+  const { id: account } = await store.ensureAccount("slow", now);
+  const service = createRecordService({ store, nameservers: ["ns1.example"], now: () => now });
+  const slow = { account, label: "test", scope: wholeAccount };
+  for (let i = 0; i < 40; i++) {
+    const draft = {
+      name: `z${i}.slow.test`,
+      mode: "primary",
+      ttl: 60,
+      labels: {},
+      primaries: [],
+      locked: false,
+    } as const;
+    await service.createZone(slow, { ...draft, content: { kind: "sets", sets: [] } }, {});
+    const zone = await store.zoneHolding(draft.name);
+    if (zone) await signZone({ store, actor: "test", now }, zone, { algorithm: 13, denial: "nsec" }, signer);
+  }
+  const asked: string[] = [];
+  const later = now + 13 * day;
+  const askParent = async (name: string, signal: AbortSignal): Promise<ParentView> => {
+    asked.push(name);
+    if (name.endsWith("slow.test")) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return [];
+  };
+  const end = keepSigned({ store, askParent, now: () => later, log, every: 10 });
+  try {
+    for (const { name } of zones) await expect.poll(() => asked).toContain(name);
+    const due = async () => (await store.expiringNames(later + 9 * day, 1_000, [])).length;
+    await expect.poll(due, { timeout: 20_000 }).toBe(0);
+    expect(asked.filter((name) => name.endsWith("slow.test"))).toHaveLength(16);
+  } finally {
+    await end();
+  }
 });
 
 it("after a late start, signatures that have expired are renewed before they count as not renewed", async () => {
@@ -152,6 +189,7 @@ it("the keys of another server stay published while keys are replaced, and its D
     }
   };
   const published = async (type: string) => {
+    await store.signed();
     const [apex] = (await store.signedNames(zone, undefined, 1_000)).filter(({ owner }) => owner === "@");
     return apex?.generated.find((set) => set.type === type)?.values.length;
   };
@@ -198,7 +236,9 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
       wanted: [{ owner: "jump", type: "TXT", ttl: 60, records: [record] }],
       result: undefined,
     }));
+    await store.signed();
     await round(AbortSignal.timeout(60_000));
+    await store.signed();
     await checkSigned({ store, now: () => at, log, state });
     const heads = (await store.signedNames(zone, undefined, 1_000)).flatMap(({ generated }) =>
       generated.filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values.map(headOfSignature)),
@@ -220,6 +260,26 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
   // It is reported until the clock has caught up.
   expect(await validAfter(now + month, now + month)).toEqual([true]);
   expect(state.changedInFuture.size).toBe(0);
+});
+
+it("by a clock that is years behind, no signature is touched, and the zone is maintained again when it is right", async () => {
+  const kept = async () => await Promise.all(zones.map((zone) => store.signedNames(zone, undefined, 1_000)));
+  const before = await kept();
+  const state = createSigningState();
+  let at = Date.UTC(2020, 0, 1);
+  const round = createSigningRound({ store, askParent: async () => parentWith([]), now: () => at, log });
+  for (let i = 0; i < 3; i++) {
+    await round(AbortSignal.timeout(60_000));
+    await checkSigned({ store, now: () => at, log, state });
+    at += day;
+  }
+  expect(await kept()).toEqual(before);
+  expect([...state.changedInFuture].toSorted()).toEqual(zones.map(({ name }) => name).toSorted());
+  expect(lines.join()).toContain("the clock is behind the last change of a signed zone");
+  expect(lines.join()).not.toContain("are being replaced");
+  at = now + 13 * day;
+  await round(AbortSignal.timeout(60_000));
+  for (const zone of zones) expect(Math.min(...(await expiriesOf(zone)))).toBeGreaterThan(at + 9 * day);
 });
 
 /** The first zone, secure, with a parent that the test sets. */
@@ -299,6 +359,23 @@ it("a DS record that disappears from a secure zone is reported until it is there
   zone.parent = parentWith(ds, []);
   await zone.pass(1);
   expect(zone.fault()).toMatchObject({ kind: "no-ds", text: "ns2.parent.test has no DS record of the zone" });
+});
+
+it("a DS record of an algorithm that no key has, beside the right one, is a hint that holds nothing", async () => {
+  const zone = await secureZone();
+  const [view] = zone.parent;
+  const right = view !== undefined && "ds" in view ? view.ds : [];
+  zone.parent = parentWith([...right, { tag: 1, algorithm: 8, digestType: 2, digest: "00" }]);
+  await zone.pass(2);
+  expect(zone.fault()).toMatchObject({
+    kind: "other-algorithm",
+    text: "the parent has a DS record of an algorithm that no key of the zone has",
+  });
+  expect(zone.logged("strict resolvers may reject the zone")).toBe(1);
+  expect(await rollKey(zone.by(), await zone.zoneNow(), undefined, signer)).toMatchObject({ ok: true });
+  zone.parent = parentWith(right);
+  await zone.pass(3);
+  expect(zone.fault()).toBeUndefined();
 });
 
 it("a server of the parent that does not answer holds the stage, and is named; a single lost answer is not worth a change", async () => {
@@ -410,7 +487,7 @@ it("a zone that was signed with a long SOA expire gets a shorter one when its si
   });
   await writeTo(store, request, ({ sets }) => ({ wanted: sets.map(lengthen), result: undefined }));
   expect(await expire()).toBe(3_600_000);
-  const round = createSigningRound({ store, askParent: async () => [], now: () => now + 9 * day, log });
+  const round = createSigningRound({ store, askParent: async () => [], now: () => now + 13 * day, log });
   await round(AbortSignal.timeout(60_000));
   expect(await expire()).toBe(longestExpire);
 });

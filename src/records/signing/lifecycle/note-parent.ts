@@ -5,8 +5,8 @@ import { expectationOf } from "../signing-of.ts";
 import { stageInWords } from "../signing-texts.ts";
 import { noteParentFault, type SigningDuty } from "./advance-stage.ts";
 
-/** What the last visit of each zone found at its parent, by zone number. */
-export type LastFaults = Map<number, string>;
+/** What the last visit of a zone found at its parent. */
+export type LastFault = { fault: string | undefined };
 
 /** Resolvers are affected now, or soon. */
 const urgent: ReadonlySet<ParentFault["kind"]> = new Set(["wrong-ds", "no-ds", "wrong-digest"]);
@@ -20,6 +20,8 @@ const messages: Readonly<Record<ParentFault["kind"], string>> = {
     "a DS record at the parent names a key of the zone, but has another digest; correct it at the registrar before you remove another DS record",
   unverified:
     "the DS records of a zone could not be read from every server of the parent; no key is removed until they can",
+  "other-algorithm":
+    "the parent also has a DS record of an algorithm that no key of the zone has, and strict resolvers may reject the zone; remove that record at the registrar",
   differs: "some servers of the parent have the change that a zone waits for, others do not yet",
 };
 
@@ -32,15 +34,15 @@ export async function noteParent(
   by: SigningDuty,
   zone: Zone,
   parent: ParentView,
-  last: LastFaults,
+  last: LastFault,
   log: Logger,
 ): Promise<boolean> {
   const { dnssec } = zone.settings;
   if (dnssec === undefined) return false;
   const stored = dnssec.parentFault;
   const fault = parentFault(parent, expectationOf(dnssec, zone.name));
-  const isRepeated = fault !== undefined && last.get(zone.number) === fault.text;
-  last.set(zone.number, fault?.text ?? "");
+  const isRepeated = fault !== undefined && last.fault === fault.text;
+  last.fault = fault?.text;
   if (fault?.kind === stored?.kind && fault?.text === stored?.text) return false;
   if (fault !== undefined && !isRepeated && !(urgent.has(fault.kind) && fault.kind !== stored?.kind)) return false;
   if (!(await noteParentFault(by, zone, fault))) return false;

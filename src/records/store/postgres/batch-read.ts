@@ -3,10 +3,11 @@ import { dname } from "../../../core/records/dname.ts";
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
+import { accessKinds } from "../access-ended.ts";
 import type { PresignedByZone } from "../plan-signatures.ts";
 import type { ActorKey, Command } from "../port.ts";
-import { type Loaded, mostOwners, type Need, newZoneKey, ownersOf } from "./batch.ts";
-import type { KeptKey, SetKeyInBatch, StoredSet } from "./batch-sets.ts";
+import { type Loaded, mostOwners } from "./batch.ts";
+import { type KeptKey, type Need, ownersOf, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
 import {
   type Busy,
   busyZones,
@@ -17,9 +18,10 @@ import {
   namesToLock,
   oneByOne,
 } from "./locks.ts";
-import { readNeighbours } from "./neighbours.ts";
+import { newZoneKey, readNeighbours } from "./neighbours.ts";
 import { readSignedNames } from "./signed/names.ts";
 import { readPresigned, withPresignedNames } from "./signed/presign-store.ts";
+import { readSignedThrough } from "./signed/signed-through.ts";
 
 /** What a write needs to see. */
 export type WriteNeeds = {
@@ -36,9 +38,19 @@ export type WriteNeeds = {
   readonly whole?: boolean;
   /** Its presigned names. */
   readonly presigned?: PresignedByZone;
+  /** The number of a zone: it stores signatures that follow earlier writes. */
+  readonly signs?: number;
 };
 
 type Run = (statement: Statement) => Promise<Rows>;
+
+type LoadOptions = {
+  readonly lock: LockWay;
+  readonly signer: Signer | undefined;
+  readonly alone: boolean;
+  /** How many zones an account may have. */
+  readonly mostZones: number | undefined;
+};
 
 /**
  * Reads what a batch must see, after locking its zones. To avoid deadlocks, locks are always taken in the same order:
@@ -48,7 +60,7 @@ type Run = (statement: Statement) => Promise<Rows>;
 export async function loadBatch(
   run: Run,
   writes: readonly WriteNeeds[],
-  { lock, signer, alone }: { readonly lock: LockWay; readonly signer: Signer | undefined; readonly alone: boolean },
+  { lock, signer, alone, mostZones }: LoadOptions,
 ): Promise<Loaded & { readonly busy: Busy }> {
   const needs = writes.flatMap(({ needs, whole }) =>
     whole ? needs.map((need) => ({ ...need, owners: "all" as const })) : needs,
@@ -60,8 +72,9 @@ export async function loadBatch(
   // A zone that is signed for the first time needs a number for its names.
   const newNumbers = created.length + writes.filter(({ whole }) => whole).length;
   const records = [...new Set(needs.flatMap(recordsIn))];
+  const actors = writes.flatMap(({ by }) => by ?? []);
   const waits = lock.kind === "wait" || lock.ours.zones.size + lock.ours.names.size > 0;
-  const [, busyNames, zones, , placeRows, keys, names, fresh, nearby] = await Promise.all([
+  const [, busyNames, zones, , placeRows, keys, names, fresh, zoneCounts, nearby] = await Promise.all([
     waits ? run(limitLocks(lock.limit)) : undefined,
     lockNames(run, namesToLock(writes), lock),
     lockZones(run, needs, lock),
@@ -70,6 +83,7 @@ export async function loadBatch(
     idempotencyKey.length > 0 ? run(keptKeys(idempotencyKey)) : undefined,
     created.length > 0 ? run(usedNames(created)) : undefined,
     actions + newNumbers > 0 ? run(freshNumbers(actions, newNumbers)) : undefined,
+    countZones(run, newZones, mostZones),
     created.length > 0 ? readNeighbours(run, newZones) : [],
   ]);
   const places = placesIn(placeRows?.rows ?? []);
@@ -78,16 +92,8 @@ export async function loadBatch(
   const [busy, sets, signed, ended] = await Promise.all([
     lock.kind === "wait" ? [] : busyZones(run, needs, zones, places),
     readSets(run, owners, largeToRemove(needs, zones)),
-    readSignedNames(
-      run,
-      zones.map((zone) => withPresignedNames(zone, presigned)),
-      owners,
-      signer,
-    ),
-    readEnded(
-      run,
-      writes.flatMap(({ by }) => by ?? []),
-    ),
+    readSigned(run, writes, { zones, presigned, owners }, signer),
+    readEnded(run, actors),
   ]);
   return {
     zones,
@@ -96,14 +102,30 @@ export async function loadBatch(
     sets,
     ended,
     presigned,
-    signedNames: signed.names,
-    encryptedKeys: signed.keys,
+    ...signed,
     busy: { zones: busy, names: busyNames },
     keys: (keys?.rows ?? []) as KeptKey[],
     neighbours: new Map(newZones.flatMap((write, i) => (nearby[i] ? [[newZoneKey(write), nearby[i]]] : []))),
+    zoneCounts,
     ...namesIn(names?.rows ?? []),
     ...freshNumbersIn(fresh?.rows ?? []),
   };
+}
+
+async function readSigned(
+  run: Run,
+  writes: readonly WriteNeeds[],
+  { zones, presigned, owners }: Pick<Loaded, "zones" | "presigned" | "owners">,
+  signer: Signer | undefined,
+): Promise<Pick<Loaded, "signedNames" | "encryptedKeys" | "signedThrough">> {
+  const own = zones.map((zone) => withPresignedNames(zone, presigned));
+  const follow = ({ number }: Zone) => signer?.follows === true && !presigned.has(number);
+  const signing = writes.flatMap(({ signs }) => signs ?? []);
+  const [{ names, keys }, signedThrough] = await Promise.all([
+    readSignedNames(run, own, owners, signer, follow),
+    readSignedThrough(run, signing),
+  ]);
+  return { signedNames: names, encryptedKeys: keys, signedThrough };
 }
 
 function placesIn(rows: Rows["rows"]): Loaded["places"] {
@@ -132,27 +154,28 @@ function freshNumbersIn(rows: Rows["rows"]): Pick<Loaded, "freshActions" | "fres
  * command waited.
  */
 async function readEnded(run: Run, actors: readonly NonNullable<WriteNeeds["by"]>[]): Promise<ReadonlySet<string>> {
-  const kinds = (["token", "session", "key"] as const).flatMap((kind) => {
+  const kinds = accessKinds.flatMap((kind) => {
     const ids = new Set(actors.flatMap((actor) => actor[kind] ?? []));
     return ids.size === 0 ? [] : [{ kind, ids: [...ids] }];
   });
   if (kinds.length === 0) return new Set();
   const { rows } = await run({
     name: `ended access by ${kinds.map(({ kind }) => kind).join(" ")}`,
-    text: kinds.map(({ kind }, i) => endedOf[kind](`$${i + 1}`)).join(" UNION ALL "),
+    text: kinds.map(({ kind }, i) => endedOf(kind, `$${i + 1}`)).join(" UNION ALL "),
     values: kinds.map(({ ids }) => ids),
   });
   return new Set((rows as { readonly ended: string }[]).map(({ ended }) => ended));
 }
 
-const endedOf = {
-  token: (ids: string) => `SELECT 'token ' || id AS ended FROM tokens WHERE id = ANY(${ids}) AND revoked IS NOT NULL`,
-  session: (ids: string) =>
-    `SELECT 'session ' || asked AS ended FROM unnest(${ids}::bigint[]) AS asked ` +
-    "WHERE NOT EXISTS (SELECT FROM console_sessions WHERE id = asked)",
-  key: (names: string) =>
-    `SELECT 'key ' || name AS ended FROM transfer_keys WHERE name = ANY(${names}) AND revoked IS NOT NULL`,
+const inForce = {
+  token: "tokens WHERE id = asked AND revoked IS NULL",
+  session: "console_sessions WHERE id = asked",
+  key: "transfer_keys WHERE number = asked AND revoked IS NULL",
 };
+
+const endedOf = (kind: keyof typeof inForce, ids: string): string =>
+  `SELECT '${kind} ' || asked AS ended FROM unnest(${ids}::bigint[]) AS asked ` +
+  `WHERE NOT EXISTS (SELECT FROM ${inForce[kind]})`;
 
 const recordsIn = ({ at, records = [] }: Need): readonly string[] =>
   "record" in at ? [at.record, ...records] : records;
@@ -231,6 +254,25 @@ const usedNames = (names: readonly string[]): Statement => ({
   values: [names],
 });
 
+type ZoneCount = { readonly account: number; readonly count: number };
+
+/** How many zones the accounts of these have; none is counted further than `most`. */
+async function countZones(
+  run: Run,
+  zones: readonly NewZone[],
+  most: number | undefined,
+): Promise<ReadonlyMap<number, number>> {
+  if (zones.length === 0 || most === undefined) return new Map();
+  const { rows } = await run({
+    name: "zones of accounts",
+    text:
+      "SELECT account, (SELECT count(*) FROM (SELECT FROM zones WHERE account = asked.account LIMIT $2) AS counted) " +
+      "AS count FROM unnest($1::bigint[]) AS asked (account)",
+    values: [[...new Set(zones.map(({ account }) => account))], most],
+  });
+  return new Map((rows as ZoneCount[]).map(({ account, count }) => [account, count]));
+}
+
 const freshNumbers = (actions: number, zones: number): Statement => ({
   name: "fresh numbers",
   text:
@@ -268,7 +310,7 @@ const dnamesAt = (wanted: readonly OwnerIn[]): Statement => {
   return { ...statement, name: "DNAME sets of owners", text: `${statement.text} AND r.type = '${dname}'` };
 };
 
-const setsOfZones = (zones: readonly number[]): Statement => ({
+export const setsOfZones = (zones: readonly number[]): Statement => ({
   name: "sets of zones",
   text: "SELECT zone, owner, type, ttl, records, marks FROM rrsets WHERE zone = ANY($1)",
   values: [zones],

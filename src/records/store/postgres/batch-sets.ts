@@ -1,10 +1,10 @@
-import { apex } from "../../../core/names/name.ts";
+import { apex, enclosing } from "../../../core/names/name.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { dname, type StoredNames } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Steps, sortInSteps } from "../../../core/steps.ts";
-import type { Zone } from "../../model.ts";
-import type { ActorKey } from "../port.ts";
+import type { Zone, ZoneKey } from "../../model.ts";
+import type { ActorKey, WriteRequest } from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { idsOnlyIn, type WriteEffect } from "../write-effect.ts";
 
@@ -143,6 +143,85 @@ export class BatchSets {
   }
 }
 
+/** The zones of a batch: as they were read, then as its writes create, change and delete them. */
+export class BatchZones {
+  readonly #zones = new Map<number, Zone>();
+  readonly #numbers = new Map<string, number>();
+  readonly #changed = new Set<number>();
+  readonly #created = new Set<number>();
+  readonly #removed = new Set<number>();
+  /** Names of created and deleted zones, and all names above them. */
+  readonly #movedNames = new Set<string>();
+  readonly #namesAboveMoved = new Set<string>();
+  /** The last serials of deleted zones, by name. */
+  readonly #departed = new Map<string, number>();
+
+  constructor(zones: readonly Zone[]) {
+    for (const zone of zones) this.#enter(zone);
+  }
+
+  get(number: number): Zone | undefined {
+    return this.#zones.get(number);
+  }
+
+  numberOf(at: { readonly zone: string } | { readonly name: string }): number | undefined {
+    return this.#numbers.get("zone" in at ? `id ${at.zone}` : `name ${at.name}`);
+  }
+
+  isCreated(number: number): boolean {
+    return this.#created.has(number);
+  }
+
+  isRemoved(number: number): boolean {
+    return this.#removed.has(number);
+  }
+
+  /** The neighbours that were read for this name are outdated. */
+  hasMovedNear(name: string): boolean {
+    return this.#namesAboveMoved.has(name) || enclosing(name).some((each) => this.#movedNames.has(each));
+  }
+
+  create({ number, name }: Zone): void {
+    this.#created.add(number);
+    this.#noteMoved(name);
+  }
+
+  change(zone: Zone): void {
+    this.#enter(zone);
+    this.#changed.add(zone.number);
+  }
+
+  remove({ id, number, name }: Zone, lastSerial: number): void {
+    this.#departed.set(name, lastSerial);
+    this.#removed.add(number);
+    this.#noteMoved(name);
+    this.#zones.delete(number);
+    this.#numbers.delete(`id ${id}`);
+    this.#numbers.delete(`name ${name}`);
+  }
+
+  /** What is to be written. */
+  outcome() {
+    const present = (numbers: Iterable<number>) => [...numbers].flatMap((number) => this.#zones.get(number) ?? []);
+    return {
+      zones: present([...this.#changed].filter((number) => !this.#created.has(number))),
+      newZones: present(this.#created),
+      goneZones: [...this.#removed].filter((number) => !this.#created.has(number)),
+      departed: [...this.#departed],
+    };
+  }
+
+  #enter(zone: Zone): void {
+    this.#zones.set(zone.number, zone);
+    this.#numbers.set(`id ${zone.id}`, zone.number).set(`name ${zone.name}`, zone.number);
+  }
+
+  #noteMoved(name: string): void {
+    this.#movedNames.add(name);
+    for (const each of enclosing(name)) this.#namesAboveMoved.add(each);
+  }
+}
+
 const rowOf = (set: RRset): SetRow => ({
   owner: set.owner,
   type: set.type,
@@ -150,3 +229,19 @@ const rowOf = (set: RRset): SetRow => ({
   records: JSON.stringify(set.records),
   marks: marksToText(set),
 });
+
+/** A zone that a write concerns, and the sets that the write needs to see. */
+export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };
+
+/** The owner of the record in `at` is always included. */
+export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, SetKeyInBatch>): ReadonlySet<string> {
+  const owners = new Set(
+    typeof need.owners === "function" ? need.owners(zone) : need.owners === "to-remove" ? [apex] : [],
+  );
+  const named = "record" in need.at ? [need.at.record, ...(need.records ?? [])] : (need.records ?? []);
+  for (const record of named) {
+    const place = places.get(record);
+    if (place?.zone === zone.number) owners.add(place.owner);
+  }
+  return owners;
+}

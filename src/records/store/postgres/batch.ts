@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
-import { apex, enclosing } from "../../../core/names/name.ts";
-import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
+import { apex } from "../../../core/names/name.ts";
+import { type Neighbourhood, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import { diffingSets } from "../../../core/records/changes.ts";
 import { finish, type Steps } from "../../../core/steps.ts";
-import { type Action, isLarge, type LoggedRow, type NewZone, type Zone, type ZoneKey } from "../../model.ts";
-import type { EncryptedKey, Signer } from "../../signing/signer.ts";
+import { type Action, isLarge, type LoggedRow, type NewZone, type Zone } from "../../model.ts";
+import { type EncryptedKey, type Signer, signingTime } from "../../signing/signer.ts";
 import { accessKeys } from "../access-ended.ts";
 import { changedNothing, keysKept, untilPublished } from "../kept-actions.ts";
 import {
@@ -17,8 +17,9 @@ import {
   planningSignatures,
   type SignedReads,
 } from "../plan-signatures.ts";
-import { AccessEnded, type Command, type NotCreated, type WriteRequest, type WriteView } from "../port.ts";
+import { AccessEnded, type Command, type NotCreated, type WriteView } from "../port.ts";
 import { inGroups, signNamesNow, signNamesOffThread } from "../sign-names.ts";
+import { isFollowed, isSignedAlike, type SigningStep, unsignedEffect } from "../signed/signing-follower.ts";
 import {
   effectOf,
   effectWith,
@@ -28,11 +29,17 @@ import {
   type WriteEffect,
   type WrittenBy,
 } from "../write-effect.ts";
-import { BatchSets, type KeptKey, type SetKeyInBatch, type StoredSet } from "./batch-sets.ts";
+import {
+  BatchSets,
+  BatchZones,
+  type KeptKey,
+  type Need,
+  ownersOf,
+  type SetKeyInBatch,
+  type StoredSet,
+} from "./batch-sets.ts";
+import { newZoneKey } from "./neighbours.ts";
 import { createSignedPart, type SignedPart } from "./signed/part.ts";
-
-/** A zone that a write concerns, and the sets that the write needs to see. */
-export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };
 
 /** What was read for a batch, under the locks of its zones. */
 export type Loaded = {
@@ -50,6 +57,8 @@ export type Loaded = {
   /** For new zones: the last serials of deleted zones of the same name. */
   readonly departed: ReadonlyMap<string, number>;
   readonly freshZones: readonly number[];
+  /** For new zones, if that is limited: how many their accounts have. */
+  readonly zoneCounts: ReadonlyMap<number, number>;
   readonly freshActions: readonly number[];
   /** Tokens, sessions and transfer keys that have ended, by `accessKeys`. */
   readonly ended: ReadonlySet<string>;
@@ -59,6 +68,8 @@ export type Loaded = {
   readonly presigned: ReadonlyMap<number, CurrentPresignedNames>;
   /** Of signed zones, if the signer has not loaded them yet. */
   readonly encryptedKeys: readonly EncryptedKey[];
+  /** For zones whose signatures are stored: the position in the log up to which they are signed. */
+  readonly signedThrough: ReadonlyMap<number, number>;
 };
 
 /**
@@ -73,85 +84,6 @@ export const mostOwners = 1_000;
 
 const keyOf = (...parts: readonly (string | number)[]): string => parts.join(" ");
 
-/** The zones of a batch: as they were read, then as its writes create, change and delete them. */
-class BatchZones {
-  readonly #zones = new Map<number, Zone>();
-  readonly #numbers = new Map<string, number>();
-  readonly #changed = new Set<number>();
-  readonly #created = new Set<number>();
-  readonly #removed = new Set<number>();
-  /** Names of created and deleted zones, and all names above them. */
-  readonly #movedNames = new Set<string>();
-  readonly #namesAboveMoved = new Set<string>();
-  /** The last serials of deleted zones, by name. */
-  readonly #departed = new Map<string, number>();
-
-  constructor(zones: readonly Zone[]) {
-    for (const zone of zones) this.#enter(zone);
-  }
-
-  get(number: number): Zone | undefined {
-    return this.#zones.get(number);
-  }
-
-  numberOf(at: { readonly zone: string } | { readonly name: string }): number | undefined {
-    return this.#numbers.get("zone" in at ? `id ${at.zone}` : `name ${at.name}`);
-  }
-
-  isCreated(number: number): boolean {
-    return this.#created.has(number);
-  }
-
-  isRemoved(number: number): boolean {
-    return this.#removed.has(number);
-  }
-
-  /** The neighbours that were read for this name are outdated. */
-  hasMovedNear(name: string): boolean {
-    return this.#namesAboveMoved.has(name) || enclosing(name).some((each) => this.#movedNames.has(each));
-  }
-
-  create({ number, name }: Zone): void {
-    this.#created.add(number);
-    this.#noteMoved(name);
-  }
-
-  change(zone: Zone): void {
-    this.#enter(zone);
-    this.#changed.add(zone.number);
-  }
-
-  remove({ id, number, name }: Zone, lastSerial: number): void {
-    this.#departed.set(name, lastSerial);
-    this.#removed.add(number);
-    this.#noteMoved(name);
-    this.#zones.delete(number);
-    this.#numbers.delete(`id ${id}`);
-    this.#numbers.delete(`name ${name}`);
-  }
-
-  /** What is to be written. */
-  outcome() {
-    const present = (numbers: Iterable<number>) => [...numbers].flatMap((number) => this.#zones.get(number) ?? []);
-    return {
-      zones: present([...this.#changed].filter((number) => !this.#created.has(number))),
-      newZones: present(this.#created),
-      goneZones: [...this.#removed].filter((number) => !this.#created.has(number)),
-      departed: [...this.#departed],
-    };
-  }
-
-  #enter(zone: Zone): void {
-    this.#zones.set(zone.number, zone);
-    this.#numbers.set(`id ${zone.id}`, zone.number).set(`name ${zone.name}`, zone.number);
-  }
-
-  #noteMoved(name: string): void {
-    this.#movedNames.add(name);
-    for (const each of enclosing(name)) this.#namesAboveMoved.add(each);
-  }
-}
-
 type ActionToWrite = Action & {
   readonly account: number;
   readonly actor: string;
@@ -164,6 +96,7 @@ type ActionToWrite = Action & {
  * write sees the effects of those before it.
  */
 export class PostgresBatch {
+  readonly zoneCounts: Map<number, number>;
   readonly #loaded: Loaded;
   readonly #signer: Signer | undefined;
   readonly #alone: boolean;
@@ -177,8 +110,11 @@ export class PostgresBatch {
   readonly #actions: ActionToWrite[] = [];
   readonly #keys: Map<string, KeptKey>;
   readonly #newKeys = new Map<string, KeptKey>();
+  readonly #signedThrough: Map<number, number>;
 
   constructor(loaded: Loaded, signer?: Signer, alone = false) {
+    this.zoneCounts = new Map(loaded.zoneCounts);
+    this.#signedThrough = new Map(loaded.signedThrough);
     this.#loaded = loaded;
     this.#signer = signer;
     this.#alone = alone;
@@ -215,11 +151,16 @@ export class PostgresBatch {
   }
 
   /** Plans a write; nothing changes until `apply` is called. */
-  *replace({ zone, sets: existing }: WriteView, { keys, ...wanted }: Wanted, by: WrittenBy) {
+  *replace({ zone, sets: existing }: WriteView, { keys, ...wanted }: Wanted, by: WrittenBy, isTrial = false) {
     const changes = wanted.sets ? yield* diffingSets(existing, wanted.sets) : [];
     const effectWithoutKeys = effectWith(zone, changes, wanted, by);
     const effect = effectWithoutKeys && keys ? { ...effectWithoutKeys, keys } : effectWithoutKeys;
-    const signatures = effect && (yield* this.#signaturesFor(zone, effect, by, wanted.renew));
+    if (effect && this.#isFollowed(zone, effect, wanted.renew)) {
+      this.#expectSignable(zone, effect, by);
+      const { renew = [] } = wanted;
+      return { zone: effect.zone, apply: () => this.#apply(unsignedEffect(effect, renew === "all" ? [] : renew, by)) };
+    }
+    const signatures = effect && !isTrial ? yield* this.#signaturesFor(zone, effect, by, wanted.renew) : undefined;
     return {
       zone: effect?.zone ?? zone,
       apply: () => this.#applyPlanned(zone, effect, signatures),
@@ -245,22 +186,39 @@ export class PostgresBatch {
     }
   }
 
-  *create(newZone: NewZone, actor: string): Steps<Zone | NotCreated> {
-    const { sets: first, reserved: _, ...identity } = newZone;
-    const loaded = this.#loaded;
+  /** What the signer has made of earlier writes, unless others were faster. Nothing else of the zone changes. */
+  applySigned({ zone, after, row }: SigningStep, names: readonly NameChange[]): void {
+    const current = this.#zones.get(zone.number);
+    if (current === undefined || !isSignedAlike(current, zone) || this.#signedThrough.get(zone.number) !== after)
+      return;
+    const signed = row(names);
+    this.#signedThrough.set(zone.number, signed.change.through ?? 0);
+    this.#signed.namesOf(zone).write(names);
+    this.#log.push(signed);
+  }
+
+  /** Why the zone cannot be created. */
+  obstacleTo(newZone: NewZone): NotCreated | undefined {
+    const { taken, neighbours } = this.#loaded;
     if (this.#zones.numberOf(newZone) !== undefined) return "name-taken";
     // The neighbours that were read are outdated; also, one statement cannot delete a zone and insert a new one of the
     // same name.
-    if (this.#zones.hasMovedNear(newZone.name) || (!this.#alone && first.length > mostOwners)) throw new RunAlone();
-    if (loaded.taken.has(newZone.name)) return "name-taken";
-    const neighbourhood = loaded.neighbours.get(newZoneKey(newZone));
+    const isLong = !this.#alone && newZone.sets.length > mostOwners;
+    if (this.#zones.hasMovedNear(newZone.name) || isLong) throw new RunAlone();
+    if (taken.has(newZone.name)) return "name-taken";
+    const neighbourhood = neighbours.get(newZoneKey(newZone));
     if (neighbourhood === undefined) throw new RunAlone();
-    const refusal = refusalOfName(newZone, neighbourhood);
-    if (refusal !== undefined) return refusal;
-    const number = this.#freshZones.shift();
+    return refusalOfName(newZone, neighbourhood);
+  }
+
+  *create(newZone: NewZone, actor: string): Steps<Zone | NotCreated> {
+    const { sets: first, reserved: _, ...identity } = newZone;
+    const obstacle = this.obstacleTo(newZone);
+    if (obstacle !== undefined) return obstacle;
+    const last = this.#loaded.departed.get(newZone.name);
+    const [number, serial] = [this.#freshZones.shift(), serialAfter(last, newZone)];
     if (number === undefined) throw new RunAlone();
     const recordCount = first.reduce((sum, set) => sum + set.records.length, 0);
-    const serial = serialAfter(loaded.departed.get(newZone.name), newZone);
     const zone = { ...identity, number, serial, recordCount, modified: newZone.created };
     this.#zones.create(zone);
     yield* this.#apply(firstEffect(zone, yield* diffingSets([], first), { actor, now: newZone.created }));
@@ -338,7 +296,24 @@ export class PostgresBatch {
     if (this.#loaded.owners.get(number) !== "all" && !this.#zones.isCreated(number)) throw new ReadWholeZone();
   }
 
-  *#signaturesFor(zone: Zone, effect: WriteEffect, by: WrittenBy, renew: readonly string[] | undefined) {
+  #isFollowed(zone: Zone, effect: WriteEffect, renew: Wanted["renew"]): boolean {
+    const isSigned = concernsSigning(zone, effect.zone) && !this.#loaded.presigned.has(zone.number);
+    return isSigned && this.#signer?.follows === true && isFollowed(zone, effect.zone, renew);
+  }
+
+  /** A signed zone cannot be changed while it cannot be signed. */
+  #expectSignable(zone: Zone, effect: WriteEffect, { now }: WrittenBy): void {
+    signingTime(this.#signed.namesOf(zone).view.at(apex), now);
+    if (this.#signer) this.#loadKeys(this.#signer, effect);
+  }
+
+  #loadKeys(signer: Signer, { zone, keys = [] }: WriteEffect): void {
+    const missing = signer.notLoaded(zone.settings.dnssec?.keys ?? []);
+    if (missing.length > 0)
+      signer.load([...this.#loaded.encryptedKeys, ...keys].filter(({ id }) => missing.includes(id)));
+  }
+
+  *#signaturesFor(zone: Zone, effect: WriteEffect, by: WrittenBy, renew: Wanted["renew"]) {
     if (!concernsSigning(zone, effect.zone)) return undefined;
     const signer = this.#signer;
     if (signer === undefined)
@@ -347,9 +322,7 @@ export class PostgresBatch {
     const planned = yield* planningSignatures(zone, effect, this.#signingReads(zone), by, { renew, presigned });
     if (planned.signedNamesSwitch?.to === "new" && this.#freshZones.length === 0) throw new ReadWholeZone();
     if (planned.count > mostSignatures && !this.#alone) throw new RunAlone();
-    const missing = signer.notLoaded(effect.zone.settings.dnssec?.keys ?? []);
-    if (missing.length > 0)
-      signer.load([...this.#loaded.encryptedKeys, ...(effect.keys ?? [])].filter(({ id }) => missing.includes(id)));
+    this.#loadKeys(signer, effect);
     return planned;
   }
 
@@ -381,18 +354,3 @@ export class PostgresBatch {
 }
 
 export type BatchOutcome = ReturnType<PostgresBatch["outcome"]>;
-
-/** The owner of the record in `at` is always included. */
-export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, SetKeyInBatch>): ReadonlySet<string> {
-  const owners = new Set(
-    typeof need.owners === "function" ? need.owners(zone) : need.owners === "to-remove" ? [apex] : [],
-  );
-  const named = "record" in need.at ? [need.at.record, ...(need.records ?? [])] : (need.records ?? []);
-  for (const record of named) {
-    const place = places.get(record);
-    if (place?.zone === zone.number) owners.add(place.owner);
-  }
-  return owners;
-}
-
-export const newZoneKey = ({ account, name }: NewZoneName): string => keyOf(account, name);

@@ -104,3 +104,47 @@ it("a large file is imported into a small zone in small parts of the loop, and o
   const file = Array.from({ length: size }, (_, i) => aSet(`n${i}`, `192.0.2.${i % 250}`));
   expect(await replaceBeside(small, (sets) => [...sets, ...file], size)).toHaveLength(size + 1);
 });
+
+it("a large write may be planned for longer than a transaction may be idle", async () => {
+  await store.close();
+  store = await rig.open(await rig.preparedUrl(), { limits: { statement: 1_000 } });
+  const zone = await createZone("slow.example", 1);
+  const rule: ActionRule<number> = {
+    kind: "action",
+    request: { ...emptied(zone), at: { name: zone.name } },
+    decide: ({ sets }) => {
+      // The server ends a transaction that is idle for a second.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
+      return { wanted: [...sets, aSet("new", "192.0.2.1")], result: sets.length };
+    },
+  };
+  expect(await store.run({ kind: "test", parts: 3_000 }, () => rule)).toMatchObject({ result: 1 });
+  expect(await store.sets(zone, {})).toHaveLength(2);
+});
+
+it.each([1, 5])("what changes while a large write is planned is in its next plan: %s times", async (times) => {
+  const zone = await createZone("busy.example", 1);
+  let plans = 0;
+  const changeBy = (owner: string) =>
+    writeTo(store, { ...emptied(zone), owners: () => [owner] }, ({ sets }) => ({
+      wanted: [...sets, aSet(owner, "198.51.100.1")],
+      result: undefined,
+    }));
+  const changes: Promise<unknown>[] = [];
+  const rule: ActionRule<number> = {
+    kind: "action",
+    request: { ...emptied(zone), at: { name: zone.name } },
+    *decide({ sets }) {
+      plans += 1;
+      let isWritten = plans > times;
+      if (!isWritten) changes.push(changeBy(`n${plans}`).then(() => (isWritten = true)));
+      // The last plan is made under the lock of the zone, for which the other write waits.
+      while (!isWritten && plans < 4) yield;
+      return { wanted: [...sets, aSet("new", "192.0.2.1")], result: sets.length };
+    },
+  };
+  const { result } = (await store.run({ kind: "test", parts: 3_000 }, () => rule)) as { readonly result: number };
+  await Promise.all(changes);
+  expect([plans, result]).toEqual([Math.min(times, 3) + 1, Math.min(times, 3) + 1]);
+  expect(await store.sets(zone, {})).toHaveLength(2 + changes.length);
+});

@@ -2,8 +2,7 @@ import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { Zone } from "../../model.ts";
 import type { ActorKey } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
-import type { Need } from "./batch.ts";
-import type { SetKeyInBatch } from "./batch-sets.ts";
+import type { Need, SetKeyInBatch } from "./batch-sets.ts";
 
 type Run = (statement: Statement) => Promise<Rows>;
 

@@ -40,6 +40,8 @@ export async function readNeighbours(run: Run, writes: readonly NewZoneName[]): 
   return neighbourhoods;
 }
 
+export const newZoneKey = ({ account, name }: NewZoneName): string => `${account} ${name}`;
+
 /** Why a zone cannot be created at the moment. */
 export async function readObstacle(run: Run, newZone: NewZoneName): Promise<NotCreated | undefined> {
   const [there, [neighbourhood]] = await Promise.all([run(zonesNamed([newZone.name])), readNeighbours(run, [newZone])]);

@@ -170,7 +170,7 @@ function usesIndexes(places: readonly Place[]): void {
           { account: 2, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
           "t",
         );
-      const batch = new PostgresBatch(await loadBatch(run, writes, { lock, signer: undefined, alone: false }));
+      const batch = new PostgresBatch(await loadBatch(run, writes, how));
       const made = writes.map((write) => finish(write.run(batch)) as string | { readonly name: string });
       expect(made.map((each) => (typeof each === "string" ? each : each.name))).toEqual([
         "inside-foreign-zone",
@@ -220,7 +220,7 @@ function usesIndexes(places: readonly Place[]): void {
         const request: WriteRequest = { account, at: atOf(place), owners: () => [place.owner], actor: "t", now: 2 };
         void writeTo(store, request, () => ({ wanted: [aSet(place.owner, place.id, "192.0.2.9")], result: true }));
       }
-      const batch = new PostgresBatch(await loadBatch(run, writes, { lock, signer: undefined, alone: false }));
+      const batch = new PostgresBatch(await loadBatch(run, writes, how));
       expect(writes.map((write) => finish(write.run(batch)))).toEqual(places.map(() => true));
       for (const statement of finish(writeStatements(batch.outcome(), 1))) await explain(statement);
     });
@@ -229,6 +229,7 @@ function usesIndexes(places: readonly Place[]): void {
 
 const ours = { zones: new Set([1]), names: new Set<string>() };
 const lock = { kind: "skip", ours, limit: 1_000, usual: 5_000 } as const;
+const how = { lock, signer: undefined, alone: false, mostZones: undefined };
 
 function never(): never {
   throw new Error("there is nothing");

@@ -1,16 +1,17 @@
 import { randomInt } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { finish, type Steps } from "../../../core/steps.ts";
 import { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { isLockTimeout } from "../../../lib/postgres/faults.ts";
 import type { Postgres } from "../../../lib/postgres/open.ts";
-import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
+import type { Committed, Rows, Statement } from "../../../lib/postgres/statement.ts";
 import { observe } from "../../../process/metrics.ts";
 import type { LoggedRow } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { StoreCounters } from "../counters.ts";
 import type { AddedPlaces } from "../port.ts";
-import { PostgresBatch, ReadWholeZone, RunAlone } from "./batch.ts";
+import { type BatchOutcome, PostgresBatch, ReadWholeZone, RunAlone } from "./batch.ts";
 import { loadBatch, type WriteNeeds } from "./batch-read.ts";
 import { SpoiledBatch } from "./batch-sets.ts";
 import { isStaged, writeStatements } from "./batch-write.ts";
@@ -31,6 +32,8 @@ export type PostgresQueueOptions = {
   /** Called after each commit with the rows it added to the log; without them if they are unknown. */
   readonly committed: (rows?: readonly LoggedRow[], places?: AddedPlaces) => void;
   readonly signer?: Signer | undefined;
+  /** How many zones an account may have. */
+  readonly mostZones?: number | undefined;
   /** Further writes are refused immediately. */
   readonly mostWaiting?: number | undefined;
   /** A write waits this many milliseconds for a lock, and then fails. */
@@ -48,6 +51,22 @@ type Settled =
   | { readonly kind: "done"; readonly value: unknown }
   | { readonly kind: "failed"; readonly error: unknown };
 type Fate = Settled | ({ readonly kind: "busy" } & LockBusy);
+
+type RunStatement = (statement: Statement) => Promise<Rows>;
+type LoadedBatch = Awaited<ReturnType<typeof loadBatch>>;
+/** What a batch will write, and what then becomes of its writes. */
+type BatchPlan = {
+  readonly fates: readonly Fate[];
+  readonly outcome: BatchOutcome;
+  readonly link: number;
+  readonly statements: readonly Statement[];
+};
+type Attempted = Committed<{
+  readonly fates: readonly Fate[];
+  readonly log: BatchOutcome["log"];
+  readonly link: number;
+}>;
+
 /** A batch that is being written, and what it has locked. */
 type Running = Locks & { readonly ended: Promise<void>; zones: ReadonlySet<number> };
 
@@ -58,6 +77,8 @@ const largestBatch = 500;
 const lockSlice = 250;
 /** Milliseconds; much less than the limit of an idle transaction. */
 const aliveEvery = 1_000;
+/** How often a large write is planned before its transaction. */
+const triesApart = 3;
 
 /**
  * Writes that wait together share one transaction, with three round trips in total. Writes to one zone are serialized
@@ -201,46 +222,76 @@ export class PostgresWriteQueue {
     }
   }
 
-  #attempt(writes: readonly QueuedWrite[], lock: LockWay, locked?: Locked) {
-    const { postgres, purge, signer } = this.#options;
+  /** A large write is planned before its transaction, unless the zone changes again and again meanwhile. */
+  async #attempt(writes: readonly QueuedWrite[], lock: LockWay, locked?: Locked): Promise<Attempted> {
+    const { postgres, signer, mostZones } = this.#options;
     const alone = isAlone(writes, lock) ? writes[0]?.write : undefined;
-    return postgres.transact(async (run) => {
-      const loaded = await loadBatch(
-        run,
-        writes.map(({ write }) => write),
-        { lock, signer, alone: alone !== undefined },
-      );
-      const batch = new PostgresBatch(loaded, signer, alone !== undefined);
+    for (let left = alone?.isLarge ? triesApart : 0; alone && left > 0; left--) {
+      const attempted = await this.#attemptApart(alone, lock);
+      if (attempted !== undefined) return attempted;
+    }
+    return await postgres.transact(async (run) => {
+      const needs = writes.map(({ write }) => write);
+      const loaded = await loadBatch(run, needs, { lock, signer, alone: alone !== undefined, mostZones });
       locked?.(new Set(loaded.zones.map(({ number }) => number)));
-      const runSteps = <T>(steps: Steps<T>) => this.#runSteps(alone, steps, run);
-      const fates = alone
-        ? [await fateOf(() => runSteps(alone.run(batch)))]
-        : writes.map(({ write }): Fate => {
-            const busy = busyFor(write, loaded.busy, loaded.places);
-            return busy ? { kind: "busy", ...busy } : fateNow(write, batch);
-          });
-      await batch.signRest();
-      const outcome = batch.outcome();
-      const link = randomInt(mostLink);
-      const writing = writeStatements(outcome, link, isStaged(outcome) && (await mayStage(run)));
-      // All of them before the first one runs: those that write the log make all writers wait.
-      const statements = alone ? await runSteps(writing) : finish(writing);
-      const last = statements.at(-1);
-      for (const statement of [...purge(outcome), ...statements.slice(0, -1)]) await run(statement);
-      return { result: { fates, log: outcome.log, link }, ...(last && { last }) };
+      const plan = alone
+        ? await this.#whileAlive(run, async () => await this.#planAlone(alone, loaded, await mayStage(run)))
+        : this.#planTogether(needs, loaded);
+      return await this.#writePlan(plan, run);
     }, writes[0]?.since);
   }
 
-  /** Meanwhile the transaction must not look abandoned. */
-  async #runSteps<T>(
-    write: WriteNeeds | undefined,
-    steps: Steps<T>,
-    run: (statement: Statement) => Promise<unknown>,
-  ): Promise<T> {
-    const account = write?.needs[0]?.account ?? write?.creates?.account ?? 0;
+  /**
+   * A plan may take longer than a transaction may be idle, so it is made of what one transaction has read, and written
+   * by another. Undefined if what it depends on has changed meanwhile.
+   */
+  async #attemptApart(write: Write<unknown>, lock: LockWay): Promise<Attempted | undefined> {
+    const { postgres, signer, mostZones } = this.#options;
+    const load = async (run: RunStatement, needs: WriteNeeds) =>
+      await loadBatch(run, [needs], { lock, signer, alone: true, mostZones });
+    const { result: read } = await postgres.transact(async (run) => ({
+      result: { loaded: await load(run, write), staged: await mayStage(run) },
+    }));
+    const plan = await this.#planAlone(write, read.loaded, read.staged);
+    const { result, last } = await postgres.transact<Attempted["result"] | undefined>(async (run) => {
+      const isCurrent = isSameBasis(read.loaded, await load(run, withoutContent(write)));
+      return isCurrent ? await this.#writePlan(plan, run) : { result: undefined };
+    });
+    return result && { result, last };
+  }
+
+  #planTogether(writes: readonly Write<unknown>[], loaded: LoadedBatch): BatchPlan {
+    const batch = new PostgresBatch(loaded, this.#options.signer);
+    const fates = writes.map((write): Fate => {
+      const busy = busyFor(write, loaded.busy, loaded.places);
+      return busy ? { kind: "busy", ...busy } : fateNow(write, batch);
+    });
+    const [outcome, link] = [batch.outcome(), randomInt(mostLink)];
+    return { fates, outcome, link, statements: finish(writeStatements(outcome, link)) };
+  }
+
+  async #planAlone(write: Write<unknown>, loaded: LoadedBatch, mayStage: boolean): Promise<BatchPlan> {
+    const account = write.needs[0]?.account ?? write.creates?.account ?? 0;
+    const batch = new PostgresBatch(loaded, this.#options.signer, true);
+    const fates = [await fateOf(() => this.#schedule.run(account, write.run(batch)))];
+    await batch.signRest();
+    const [outcome, link] = [batch.outcome(), randomInt(mostLink)];
+    const writing = writeStatements(outcome, link, mayStage && isStaged(outcome));
+    return { fates, outcome, link, statements: await this.#schedule.run(account, writing) };
+  }
+
+  /** All statements exist before the first one runs: those that write the log make all writers wait. */
+  async #writePlan({ fates, outcome, link, statements }: BatchPlan, run: RunStatement) {
+    const last = statements.at(-1);
+    for (const statement of [...this.#options.purge(outcome), ...statements.slice(0, -1)]) await run(statement);
+    return { result: { fates, log: outcome.log, link }, ...(last && { last }) };
+  }
+
+  /** The transaction must not look abandoned meanwhile. */
+  async #whileAlive<T>(run: RunStatement, work: () => Promise<T>): Promise<T> {
     const alive = setInterval(() => void run({ text: "SELECT 1" }).catch(() => undefined), aliveEvery);
     try {
-      return await this.#schedule.run(account, steps);
+      return await work();
     } finally {
       clearInterval(alive);
     }
@@ -281,9 +332,23 @@ const defaultMostWaiting = 5_000;
 const isAlone = (writes: readonly unknown[], { kind }: LockWay): boolean => kind === "wait" && writes.length === 1;
 
 /** Everybody may create temporary tables, unless an administrator has revoked it. */
-async function mayStage(run: (statement: Statement) => Promise<Rows>): Promise<boolean> {
+async function mayStage(run: RunStatement): Promise<boolean> {
   const text = "SELECT has_database_privilege(current_database(), 'TEMPORARY') AS may";
   return ((await run({ text })).rows as { readonly may: boolean }[])[0]?.may === true;
+}
+
+/** The same write, to see what its plan depends on without reading the content of its zones again. */
+const withoutContent = ({ run: _, whole: _whole, ...write }: Write<unknown>): WriteNeeds => ({
+  ...write,
+  needs: write.needs.map((need) => ({ ...need, owners: () => [] })),
+});
+
+/** Whether what a plan depends on is unchanged. Every change of a zone's content also changes its row. */
+function isSameBasis(planned: LoadedBatch, now: LoadedBatch): boolean {
+  const basis = ({ zones, places, keys, taken, neighbours, departed, ended, presigned, zoneCounts }: LoadedBatch) => [
+    ...[zones, places, keys, taken, neighbours, departed, ended, presigned, zoneCounts],
+  ];
+  return isDeepStrictEqual(basis(planned), basis(now));
 }
 
 /** Called with the zones that are locked now. */

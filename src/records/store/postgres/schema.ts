@@ -267,6 +267,10 @@ const publishedZones = `
   CREATE INDEX unpublished_sets ON published_sets (zone) WHERE theirs IS NOT NULL OR refused IS NOT NULL;
 `;
 
+const openRequests = `
+  UPDATE published_sets SET sent = '[{"content":' || sent || '}]' WHERE sent IS NOT NULL;
+`;
+
 /**
  * What exists only here, because only here nodes share a database. Why `log_head`: a sequence would assign positions in
  * the order of requests, but the transaction that asked first may commit last, and followers of the log would have read
@@ -293,4 +297,7 @@ const betweenNodes = `
  * Forwards only: a released step is never edited, a change is a new step at the end, here and in `sqlite/schema.ts`.
  * The first one also has to say what `tools/tables` makes of an older store.
  */
-export const postgresMigrations: readonly MigrationStep[] = [`${tables}${signedZones}${publishedZones}${betweenNodes}`];
+export const postgresMigrations: readonly MigrationStep[] = [
+  `${tables}${signedZones}${publishedZones}${betweenNodes}`,
+  openRequests,
+];

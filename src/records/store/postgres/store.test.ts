@@ -21,7 +21,7 @@ import { createZoneIn, writeTo } from "../../../../test/rig/store/write.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { plainSettings } from "../../model.ts";
 import { createRecordService } from "../../service.ts";
-import { KeyFileSigner } from "../../signing/signer.ts";
+import { KeyFileSigner, type Signer } from "../../signing/signer.ts";
 
 let rig: PostgresRig;
 beforeAll(async () => {
@@ -41,7 +41,9 @@ describeFront("PostgreSQL", emptied);
 describeActions("PostgreSQL", emptied);
 describeHistory("PostgreSQL", emptied);
 describeRecordIds("PostgreSQL", emptied);
-describeSigning("PostgreSQL", "nsec3", (signer) => rig.open(undefined, { signer }));
+const openSigning = (signer: Signer) => rig.open(undefined, { signer });
+describeSigning("PostgreSQL", "nsec3", openSigning);
+describeSigning("PostgreSQL, with a signer that follows", "nsec", openSigning, true);
 
 describe("a PostgreSQL database", () => {
   it("replaces as many records as fit into one request", async () => {

@@ -13,6 +13,7 @@ import {
 import type { PostgresAddress } from "../../../lib/postgres/url.ts";
 import type { DatabaseTrouble, MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import type { Sql } from "../../../lib/sqlite/sql.ts";
+import type { EndWork } from "../../../process/duties.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
@@ -35,6 +36,7 @@ import { createPurge } from "./purge.ts";
 import { type PostgresQueueOptions, PostgresWriteQueue } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresMigrations } from "./schema.ts";
+import { createSigningDuty } from "./signed/followed-store.ts";
 import { createPresignStore } from "./signed/presign-store.ts";
 import { createPresigning } from "./signed/presigning.ts";
 import { countWrites, postgresSql } from "./sql.ts";
@@ -61,6 +63,11 @@ export type PostgresStore = Omit<RecordStore, "close"> & {
   readonly checkHealth: () => Promise<unknown>;
   readonly connections: () => ConnectionCount;
   readonly connect: Postgres["connect"];
+  /**
+   * Begins to sign what any node writes to signed zones, until the function that it returns is called. One node does
+   * that at a time; if two do, nothing is signed twice.
+   */
+  readonly signChanges: () => EndWork;
   /** Settles when a newer version has upgraded the database to a schema that is not compatible with this one. */
   readonly outgrown: Promise<DatabaseTrouble>;
   readonly close: () => Promise<void>;
@@ -96,7 +103,7 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
     access.announce();
   };
   const writeAccess = createWriteAccess(counted, accessChanged);
-  const tokens = new PostgresTokens(counted, writeAccess, () => feed.isUp());
+  const tokens = new PostgresTokens(counted, writeAccess, () => feed.isUp(), recordLimits?.quotas);
   const guesses = createPostgresGuesses(postgres);
   const logReads = createLogReads(postgres);
   const feed = new PostgresFeed({
@@ -112,8 +119,7 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
   const signedZones = createSqlSignedZones(sql);
   const { setKeysAfter } = lists;
   const presignReads = { ...signedZones, setKeysAfter, lastChange: reads.lastChange };
-  const recordQuota = recordLimits && new RecordQuota(recordLimits, sql);
-  const writes = openWrites(options, { postgres, counters, committed: feed.committed, presignReads });
+  const writes = openWrites(options, { postgres, sql, counters, feed, presignReads });
   return {
     ...tokens.store,
     ...createSqlTransferKeys(sql),
@@ -125,7 +131,7 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
     ...lists,
     ...reads,
     ...logReads,
-    run: createRun({ add: writes.add, recordQuota, mostValues: recordLimits?.set }),
+    ...writes.store,
     obstacleTo: (newZone) => readObstacle(postgres.read, newZone),
     onChange: feed.listen,
     onAccessChange: access.listen,
@@ -143,20 +149,27 @@ async function openOn(opened: Postgres, options: OpeningOptions): Promise<Postgr
   };
 }
 
-type WritesOptions = Pick<PostgresQueueOptions, "postgres" | "counters" | "committed"> & {
+type WritesOptions = Pick<PostgresQueueOptions, "postgres" | "counters"> & {
+  readonly sql: Sql;
+  readonly feed: Pick<PostgresFeed, "committed" | "listen">;
   readonly presignReads: Parameters<typeof createPresignStore>[0]["reads"];
 };
 
 function openWrites(
-  { signer, limits, mostWaiting }: PostgresStoreOptions,
-  { presignReads, ...options }: WritesOptions,
+  { log, signer, limits, mostWaiting, recordLimits }: PostgresStoreOptions,
+  { sql, feed, presignReads, postgres, counters }: WritesOptions,
 ) {
   const lockLimit = limits?.lock ?? usualLimits.lock;
-  const queue = new PostgresWriteQueue({ ...options, purge: createPurge(), signer, lockLimit, mostWaiting });
-  const presignStore = createPresignStore({ postgres: options.postgres, reads: presignReads });
+  const limited = { lockLimit, mostWaiting, mostZones: recordLimits?.quotas?.zones };
+  const { committed, listen } = feed;
+  const queue = new PostgresWriteQueue({ postgres, counters, committed, ...limited, purge: createPurge(), signer });
+  const presignStore = createPresignStore({ postgres, reads: presignReads });
   const presigning = createPresigning({ store: presignStore, signer, add: (write) => queue.add(write) });
+  const { add } = presigning;
+  const recordQuota = recordLimits && new RecordQuota(recordLimits, sql);
+  const run = createRun({ add, recordQuota, mostValues: recordLimits?.set });
   return {
-    add: presigning.add,
+    store: { run, ...createSigningDuty({ postgres, signer, add, run, listen, log }) },
     close: async (): Promise<void> => {
       await presigning.close();
       await queue.drain();
@@ -177,6 +190,7 @@ const accessStore = (
       ...createSessionStore(sql),
       remove: (who, id) => writeAccess((inside) => createSessionStore(inside).remove(who, id)),
       removeAll: (who) => writeAccess((inside) => createSessionStore(inside).removeAll(who)),
+      removeTickets: (which) => writeAccess((inside) => createSessionStore(inside).removeTickets(which)),
     },
     guesses,
     close: () => undefined,

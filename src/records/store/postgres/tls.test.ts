@@ -64,7 +64,7 @@ describe("a server that requires TLS", () => {
 
   it("is also reached over TLS by the connections for notifications, for the leader lock and for rate limits", async () => {
     const store = await open("localhost?sslmode=verify-full&sslrootcert=OWN");
-    const ties = joinNodes({ connect: store.connect, perMinute: 100, log: quiet });
+    const ties = joinNodes({ connect: store.connect, perMinute: { caller: 100, account: 1_000 }, log: quiet });
     // Each of the three checks the server now and then.
     const kept = async () => (await sessionsNow()).filter(({ query }) => query === "SELECT 1");
     await until(async () => (await kept()).length >= 3, { what: () => "three sessions" });

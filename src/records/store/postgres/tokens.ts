@@ -1,9 +1,11 @@
+import type { Quotas } from "../../../core/quotas.ts";
 import type { Postgres } from "../../../lib/postgres/open.ts";
 import type { Statement } from "../../../lib/postgres/statement.ts";
 import type { Sql } from "../../../lib/sqlite/sql.ts";
 import type { Token } from "../../model.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
-import { createSqlTokens, type TokenStore } from "../sql/tokens.ts";
+import { createSqlTokens } from "../sql/tokens.ts";
+import type { TokenStore } from "../token-store.ts";
 import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
 import { tokensChannel } from "./feed.ts";
 import { joinReads } from "./joined-reads.ts";
@@ -38,17 +40,17 @@ export class PostgresTokens {
     this.#writing = Promise.allSettled([this.#writing, this.#writeUses(counted)]);
   });
 
-  constructor(postgres: Postgres, writeAccess: WriteAccess, isUp: () => boolean) {
+  constructor(postgres: Postgres, writeAccess: WriteAccess, isUp: () => boolean, quotas?: Quotas) {
     this.#postgres = postgres;
     this.#isUp = isUp;
     const cold = createSqlTokens(postgresSql(postgres));
     this.store = {
       ...cold,
       noteUse: this.#uses.note,
-      addToken: (token) => writeAccess((sql) => createSqlTokens(sql).addToken(token)),
+      addToken: (token) => writeAccess((sql) => createSqlTokens(sql, quotas).addToken(token)),
       tokenByHash: (hash) => (isUp() ? this.#cached.get(hash) : undefined) ?? this.#read(hash),
       tokens: async (of) => (await cold.tokens(of)).map((token) => withUses(token, this.#uses.get(token.id))),
-      revokeToken: (id, now) => writeAccess((sql) => createSqlTokens(sql).revokeToken(id, now)),
+      revokeToken: (...which) => writeAccess((sql) => createSqlTokens(sql).revokeToken(...which)),
     };
   }
 

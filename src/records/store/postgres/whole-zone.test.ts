@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-describeWholeZones("PostgreSQL", {
+const wholeZones: Parameters<typeof describeWholeZones>[1] = {
   denial: "nsec3",
   place: () => rig.preparedUrl(),
   copyOf: (url) => rig.freshUrl(url),
@@ -32,4 +32,7 @@ describeWholeZones("PostgreSQL", {
     }
     return faults;
   },
-});
+};
+
+describeWholeZones("PostgreSQL", wholeZones);
+describeWholeZones("PostgreSQL, with a signer that follows", wholeZones, true);

@@ -16,7 +16,7 @@ import type {
   WriteView,
 } from "../port.ts";
 import type { RecordQuota } from "../record-limits.ts";
-import type { Wanted, WrittenBy } from "../write-effect.ts";
+import { type Wanted, type WrittenBy, zoneTried } from "../write-effect.ts";
 import type { PostgresBatch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 
@@ -34,6 +34,8 @@ type RunOptions = {
   readonly recordQuota?: RecordQuota | undefined;
   /** As in `WriteView`. */
   readonly mostValues?: number | undefined;
+  /** As in `Command`. */
+  readonly isTrial?: boolean | undefined;
 };
 
 /** A command with more sets, records or lines than this is done alone. */
@@ -42,7 +44,7 @@ const mostParts = 2_000;
 /** Every rule, as what it needs to see and what it does. */
 export function createRun(options: RunOptions): RecordStore["run"] {
   return <C extends Command, R extends Rule>(command: C, rule: (command: C) => R, running?: RunningAction) => {
-    const { run, ...needs } = writeOf(rule(command), options, running);
+    const { run, ...needs } = writeOf(rule(command), { ...options, isTrial: command.isTrial }, running);
     return options.add({
       ...needs,
       ...(command.actor && { by: command.actor }),
@@ -131,6 +133,7 @@ function* runAction<T>(
   if (view === undefined) return "no-zone";
   const { actionName, remember, remove, result, wanted, ...decision } = yield* inSteps(decide(view));
   const planned = remove ? undefined : yield* replace(batch, view, { ...decision, sets: wanted }, request, options);
+  if (options.isTrial) return { result, action: undefined, serial: view.zone.serial };
   if (planned) yield* planned.apply();
   const after = planned?.zone ?? batch.remove(view, request);
   return actionName === undefined && !remember
@@ -153,8 +156,9 @@ function* viewIn(
 }
 
 /** Plans a write; throws if it adds too many records. */
-function* replace(batch: PostgresBatch, view: WriteView, wanted: Wanted, by: WrittenBy, { recordQuota }: RunOptions) {
-  const planned = yield* batch.replace(view, wanted, by);
+function* replace(batch: PostgresBatch, view: WriteView, wanted: Wanted, by: WrittenBy, options: RunOptions) {
+  const { recordQuota, isTrial } = options;
+  const planned = yield* batch.replace(view, wanted, by, isTrial);
   recordQuota?.assertWithin(planned.zone, view.zone.recordCount);
   return planned;
 }
@@ -163,11 +167,16 @@ function* create(
   batch: PostgresBatch,
   zone: NewZone,
   actor: string,
-  { recordQuota }: RunOptions,
+  { recordQuota, isTrial }: RunOptions,
 ): Steps<Zone | NotCreated> {
   const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
   recordQuota?.assertWithin({ ...zone, recordCount }, 0);
-  return yield* batch.create(zone, actor);
+  const count = batch.zoneCounts.get(zone.account);
+  if (count !== undefined) recordQuota?.assertMayCreate(count);
+  if (isTrial) return batch.obstacleTo(zone) ?? zoneTried(zone, recordCount);
+  const made = yield* batch.create(zone, actor);
+  if (count !== undefined && typeof made !== "string") batch.zoneCounts.set(zone.account, count + 1);
+  return made;
 }
 
 const idempotencyKeyOf = ({ actor, idempotencyKey }: By): { readonly idempotencyKey?: ActorKey } =>

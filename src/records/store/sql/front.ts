@@ -2,7 +2,14 @@ import { isObject } from "../../../core/is-object.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import type { SetKey } from "../../../core/records/rrset.ts";
 import { type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
-import type { PublishedContent, PublishedSet, PublishedSetChange, PublishedZone, StoredProvider } from "../../model.ts";
+import type {
+  OpenRequest,
+  PublishedContent,
+  PublishedSet,
+  PublishedSetChange,
+  PublishedZone,
+  StoredProvider,
+} from "../../model.ts";
 import type { FrontStore, TroubledSets } from "../front-store.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 
@@ -256,7 +263,7 @@ const setToRow = ({ owner, type, held, sent, theirs, refused, at }: PublishedSet
   owner,
   type,
   held: JSON.stringify(held),
-  sent: textOf(sent),
+  sent: sent === undefined ? null : JSON.stringify(sent),
   theirs: textOf(theirs),
   refused: textOf(refused?.content),
   words: refused?.words ?? null,
@@ -271,7 +278,7 @@ function setFromRow({ owner, type, held, sent, theirs, refused, words, at }: Pub
     owner,
     type: type as RecordType,
     held: contentIn(held),
-    sent: sent === null ? undefined : contentIn(sent),
+    sent: sent === null ? undefined : (JSON.parse(sent) as readonly OpenRequest[]),
     theirs: theirs === null ? undefined : theirsIn(theirs),
     refused: refused === null ? undefined : { content: contentIn(refused), words: words ?? "" },
     at,

@@ -62,8 +62,8 @@ export function createSqlHistory({ dialect, read }: Sql): SqlHistory {
   };
 }
 
-/** Not what signing added; the kind comes first in the text. */
-export const madeBySomebody = sql`change NOT LIKE '{"kind":"signatures"%'`;
+/** Not what is about signatures; the kind comes first in the text. */
+export const madeBySomebody = sql`change NOT LIKE '{"kind":"sign%'`;
 
 type Columns = { readonly owner: SqlText; readonly type: SqlText };
 

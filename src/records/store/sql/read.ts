@@ -1,7 +1,7 @@
 import { enclosing } from "../../../core/names/name.ts";
 import type { RRset, SetKey } from "../../../core/records/rrset.ts";
 import { allOf, type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
-import type { Action, LoggedChange, Zone } from "../../model.ts";
+import { type Action, isAboutSigning, type LoggedChange, type Zone } from "../../model.ts";
 import type { ActionStatus, Order, Page, RecordStore, SetPageQuery, ZoneFilter } from "../port.ts";
 import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import { createSqlHistory, madeBySomebody } from "./history.ts";
@@ -145,7 +145,7 @@ const logParts = ({ read }: Sql): Pick<SqlReads, "changesAfter" | "logAfter" | "
     if (before !== undefined) filters.push(sql`position < ${before}`);
     const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position DESC LIMIT ${limit}`;
     const log = (await read<ChangeRow>(rows)).map(changeFromRow);
-    const changes = log.filter(({ change }) => change.kind !== "signatures") as LoggedChange[];
+    const changes = log.filter(({ change }) => !isAboutSigning(change)) as LoggedChange[];
     return { changes, next: log.length < limit ? undefined : log.at(-1)?.position };
   },
 });

@@ -5,12 +5,18 @@ import type { SecondaryNote, SecondaryState, Zone } from "../../model.ts";
 import { keyFromRow, type SetRow, setFromRow, type TransferKeyRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import type { TransferStore, ZoneNumber } from "../transfer-keys.ts";
 
+const revokedKept = 90 * 24 * 3_600_000;
+
 /** What the store keeps for other nameservers. */
 export function createSqlTransferKeys({ dialect: { anyOf, asJson }, read, write }: Sql): TransferStore {
   const keys = sql`SELECT transfer_keys.*, accounts.name AS account_name FROM transfer_keys
     LEFT JOIN accounts ON accounts.id = transfer_keys.account`;
   return {
-    addTransferKey: async ({ name, algorithm, secret, account = null, scope, created }) => {
+    addTransferKey: async ({ name, algorithm, secret, account = null, scope, created }, most) => {
+      await write(sql`DELETE FROM transfer_keys WHERE revoked < ${created - revokedKept}`);
+      const inForce = sql`FROM transfer_keys WHERE revoked IS NULL AND account IS NOT DISTINCT FROM ${account}`;
+      const [counted] = await read<{ readonly count: number }>(sql`SELECT count(*) AS count ${inForce}`);
+      if (most !== undefined && (counted?.count ?? 0) >= most) return "too-many";
       const [key] = await write<TransferKeyRow>(
         sql`INSERT INTO transfer_keys (name, algorithm, secret, account, scope, created)
             VALUES (${name}, ${algorithm}, ${secret}, ${account}, ${JSON.stringify(scope)}, ${created})
@@ -32,8 +38,10 @@ export function createSqlTransferKeys({ dialect: { anyOf, asJson }, read, write 
     },
 
     everyZone: async (after, limit) => {
-      const numbers = sql`SELECT number, name FROM zones WHERE number > ${after} ORDER BY number LIMIT ${limit}`;
-      return (await read<ZoneNumber>(numbers)).map(({ number, name }) => ({ number, name }));
+      const columns = sql`number, name, record_count AS "recordCount"`;
+      return await read<ZoneNumber>(
+        sql`SELECT ${columns} FROM zones WHERE number > ${after} ORDER BY number LIMIT ${limit}`,
+      );
     },
     secondaryZones: async () => {
       // Must match the expression of the index, or the index is not used.

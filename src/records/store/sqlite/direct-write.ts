@@ -12,6 +12,7 @@ import type {
   WriteView,
 } from "../port.ts";
 import type { RecordQuota } from "../record-limits.ts";
+import { unsignedEffect } from "../signed/signing-follower.ts";
 import { effectWith, type WrittenBy } from "../write-effect.ts";
 import { type PlannableWrite, type SmallWriteLimits, writePlannedIfSmall } from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
@@ -49,7 +50,7 @@ export function directWrite(rule: Rule, recordQuota: Quota): DirectWrite<unknown
 
 /**
  * The everyday write: it reads the sets of a few names, and changes some of them. What it changes in a signed zone is
- * signed when the transaction ends. Anything else is planned first (`plan-writes.ts`).
+ * signed afterwards. Anything else is planned first (`plan-writes.ts`).
  */
 function writeDirectly<T>(connection: WriteConnection, recordQuota: Quota, request: WriteRequest, decide: Decide<T>) {
   if (request.owners === "all") return undefined;
@@ -101,11 +102,9 @@ function applyDirectly(
   if (!isPlain || (wanted !== undefined && wanted.length > mostSets)) return undefined;
   const effect = wanted && effectWith(zone, diffSets(sets, wanted), { serial }, by);
   if (effect === undefined) return zone;
-  const isSigned = zone.settings.dnssec !== undefined;
-  if (isSigned && !connection.commitSigner.canSign(effect)) return undefined;
   recordQuota?.assertWithin(effect.zone, zone.recordCount);
-  // In a signed zone, the commit signer writes the rows of the log, before the row with their signatures.
-  connection.writer.apply(isSigned ? { ...effect, log: [] } : effect, sets);
-  if (isSigned) connection.commitSigner.add(zone, effect, by);
+  const isSigned = zone.settings.dnssec !== undefined;
+  if (isSigned) connection.expectSignable(effect, connection.signer, by.now);
+  connection.writer.apply(isSigned ? unsignedEffect(effect, [], by) : effect, sets);
   return effect.zone;
 }

@@ -52,7 +52,7 @@ export type FeedOptions = {
 };
 
 /**
- * SQLite does not notify us of writes by other processes, such as `moor import`, so we poll; a poll takes a
+ * SQLite does not notify us of writes by other processes, such as `moor record --data`, so we poll; a poll takes a
  * microsecond.
  */
 const pollEvery = 250;

@@ -17,7 +17,8 @@ import type {
 } from "../port.ts";
 import type { RecordQuota } from "../record-limits.ts";
 import { inGroups, signNamesNow, signNamesOffThread } from "../sign-names.ts";
-import { effectWith, firstLogged, type WriteEffect, type WrittenBy } from "../write-effect.ts";
+import { isFollowed, unsignedEffect } from "../signed/signing-follower.ts";
+import { effectWith, firstLogged, type WriteEffect, type WrittenBy, zoneTried } from "../write-effect.ts";
 import type { Plan, PlannedWrite, Planning } from "./planned-write.ts";
 import type { WriteConnection } from "./write-connection.ts";
 
@@ -26,11 +27,12 @@ export type PlanOptions = {
   readonly signer: Signer | undefined;
   /** Absent: no limits. */
   readonly recordQuota?: RecordQuota | undefined;
+  /** As in `Command`. */
+  readonly isTrial?: boolean | undefined;
 };
 
 /** What a rule does to the rows, in steps. */
 export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAction): Planning<unknown> {
-  const { recordQuota } = options;
   switch (rule.kind) {
     case "write":
       return planningOne(options, rule);
@@ -39,7 +41,7 @@ export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAc
     case "action":
       return planningAction(options, rule, running);
     case "create":
-      return planningCreate(rule.zone, { actor: rule.actor, now: rule.zone.created }, recordQuota, {
+      return planningCreate(rule.zone, { actor: rule.actor, now: rule.zone.created }, options, {
         keep: (_, createdZone) => createdZone,
       });
     case "create-action": {
@@ -47,7 +49,7 @@ export function planningOf(options: PlanOptions, rule: Rule, running?: RunningAc
       return planningCreate<ActionResult<Zone> | "key-taken">(
         zone,
         { actor: action.actor, now: zone.created },
-        recordQuota,
+        options,
         {
           earlierAnswer: (connection) => connection.actions.earlierAnswer<Zone>(action),
           keep: (connection, createdZone) =>
@@ -106,6 +108,7 @@ const planningAction = <T>(
       remove ? { wanted: [] } : decision,
       remove,
     );
+    if (options.isTrial) return { writes: [], finish: () => ({ result, action: undefined, serial: zone.serial }) };
     const after = writes[0]?.after ?? zone;
     const isChanged = !remove && writes.length > 0;
     return {
@@ -129,11 +132,15 @@ function* planningEffect(
   by: WrittenBy,
   zone: Zone,
   effect: WriteEffect,
-  renew: readonly string[] | undefined,
+  renew: Decision["renew"],
 ): Steps<Pick<PlannedWrite, "signatures"> & { readonly signed: () => WriteEffect }> {
   if (!concernsSigning(zone, effect.zone)) return { signed: () => effect };
   if (signer === undefined)
     throw new Error("this store was opened without a key file, so signed zones cannot be changed");
+  if (isFollowed(zone, effect.zone, renew)) {
+    connection.expectSignable(effect, signer, by.now);
+    return { signed: () => unsignedEffect(effect, renew === "all" ? [] : renew, by) };
+  }
   const presignedNames = typeof presigned === "object" ? presigned.get(zone.number) : undefined;
   const current = presignedNames && {
     ...presignedNames,
@@ -177,13 +184,12 @@ function* planningWrite(
   { wanted, settings, serial, renew, keys = [] }: Decision,
   isRemoved = false,
 ): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
-  // The plan reads the signatures of earlier writes of this transaction.
-  connection.commitSigner.signEarlierWrites(zone);
   const changes = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
   const effect = effectWith(zone, changes, { settings, serial, renew }, by);
   if (effect === undefined) return [];
   options.recordQuota?.assertWithin(effect.zone, zone.recordCount);
-  const { signed, ...planned } = isRemoved
+  const isUnsigned = isRemoved || options.isTrial === true;
+  const { signed, ...planned } = isUnsigned
     ? { signed: () => effect }
     : yield* planningEffect(options, connection, by, zone, { ...effect, keys }, renew);
   return [
@@ -208,7 +214,7 @@ function* planningWrite(
 const planningCreate = <T>(
   zone: NewZone,
   by: WrittenBy,
-  recordQuota: RecordQuota | undefined,
+  { recordQuota, isTrial }: PlanOptions,
   {
     earlierAnswer,
     keep,
@@ -223,6 +229,8 @@ const planningCreate = <T>(
     const changes = yield* diffingSets([], zone.sets);
     const recordCount = zone.sets.reduce((sum, { records }) => sum + records.length, 0);
     recordQuota?.assertWithin({ ...zone, recordCount }, 0);
+    if (recordQuota?.mostZones !== undefined) recordQuota.assertMayCreate(connection.read.zoneCount(zone.account));
+    if (isTrial) return { writes: [], finish: (connection) => keep(connection, zoneTried(zone, recordCount)) };
     const write: PlannedWrite = {
       changes,
       log: changes.map((change) => ({ change: firstLogged(zone, change) })),

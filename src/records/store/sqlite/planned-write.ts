@@ -50,17 +50,10 @@ export type SmallWriteLimits = { readonly steps: number; readonly changes: numbe
 
 export const smallWriteLimits: SmallWriteLimits = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
 /**
- * For the thread that writes, and commands of nobody: duties, such as renewing signatures, which come one at a time.
- */
-const dutyWriteLimits: SmallWriteLimits = { ...smallWriteLimits, signatures: 500 };
-/**
  * A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so
  * few are slow, the machine is the cause.
  */
 const slowPlanning = { after: 5, steps: 200 };
-
-/** In the thread that writes. Other writes wait there, so each caller's are limited as in the main thread. */
-export const limitsInThread = ({ actor }: Command) => (actor === undefined ? dutyWriteLimits : smallWriteLimits);
 
 /** Plans the write; undefined if it exceeds the limits, so that nothing is written. Call it inside a transaction. */
 export function writePlannedIfSmall<T>(

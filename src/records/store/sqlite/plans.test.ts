@@ -155,7 +155,7 @@ describe("SQLite uses an index", () => {
   });
 
   it("for each row of a published set that is replaced", async () => {
-    const after = { owner: "www", type: "A", held: null, sent: null, at: 1 } as const;
+    const after = { owner: "www", type: "A", held: null, sent: [{ content: null }], at: 1 } as const;
     const front = createSqlFront(sqliteSql(database));
     expect(await waysOf(() => front.replacePublishedSets(1, [{ before: after, after }]))).toEqual([
       "SEARCH published_sets USING PRIMARY KEY (zone=? AND owner=? AND type=?)",

@@ -37,6 +37,7 @@ const prepare = (database: DatabaseSync) => ({
     "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND (owner = '@' OR instr(marks, '\"locked\":true') > 0)",
   ),
   changedSince: database.prepare("SELECT change FROM changes WHERE zone = ? AND position > ? LIMIT ?"),
+  zoneCount: database.prepare("SELECT count(*) AS count FROM zones WHERE account = ?"),
   lastChange: database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes"),
 });
 
@@ -111,6 +112,8 @@ export class Reads {
           ending.iterate(zone.number, -owner.length - 1, `.${owner}`);
     for (const row of rows) yield (row as { readonly owner: string }).owner;
   }
+
+  readonly zoneCount = (account: number): number => (this.#select.zoneCount.get(account) as { count: number }).count;
 
   readonly lastChange = (): number => (this.#select.lastChange.get() as { position: number }).position;
 }

@@ -1,9 +1,13 @@
 import { sessionTables } from "../../../access/session-store.ts";
 import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 
-/** The labels of a name from the last to the first (core/names/zone-neighbours.ts); names of zones need no escapes. */
+/**
+ * The labels of a name from the last to the first (core/names/zone-neighbours.ts); names of zones need no escapes.
+ * `ORDER BY` inside of the call would need SQLite 3.44: then the sqlite3 of Debian 12 could not open the file at all.
+ */
 const reversed = (name: string): string =>
-  `(SELECT group_concat(value, ' ' ORDER BY key DESC) FROM json_each('["' || replace(${name}, '.', '","') || '"]'))`;
+  `(SELECT group_concat(value, ' ') FROM (SELECT value FROM json_each('["' || replace(${name}, '.', '","') || '"]') ` +
+  "ORDER BY key DESC LIMIT 256))";
 
 /**
  * A set is one row: `records` is the JSON text of its records, because a set is always read and replaced as a whole.
@@ -217,9 +221,8 @@ const signedZones = `
 `;
 
 /**
- * For zones that are published at a provider (decisions/0021). `held`, `sent`, `theirs` and `refused` are JSON texts
- * of a set's TTL and
- * values; the text `null` is a set that does not exist there.
+ * For zones that are published at a provider (decisions/0021). `held`, `theirs` and `refused` are JSON texts
+ * of a set's TTL and values; the text `null` is a set that does not exist there.
  */
 const publishedZones = `
   CREATE TABLE provider_accounts (
@@ -260,8 +263,13 @@ const publishedZones = `
   CREATE INDEX unpublished_sets ON published_sets (zone) WHERE theirs IS NOT NULL OR refused IS NOT NULL;
 `;
 
+/** `sent` was the content of one request; it is a list of requests that are under way or in doubt. */
+const openRequests = `
+  UPDATE published_sets SET sent = '[{"content":' || sent || '}]' WHERE sent IS NOT NULL;
+`;
+
 /**
  * Forwards only: a released step is never edited, a change is a new step at the end, here and in `postgres/schema.ts`.
  * The first one also has to say what `tools/tables` makes of an older store.
  */
-export const migrations: readonly MigrationStep[] = [`${tables}${signedZones}${publishedZones}`];
+export const migrations: readonly MigrationStep[] = [`${tables}${signedZones}${publishedZones}`, openRequests];

@@ -17,6 +17,7 @@ import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
 import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { takeSole } from "../../../lib/sqlite/sole.ts";
+import type { Signer } from "../../signing/signer.ts";
 import { openConsoleStore } from "./console.ts";
 import { migrations } from "./schema.ts";
 import { openSqliteStore } from "./store.ts";
@@ -37,9 +38,9 @@ describeManyWrites("SQLite", async () =>
 );
 describeHistory("SQLite", async () => openSqliteStore(":memory:"));
 describeRecordIds("SQLite", async () => openSqliteStore(":memory:"));
-describeSigning("SQLite", "nsec", async (signer) =>
-  openSqliteStore(join(await mkdtemp(join(tmpdir(), "moor-signed-")), "records.sqlite"), migrations, signer),
-);
+const openSigning = async (signer: Signer) =>
+  openSqliteStore(join(await mkdtemp(join(tmpdir(), "moor-signed-")), "records.sqlite"), migrations, signer);
+describeSigning("SQLite", "nsec", openSigning);
 
 describe("a SQLite file", () => {
   let path: string;
@@ -66,7 +67,7 @@ describe("a SQLite file", () => {
     const token = { account: 1, name: "t", hash: "h", scope: wholeAccount, created: 1 };
     const both = await Promise.allSettled([store.addToken(token), store.addToken(token)]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
-    expect(store.counters).toMatchObject({ waiting: 0, writes: 2, failed: 1 });
+    expect(store.counters).toMatchObject({ waiting: 0, writes: 4, failed: 1 });
     store.close();
   });
 

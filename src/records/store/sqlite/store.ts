@@ -5,6 +5,7 @@ import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
 import type { Sql } from "../../../lib/sqlite/sql.ts";
+import { type Logger, noLog } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
@@ -12,6 +13,7 @@ import { createStoreCounters } from "../counters.ts";
 import { type Command, type RecordStore, type ResultOf, type Rule, type RunningAction } from "../port.ts";
 import { presign } from "../presign.ts";
 import { type RecordLimits, RecordQuota } from "../record-limits.ts";
+import { SigningFollower } from "../signed/signing-follower.ts";
 import { createSqlFront } from "../sql/front.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlLeftovers } from "../sql/leftovers.ts";
@@ -24,6 +26,7 @@ import { createSqliteFeed, type OtherCommits, watchOtherCommits } from "./other-
 import { type PlanOptions, planningOf } from "./plan-writes.ts";
 import { type PlannableWrite, type SmallWriteLimits, smallWriteLimits } from "./planned-write.ts";
 import { migrations } from "./schema.ts";
+import { SqliteFollowedStore } from "./signed/followed-store.ts";
 import { createPresignStore } from "./signed/presign-store.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWriteConnection, transactionHooks, WriteConnection } from "./write-connection.ts";
@@ -56,13 +59,15 @@ export function openSqliteStore(
   signer?: Signer,
   writerThread?: WriterThreadOptions,
   limits?: RecordLimits,
+  log = noLog,
 ): SqliteStore {
-  const file = new StoreFile({ path, steps, signer, writerThread, limits });
+  const file = new StoreFile({ path, steps, signer, writerThread, limits, log });
   const { main, otherCommits, sql, commit, signedZones, accessChanged } = file;
   const reads = new CachedReads(main, otherCommits);
   const lists = createSqlReads(sql, reads.zoneBy);
   const transferKeys = createSqlTransferKeys(sql);
-  const tokens = prepareTokens({ database: main.database, commit, otherCommits, accessChanged });
+  const quotas = limits?.quotas;
+  const tokens = prepareTokens({ database: main.database, commit, otherCommits, accessChanged, quotas });
   return {
     counters: file.counters,
     ...lists,
@@ -95,6 +100,7 @@ export function openSqliteStore(
     },
     obstacleTo: async (newZone) => main.obstacleTo(newZone),
     run: file.run,
+    signed: () => file.signed(),
     drain: async () => {
       tokens.flushUses();
       await file.drain();
@@ -151,6 +157,7 @@ type StoreFileOptions = {
   readonly signer: Signer | undefined;
   readonly writerThread: WriterThreadOptions | undefined;
   readonly limits: RecordLimits | undefined;
+  readonly log: Logger;
 };
 
 /** The open file, its queue of writes, and who is told about them. */
@@ -171,12 +178,14 @@ class StoreFile {
   readonly #limits: SmallWriteLimits | undefined;
   readonly #recordQuota: RecordQuota | undefined;
   readonly #planOptions: PlanOptions;
+  #followed: SqliteFollowedStore | undefined;
+  #follower: SigningFollower | undefined;
   #wrote: (count: number) => void = () => undefined;
   /** Changes since `#wrote` was called. */
   #changes = 0;
   #checkTimer: NodeJS.Timeout | undefined;
 
-  constructor({ path, steps, signer, writerThread, limits }: StoreFileOptions) {
+  constructor({ path, steps, signer, writerThread, limits, log }: StoreFileOptions) {
     const database = openSqlite(path, steps);
     this.otherCommits = watchOtherCommits(database);
     this.main = new WriteConnection(database, limits?.set, signer);
@@ -198,6 +207,7 @@ class StoreFile {
     this.#recordQuota = limits && new RecordQuota(limits, this.sql);
     this.#planOptions = { signer, recordQuota: this.#recordQuota };
     this.otherCommits.onCommit(() => this.#otherCommit());
+    if (signer) this.#follow(signer, log);
   }
 
   get commit(): WriteQueue["commit"] {
@@ -211,15 +221,17 @@ class StoreFile {
     running?: RunningAction,
   ): Promise<ResultOf<R>> => {
     const rule = ruleOf(command);
+    const { isTrial } = command;
     // What may take long is not an everyday write.
-    const direct = running ? undefined : directWrite(rule, this.#recordQuota);
+    const direct = running || isTrial ? undefined : directWrite(rule, this.#recordQuota);
     const write: PlannableWrite<unknown> = {
       command,
-      planning: (connection, presigned) => planningOf(this.#planOptions, rule, running)(connection, presigned),
+      planning: (connection, presigned) =>
+        planningOf({ ...this.#planOptions, isTrial }, rule, running)(connection, presigned),
     };
     const account = accountOf(rule);
     // Only this thread knows the action of a write that takes long.
-    const isSent = running === undefined && (command.parts ?? 0) <= mostParts;
+    const isSent = running === undefined && !isTrial && (command.parts ?? 0) <= mostParts;
     const done = await this.#queue.commit(
       () => writeSmall(this.main, write, direct, this.#limits),
       isSent ? { kind: "command", command } : undefined,
@@ -244,6 +256,11 @@ class StoreFile {
     this.#wrote = listener;
   };
 
+  /** Waits until everything that was written is signed. */
+  async signed(): Promise<void> {
+    await this.#follower?.idle();
+  }
+
   async drain(): Promise<void> {
     this.#large.close();
     await this.#queue.drain();
@@ -253,6 +270,7 @@ class StoreFile {
     this.#feed.close();
     clearTimeout(this.#checkTimer);
     this.#large.close();
+    if (this.#follower && this.main.signer) this.#followed?.signLast(this.#follower.close(), this.main.signer);
     this.#queue.flush();
     this.#disk.close();
     this.#secondConnection?.close();
@@ -266,7 +284,11 @@ class StoreFile {
       threadFrom,
       disk: this.#disk,
       counters: this.counters,
-      runHere: (works) => runBatch(this.main.database, hooks, works),
+      runHere: (works) => {
+        const batch = runBatch(this.main.database, hooks, works);
+        this.#followed?.note(batch.rows);
+        return batch;
+      },
       onDurable: (rows) => {
         // What the thread has written is not in the cache; the next read may be in this turn of the event loop.
         if (this.#thread?.isStarted) this.otherCommits.checkNow();
@@ -274,6 +296,15 @@ class StoreFile {
         this.#count(rows.length);
       },
     });
+  }
+
+  #follow(signer: Signer, log: Logger): void {
+    const { main, otherCommits, commit, signedZones, run } = this;
+    this.#followed = new SqliteFollowedStore({ main, otherCommits, commit, signedZones, run });
+    const follower = new SigningFollower(this.#followed, signer, log);
+    this.#follower = follower;
+    follower.lookForMore();
+    this.#feed.listen((rows) => (rows === undefined ? follower.lookForMore() : follower.note(rows)));
   }
 
   #presigning(signer: Signer | undefined): Pick<LargeWritesOptions, "presign"> {

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Quotas } from "../../../core/quotas.ts";
 import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
 import { sql } from "../../../lib/sqlite/sql.ts";
 import type { Token } from "../../model.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
-import { createSqlTokens, type TokenStore } from "../sql/tokens.ts";
+import { createSqlTokens } from "../sql/tokens.ts";
+import type { TokenStore } from "../token-store.ts";
 import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
 import type { OtherCommits } from "./other-commits.ts";
 import type { Commit } from "./write-queue.ts";
@@ -14,16 +16,17 @@ type TokenOptions = {
   readonly otherCommits: OtherCommits;
   /** A token was revoked. */
   readonly accessChanged: () => void;
+  readonly quotas: Quotas | undefined;
 };
 
 /** `flushUses` adds the counted uses to the next transaction. */
-export function prepareTokens({ database, commit, otherCommits, accessChanged }: TokenOptions): {
+export function prepareTokens({ database, commit, otherCommits, accessChanged, quotas }: TokenOptions): {
   readonly store: TokenStore;
   readonly flushUses: () => void;
 } {
   const statements = sqliteSql(database, commit);
   const { write } = statements;
-  const sqlTokens = createSqlTokens(statements);
+  const sqlTokens = createSqlTokens(statements, quotas);
   const selectByHash = database.prepare(
     "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
       "WHERE tokens.hash = ?",
@@ -57,8 +60,8 @@ export function prepareTokens({ database, commit, otherCommits, accessChanged }:
     noteUse: uses.note,
     tokenByHash: byHash,
     tokens: async (of) => (await sqlTokens.tokens(of)).map((token) => withUses(token, uses.get(token.id))),
-    revokeToken: async (id, now) => {
-      const revoked = await sqlTokens.revokeToken(id, now);
+    revokeToken: async (id, now, account) => {
+      const revoked = await sqlTokens.revokeToken(id, now, account);
       cachedTokens.clear();
       accessChanged();
       return revoked;

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { describeWholeZones } from "../../../../test/rig/store/whole-zone.suite.ts";
+import { describeWholeZones, type WholeZoneRig } from "../../../../test/rig/store/whole-zone.suite.ts";
 import { faultsIn } from "../../../../test/store/store-files.ts";
 import { migrations } from "./schema.ts";
 import { openSqliteStore } from "./store.ts";
@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const place = async () => join(await mkdtemp(join(folder, "store-")), "records.sqlite");
 
-describeWholeZones("SQLite", {
+const rig: WholeZoneRig = {
   denial: "nsec",
   place,
   copyOf: async (from) => {
@@ -25,4 +25,5 @@ describeWholeZones("SQLite", {
   },
   open: async (path, signer) => openSqliteStore(path, migrations, signer),
   faults: faultsIn,
-});
+};
+describeWholeZones("SQLite", rig);

@@ -1,19 +1,21 @@
 import { DatabaseSync } from "node:sqlite";
+import type { Instant } from "../../../core/instant.ts";
+import { apex } from "../../../core/names/name.ts";
 import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { StoredNames } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Steps } from "../../../core/steps.ts";
 import { isLarge, type NewZone, type Zone } from "../../model.ts";
-import type { Signer } from "../../signing/signer.ts";
+import { type Signer, signingTime } from "../../signing/signer.ts";
+import { accessKinds } from "../access-ended.ts";
 import type { SignedReads } from "../plan-signatures.ts";
 import { AccessEnded, type Command, type NotCreated, type WriteRequest, type WriteView } from "../port.ts";
-import { serialAfter } from "../write-effect.ts";
+import { serialAfter, type WriteEffect } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import type { OtherCommits } from "./other-commits.ts";
 import { Reads } from "./read.ts";
 import { RowCache } from "./row-cache.ts";
-import { CommitSigner } from "./signed/commit-signer.ts";
 import { SignedNames } from "./signed/names.ts";
 import { SetWriter } from "./write.ts";
 import type { TransactionHooks } from "./write-queue.ts";
@@ -31,10 +33,13 @@ const prepare = (database: DatabaseSync) => ({
     "INSERT INTO departed_zones (name, serial) VALUES (?, ?) ON CONFLICT DO UPDATE SET serial = excluded.serial",
   ),
   selectDeparted: database.prepare("SELECT serial FROM departed_zones WHERE name = ?"),
-  revokedToken: database.prepare("SELECT 1 FROM tokens WHERE id = ? AND revoked IS NOT NULL"),
-  session: database.prepare("SELECT 1 FROM console_sessions WHERE id = ?"),
-  revokedKey: database.prepare("SELECT 1 FROM transfer_keys WHERE name = ? AND revoked IS NOT NULL"),
+  token: database.prepare(unless("SELECT 1 FROM tokens WHERE id = ? AND revoked IS NULL")),
+  session: database.prepare(unless("SELECT 1 FROM console_sessions WHERE id = ?")),
+  key: database.prepare(unless("SELECT 1 FROM transfer_keys WHERE number = ? AND revoked IS NULL")),
 });
+
+/** Every write asks whether access has ended, and a statement without a row costs less than one with a row. */
+const unless = (select: string): string => `SELECT 1 WHERE NOT EXISTS (${select})`;
 
 /** Everything that a write reads and writes, on one connection. */
 export class WriteConnection {
@@ -46,15 +51,14 @@ export class WriteConnection {
   readonly #mostValues: number | undefined;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #neighboursOf: ReturnType<typeof prepareNeighbours>;
-  readonly #signer: Signer | undefined;
+  readonly signer: Signer | undefined;
   #signedNames: SignedNames | undefined;
-  #commitSigner: CommitSigner | undefined;
 
-  /** `mostValues`: as in `WriteView`. Without a signer, no writes are signed together. */
+  /** `mostValues`: as in `WriteView`. */
   constructor(database: DatabaseSync, mostValues?: number, signer?: Signer) {
     this.database = database;
     this.#mostValues = mostValues;
-    this.#signer = signer;
+    this.signer = signer;
     this.#sql = prepare(database);
     this.#neighboursOf = prepareNeighbours(database);
     this.read = new Reads(database);
@@ -69,22 +73,16 @@ export class WriteConnection {
     return this.#signedNames;
   };
 
-  /** Also made on first use. */
-  get commitSigner(): CommitSigner {
-    this.#commitSigner ??= new CommitSigner((zone) => this.signedReads(zone), this.writer, this.#signer);
-    return this.#commitSigner;
-  }
-
-  /** Call before the transaction is committed. */
-  endWrites(): void {
-    this.#commitSigner?.signAll();
-    this.writer.writeZones();
-  }
-
-  /** Call after the transaction was rolled back. */
-  forgetWrites(): void {
-    this.#commitSigner?.forget();
-    this.rowCache.forget();
+  /**
+   * A signed zone cannot be changed while it cannot be signed: its private keys cannot be read, or the clock is far
+   * behind.
+   */
+  expectSignable({ zone, keys = [] }: Pick<WriteEffect, "zone" | "keys">, signer: Signer | undefined, now: Instant) {
+    if (signer === undefined)
+      throw new Error("this store was opened without a key file, so signed zones cannot be changed");
+    signingTime(this.rowCache.signedName(zone, apex), now);
+    if (signer.notLoaded(zone.settings.dnssec?.keys ?? []).length > 0)
+      signer.load([...this.signedNames().keysOf(zone), ...keys]);
   }
 
   signedReads(zone: Zone): SignedReads {
@@ -124,12 +122,10 @@ export class WriteConnection {
 
   /** Throws if the token, session or transfer key of the command has ended. */
   expectAccess({ actor }: Command): void {
-    const { revokedToken, session, revokedKey } = this.#sql;
-    const ended =
-      (actor?.token !== undefined && revokedToken.get(actor.token) !== undefined) ||
-      (actor?.session !== undefined && session.get(actor.session) === undefined) ||
-      (actor?.key !== undefined && revokedKey.get(actor.key) !== undefined);
-    if (ended) throw new AccessEnded();
+    for (const kind of accessKinds) {
+      const id = actor?.[kind];
+      if (id !== undefined && this.#sql[kind].get(id) !== undefined) throw new AccessEnded();
+    }
   }
 
   /** Reads from the database, because the cache may be older than what another process committed. */
@@ -200,8 +196,8 @@ export const transactionHooks = (
     otherCommits.checkNow();
     connection.writer.begin();
   },
-  beforeCommit: () => connection.endWrites(),
-  afterRollback: () => connection.forgetWrites(),
+  beforeCommit: () => connection.writer.writeZones(),
+  afterRollback: () => connection.rowCache.forget(),
   afterCommit: connection.writer.logged,
 });
 

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { Change } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { finish, type Steps } from "../../../core/steps.ts";
@@ -58,6 +59,13 @@ export class SetWriter {
       this.#rowCache.wroteNames(effect.zone, effect.signedNameChanges);
     }
     this.updateCache(effect.zone, effect.changes, existing);
+  };
+
+  /** What the signer has made of earlier writes; nothing else of the zone changes. */
+  readonly applySigned = (zone: Zone, names: readonly NameChange[], row: Omit<LoggedRow, "position">): void => {
+    finish(this.#writingNames({ zone, signedNameChanges: names, changes: [], newSettings: false, log: [] }, zone));
+    this.#rowCache.wroteNames(zone, names);
+    this.#log(row);
   };
 
   /** The first sets of a zone, under its initial serial. */

@@ -2,14 +2,14 @@ import { DatabaseSync } from "node:sqlite";
 import { parentPort, type Worker } from "node:worker_threads";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { sqliteRows, sqliteSql } from "../../../lib/sqlite/run-sql.ts";
-import { TooManyRecords } from "../../model.ts";
-import { KeyFileTrouble, type Signer } from "../../signing/signer.ts";
+import { OverQuota } from "../../model.ts";
+import type { Signer } from "../../signing/signer.ts";
 import { AccessEnded, type RuleOf } from "../port.ts";
 import { type RecordLimits, RecordQuota } from "../record-limits.ts";
 import { directWrite, writeSmall } from "./direct-write.ts";
 import { watchOtherCommits } from "./other-commits.ts";
 import { planningOf } from "./plan-writes.ts";
-import { limitsInThread } from "./planned-write.ts";
+import { smallWriteLimits } from "./planned-write.ts";
 import { transactionHooks, WriteConnection } from "./write-connection.ts";
 import { type Batch, type Job, type JobRunner, runBatch } from "./write-queue.ts";
 
@@ -114,7 +114,7 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf, limi
         return () => {
           const rule = ruleOf(command);
           const write = { planning: planningOf({ signer, recordQuota }, rule), command };
-          return writeSmall(connection, write, directWrite(rule, recordQuota), limitsInThread(command));
+          return writeSmall(connection, write, directWrite(rule, recordQuota), smallWriteLimits);
         };
       }
       case "check-commits":
@@ -157,7 +157,8 @@ type PlainError = {
   readonly stack: string | undefined;
   readonly errcode: unknown;
   readonly isAccessEnded: boolean;
-  readonly isKeyFileTrouble: boolean;
+  /** Of a `StoreBusy`. */
+  readonly retryAfter: number | undefined;
   readonly isTooMany: boolean;
 };
 
@@ -165,15 +166,15 @@ function asPlain(outcome: Batch["outcomes"][number]): object {
   if (!("error" in outcome)) return outcome;
   const { name, message, stack, errcode } = outcome.error as Error & { readonly errcode?: unknown };
   const isAccessEnded = outcome.error instanceof AccessEnded;
-  const isKeyFileTrouble = outcome.error instanceof KeyFileTrouble;
-  const isTooMany = outcome.error instanceof TooManyRecords;
-  return { error: { name, message, stack, errcode, isAccessEnded, isKeyFileTrouble, isTooMany } satisfies PlainError };
+  const retryAfter = outcome.error instanceof StoreBusy ? outcome.error.retryAfter : undefined;
+  const isTooMany = outcome.error instanceof OverQuota;
+  return { error: { name, message, stack, errcode, isAccessEnded, retryAfter, isTooMany } satisfies PlainError };
 }
 
 function asThrown(outcome: Batch["outcomes"][number]): Batch["outcomes"][number] {
   if (!("error" in outcome)) return outcome;
-  const { message, isAccessEnded, isKeyFileTrouble, isTooMany, ...rest } = outcome.error as PlainError;
-  if (isTooMany) return { error: new TooManyRecords(message) };
-  if (isKeyFileTrouble) return { error: new KeyFileTrouble(message) };
+  const { message, isAccessEnded, retryAfter, isTooMany, ...rest } = outcome.error as PlainError;
+  if (isTooMany) return { error: new OverQuota(message) };
+  if (retryAfter !== undefined) return { error: new StoreBusy(message, { retryAfter }) };
   return { error: isAccessEnded ? new AccessEnded() : Object.assign(new Error(message), rest) };
 }

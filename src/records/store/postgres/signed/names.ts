@@ -1,7 +1,7 @@
 import { chainKeyOf } from "../../../../core/dnssec/chain.ts";
 import type { NameChange, StoredSignedNames } from "../../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../../core/dnssec/signed-name.ts";
-import { parentOf } from "../../../../core/names/name.ts";
+import { apex, parentOf } from "../../../../core/names/name.ts";
 import type { Rows, Statement } from "../../../../lib/postgres/statement.ts";
 import type { Zone } from "../../../model.ts";
 import type { EncryptedKey, Signer } from "../../../signing/signer.ts";
@@ -9,29 +9,38 @@ import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../../
 
 type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
 type Row = SignedNameRow & { readonly zone: number };
+type Run = (statement: Statement) => Promise<Rows>;
+type SignedNamesOf = {
+  readonly names: ReadonlyMap<number, readonly SignedName[]>;
+  readonly keys: readonly EncryptedKey[];
+};
 
 /**
  * Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and the
- * neighbours of all these in the chain; and the keys that the signer has not loaded yet.
+ * neighbours of all these in the chain; and the keys that the signer has not loaded yet. If signatures `follow` the
+ * write, only the apex, unless the whole zone is read.
  */
 export async function readSignedNames(
-  run: (statement: Statement) => Promise<Rows>,
+  run: Run,
   zones: readonly Zone[],
   owners: Owners,
   signer: Signer | undefined,
-): Promise<{ readonly names: ReadonlyMap<number, readonly SignedName[]>; readonly keys: readonly EncryptedKey[] }> {
+  follow: (zone: Zone) => boolean = () => false,
+): Promise<SignedNamesOf> {
   const signed = zones.filter(({ signedNamesNumber }) => signedNamesNumber !== undefined);
   if (signed.length === 0) return { names: new Map(), keys: [] };
   const whole = signed.filter(({ number }) => owners.get(number) === "all").map(namesOf);
   const parts = signed.flatMap((zone) => {
     const set = owners.get(zone.number);
-    return set === undefined || set === "all" ? [] : [...withNamesAbove(set)].map((owner) => ({ zone, owner }));
+    if (set === undefined || set === "all") return [];
+    return [...(follow(zone) ? [apex] : withNamesAbove(set))].map((owner) => ({ zone, owner }));
   });
+  const linkedParts = parts.filter(({ zone }) => !follow(zone));
   const locked = signed.filter(({ settings }) => signer?.notLoaded(settings.dnssec?.keys ?? []).length);
   const [all, named, linked, keys] = await Promise.all([
     whole.length > 0 ? run(ofZones(whole)) : undefined,
     parts.length > 0 ? run(atOwners(parts)) : undefined,
-    parts.length > 0 ? run(neighboursOf(parts.map(chainKeyAt))) : undefined,
+    linkedParts.length > 0 ? run(neighboursOf(linkedParts.map(chainKeyAt))) : undefined,
     locked.length > 0 ? run(encryptedKeys(locked.map(({ number }) => number))) : undefined,
   ]);
   const rows = [...(all?.rows ?? []), ...(named?.rows ?? []), ...(linked?.rows ?? [])] as Row[];

@@ -56,7 +56,7 @@ it("presigned names stay, and a write that waits for the same lock is signed too
   await until(async () => (await client.query("SELECT FROM leftovers WHERE kind = 'ahead'")).rows.length === 1);
   await client.query("BEGIN; SELECT FROM zones FOR UPDATE");
   await until(() => store.counters.waiting === 1);
-  const request = { account, at: { zone: zone.id }, actor: "tester", now: 1, owners: () => ["h0"] };
+  const request = { account, at: { zone: zone.id }, actor: "tester", now: Date.now(), owners: () => ["h0"] };
   const written = writeTo(store, request, () => ({ wanted: [], result: undefined }));
   await realPause(600, "the write joins those that wait for the lock of its zone, which nothing shows");
   await client.query("ROLLBACK");

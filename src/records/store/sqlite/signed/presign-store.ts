@@ -16,7 +16,7 @@ type PresignStoreOptions = {
   readonly commit: Commit;
   /** Called with the number of names that were written. */
   readonly wrote: (count: number) => void;
-  readonly signedZones: SignedZones;
+  readonly signedZones: Pick<SignedZones, "encryptedKeys">;
 };
 
 export function createPresignStore({

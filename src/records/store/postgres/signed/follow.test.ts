@@ -1,0 +1,193 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { writtenSets } from "../../../../../test/rig/core/written-sets.suite.ts";
+import { addressOf, type PostgresRig, patient, startPostgresRig } from "../../../../../test/rig/records/postgres.ts";
+import { servedLines } from "../../../../../test/rig/records/served-lines.ts";
+import { signZone } from "../../../../../test/rig/records/sign.ts";
+import { actOn, createZoneIn, writeTo } from "../../../../../test/rig/store/write.ts";
+import { until } from "../../../../../test/rig/until.ts";
+import { generatedKey, signaturesIn } from "../../../../core/dnssec/planned-names.ts";
+import type { Fault } from "../../../../core/result.ts";
+import { StoreBusy } from "../../../../lib/limits/store-busy.ts";
+import { noLog } from "../../../../process/log.ts";
+import { plainSettings, type Zone } from "../../../model.ts";
+import { newRecordId } from "../../../new-id.ts";
+import { KeyFileSigner } from "../../../signing/signer.ts";
+import { checkStore } from "../../../tools/check/check.ts";
+import { readTables } from "../../../tools/tables/open.ts";
+import type { RecordStore } from "../../port.ts";
+import { openPostgresStore, type PostgresStore } from "../store.ts";
+
+const now = Date.now();
+const name = "z.example";
+let rig: PostgresRig;
+let folder: string;
+let url: string;
+let one: PostgresStore;
+let two: PostgresStore;
+let zone: Zone;
+const opened: PostgresStore[] = [];
+let stops: (() => void | Promise<void>)[] = [];
+
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig.stop());
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-follow-"));
+  url = await rig.preparedUrl();
+  [one, two] = [await open(), await open()];
+  const { id: account } = await one.ensureAccount("main", now);
+  const hosts = Array.from({ length: 10 }, (_, i) => `h${i} 60 A 192.0.2.1`).join("\n");
+  const sets = setsIn(`@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1\n${hosts}`);
+  const settings = plainSettings(60);
+  const made = await createZoneIn(one, { account, id: name, name, settings, serial: 1, created: now, sets }, "tester");
+  if (typeof made === "string") throw new Error(made);
+  await signZone({ store: one, actor: "tester", now }, made, { algorithm: 15, denial: "nsec" }, newSigner());
+  zone = (await one.zone(account, name)) ?? made;
+});
+afterEach(async () => {
+  await stopSigning();
+  for (const store of opened.splice(0)) await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const newSigner = (keyFile = "key") => new KeyFileSigner(join(folder, keyFile), true);
+
+/** A node that does not sign until `sign` is called. */
+async function open(signer = newSigner()): Promise<PostgresStore> {
+  const store = await openPostgresStore({ address: addressOf(url), log: noLog, signer, limits: patient });
+  opened.push(store);
+  return store;
+}
+
+const sign = (store: PostgresStore) => void stops.push(store.signChanges());
+
+async function stopSigning(): Promise<void> {
+  for (const stop of stops) await stop();
+  stops = [];
+}
+
+const setsIn = (text: string) =>
+  writtenSets(name, text).map((set) => ({
+    ...set,
+    records: set.records.map((record) => ({ ...record, id: newRecordId() })),
+  }));
+
+const put = (line: string, to: RecordStore = one) => {
+  const wanted = setsIn(line);
+  const owners = wanted.map(({ owner }) => owner);
+  const request = { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now };
+  return writeTo(to, request, () => ({ wanted, result: undefined }));
+};
+
+/** What DNS would answer: addresses, and how many serials were served since. */
+async function served(store: RecordStore, ...owners: readonly string[]): Promise<string> {
+  const current = (await store.zone(zone.account, zone.id)) ?? zone;
+  return await servedLines(store, current, zone.serial, owners);
+}
+
+const becomes = (store: RecordStore, owners: readonly string[], expected: string) =>
+  until(async () => (await served(store, ...owners)) === expected, {
+    what: () => `${owners.join()} to be ${expected}`,
+  });
+
+async function faults(): Promise<readonly Fault[]> {
+  const place = { kind: "postgres", address: addressOf(url) } as const;
+  const tables = await readTables(place, "look", AbortSignal.timeout(600_000));
+  const found: Fault[] = [];
+  try {
+    await checkStore(tables, { fault: (fault) => void found.push(fault), signal: new AbortController().signal });
+  } finally {
+    await tables.close();
+  }
+  return found;
+}
+
+/** Each row with signatures begins where the one before it ends. */
+async function expectOneChain(start: number): Promise<void> {
+  const log = await one.logAfter(start, 10_000);
+  const rows = log.flatMap(({ change }) => (change.kind === "signatures" ? [change] : []));
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows.slice(1).map(({ after }) => after)).toEqual(rows.slice(0, -1).map(({ through }) => through));
+}
+
+it("what is not signed is not served, and another node signs it", async () => {
+  await put("h0 60 A 192.0.2.7");
+  await put("new 60 A 192.0.2.7");
+  expect(await served(two, "h0", "new", "h1")).toBe("192.0.2.1,none,192.0.2.1,0");
+  expect(await faults()).toEqual([]);
+  sign(two);
+  await becomes(one, ["h0", "new", "h1"], "192.0.2.7,192.0.2.7,192.0.2.1,2");
+  // From now on, it is woken by the feed.
+  await put("h1 60 A 192.0.2.8");
+  await becomes(one, ["h1"], "192.0.2.8,3");
+  expect(await faults()).toEqual([]);
+});
+
+it("writes that come together are one version", async () => {
+  await Promise.all(Array.from({ length: 10 }, (_, i) => put(`h${i} 60 A 192.0.2.${10 + i}`)));
+  const start = await one.lastChange();
+  sign(one);
+  await one.signed();
+  expect((await one.logAfter(start, 100)).map(({ change }) => change.kind)).toEqual(["signatures"]);
+  expect(await served(two, "h9")).toBe("192.0.2.19,10");
+});
+
+it("two nodes that both sign make nothing twice", async () => {
+  const start = await one.lastChange();
+  sign(one);
+  sign(two);
+  for (let i = 0; i < 20; i++) await Promise.all([put(`h1 60 A 192.0.2.${i}`), put(`h2 60 A 192.0.2.${i}`, two)]);
+  await becomes(one, ["h1", "h2"], "192.0.2.19,192.0.2.19,40");
+  await expectOneChain(start);
+  expect(await faults()).toEqual([]);
+});
+
+it("a node without the key file serves what was signed and refuses to change it, and what it cannot sign another signs", async () => {
+  const keyless = await open(newSigner("missing"));
+  sign(keyless);
+  await put("h0 60 A 192.0.2.7");
+  await expect(put("h1 60 A 192.0.2.7", keyless)).rejects.toThrow(StoreBusy);
+  await keyless.signed();
+  expect(await served(keyless, "h0")).toBe("192.0.2.1,0");
+  sign(two);
+  await becomes(keyless, ["h0"], "192.0.2.7,1");
+});
+
+it("a change of the default TTL also signs what was not signed before it", async () => {
+  const signatureOfH0 = async () => {
+    const [name] = await one.signedNames(zone, "h", 1);
+    return name && [name.owner, ...(signaturesIn(name).get(generatedKey("h0", 1)) ?? [])];
+  };
+  const before = await signatureOfH0();
+  await put("h0 60 A 192.0.2.7");
+  const request = { account: zone.account, at: { zone: zone.id }, owners: () => [], actor: "tester", now };
+  await writeTo(one, request, ({ zone: { settings } }) => ({
+    wanted: undefined,
+    settings: { ...settings, ttl: 120 },
+    result: undefined,
+  }));
+  sign(one);
+  await one.signed();
+  expect(await served(two, "h0")).toBe("192.0.2.7,2");
+  const after = await signatureOfH0();
+  expect(after).toEqual(["h0", expect.any(String)]);
+  expect(after).not.toEqual(before);
+  expect(await faults()).toEqual([]);
+});
+
+it("a zone that is removed before it was signed leaves nothing behind", async () => {
+  sign(two);
+  const request = { account: zone.account, at: { number: zone.number }, actor: "tester", now } as const;
+  await Promise.all([
+    put("h0 60 A 192.0.2.7"),
+    put("h1 60 NS elsewhere.example."),
+    actOn(one, { ...request, owners: "to-remove" }, () => ({ remove: true, wanted: undefined, result: undefined })),
+  ]);
+  await two.signed();
+  expect(await one.signedNames(zone, undefined, 10)).toEqual([]);
+  expect(await faults()).toEqual([]);
+});
