@@ -70,6 +70,25 @@ test("a write of more sets than one action waits for, repeated while the provide
   expect(JSON.stringify(repeated.json)).toContain("everything is stored, but over 200 of these sets are not at");
 });
 
+const finished = { status: "success", progress: 100, finished: expect.any(String), error: null };
+
+test("an answer that waited for the provider has an action that is finished", async () => {
+  const path = `/zones/${zone}/rrsets/www/A/actions/set_records?confirm=provider`;
+  const write = async (value: string) => (await front.ok("POST", path, { records: [{ value }] })).action;
+  const first = await write("192.0.2.2");
+  expect(first).toMatchObject(finished);
+  expect(await front.action(first.id)).toEqual(first);
+  expect(await write("192.0.2.2")).toMatchObject(finished);
+});
+
+test.each([
+  ["POST", "/actions/change_ttl", { ttl: 900 }],
+  ["POST", "/actions/unpublish", {}],
+  ["DELETE", "", undefined],
+])("so does that of a change of the zone: %s %s", async (method, path, body) => {
+  expect((await front.ok(method, `/zones/${zone}${path}?confirm=provider`, body)).action).toMatchObject(finished);
+});
+
 test("put ours back, and the provider refuses that", async () => {
   sets.set("www A", { ttl: 300, values: ["192.0.2.99"] });
   await front.put(zone, "www", "A", ["192.0.2.2"]);
@@ -86,12 +105,13 @@ test("publish again, and the provider refuses it again", async () => {
 });
 
 test("a change and its undo, before the zone was read with the token of another account", async () => {
-  hetzner.trick = () => ({ status: 401, body: fault("unauthorized") });
+  // A token is tried with the list of zones.
+  hetzner.trick = ({ path }) => (path.endsWith("/zones") ? undefined : { status: 401, body: fault("unauthorized") });
   const { serial, ...changed } = await front.put(zone, "www", "A", ["192.0.2.2"]);
-  const undone = await front.ok("POST", `/zones/${zone}/history/${serial}/undo`, {});
   sets.set("www A", { ttl: 300, values: ["192.0.2.99"] });
-  hetzner.trick = () => undefined;
   await front.ok("POST", `/providers/h/actions/replace_token`, { token: "other" });
+  const undone = await front.ok("POST", `/zones/${zone}/history/${serial}/undo`, {});
+  hetzner.trick = () => undefined;
   expect([await ended(changed), await ended(undone)]).toEqual(["error", "error"]);
 });
 

@@ -50,7 +50,7 @@ afterAll(async () => {
 async function moor(words: readonly string[]): Promise<string> {
   const { io, printed } = openTerminal(folder);
   const local = words.map((word) => (word === "/var/lib/moor-records" ? "here" : word));
-  const hetzner = words.includes("--publish-token") ? ["--publish-url", there.url, "--publish-ca", "there/ca.pem"] : [];
+  const hetzner = words.includes("--token") ? ["--url", there.url, "--ca", "there/ca.pem"] : [];
   const code = await runMoor([...local, ...hetzner], io);
   if (code !== 0) throw new Error(`moor ${words.join(" ")}: ${code} ${printed.err}`);
   return printed.out;
@@ -89,7 +89,8 @@ it("runs word for word", async () => {
     return await moor(next ?? []);
   };
   const preview = blocks.find(({ language }) => language === "text")?.text;
-  expect(await run("--publish hetzner --publish-token")).toBe(preview);
+  expect(await run("zone publish example.org hetzner")).toBe(preview);
+  expect(await moor("zone list --data here".split(" "))).toMatch(/There are no zones yet/);
   await run("--yes");
   expect(await exported("here")).toMatch(/^www\t.*192\.0\.2\.1$/m);
 
@@ -106,5 +107,7 @@ it("runs word for word", async () => {
   await drift("67");
   await run("put-ours-back");
   await expect.poll(() => exported("there")).toMatch(/^www\t.*192\.0\.2\.167$/m);
+  await run("zone set");
+  await run("zone unpublish");
   expect(commands).toEqual([]);
 });

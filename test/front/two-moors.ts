@@ -19,7 +19,9 @@ export class Moor {
     [this.service, this.token] = [service, token];
   }
 
-  static async start(options: Partial<Pick<RecordsOptions, "database" | "confirmWithin" | "now">> = {}): Promise<Moor> {
+  static async start(
+    options: Partial<Pick<RecordsOptions, "database" | "confirmWithin" | "now" | "dataFolder" | "recordLimits">> = {},
+  ): Promise<Moor> {
     const dataFolder = await mkdtemp(join(tmpdir(), "moor-front-"));
     const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
     const listen = { host: "127.0.0.1", port: 0 };

@@ -1,10 +1,10 @@
-import { isObject } from "../../core/is-object.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { keyOf, type SetKey } from "../../core/records/rrset.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { Action, Zone } from "../model.ts";
 import { readZone } from "../queries/read-zone.ts";
-import type { ActionRequest, ActionResult, RecordStore, Rule } from "../store/port.ts";
+import type { ActionRequest, RecordStore, Rule } from "../store/port.ts";
+import { actionIn, confirmer } from "./confirm.ts";
 import { type PublishZone, publishZoneRule } from "./publish-rule.ts";
 import { contentOf, isProviders, shownState, ttlsOf } from "./set-state.ts";
 import { allRows } from "./theirs.ts";
@@ -21,15 +21,12 @@ export function askingAgain(store: RecordStore): RecordStore {
     ...store,
     run: async (command, ruleOf, running) => {
       const result = await store.run(command, ruleOf, running);
-      const repeat = repeatIn(result);
-      return repeat ? await ask(store, repeat, ruleOf(command), result) : result;
+      const action = actionIn(result);
+      // Who waits for the provider has been told by `confirm.ts`.
+      if (!action?.changedNothing || confirmer(command)) return result;
+      return await ask(store, action, ruleOf(command), result);
     },
   };
-}
-
-function repeatIn(result: unknown): Action | undefined {
-  const action = isObject(result) ? (result as Partial<ActionResult<unknown>>).action : undefined;
-  return action?.changedNothing ? action : undefined;
 }
 
 async function ask<T>(store: RecordStore, { id, zone: number }: Action, rule: Rule, result: T): Promise<T> {

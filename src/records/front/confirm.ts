@@ -1,68 +1,75 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../core/is-object.ts";
-import { keyOf, type SetKey } from "../../core/records/rrset.ts";
+import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import { actorOfUpdate, type UpdateByDns } from "../commands/from-dns-update.ts";
-import type { LoggedRow, Zone } from "../model.ts";
-import { type Actor, permissionsAt, placeOf } from "../queries/permitted-view.ts";
-import type { Command, RecordStore } from "../store/port.ts";
-import { changedBy } from "./after-write.ts";
-import { isReadableContent, planSet } from "./plan-set.ts";
-import { theirsByRule } from "./publish-rule.ts";
-import { contentOf, isProviders, shownState, ttlsOf } from "./set-state.ts";
-import { allRows, byProvider } from "./theirs.ts";
+import { type Action, isAboutSigning, type LoggedRow, type Zone, type ZoneKey } from "../model.ts";
+import type { Actor } from "../queries/permitted-view.ts";
+import type { ActionResult, Command, RecordStore, Rule } from "../store/port.ts";
+import { ConfirmationWaits, type WaitOptions, type WrittenPlaces } from "./confirmation-waits.ts";
+import { changedBy } from "./waiting-serials.ts";
 
 /** Milliseconds. */
 const longestWait = 30_000;
 /** Of DNS clients: most of them give up after ten seconds, and would not hear of a failure. */
 const longestDnsWait = 8_000;
-/** How often the state is read, in milliseconds: another node may be the one that publishes. */
-const readEvery = 100;
+/** Requests that wait at a time. Any token may ask for a confirmation, and a provider may be down for days. */
+export const mostWaiting = { perToken: 20, perAccount: 100, total: 1_000 };
 /** Rows of the log per read. */
 const rowsAtOnce = 1_000;
 
-/**
- * The provider refused what was written, or somebody changed it there. It is stored here. The APIs answer with the
- * message.
- */
-class NotPublished extends Error {
-  readonly statusCode = 422;
-}
-
-type Options = {
-  /** Calls back when something about a published zone was stored in this process. */
-  readonly onPublished: (listener: () => void) => () => void;
+type Options = WaitOptions & {
+  /** Milliseconds. */
   readonly longest?: number | undefined;
 };
 
 /** The same store; commands of an actor who wants a confirmation return when the provider has what they wrote. */
 export function confirming(store: RecordStore, options: Options): RecordStore {
+  const waits = new ConfirmationWaits(store, options);
+  const permits = new KeyedSemaphore(mostWaiting.total);
+  const { longest = longestWait } = options;
+  const runConfirmed = async <T>(command: Command, actor: Actor, rule: Rule, run: () => Promise<T>): Promise<T> => {
+    const targets = await targetsOf(store, rule);
+    if (command.kind !== "publish-zone" && !targets.some(({ zone }) => zone.settings.published)) return await run();
+    const permit = permits.tryAcquire([
+      { name: `${actor.account} ${actor.label}`, most: mostWaiting.perToken },
+      { name: `${actor.account}`, most: mostWaiting.perAccount },
+    ]);
+    if (permit.kind === "full") throw new StoreBusy(tooMany, { retryAfter: 10 });
+    try {
+      const position = await store.lastChange();
+      const result = await run();
+      if (isRefused(result)) return result;
+      const limit = command.kind === "dns-update" ? Math.min(longest, longestDnsWait) : longest;
+      const written = await writtenSince(store, actor, targets, position);
+      const action = actionIn(result);
+      const ended = await waits.wait(actor, written, limit, action?.status === "running" ? action : undefined);
+      return ended ? withAction(result, ended) : result;
+    } finally {
+      permit.release();
+    }
+  };
   return {
     ...store,
-    run: (command, rule, running) => {
+    run: (command, ruleOf, running) => {
+      const run = () => store.run(command, ruleOf, running);
       const actor = confirmer(command);
-      const run = () => store.run(command, rule, running);
-      if (actor === undefined) return run();
-      const { longest = longestWait } = options;
-      const limit = command.kind === "dns-update" ? Math.min(longest, longestDnsWait) : longest;
-      return runConfirmed(store, actor, run, { ...options, longest: limit });
+      return actor === undefined ? run() : runConfirmed(command, actor, ruleOf(command), run);
     },
   };
 }
 
-type Limited = Options & { readonly longest: number };
+const tooMany = "nothing was written: too many requests of this token or account wait for the provider";
 
-async function runConfirmed<T>(store: RecordStore, actor: Actor, run: () => Promise<T>, options: Limited): Promise<T> {
-  const zones = await store.publishedZones(actor.account);
-  const published = new Set(zones.filter(([zone]) => zone.settings.published).map(([zone]) => zone.number));
-  const before = { position: await store.lastChange(), published };
-  const result = await run();
-  if (!isRefused(result)) await confirm(store, actor, before, options);
-  return result;
+/** The actor of a command that is to be answered when the provider has what it wrote. */
+export function confirmer(command: Command): Actor | undefined {
+  const actor = command.kind === "dns-update" ? actorOfUpdate(command as UpdateByDns) : (command.actor as Actor);
+  return actor?.scope?.confirm === "provider" ? actor : undefined;
 }
 
-/** What was there before the write: the end of the log, and the zones that were published. */
-type Before = { readonly position: number; readonly published: ReadonlySet<number> };
+export const actionIn = (result: unknown): Action | undefined =>
+  isObject(result) ? (result as Partial<ActionResult<unknown>>).action : undefined;
+
+const withAction = <T>(result: T, action: Action): T => ({ ...result, action });
 
 /** Nothing was written, and the caller learns why. */
 function isRefused(result: unknown): boolean {
@@ -73,142 +80,84 @@ function isRefused(result: unknown): boolean {
 
 const notDone = new Set(["missing", "denied", "refused", "unmet", "not-ours"]);
 
-function confirmer(command: Command): Actor | undefined {
-  const actor = command.kind === "dns-update" ? actorOfUpdate(command as UpdateByDns) : (command.actor as Actor);
-  return actor?.scope?.confirm === "provider" ? actor : undefined;
-}
+/** A zone that a command is about, as it was before, and the names in it; undefined for all of them. */
+type Target = { readonly zone: Zone; readonly owners: readonly string[] | undefined };
 
-async function confirm(store: RecordStore, actor: Actor, before: Before, options: Limited): Promise<void> {
-  const wanted = await writtenSince(store, actor, before.position);
-  const { longest } = options;
-  const end = performance.now() + longest;
-  for (const [number, places] of wanted) {
-    const isForProvider = before.published.has(number) && !isEnd(places);
-    if (!isForProvider && !(await store.zoneBy(actor.account, { number }))?.settings.published) continue;
-    while (!(await isPublished(store, actor, number, places))) {
-      if (performance.now() > end)
-        throw new StoreBusy(`it is stored, but not at the provider after ${longest / 1_000} seconds`, {
-          retryAfter: 10,
-        });
-      await news(options);
-    }
-    if (places !== undefined && (await isTakenSince(store, actor, number, places, before.position)))
-      throw new NotPublished(`stored, but replaced: ${theirsByRule}`);
+/** Only existing zones: a new one is not published. */
+async function targetsOf(store: RecordStore, rule: Rule): Promise<readonly Target[]> {
+  if (rule.kind === "create" || rule.kind === "create-action") return [];
+  const targets: Target[] = [];
+  for (const { account, at, owners, records = [] } of rule.kind === "write-all" ? rule.requests : [rule.request]) {
+    const found = await findAt(store, account, at);
+    if (found === undefined) continue;
+    const named = typeof owners === "function" ? owners(found.zone) : undefined;
+    const others = found.zone.settings.published
+      ? await Promise.all(records.map(async (id) => await store.record(account, id)))
+      : [];
+    const ownersOf = others.flatMap((record) => (record ? [record.owner] : []));
+    targets.push({ zone: found.zone, owners: named && [...found.owners, ...named, ...ownersOf] });
   }
+  return targets;
 }
 
-/** The actor has ended the publication, or deleted the zone. */
-const isEnd = (places: readonly SetKey[] | undefined): boolean =>
-  places !== undefined && (places.length === 0 || places.some(({ type }) => type === "SOA"));
-
-/** Whether the drift rule of the zone has replaced one of these sets after the actor wrote it. */
-async function isTakenSince(
+async function findAt(
   store: RecordStore,
-  { account, label }: Actor,
-  number: number,
-  places: readonly SetKey[],
-  before: number,
-): Promise<boolean> {
-  const rows = await changesSince(store, account, before, (actor) => actor === label || actor.startsWith(byProvider));
-  const last = new Map(
-    rows.flatMap(({ zone, actor, change }) =>
-      zone === number && "owner" in change ? [[keyOf(change), actor] as const] : [],
-    ),
-  );
-  return places.some((place) => last.get(keyOf(place))?.startsWith(byProvider));
+  account: number,
+  at: ZoneKey | { readonly zone: string } | { readonly record: string },
+): Promise<{ readonly zone: Zone; readonly owners: readonly string[] } | undefined> {
+  if ("record" in at) {
+    const found = await store.record(account, at.record);
+    return found && { zone: found.zone, owners: [found.owner] };
+  }
+  const zone = await ("zone" in at ? store.zone(account, at.zone) : store.zoneBy(account, at));
+  return zone && { zone, owners: [] };
 }
 
-async function news({ onPublished }: Options): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stop = onPublished(resolve);
-  const ended = new AbortController();
-  await Promise.race([promise, sleep(readEvery, undefined, { signal: ended.signal }).catch(() => undefined)]);
-  ended.abort();
-  stop();
+/**
+ * What the actor has written since then. In a zone where that is nothing, the sets that the command was about: an
+ * earlier write of them may still be waiting.
+ */
+async function writtenSince(
+  store: RecordStore,
+  actor: Actor,
+  targets: readonly Target[],
+  before: number,
+): Promise<readonly WrittenPlaces[]> {
+  const rows = await changesSince(store, actor, before);
+  const rowsByZone = Map.groupBy(rows, ({ zone }) => zone);
+  const written: WrittenPlaces[] = [];
+  for (const { zone, owners } of targets) {
+    const ofZone = rowsByZone.get(zone.number) ?? [];
+    const places = placesIn(ofZone) ?? { owners };
+    const isEnd = "length" in places && (places.length === 0 || places.some(({ type }) => type === "SOA"));
+    const isPublished = zone.settings.published !== undefined;
+    // The actor may have begun or ended the publication, or deleted the zone.
+    if (isPublished && !isEnd) written.push({ zone: zone.number, places });
+    else if (!isPublished && (await store.zoneBy(actor.account, { number: zone.number }))?.settings.published)
+      written.push({ zone: zone.number, places: { owners: undefined } });
+  }
+  return written;
+}
+
+/** The sets that were written; a new default TTL changes others too. Undefined if nothing was written. */
+function placesIn(rows: readonly LoggedRow[]): WrittenPlaces["places"] | undefined {
+  if (rows.length === 0) return undefined;
+  if (rows.some(({ change }) => change.kind === "settings" && change.before.ttl !== change.after.ttl))
+    return { owners: undefined };
+  return rows.flatMap(({ change }) => (isAboutSigning(change) ? [] : changedBy(change, [])));
 }
 
 async function changesSince(
   store: RecordStore,
-  account: number,
+  { account, label }: Actor,
   before: number,
-  isBy: (actor: string) => boolean,
 ): Promise<readonly LoggedRow[]> {
   const rows: LoggedRow[] = [];
   for (let position = before, isEnd = false; !isEnd; ) {
     const some = await store.changesAfter(position, rowsAtOnce, account);
-    rows.push(...some.filter(({ actor }) => isBy(actor)));
+    rows.push(...some.filter(({ actor }) => actor === label));
     position = some.at(-1)?.position ?? position;
     isEnd = some.length < rowsAtOnce;
   }
   return rows;
-}
-
-/**
- * What the actor has written since then, by zone. If that is nothing, all that they may write: an earlier write may
- * still be waiting.
- */
-async function writtenSince(
-  store: RecordStore,
-  { account, label, scope, from }: Actor,
-  before: number,
-): Promise<ReadonlyMap<number, readonly SetKey[] | undefined>> {
-  const rows = await changesSince(store, account, before, (actor) => actor === label);
-  if (rows.length > 0)
-    return new Map(
-      [...Map.groupBy(rows, ({ zone }) => zone)].map(([zone, its]) => {
-        const isOfAll = its.some(({ change }) => change.kind === "settings" && change.before.ttl !== change.after.ttl);
-        return [
-          zone,
-          isOfAll
-            ? undefined
-            : its.flatMap(({ change }) => (change.kind === "signatures" ? [] : changedBy(change, []))),
-        ];
-      }),
-    );
-  const { allows } = permissionsAt(Date.now);
-  const zones = (await store.publishedZones(account)).map(([zone]) => zone);
-  return new Map(
-    zones
-      .filter(({ name }) => allows({ scope, ...(from && { from }) }, { kind: "read-zone", zone: name }))
-      .map(({ number }) => [number, undefined]),
-  );
-}
-
-/** Throws if the provider will not have them. */
-async function isPublished(
-  store: RecordStore,
-  actor: Actor,
-  number: number,
-  places: readonly SetKey[] | undefined,
-): Promise<boolean> {
-  const zone = await store.zoneBy(actor.account, { number });
-  if (!zone?.settings.published) throw new NotPublished("stored, but the zone is no longer published at its provider");
-  const note = await store.publishedZone(number);
-  if (note === undefined) return false;
-  const ttls = ttlsOf(zone, note.ttl);
-  const looked = places ?? (await writablePlaces(store, actor, zone));
-  const owners = [...new Set(looked.map(({ owner }) => owner))];
-  const sets = new Map((await store.sets(zone, { owners })).map((set) => [keyOf(set), set]));
-  const rows = new Map((await store.publishedSetsAt(number, owners)).map((row) => [keyOf(row), row]));
-  let isAll = true;
-  for (const place of looked.filter((each) => !isProviders(each))) {
-    const key = keyOf(place);
-    const [ours, row] = [contentOf(sets.get(key), ttls), rows.get(key)];
-    const plan = planSet(ours, row, ttls);
-    // The rule of the zone decides in a moment.
-    const isDecided = zone.settings.published.drift !== "ask" && row?.theirs !== undefined;
-    if (plan.kind === "failed" && !(isDecided && isReadableContent(row.theirs)))
-      throw new NotPublished(`stored, but not published: ${plan.because}`);
-    if (shownState(ours, row, zone, note) !== "published") isAll = false;
-  }
-  return isAll;
-}
-
-async function writablePlaces(store: RecordStore, actor: Actor, zone: Zone): Promise<readonly SetKey[]> {
-  const { allows } = permissionsAt(Date.now);
-  const rows = await allRows(store, zone.number);
-  const sets = await store.sets(zone, {});
-  return [...new Map<string, SetKey>([...rows, ...sets.map((set) => [keyOf(set), set] as const)]).values()].filter(
-    ({ owner, type }) => allows(actor, { kind: "write-set", ...placeOf({ zone, owner, type }) }),
-  );
 }

@@ -1,21 +1,15 @@
+import type { ProviderKind } from "../../contract/provider-kinds.ts";
 import { parseServer } from "../../core/addresses/server-address.ts";
 import type { Instant } from "../../core/instant.ts";
+import { apex } from "../../core/names/name.ts";
+import type { Fault } from "../../core/result.ts";
 import { parseKeyFile } from "../../lib/dns/tsig.ts";
+import { isOfZone, type ServiceFault } from "../../providers/answers/service-fault.ts";
 import { Budget } from "../../providers/budget.ts";
-import { openProvider, type ProviderConfig } from "../../providers/open-provider.ts";
+import { openProvider } from "../../providers/open-provider.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { StoredProvider } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
-
-export type ProviderKind = ProviderConfig["kind"];
-
-/** Where a kind is, if there is only one such service. */
-export const usualUrls: Readonly<Partial<Record<ProviderKind, string>>> = {
-  cloudflare: "https://api.cloudflare.com",
-  desec: "https://desec.io",
-  hetzner: "https://api.hetzner.cloud",
-  "hetzner-v1": "https://dns.hetzner.com",
-};
 
 /** What the token of an account is encrypted for: it cannot be used for another service. */
 export const sealedFor = ({ kind, url }: Pick<StoredProvider, "kind" | "url">): string => `provider ${kind} ${url}`;
@@ -33,6 +27,28 @@ export function accountFault({ kind, url }: Pick<StoredProvider, "kind" | "url">
 }
 
 const serverIn = (url: string) => (url.startsWith("dns://") ? parseServer(url.slice("dns://".length)) : undefined);
+
+/** Milliseconds. */
+const longestTry = 30_000;
+
+/** Why a token must not be stored: the provider refuses it, or does not answer; undefined if it works. */
+export async function tokenFault(provider: Provider): Promise<Fault | undefined> {
+  const signal = AbortSignal.timeout(longestTry);
+  const listed = await provider.zones(signal);
+  // A nameserver lists no zones, but it checks the key before the name.
+  const tried = listed.kind === "unsupported" ? await provider.set("invalid", apex, "SOA", signal) : listed;
+  return tried.kind === "found" || isOfZone(tried) ? undefined : readFault(provider.service, tried);
+}
+
+/** What a provider's fault means for somebody who waits for an answer. */
+export function readFault(service: string, { kind, because, todo, unreached, ofService }: ServiceFault): Fault {
+  const renew = `use a token of ${service} that may read and change its zones`;
+  if (kind === "unauthorised") return { code: "bad-token", where: "token", message: because, todo: renew };
+  if (kind !== "later") return { code: "provider-refused", where: "provider", message: because, todo };
+  const isDown = unreached === true || ofService === true;
+  const message = isDown ? `${service} could not be reached: ${because}` : because;
+  return { code: "provider-unread", where: "provider", message, todo: "try again later; nothing was changed" };
+}
 
 /** The budgets of tokens, by the number of their account: previews and the publisher of this process share them. */
 export class TokenBudgets {

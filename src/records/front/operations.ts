@@ -1,28 +1,43 @@
 import { parseOwner } from "../../core/names/name.ts";
 import { parseType } from "../../core/rdata/table.ts";
 import { setKey } from "../../core/records/rrset.ts";
-import { badInput, type Fault } from "../../core/result.ts";
+import type { Fault } from "../../core/result.ts";
 import { mapFound } from "../../providers/answers/list-in.ts";
 import type { ProviderContent } from "../../providers/provider.ts";
-import type { Done, SetTarget, Written } from "../commands/requests.ts";
+import type { Done, NewZoneDraft, SetTarget, Written } from "../commands/requests.ts";
 import { toWritten, writeObstacle } from "../commands/write.ts";
-import type { DriftRule, Publication, PublicationPatch, PublishedSet, Zone, ZoneKey } from "../model.ts";
+import {
+  type DriftRule,
+  OverQuota,
+  type Publication,
+  type PublicationPatch,
+  type PublishedSet,
+  type StoredProvider,
+  type Zone,
+  type ZoneKey,
+} from "../model.ts";
+import { newRecordIds } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
 import { readZone } from "../queries/read-zone.ts";
-import { isReadableContent } from "./plan-set.ts";
-import { ownSets, type Preview, previewOf } from "./preview.ts";
+import { nextRow } from "./next-row.ts";
+import { readFault } from "./open-accounts.ts";
+import { type Fill, ownSets, type Preview, previewOf } from "./preview.ts";
 import { OpenedAccount } from "./provider-accounts.ts";
-import { type ProviderOperations, providerOperations } from "./provider-operations.ts";
-import { isApexNs, notPublished, type PublishZone, publishZoneRule, type TakenSet } from "./publish-rule.ts";
-import { ttlsOf } from "./set-state.ts";
+import {
+  type OpenedProvider,
+  type ProviderOperations,
+  providerOperations,
+  type ToPublish,
+} from "./provider-operations.ts";
+import { isApexNs, notPublished, type PublishZone, publishZoneRule, type TakenSet, takenSets } from "./publish-rule.ts";
+import { isReadableContent, ttlsOf } from "./set-state.ts";
 import { stateOperations } from "./state-operations.ts";
 import { withoutMixedTtls } from "./theirs.ts";
 
 export type PublishDraft = {
-  readonly provider: string;
   readonly digest: string;
-  readonly fill: "theirs" | "ours";
+  readonly fill: Fill;
   readonly drift: DriftRule;
   /** In seconds. */
   readonly readEvery: number;
@@ -32,21 +47,22 @@ export type PublishDraft = {
 const longestRead = 120_000;
 
 type Reading = {
-  readonly account: OpenedAccount;
   readonly zone: Zone;
+  /** The zone is not here yet. */
+  readonly isNew: boolean;
   readonly content: ProviderContent;
   readonly there: number | undefined;
-  readonly preview: Preview;
+  readonly preview: Omit<Preview, "refused">;
   readonly rules: Publication["rules"];
 };
 
 /** What a caller can do about zones that are published at a provider. */
-export function frontOperations(options: RecordServiceOptions, permittedView: PermittedView) {
+export function frontOperations(options: RecordServiceOptions, permittedView: PermittedView, createZone: CreateZone) {
   const providers = providerOperations(options, permittedView);
   const tools = toolsOf(options, permittedView);
   return {
     ...providers,
-    ...publishOperations(tools, providers.openProviderFor),
+    ...publishOperations({ ...tools, createZone }, providers.openProviderFor),
     ...changeOperations(tools),
     ...stateOperations(options, permittedView),
   };
@@ -71,89 +87,165 @@ const toolsOf = (options: RecordServiceOptions, permittedView: PermittedView): T
   },
 });
 
-function publishOperations({ options, zoneFor, run }: Tools, open: ProviderOperations["openProviderFor"]) {
-  const { store, now } = options;
-  const read = async (actor: Actor, key: ZoneKey, name: string): Promise<Reading | NotDone> => {
-    const zone = await zoneFor(actor, key);
+type CreateZone = (
+  actor: Actor,
+  draft: NewZoneDraft,
+) => Promise<{ readonly kind: "done"; readonly zone: Zone } | NotDone>;
+
+type PublishTools = Tools & { readonly createZone: CreateZone };
+
+function publishOperations(tools: PublishTools, open: ProviderOperations["openProviderFor"]) {
+  const { options, zoneFor, createZone } = tools;
+  /** Reads the zone at the provider, and lets `then` decide. */
+  const reading = async <T extends Done>(
+    actor: Actor,
+    key: ZoneKey,
+    { provider, create }: ToPublish,
+    then: (read: Reading, opened: OpenedProvider) => Promise<T | NotDone>,
+  ): Promise<T | NotDone> => {
+    let zone = await zoneFor(actor, key);
+    const isNew = create && "kind" in zone && zone.kind === "missing" && "name" in key;
+    if (isNew) {
+      const tried = await createZone(actor, { name: key.name, isTrial: true });
+      zone = tried.kind === "done" ? { ...tried.zone, serial: 0 } : tried;
+    }
     if ("kind" in zone) return zone;
     const faults = unfitFaults(zone);
     if (faults.length > 0) return refused(faults);
-    const opened = await open(actor, name);
-    if (opened === undefined) return refused([badInput("provider", `${name} is not a provider of this account`)]);
+    const opened = await open(actor, provider);
+    if ("kind" in opened) return opened;
     try {
-      return await readThere(options, zone, opened);
+      const read = await readThere(options, { zone, isNew }, opened);
+      return "kind" in read ? read : await then(read, opened);
     } finally {
       opened.provider.close();
     }
   };
 
   return {
-    previewPublication: async (
+    /** Writes nothing, and checks what `publishZone` checks. */
+    previewPublication: (
       actor: Actor,
       key: ZoneKey,
-      provider: string,
-    ): Promise<{ kind: "done"; preview: Preview } | NotDone> => {
-      const reading = await read(actor, key, provider);
-      return "kind" in reading ? reading : { kind: "done", preview: reading.preview };
-    },
+      wanted: ToPublish,
+    ): Promise<{ kind: "done"; preview: Preview } | NotDone> =>
+      reading(actor, key, wanted, async (read) => {
+        const [theirs, ours] = [
+          await obstacleTo(tools, actor, read, "theirs"),
+          await obstacleTo(tools, actor, read, "ours"),
+        ];
+        for (const obstacle of [theirs, ours]) if (obstacle && obstacle.kind !== "refused") return obstacle;
+        const byFill = { theirs: faultsOf(theirs), ours: faultsOf(ours) };
+        return { kind: "done" as const, preview: { ...read.preview, refused: byFill } };
+      }),
 
     /** Nothing was written to the provider before; from now on, the publisher does. */
-    publishZone: async (actor: Actor, key: ZoneKey, draft: PublishDraft): Promise<Written> => {
-      const reading = await read(actor, key, draft.provider);
-      if ("kind" in reading) return reading;
-      const { zone, preview, rules, content, there, account } = reading;
-      const { service, digest, notAllowed } = preview;
-      if (digest !== draft.digest) return refused([changedThere(service)]);
-      const isTheirs = draft.fill === "theirs";
-      if (!isTheirs && notAllowed.length > 0)
-        return refused(notAllowed.map(({ owner, type, because }) => notTaken(setKey(owner, type), because)));
-      const first = { through: await store.lastChange(), waiting: 0, ttl: there, readAt: now(), trouble: undefined };
-      const own = ownSets(content);
-      // What the last provider still answers must not count for this one: its publication ends first.
-      if (!(await store.beginPublishing(zone.number, first))) return refused([notEnded(zone.name)]);
-      await store.putPublishedSets(
-        zone.number,
-        own.map((set) => publishedRow(set, now())),
-      );
-      const { drift, readEvery } = draft;
-      const published: Publication = { provider: account.id, name: account.name, service, rules, drift, readEvery };
-      const taken = [...content.sets.filter(isApexNs), ...(isTheirs ? own : [])];
-      const at = { number: zone.number };
-      const theirs = { ttl: isTheirs ? there : undefined, take: taken.map(asTaken), takesAll: isTheirs };
-      const written = await run({ actor, at, action: "publish_zone", published, isFirst: true, ...theirs });
-      if (written.kind === "done") return written;
-      // Unless another request has published it meanwhile.
-      const after = await store.zoneBy(zone.account, { number: zone.number });
-      if (after?.settings.published === undefined) await store.forgetPublished(zone.number);
-      return written;
-    },
+    publishZone: (actor: Actor, key: ZoneKey, wanted: ToPublish, draft: PublishDraft): Promise<Written> =>
+      reading(actor, key, wanted, async (read, opened) => {
+        const { service, digest } = read.preview;
+        if (digest !== draft.digest) return refused([changedSince(service)]);
+        const obstacle = await obstacleTo(tools, actor, read, draft.fill);
+        if (obstacle) return obstacle;
+        const account = await opened.keep();
+        return "id" in account ? await publish(tools, actor, read, { ...draft, account }) : account;
+      }),
   };
+}
+
+const faultsOf = (obstacle: NotDone | undefined): readonly Fault[] =>
+  obstacle?.kind === "refused" ? obstacle.faults : [];
+
+/** What the zone takes from the provider. */
+const takenIn = ({ content }: Reading, fill: Fill) => {
+  const isTheirs = fill === "theirs";
+  const taken = [...content.sets.filter(isApexNs), ...(isTheirs ? ownSets(content) : [])];
+  return { take: taken.map(asTaken), takesAll: isTheirs };
+};
+
+/** Why the zone cannot be published so. It runs all checks of the write, and writes nothing. */
+async function obstacleTo(tools: PublishTools, actor: Actor, read: Reading, fill: Fill): Promise<NotDone | undefined> {
+  const { store } = tools.options;
+  const { zone, isNew, preview } = read;
+  if (fill === "ours" && isNew) return refused([nothingHere(zone.name, preview.service)]);
+  if (fill === "ours" && preview.notAllowed.length > 0)
+    return refused(preview.notAllowed.map(({ owner, type, because }) => notTaken(setKey(owner, type), because)));
+  // What the last provider still answers must not count for this one: its publication ends first.
+  if (!isNew && (await store.publishedZone(zone.number))) return refused([notEnded(zone.name)]);
+  try {
+    const tried = isNew
+      ? await createFilled(tools, actor, read, true)
+      : await tools.run({ ...firstFill(actor, zone, takenIn(read, fill)), isTrial: true });
+    return tried.kind === "done" ? undefined : tried;
+  } catch (error) {
+    if (!(error instanceof OverQuota)) throw error;
+    return refused([{ code: "over-quota", where: "zone", message: error.message }]);
+  }
+}
+
+const firstFill = (actor: Actor, { number }: Zone, taken: ReturnType<typeof takenIn>) => ({
+  actor,
+  at: { number },
+  action: "publish_zone",
+  isFirst: true,
+  ...taken,
+});
+
+/** The zone with everything that the provider has: nobody sees it empty. */
+function createFilled({ options, createZone }: PublishTools, actor: Actor, read: Reading, isTrial: boolean) {
+  const sets = takenSets([], { ...takenIn(read, "theirs"), now: options.now() }, newRecordIds());
+  return createZone(actor, { name: read.zone.name, content: { kind: "taken", sets, ttl: read.there }, isTrial });
+}
+
+async function publish(
+  tools: PublishTools,
+  actor: Actor,
+  read: Reading,
+  { fill, drift, readEvery, account }: PublishDraft & { readonly account: StoredProvider },
+): Promise<Written> {
+  const { store, now } = tools.options;
+  const { content, there, rules, preview } = read;
+  const created = read.isNew ? await createFilled(tools, actor, read, false) : undefined;
+  if (created && created.kind !== "done") return created;
+  const zone = created?.zone ?? read.zone;
+  const first = { through: await store.lastChange(), waiting: 0, ttl: there, readAt: now(), trouble: undefined };
+  if (!(await store.beginPublishing(zone.number, first))) return refused([notEnded(zone.name)]);
+  const rows = ownSets(content).map((set) => publishedRow(set, now()));
+  await store.putPublishedSets(zone.number, rows);
+  const { id: provider, name } = account;
+  const published: Publication = { provider, name, service: preview.service, rules, drift, readEvery };
+  const ttl = fill === "theirs" ? there : undefined;
+  const written = await tools.run({ ...firstFill(actor, zone, takenIn(read, fill)), published, ttl });
+  if (written.kind === "done") return written;
+  // Unless another request has published it meanwhile.
+  const after = await store.zoneBy(zone.account, { number: zone.number });
+  if (after?.settings.published === undefined) await store.forgetPublished(zone.number);
+  return written;
 }
 
 /** Reads the zone at the provider, and compares it. */
 async function readThere(
   { store, now }: RecordServiceOptions,
-  zone: Zone,
-  { account: stored, provider }: NonNullable<Awaited<ReturnType<ProviderOperations["openProviderFor"]>>>,
+  { zone, isNew }: Pick<Reading, "zone" | "isNew">,
+  { provider, name }: OpenedProvider,
 ): Promise<Reading | NotDone> {
-  const account = new OpenedAccount(stored, "", { now, random: Math.random });
+  const { service } = provider;
+  const account = new OpenedAccount({ id: 0, name, replaced: 0 }, "", { now, random: Math.random });
   account.provider = provider;
   // What the publisher has used of the token's budget is missing here too.
   const wait = provider.wait(zone.name);
-  if (wait > 0)
-    return refused([unread(`${provider.service} takes requests again in ${Math.ceil(wait / 1_000)} seconds`)]);
+  if (wait > 0) return refused([unread(`${service} takes requests again in ${Math.ceil(wait / 1_000)} seconds`)]);
   const signal = AbortSignal.timeout(longestRead);
   const there = await account.defaultTtl(zone.name, signal);
-  if (there.kind !== "found") return refused([unread(there.because)]);
+  if (there.kind !== "found") return refused([readFault(service, there)]);
   const content = mapFound(await provider.sets(zone.name, signal), withoutMixedTtls);
-  if (content.kind !== "found") return refused([unread(content.because)]);
+  if (content.kind !== "found") return refused([readFault(service, content)]);
   const taken = await account.rules(zone.name, signal);
-  if (taken.kind !== "found") return refused([unread(taken.because)]);
+  if (taken.kind !== "found") return refused([readFault(service, taken)]);
   const rules = taken.value;
-  const sets = await readZone(store, zone);
+  const sets = isNew ? [] : await readZone(store, zone);
   const ttls = ttlsOf(zone, there.value);
-  const preview = previewOf(zone, sets, content.value, { service: provider.service, rules, ttls });
-  return { account, zone, content: content.value, there: there.value, preview, rules };
+  const preview = previewOf(zone, sets, content.value, { service, rules, ttls });
+  return { zone, isNew, content: content.value, there: there.value, preview, rules };
 }
 
 function changeOperations({ options: { store, now }, zoneFor, run }: Tools) {
@@ -220,10 +312,10 @@ export type SetDecision = "take_theirs" | "put_ours_back" | "publish_again";
 
 function decidedRow(row: PublishedSet, decision: SetDecision): PublishedSet | undefined {
   if (decision === "publish_again")
-    return row.sent === undefined ? row.refused && { ...row, refused: undefined } : undefined;
+    return row.sent?.some(({ isRead }) => !isRead) ? undefined : row.refused && { ...row, refused: undefined };
   const { theirs } = row;
   if (theirs === undefined || !isReadableContent(theirs)) return undefined;
-  return { ...row, held: theirs, theirs: undefined, sent: undefined, refused: undefined };
+  return nextRow(row, { kind: "decided" });
 }
 
 const publishedRow = ({ owner, type, ttl, values }: ProviderContent["sets"][number], at: number): PublishedSet => ({
@@ -255,11 +347,18 @@ function unfitFaults({ name, settings: { mode, dnssec, published } }: Zone): rea
 
 const unread = (because: string): Fault => ({ code: "provider-unread", where: "provider", message: because });
 
-const changedThere = (service: string): Fault => ({
+const changedSince = (service: string): Fault => ({
   code: "changed-since",
   where: "digest",
-  message: `the zone at ${service} has changed since it was shown`,
+  message: `the zone, here or at ${service}, has changed since it was shown`,
   todo: "look at the preview again",
+});
+
+const nothingHere = (zone: string, service: string): Fault => ({
+  code: "not-publishable",
+  where: "fill",
+  message: `${zone} is not here yet, so all its records at ${service} would be deleted`,
+  todo: "take theirs",
 });
 
 const notTaken = (where: string, because: string): Fault => ({ code: "provider-rule", where, message: because });

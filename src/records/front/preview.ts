@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type PublicationRules, publishedFaults } from "../../core/provider-rules.ts";
 import { type RRset, type SetKey, setKey } from "../../core/records/rrset.ts";
-import { faultInWords } from "../../core/result.ts";
+import { type Fault, faultInWords } from "../../core/result.ts";
 import type { ProviderContent, ProviderSet } from "../../providers/provider.ts";
 import type { PublishedContent, Zone } from "../model.ts";
 import { contentOf, type DefaultTtls, isProviders, isSameContent } from "./set-state.ts";
@@ -9,7 +9,7 @@ import { contentOf, type DefaultTtls, isProviders, isSameContent } from "./set-s
 /** How a zone here and at its provider differ. */
 export type Preview = {
   readonly service: string;
-  /** Changes with what the provider holds. */
+  /** Changes with what the provider holds, and with the zone here. */
   readonly digest: string;
   readonly equal: number;
   readonly onlyHere: readonly PreviewSet[];
@@ -19,7 +19,12 @@ export type Preview = {
   readonly left: readonly { readonly name: string; readonly type: string; readonly because: string }[];
   /** What the provider would not take from here. */
   readonly notAllowed: readonly (SetKey & { readonly because: string })[];
+  /** Why publishing would be refused, by what it would be filled with; empty if it would not. */
+  readonly refused: Readonly<Record<Fill, readonly Fault[]>>;
 };
+
+/** `theirs`: the zone here becomes equal to the provider's; `ours`: the other way. */
+export type Fill = "theirs" | "ours";
 
 type PreviewSet = SetKey & PublishedContent;
 
@@ -32,7 +37,7 @@ export function previewOf(
   sets: readonly RRset[],
   content: ProviderContent,
   { service, rules, ttls }: { readonly service: string; readonly rules: PublicationRules; readonly ttls: DefaultTtls },
-): Preview {
+): Omit<Preview, "refused"> {
   const own = sets.filter((set) => !isProviders(set)).toSorted(byKey);
   const here = new Map(own.map((set) => [setKey(set.owner, set.type), set]));
   const there = new Map(
@@ -48,7 +53,7 @@ export function previewOf(
   const different = both.filter((each) => !isSameContent(each.here, each.there, ttls));
   return {
     service,
-    digest: digestOf(content, ttls),
+    digest: digestOf(zone, content, ttls),
     equal: both.length - different.length,
     onlyHere: [...here].flatMap(([key, set]) => {
       const mine = ours(set);
@@ -89,8 +94,9 @@ function leftIn({ sets, unreadable }: ProviderContent): Preview["left"] {
 }
 
 /** The order in which a provider lists its sets does not matter. */
-function digestOf(content: ProviderContent, { there }: DefaultTtls): string {
+function digestOf({ name, serial }: Zone, content: ProviderContent, { there }: DefaultTtls): string {
   const texts = [
+    JSON.stringify([name, serial]),
     ...ownSets(content).map(({ owner, type, ttl, values }) => JSON.stringify([owner, type, ttl ?? there, values])),
     ...content.unreadable.map(({ name, type, values }) => JSON.stringify([name, type, values.toSorted()])),
   ];

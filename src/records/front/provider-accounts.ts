@@ -1,6 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import type { PublicationRules } from "../../core/provider-rules.ts";
-import { backOffDelay } from "../../core/updates/back-off.ts";
+import { RetryDelay } from "../../core/updates/back-off.ts";
 import { KeyedSemaphore } from "../../lib/limits/semaphore.ts";
 import { mapFound } from "../../providers/answers/list-in.ts";
 import type { Lookup } from "../../providers/answers/service-fault.ts";
@@ -13,7 +13,8 @@ import { openAccount, type TokenBudgets, tokenOf } from "./open-accounts.ts";
 
 /** Zones of one token that are worked on at the same time. */
 const mostZones = 4;
-const backOff = { base: 500, cap: 300_000 };
+/** Milliseconds between two tries while a provider, its token or a zone there does not work. */
+export const troubleDelays = { shortest: 500, longest: 30_000 };
 /** Milliseconds for which a list of zones is used again. */
 const listUsed = 60_000;
 
@@ -23,7 +24,11 @@ type Options = {
   readonly now: () => Instant;
   readonly random: () => number;
   readonly budgets?: TokenBudgets | undefined;
+  /** A provider works again that did not: zones that wait for it need not wait longer. */
+  readonly recovered?: () => void;
 };
+
+type Clock = Pick<Options, "now" | "random" | "recovered">;
 
 /** The opened providers, one per token. */
 export class ProviderAccounts {
@@ -63,8 +68,8 @@ export class ProviderAccounts {
   }
 
   async #open(account: StoredProvider): Promise<OpenedAccount> {
-    const { now, random, signer, budgets } = this.#options;
-    const opened = new OpenedAccount(account, tokenOf(account, signer), { now, random });
+    const { now, signer, budgets } = this.#options;
+    const opened = new OpenedAccount(account, tokenOf(account, signer), this.#options);
     opened.provider = await openAccount(account, () => opened.token, { now, budget: budgets?.of(account) });
     const other = this.#opened.get(account.id);
     if (other) {
@@ -86,13 +91,12 @@ export class OpenedAccount {
   replaced: Instant;
   /** That of the token that all zones know of. */
   announced: Instant;
-  failures = 0;
-  readonly #clock: Pick<Options, "now" | "random">;
+  readonly #clock: Clock;
   readonly #zones = new KeyedSemaphore(mostZones);
-  #until: Instant = 0;
+  readonly #trouble = new RetryDelay(troubleDelays);
   #listed: { readonly at: Instant; readonly zones: ReadonlyMap<string, ListedZone> } | undefined;
 
-  constructor({ id, name, replaced }: StoredProvider, token: string, clock: Pick<Options, "now" | "random">) {
+  constructor({ id, name, replaced }: Pick<StoredProvider, "id" | "name" | "replaced">, token: string, clock: Clock) {
     [this.id, this.name, this.token, this.#clock] = [id, name, token, clock];
     [this.replaced, this.announced] = [replaced, replaced];
   }
@@ -101,24 +105,23 @@ export class OpenedAccount {
     if (account.replaced === this.replaced) return;
     budgets?.renew(account);
     [this.token, this.replaced] = [tokenOf(account, signer), account.replaced];
-    [this.failures, this.#until, this.#listed] = [0, 0, undefined];
+    this.#trouble.worked();
+    this.#listed = undefined;
   }
 
   /** Milliseconds until a request may be sent for the zone. */
   wait(zone: string): number {
-    return Math.max(this.provider.wait(zone), this.#until - this.#clock.now());
+    return Math.max(this.provider.wait(zone), this.#trouble.wait(this.#clock.now()));
   }
 
   worked(): void {
-    [this.failures, this.#until] = [0, 0];
+    if (this.#trouble.worked()) this.#clock.recovered?.();
   }
 
   /** The provider, or its token, does not work at the moment. */
   failed(): void {
     const { now, random } = this.#clock;
-    this.failures += 1;
-    // At least half of the delay, so that a provider that is down is left alone.
-    this.#until = now() + backOffDelay(this.failures, 0.5 + random() / 2, backOff);
+    this.#trouble.failed(now(), random());
   }
 
   /** Runs the work when fewer than four zones of this token are worked on. */

@@ -1,9 +1,13 @@
-import { expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { wholeAccount } from "../../core/may.ts";
+import { usualQuotas } from "../../core/quotas.ts";
 import { plainSettings, type StoredProvider, type Zone } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import type { PermittedView } from "../queries/permitted-view.ts";
-import { mostProviders, providerOperations } from "./provider-operations.ts";
+import { type ProviderDraft, providerOperations } from "./provider-operations.ts";
 
 const actor = { account: 2, label: "test", scope: wholeAccount };
 
@@ -19,7 +23,7 @@ function rig(count: number) {
   let reads = 0;
   const zone = { name: "one.example", settings: { ...plainSettings(300), published: { provider: 1 } } } as Zone;
   const store = {
-    account: async () => ({ id: 1 }),
+    account: async () => ({ id: 2 }),
     providers: async () => all,
     publishedZones: async () => {
       reads += 1;
@@ -40,23 +44,51 @@ function rig(count: number) {
   return { operations, all, reads: () => reads };
 }
 
-const draft = { name: "new", kind: "desec", token: "secret", url: undefined, ca: undefined };
+/** Stands in for a provider that knows one token. */
+const there = createServer((request, response) => {
+  const isKnown = request.headers.authorization === "Bearer secret";
+  const body = isKnown
+    ? { zones: [], meta: {} }
+    : { error: { code: "unauthorized", message: "unable to authenticate" } };
+  response.writeHead(isKnown ? 200 : 401, { "content-type": "application/json" }).end(JSON.stringify(body));
+});
+let draft: ProviderDraft;
+beforeAll(async () => {
+  await once(there.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(there.address() as AddressInfo).port}`;
+  draft = { name: "new", kind: "hetzner", token: "secret", url, ca: undefined };
+});
+afterAll(() => there.close());
 
 test("the zones of all providers are read once", async () => {
-  const { operations, reads } = rig(mostProviders);
+  const { operations, reads } = rig(usualQuotas.providers);
   const found = await operations.providers(actor);
   const zones = found.kind === "done" ? found.providers.map((each) => each.zones) : [];
-  expect(zones).toEqual([0, 1, ...Array.from({ length: mostProviders - 2 }, () => 0)]);
+  expect(zones).toEqual([0, 1, ...Array.from({ length: usualQuotas.providers - 2 }, () => 0)]);
   expect(reads()).toBe(1);
 });
 
 test("an account may have a limited number of providers", async () => {
-  const { operations, all } = rig(mostProviders - 1);
+  const { operations, all } = rig(usualQuotas.providers - 1);
   expect(await operations.addProvider(actor, draft)).toMatchObject({
     kind: "done",
     provider: { name: "new", zones: 0 },
   });
-  const refusal = { faults: [{ code: "too-many-providers", message: "an account may have 100 providers" }] };
+  const refusal = {
+    faults: [
+      { code: "too-many-providers", message: expect.stringMatching(/^an account may have at most 100 providers;/) },
+    ],
+  };
   expect(await operations.addProvider(actor, { ...draft, name: "more" })).toMatchObject(refusal);
-  expect(all).toHaveLength(mostProviders);
+  expect(all).toHaveLength(usualQuotas.providers);
+});
+
+test.each([
+  ["its token is refused", { token: "wrong" }, "bad-token", /^Hetzner denied access \(401: unable to authenticate\)/],
+  ["it does not answer", { url: "http://127.0.0.1:9" }, "provider-unread", /^Hetzner could not be reached: /],
+])("a provider is not stored if %s", async (_, changed, code, message) => {
+  const { operations, all } = rig(1);
+  const refusal = { kind: "refused", faults: [{ code, message: expect.stringMatching(message) }] };
+  expect(await operations.addProvider(actor, { ...draft, ...changed })).toMatchObject(refusal);
+  expect(all).toHaveLength(1);
 });

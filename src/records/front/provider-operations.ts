@@ -1,11 +1,14 @@
-import { providerKinds } from "../../contract/front.ts";
+import { type ProviderKind, providerKinds, providerRow } from "../../contract/provider-kinds.ts";
+import { overQuotaText, usualQuotas } from "../../core/quotas.ts";
 import { badInput, type Fault } from "../../core/result.ts";
+import { isUsualUrl } from "../../providers/open-provider.ts";
+import type { Provider } from "../../providers/provider.ts";
 import { checkKeyFile } from "../check-key-file.ts";
 import { neverRead, operatorAccount, type StoredProvider, type Zone } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, type PermittedView, refused } from "../queries/permitted-view.ts";
 import type { Signer } from "../signing/signer.ts";
-import { accountFault, openAccount, type ProviderKind, sealedFor, tokenOf, usualUrls } from "./open-accounts.ts";
+import { accountFault, openAccount, sealedFor, tokenFault, tokenOf } from "./open-accounts.ts";
 
 export type ProviderDraft = {
   readonly name: string;
@@ -23,7 +26,20 @@ type Outcome = { readonly kind: "done"; readonly provider: ProviderView; readonl
 /** The tokens of providers. No answer contains a token. */
 export function providerOperations(options: RecordServiceOptions, permittedView: PermittedView) {
   const { store, now, signer } = options;
-  const { obstacle, find, viewOf, renewed, zonesAt } = providerTools(options, permittedView);
+  const tools = providerTools(options, permittedView);
+  const { obstacle, find, renewed, zonesAt } = tools;
+  const { openNew, openRenewed } = newAccounts(options, tools);
+  const keepTried = async (opened: OpenedProvider | NotDone): Promise<Outcome> => {
+    if ("kind" in opened) return opened;
+    try {
+      const fault = await tokenFault(opened.provider);
+      if (fault !== undefined) return refused([fault]);
+      const account = await opened.keep();
+      return "id" in account ? { kind: "done", provider: await renewed(account), action: undefined } : account;
+    } finally {
+      opened.provider.close();
+    }
+  };
   return {
     providers: async (actor: Actor): Promise<{ kind: "done"; providers: readonly ProviderView[] } | NotDone> => {
       const found = obstacle(actor);
@@ -33,31 +49,14 @@ export function providerOperations(options: RecordServiceOptions, permittedView:
       return { kind: "done", providers: all.map((each) => shown(each, counts.get(each.id)?.length ?? 0)) };
     },
 
-    addProvider: async (actor: Actor, draft: ProviderDraft): Promise<Outcome> => {
-      const found = obstacle(actor);
-      if (found) return found;
-      const isOperator = (await store.account(operatorAccount))?.id === actor.account;
-      const read = readDraft(draft, isOperator);
-      if ("faults" in read) return refused(read.faults);
-      if ((await store.providers(actor.account)).length >= mostProviders) return refused([tooMany]);
-      const { name, kind, url, ca } = read;
-      await checkKeyFile(store, signerOf(signer));
-      const sealed = signerOf(signer).encryptText(sealedFor({ kind, url }), draft.token.trim());
-      const added = await store.addProvider({ account: actor.account, name, kind, url, ca, sealed, created: now() });
-      if (added === "name-taken") return refused([{ ...nameTaken, message: `there is already a provider ${name}` }]);
-      return { kind: "done", provider: await viewOf(added), action: undefined };
-    },
+    /** The token is tried first. */
+    addProvider: async (actor: Actor, draft: ProviderDraft): Promise<Outcome> =>
+      await keepTried(await openNew(actor, draft, false)),
 
+    /** The new token is tried first. */
     replaceProviderToken: async (actor: Actor, key: string, token: string): Promise<Outcome> => {
       const account = obstacle(actor) ?? (await find(actor, key)) ?? missing("provider");
-      if (!("id" in account)) return account;
-      const fault = accountFault(account, token.trim());
-      if (fault !== undefined) return refused([{ code: "bad-token", where: "token", message: fault }]);
-      const replaced = now();
-      await checkKeyFile(store, signerOf(signer), { replaces: true });
-      const sealed = signerOf(signer).encryptText(sealedFor(account), token.trim());
-      if (!(await store.replaceProviderToken(account.id, sealed, replaced))) return missing("provider");
-      return { kind: "done", provider: await renewed({ ...account, replaced }), action: undefined };
+      return "id" in account ? await keepTried(await openRenewed(account, token)) : account;
     },
 
     removeProvider: async (actor: Actor, key: string): Promise<{ kind: "done" } | NotDone> => {
@@ -69,17 +68,86 @@ export function providerOperations(options: RecordServiceOptions, permittedView:
     },
 
     /** For other operations: the opened provider has to be closed. */
-    openProviderFor: async (actor: Actor, key: string) => {
-      const account = await find(actor, key);
-      if (account === undefined) return undefined;
+    openProviderFor: async (actor: Actor, source: ProviderSource): Promise<OpenedProvider | NotDone> => {
+      if (source.draft !== undefined) return await openNew(actor, { ...source.draft, name: source.name });
+      const account = await find(actor, source.name);
+      if (account === undefined)
+        return refused([badInput("provider", `${source.name} is not a provider of this account`)]);
       const token = tokenOf(account, signerOf(signer));
-      return {
-        account,
-        provider: await openAccount(account, () => token, { now, budget: options.budgets?.of(account) }),
-      };
+      const provider = await openAccount(account, () => token, { now, budget: options.budgets?.of(account) });
+      return { provider, name: account.name, keep: async () => account };
     },
   };
 }
+
+/** A provider of the account, or one that is stored only when its token was tried. */
+export type ProviderSource = { readonly name: string; readonly draft?: Omit<ProviderDraft, "name"> | undefined };
+
+/** A zone that is to be published. */
+export type ToPublish = {
+  readonly provider: ProviderSource;
+  /** The zone is created if it is not here. */
+  readonly create: boolean;
+};
+
+export type OpenedProvider = {
+  readonly provider: Provider;
+  readonly name: string;
+  /** Stores the account, if it is new, or its new token. */
+  readonly keep: () => Promise<StoredProvider | NotDone>;
+};
+
+/** Opens accounts whose token is not stored yet. */
+function newAccounts(options: RecordServiceOptions, { obstacle }: ReturnType<typeof providerTools>) {
+  const { store, now, signer, mostProviders = usualQuotas.providers } = options;
+  const seal = (account: Pick<StoredProvider, "kind" | "url">, token: string) =>
+    signerOf(signer).encryptText(sealedFor(account), token);
+  const openRenewed = async (account: StoredProvider, typed: string): Promise<OpenedProvider | NotDone> => {
+    const token = typed.trim();
+    const fault = accountFault(account, token);
+    if (fault !== undefined) return refused([{ code: "bad-token", where: "token", message: fault }]);
+    await checkKeyFile(store, signerOf(signer), { replaces: true });
+    return {
+      provider: await openAccount(account, () => token, { now }),
+      name: account.name,
+      keep: async () => {
+        const [sealed, replaced] = [seal(account, token), now()];
+        return (await store.replaceProviderToken(account.id, sealed, replaced))
+          ? { ...account, sealed, replaced }
+          : missing("provider");
+      },
+    };
+  };
+  /** A token for a name that is in use at the same service replaces the old one. */
+  const openNew = async (actor: Actor, draft: ProviderDraft, replaces = true): Promise<OpenedProvider | NotDone> => {
+    const found = obstacle(actor);
+    if (found) return found;
+    const isOperator = (await store.account(operatorAccount))?.id === actor.account;
+    const read = readDraft(draft, isOperator);
+    if ("faults" in read) return refused(read.faults);
+    const { name, kind, url, ca } = read;
+    const there = await store.providers(actor.account);
+    const same = there.find((each) => each.name === name);
+    if (same && replaces && isSameService(same, read)) return await openRenewed(same, draft.token);
+    if (same) return refused([nameTaken(same)]);
+    if (there.length >= mostProviders) return refused([tooMany(mostProviders)]);
+    const token = draft.token.trim();
+    await checkKeyFile(store, signerOf(signer));
+    return {
+      provider: await openAccount({ kind, url, ca }, () => token, { now }),
+      name,
+      keep: async () => {
+        const sealed = seal({ kind, url }, token);
+        const added = await store.addProvider({ account: actor.account, name, kind, url, ca, sealed, created: now() });
+        return added === "name-taken" ? refused([nameTaken({ name, kind, url })]) : added;
+      },
+    };
+  };
+  return { openNew, openRenewed };
+}
+
+const isSameService = (a: Pick<StoredProvider, "kind" | "url">, b: Pick<StoredProvider, "kind" | "url">): boolean =>
+  a.kind === b.kind && a.url.replace(/\/$/, "") === b.url.replace(/\/$/, "");
 
 function providerTools({ store }: RecordServiceOptions, permittedView: PermittedView) {
   const zonesAt = async ({ id, account }: StoredProvider): Promise<readonly Zone[]> => {
@@ -92,7 +160,6 @@ function providerTools({ store }: RecordServiceOptions, permittedView: Permitted
       const refusal = permittedView.refusal(actor, { kind: "administer" });
       return refusal && denied(refusal);
     },
-    viewOf: async (account: StoredProvider): Promise<ProviderView> => shown(account, (await zonesAt(account)).length),
     /** Its token may be that of another account: its zones are read before a set is published there. */
     renewed: async (account: StoredProvider): Promise<ProviderView> => {
       const zones = await zonesAt(account);
@@ -110,7 +177,7 @@ function providerTools({ store }: RecordServiceOptions, permittedView: Permitted
 const shown = ({ sealed: _, ...account }: StoredProvider, zones: number): ProviderView => ({
   ...account,
   zones,
-  service: serviceNames[account.kind as ProviderKind],
+  service: providerRow(account.kind as ProviderKind).service,
 });
 
 export type ProviderOperations = ReturnType<typeof providerOperations>;
@@ -126,14 +193,14 @@ function readDraft(draft: ProviderDraft, isOperator: boolean): ReadDraft | { rea
   const { name, token, ca } = draft;
   const kind = providerKinds.find((each) => each === draft.kind);
   if (kind === undefined) return { faults: [badInput("kind", `must be one of ${providerKinds.join(", ")}`)] };
-  const url = draft.url ?? usualUrls[kind];
+  const url = draft.url ?? providerRow(kind).url;
   const faults: Fault[] = [];
   if (!/^[\w.-]{1,60}$/.test(name) || /^\d+$/.test(name))
     faults.push(
       badInput("name", "must have 1 to 60 letters, digits, dots, hyphens or underscores, and a letter among them"),
     );
   // Requests to any address must not come from here for accounts of other people.
-  if (!isOperator && (draft.url !== undefined || ca !== undefined || url === undefined))
+  if (!isOperator && (url === undefined || ca !== undefined || (draft.url !== undefined && !isUsualUrl(kind, url))))
     faults.push(badInput("url", "may be set only by the account of the operator"));
   if (url === undefined) faults.push(badInput("url", `is missing; ${kind} has no usual address`));
   const fault = url === undefined ? undefined : accountFault({ kind, url }, token.trim());
@@ -141,31 +208,17 @@ function readDraft(draft: ProviderDraft, isOperator: boolean): ReadDraft | { rea
   return faults.length > 0 || url === undefined ? { faults } : { name, kind, url, ca };
 }
 
-const serviceNames: Readonly<Record<ProviderKind, string>> = {
-  cloudflare: "Cloudflare",
-  desec: "deSEC",
-  "dns-update": "the nameserver",
-  hetzner: "Hetzner",
-  "hetzner-v1": "Hetzner",
-  moor: "moor records",
-  powerdns: "PowerDNS",
-};
-
-const nameTaken: Fault = {
+const nameTaken = ({ name, kind, url }: Pick<StoredProvider, "name" | "kind" | "url">): Fault => ({
   code: "set-exists",
   where: "name",
-  message: "",
+  message: `there is already a provider ${name} (${kind}, ${url})`,
   todo: "choose another name, or replace the token of that one",
-};
+});
 
-/** Per account. They are listed and searched as a whole. */
-export const mostProviders = 100;
-
-const tooMany: Fault = {
+const tooMany = (most: number): Fault => ({
   code: "too-many-providers",
   where: "name",
-  message: `an account may have ${mostProviders} providers`,
-  todo: "remove those that no zone is published with",
-};
+  message: overQuotaText("providers", most),
+});
 
 const inUse: Fault = { code: "provider-in-use", where: "provider", message: "", todo: "unpublish its zones first" };

@@ -1,29 +1,18 @@
 import type { Instant } from "../../core/instant.ts";
-import { wholeAccount } from "../../core/may.ts";
 import { apex } from "../../core/names/name.ts";
 import { readableRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Steps } from "../../core/steps.ts";
-import type { Logger } from "../../process/log.ts";
 import { checkingWrite } from "../commands/edit/check-write.ts";
 import type { Done } from "../commands/requests.ts";
 import { authorOf, noChange, writeObstacle } from "../commands/write.ts";
-import type {
-  Publication,
-  PublicationPatch,
-  PublishedContent,
-  PublishedSet,
-  Zone,
-  ZoneKey,
-  ZoneSettings,
-} from "../model.ts";
+import type { Publication, PublicationPatch, PublishedContent, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../queries/permitted-view.ts";
-import type { ActionDecision, ActionRule, RecordStore, WriteView } from "../store/port.ts";
-import { type DefaultTtls, isProviders } from "./set-state.ts";
-import { byProvider, contentIn } from "./theirs.ts";
+import type { ActionDecision, ActionRule, WriteView } from "../store/port.ts";
+import { isProviders } from "./set-state.ts";
 
 export type TakenSet = { readonly owner: string; readonly type: RecordType; readonly content: PublishedContent | null };
 
@@ -46,40 +35,10 @@ export type PublishZone = {
   /** The zone has nothing but what is taken. */
   readonly takesAll: boolean;
   readonly parts: number;
+  /** A preview: as in `Command`. */
+  readonly isTrial?: boolean | undefined;
   readonly now: Instant;
 };
-
-type TakingByRule = {
-  readonly zone: Zone;
-  readonly provider: string;
-  readonly rows: readonly PublishedSet[];
-  readonly ttls: DefaultTtls;
-  readonly now: Instant;
-  readonly log: Logger;
-};
-
-/**
- * Takes what the provider holds by the drift rule of the zone, without anybody's decision. Returns the serial of that
- * write; undefined if that cannot be stored here: then somebody has to decide.
- */
-export async function takeByRule(
-  store: Pick<RecordStore, "run">,
-  { zone, provider, rows, ttls: { here, there }, now, log }: TakingByRule,
-): Promise<number | undefined> {
-  const take = rows.map(({ owner, type, theirs }): TakenSet => {
-    const content = contentIn(theirs);
-    return { owner, type, content: content && { ...content, ttl: content.ttl ?? there ?? here } };
-  });
-  const actor = { account: zone.account, label: `${byProvider}${provider}`, scope: wholeAccount };
-  const taking = { kind: "publish-zone", action: "take_theirs", takesAll: false } as const;
-  const command = { ...taking, actor, at: { number: zone.number }, take, parts: take.length, now };
-  const acted = await store.run(command, publishZoneRule);
-  if (typeof acted !== "string" && acted.result.kind === "done") return acted.serial;
-  log.warn({ zone: zone.name, provider }, "what the provider holds cannot be stored here; somebody has to decide");
-  return undefined;
-}
-
-export const theirsByRule = "somebody changed this set at the provider, and the rule of the zone took that";
 
 export function publishZoneRule(command: PublishZone): ActionRule<Done | NotDone> {
   const { actor, at, action, take, takesAll, now } = command;
@@ -133,9 +92,9 @@ function newSettings(before: ZoneSettings, { published, patch, ttl, now }: Publi
 }
 
 /** Sets that stay the same keep their ids and spelling. */
-function takenSets(
+export function takenSets(
   before: readonly RRset[],
-  { take, takesAll, now }: PublishZone,
+  { take, takesAll, now }: Pick<PublishZone, "take" | "takesAll" | "now">,
   newId: (i: number) => string,
 ): readonly RRset[] {
   const all = new Map(before.map((set) => [setKey(set.owner, set.type), set]));

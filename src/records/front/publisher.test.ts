@@ -5,7 +5,8 @@ import { type LoggedRow, type Publication, plainSettings, type Zone } from "../m
 import type { RecordStore } from "../store/port.ts";
 import { publishZones } from "./publisher.ts";
 
-const settings = { ...plainSettings(300), published: { provider: 1, readEvery: 0 } as Publication };
+const published = { provider: 1, readEvery: 0 } as Publication;
+const settings = { ...plainSettings(300), published };
 const zone = { number: 7, account: 1, name: "one.example", settings } as Zone;
 
 test("an action does not end between two reads of the rows of its write", async () => {
@@ -65,4 +66,46 @@ test("a new leader leaves a first fill alone that another node has just begun", 
   await expect.poll(() => forgotten).toContain(8);
   await end();
   expect(forgotten).not.toContain(7);
+});
+
+test("a repeated write that waits for one set does not make the publisher compare the whole zone", async () => {
+  const askedFor = [{ owner: "www", type: "A" }] as const;
+  const change = {
+    kind: "settings",
+    before: settings,
+    after: { ...settings, published: { ...published, asked: 1, askedFor } },
+  };
+  const row = { position: 1, zone: 7, serial: 2, actor: "test", change } as unknown as LoggedRow;
+  const note = { through: 0, waiting: 0, ttl: 300, readAt: 1, trouble: undefined };
+  const ended: number[] = [];
+  let [comparisons, heard] = [0, (_: readonly LoggedRow[]) => {}];
+  const held = { ttl: 300, values: ["192.0.2.1"] };
+  const store = {
+    ...{ lastChange: async () => 0, endStrayPublishing: async () => {}, notePublishedZone: async () => {} },
+    ...{ publishedZones: async () => [[zone, note]], publishedZone: async () => note, zoneBy: async () => zone },
+    ...{ setsAfter: async () => [], publishingSerials: async () => [], changesAfter: async () => [] },
+    providers: async () => [{ id: 1, name: "h", kind: "hetzner", url: "http://127.0.0.1:9", replaced: 0 }],
+    onChange: (listener: typeof heard) => {
+      heard = listener;
+      return () => {};
+    },
+    publishedSetsAfter: async () => {
+      comparisons += 1;
+      return [];
+    },
+    sets: async () => [{ owner: "www", type: "A", ttl: 300, records: [{ rdata: "192.0.2.1" }] }],
+    publishedSetsAt: async () => [{ owner: "www", type: "A", held, at: 1 }],
+    endPublishing: async (_: number, serials: readonly number[]) => void ended.push(...serials),
+  } as unknown as RecordStore;
+  const quiet = createLog({ format: "text", level: "silent", write: () => {} });
+  const signer = { decryptText: () => "token" };
+  const end = publishZones({ store, signer, now: () => 1, random: () => 0, log: quiet, changed: () => {} });
+  await expect.poll(() => comparisons).toBe(1);
+  const hear = () => {
+    heard([row]);
+    return ended;
+  };
+  await expect.poll(hear).toContain(2);
+  expect(comparisons).toBe(1);
+  await end();
 });

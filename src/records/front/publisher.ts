@@ -2,13 +2,14 @@ import type { Instant } from "../../core/instant.ts";
 import type { SetKey } from "../../core/records/rrset.ts";
 import type { EndWork } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
-import type { LoggedRow, Zone } from "../model.ts";
+import { isAboutSigning, type LoggedRow, type SettingsChange, type Zone, type ZoneSettings } from "../model.ts";
 import type { Signer } from "../signing/signer.ts";
 import type { RecordStore } from "../store/port.ts";
 import { forwardClock, type TokenBudgets } from "./open-accounts.ts";
 import { ProviderAccounts } from "./provider-accounts.ts";
 import { PublishedZoneWork, type RoundEnd } from "./publish-zone.ts";
 import type { PublishingState } from "./publishing-metrics.ts";
+import { changedBy } from "./waiting-serials.ts";
 
 export type PublisherOptions = {
   readonly store: RecordStore;
@@ -70,7 +71,7 @@ class Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options;
-    this.#accounts = new ProviderAccounts(options);
+    this.#accounts = new ProviderAccounts({ ...options, recovered: () => this.#runAll() });
     this.#unfollow = options.store.onChange((rows) => this.#heard(rows));
     this.#timers = [
       setInterval(() => this.#read(), readEvery).unref(),
@@ -137,7 +138,7 @@ class Publisher {
 
   #pass(rows: readonly LoggedRow[]): void {
     for (const { zone, change } of rows) {
-      if (change.kind === "settings" && (change.before.published ?? change.after.published))
+      if (change.kind === "settings" && (change.before.published ?? change.after.published) && !isAskedOnly(change))
         this.#settingsChanged(zone);
       if (change.kind === "delete" && change.type === "SOA" && this.#zones.has(zone)) this.#settingsChanged(zone);
     }
@@ -146,7 +147,8 @@ class Publisher {
       if (state === undefined) continue;
       // New settings may change every set: the comparison finds out which, and what its action waits for.
       for (const [serial, same] of Map.groupBy(its, (row) => row.serial))
-        if (!same.some(({ change }) => change.kind === "settings")) state.work.add(serial, same.flatMap(placeIn));
+        if (!same.some(({ change }) => change.kind === "settings" && !isAskedOnly(change)))
+          state.work.add(serial, same.flatMap(placesIn));
       this.#run(state);
     }
     this.#position = rows.at(-1)?.position ?? this.#position;
@@ -267,7 +269,11 @@ class Publisher {
 
   async checkForTokens(): Promise<void> {
     const isNew = await this.#accounts.hasNewToken().catch(() => false);
-    if (isNew) for (const state of this.#zones.values()) this.#run(state);
+    if (isNew) this.#runAll();
+  }
+
+  #runAll(): void {
+    for (const state of this.#zones.values()) this.#run(state);
   }
 }
 
@@ -275,5 +281,13 @@ const noLonger = "the zone is no longer published at its provider";
 /** A timer cannot wait longer than 24 days. */
 const longest = 86_400_000;
 
-const placeIn = ({ change }: LoggedRow): readonly SetKey[] =>
-  change.kind === "settings" || change.kind === "signatures" ? [] : [{ owner: change.owner, type: change.type }];
+const placesIn = ({ change }: LoggedRow): readonly SetKey[] => (isAboutSigning(change) ? [] : changedBy(change, []));
+
+/** Only the state of some sets was asked for: no set has to be compared for that. */
+const isAskedOnly = ({ before, after }: SettingsChange): boolean =>
+  after.published?.asked !== before.published?.asked && sameButAsked(before) === sameButAsked(after);
+
+const sameButAsked = ({ published, ...others }: ZoneSettings): string => {
+  const { asked: _, askedFor: __, ...rest } = published ?? {};
+  return JSON.stringify([others, rest]);
+};

@@ -3,16 +3,35 @@ import type { Instant } from "../../core/instant.ts";
 import { keyOf, type RRset, type SetKey } from "../../core/records/rrset.ts";
 import type { PublishedContent, PublishedSet, Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
-import type { SetWork } from "./after-write.ts";
-import { planSet } from "./plan-set.ts";
-import { contentOf, type DefaultTtls, isProviders } from "./set-state.ts";
+import { nextRow, type SetEvent } from "./next-row.ts";
+import { contentOf, type DefaultTtls, isProviders, stateOf } from "./set-state.ts";
 import type { WaitingSerials } from "./waiting-serials.ts";
+
+/** A set and what is known about it. */
+export type SetWork = SetKey & {
+  readonly key: string;
+  /** Its row in the store; undefined if there is none. */
+  readonly stored: PublishedSet | undefined;
+  readonly row: PublishedSet;
+};
+
+export const learntAbout = (stored: PublishedSet, event: SetEvent): SetWork => {
+  const { owner, type } = stored;
+  return { owner, type, key: keyOf(stored), stored, row: nextRow(stored, event) };
+};
 
 /** A set as it is here, and the writes whose actions wait for it. */
 export type Work = SetWork & {
   readonly ours: PublishedContent | null;
   readonly serials: readonly number[];
 };
+
+export const isDrifted = ({ row }: SetWork): boolean => row.theirs !== undefined;
+
+/** Whether a read has shown something; otherwise it was stale. */
+export const isRead = <T extends { readonly after: PublishedSet | undefined }>(
+  work: T,
+): work is T & { readonly after: PublishedSet } => work.after !== undefined;
 
 /** Sets that are read from the store at a time. */
 const perRead = 500;
@@ -58,17 +77,54 @@ async function readSome(
   });
 }
 
-/**
- * The sets that differ from what the provider is known to hold; those that are gone here come first, as in every batch.
- */
-export const differingSets = (
+/** The sets that are to be looked at; those that are gone here come first, as in every batch. */
+export function unsettledSets(
   sets: readonly RRset[],
   rows: ReadonlyMap<string, PublishedSet>,
   ttls: DefaultTtls,
-): readonly SetKey[] => {
+): readonly SetKey[] {
   const here = new Map(sets.map((set) => [keyOf(set), set]));
-  return [...[...rows.values()].filter((row) => !here.has(keyOf(row))), ...here.values()].filter((place) => {
-    const { kind } = planSet(contentOf(here.get(keyOf(place)), ttls), rows.get(keyOf(place)), ttls);
-    return !isProviders(place) && (kind === "send" || kind === "read");
+  const all = [...[...rows.values()].filter((row) => !here.has(keyOf(row))), ...here.values()];
+  return all.filter((place) => {
+    const [ours, row] = [contentOf(here.get(keyOf(place)), ttls), rows.get(keyOf(place))];
+    const { kind } = stateOf(ours, row, ttls);
+    const isOpen = kind === "to-send" || kind === "to-read" || row?.sent !== undefined;
+    return isOpen && !isProviders(place);
   });
-};
+}
+
+/** What makes the set at the provider that of `ours`. */
+export const changeOf = ({ owner, type, ours, row: { held } }: Work) => ({
+  owner,
+  type,
+  content: ours ?? undefined,
+  expected: held ?? ("missing" as const),
+});
+
+/** Stores `row` of each set, unless its row is no longer `stored`: what somebody stored meanwhile is newer. */
+export async function saveRows<T extends SetWork>(
+  store: Pick<RecordStore, "replacePublishedSets">,
+  zone: number,
+  works: readonly T[],
+  now: Instant,
+): Promise<{ readonly saved: readonly T[]; readonly lost: readonly T[] }> {
+  const changed = works.map((work) => ({ ...work, row: { ...work.row, at: now } }));
+  const changes = changed.map(({ stored: before, row: after }) => ({ before, after }));
+  const replaced = new Set((await store.replacePublishedSets(zone, changes)).map(keyOf));
+  return {
+    saved: changed.filter(({ key }) => replaced.has(key)).map((work) => ({ ...work, stored: work.row })),
+    lost: works.filter(({ key }) => !replaced.has(key)),
+  };
+}
+
+/** A name may have a CNAME only when its other sets are gone, and the other way round. */
+export const deletionsFirst = <T extends { readonly owner: string; readonly ours: PublishedContent | null }>(
+  works: readonly T[],
+): readonly T[] =>
+  [...Map.groupBy(works, ({ owner }) => owner).values()].flatMap((same) => [
+    ...same.filter(({ ours }) => ours === null),
+    ...same.filter(({ ours }) => ours !== null),
+  ]);
+
+export const sameRow = (a: PublishedSet, b: PublishedSet | undefined): boolean =>
+  JSON.stringify({ ...a, at: 0 }) === JSON.stringify({ ...b, at: 0 });

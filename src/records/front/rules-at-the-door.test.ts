@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { ProviderKind } from "../../contract/provider-kinds.ts";
 import { publishedFaults } from "../../core/provider-rules.ts";
 import { parseType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { openAccount, type ProviderKind } from "./open-accounts.ts";
+import { openAccount } from "./open-accounts.ts";
 import { OpenedAccount } from "./provider-accounts.ts";
 
 const clock = { now: () => 1_000, random: () => 0 };
@@ -71,6 +72,7 @@ const cases: Readonly<Record<ProviderKind, readonly (readonly [set: string, said
     ["3600 SSHFP"],
     ["3600 A 4092", "deSEC stores at most 4091 values in a set"],
   ],
+  "netcup-cloud": [["1 A"], ["2147483647 TXT"], ["300 A 1001", "netcup CloudDNS stores at most 1000 values in a set"]],
   powerdns: [["0 A"], ["2147483647 TYPE65280"], ["300 A 1001", "PowerDNS stores at most 1000 values in a set"]],
   "dns-update": [
     ["0 A"],

@@ -3,13 +3,19 @@ import type { Instant } from "../../core/instant.ts";
 import { keyOf, type RRset, type SetKey } from "../../core/records/rrset.ts";
 import type { PublishedContent, PublishedSet, PublishedZone, Zone, ZoneKey } from "../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, missing, type NotDone, type PermittedView, placeOf } from "../queries/permitted-view.ts";
+import {
+  type Actor,
+  missing,
+  type NotDone,
+  type Permissions,
+  type PermittedView,
+  placeOf,
+} from "../queries/permitted-view.ts";
 import type { RecordStore } from "../store/port.ts";
-import { drifted, type Theirs } from "./plan-set.ts";
-import { contentOf, isProviders, type SetState, shownState, ttlsOf } from "./set-state.ts";
+import { contentOf, drifted, isProviders, type ShownState, shownState, type Theirs, ttlsOf } from "./set-state.ts";
 
 export type SetStateView = SetKey & {
-  readonly state: SetState;
+  readonly state: ShownState;
   readonly since: Instant | undefined;
   readonly because: string | undefined;
   readonly ours: PublishedContent | null;
@@ -17,14 +23,16 @@ export type SetStateView = SetKey & {
   readonly theirs: Theirs | undefined;
 };
 
-export type StateQuery = { readonly states?: readonly SetState[] | undefined; readonly owner?: string | undefined };
+export type StateQuery = { readonly states?: readonly ShownState[] | undefined; readonly owner?: string | undefined };
 
 /** Sets whose states are computed in one step of the event loop. */
 const perStep = 500;
 
-function stateReads(store: RecordStore, permittedView: PermittedView) {
-  /** The states of these sets, as far as the actor may see them. */
-  const statesAt = (actor: Actor, { zone, note }: Noted, sets: readonly RRset[], rows: readonly PublishedSet[]) => {
+export type StateStore = Pick<RecordStore, "sets" | "setsAfter" | "publishedSetsAt" | "publishedSetsAfter">;
+
+/** The states of sets, as far as the actor may see them. */
+export function stateReads(store: StateStore, permittedView: Permissions) {
+  const statesAmong = (actor: Actor, { zone, note }: Noted, sets: readonly RRset[], rows: readonly PublishedSet[]) => {
     const rowsByKey = new Map(rows.map((row) => [keyOf(row), row]));
     const here = new Map(sets.map((set) => [keyOf(set), set]));
     const ttls = ttlsOf(zone, note.ttl);
@@ -48,7 +56,7 @@ function stateReads(store: RecordStore, permittedView: PermittedView) {
       const owners = [...new Set(sets.map(({ owner }) => owner))];
       const rows = await store.publishedSetsAt(zone.number, owners);
       // Other sets of the last owner may be in the next part.
-      yield statesAt(
+      yield statesAmong(
         actor,
         found,
         sets,
@@ -61,22 +69,23 @@ function stateReads(store: RecordStore, permittedView: PermittedView) {
     for (let last: PublishedSet | undefined, isEnd = false; !isEnd; await nextTurn()) {
       const rows = await store.publishedSetsAfter(zone.number, last, perStep);
       const onlyThere = rows.filter((row) => !here.has(keyOf(row)));
-      yield statesAt(actor, found, [], onlyThere);
+      yield statesAmong(actor, found, [], onlyThere);
       last = rows.at(-1);
       isEnd = rows.length < perStep;
     }
   }
-  /** Of one name. */
-  const statesOf = async (actor: Actor, found: Noted, owner: string): Promise<readonly SetStateView[]> => {
-    const sets = await store.sets(found.zone, { owners: [owner] });
-    return statesAt(actor, found, sets, await store.publishedSetsAt(found.zone.number, [owner]));
+  /** Of these names. */
+  const statesAt = async (actor: Actor, found: Noted, names: readonly string[]): Promise<readonly SetStateView[]> => {
+    const owners = [...new Set(names)];
+    const sets = await store.sets(found.zone, { owners });
+    return statesAmong(actor, found, sets, await store.publishedSetsAt(found.zone.number, owners));
   };
-  return { statesIn, statesOf };
+  return { statesIn, statesAt };
 }
 
 /** What a caller sees of the state of sets at their provider. */
 export function stateOperations({ store }: RecordServiceOptions, permittedView: PermittedView) {
-  const { statesIn, statesOf } = stateReads(store, permittedView);
+  const { statesIn, statesAt } = stateReads(store, permittedView);
   const open = async (actor: Actor, key: ZoneKey) => {
     const zone = await permittedView.openZone(actor, key);
     if (zone === undefined) return undefined;
@@ -111,7 +120,7 @@ export function stateOperations({ store }: RecordServiceOptions, permittedView: 
       if (owner !== undefined)
         return {
           kind: "done",
-          sets: (await statesOf(actor, { zone, note }, owner)).filter(isWanted).toSorted(byPlace),
+          sets: (await statesAt(actor, { zone, note }, [owner])).filter(isWanted).toSorted(byPlace),
         };
       const sets: SetStateView[] = [];
       for await (const part of statesIn(actor, { zone, note })) sets.push(...part.filter(isWanted));

@@ -1,28 +1,27 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Instant } from "../../core/instant.ts";
 import { typeName } from "../../core/rdata/table.ts";
 import { keyOf, type SetKey } from "../../core/records/rrset.ts";
+import { later } from "../../providers/answers/service-answer.ts";
 import type { ServiceFault } from "../../providers/answers/service-fault.ts";
-import type { Provider, ProviderContent, ProviderSet, UnreadableSet } from "../../providers/provider.ts";
+import type { ChangeOutcome, Provider, ProviderContent, ProviderSet, UnreadableSet } from "../../providers/provider.ts";
 import type { PublishedContent, PublishedSet } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
-import { isReadableContent, type Theirs } from "./plan-set.ts";
+import { staleFor } from "./next-row.ts";
+import type { OpenedAccount } from "./provider-accounts.ts";
+import type { SetWork, Work } from "./read-works.ts";
+import { type DefaultTtls, isReadableContent, isSameContent, type Theirs } from "./set-state.ts";
 
 /** More sets than this are read with the whole zone. */
 const mostSingleReads = 20;
 /** Rows per read. */
 const perPage = 1_000;
 
-/** What the rule of a zone took was written by: no token is called that. */
-export const byProvider = "provider ";
-
 export const theirsOfSet = (set: ProviderSet | UnreadableSet | undefined): Theirs => {
   if (set === undefined) return null;
   if ("hasMixedTtl" in set && set.hasMixedTtl) return { unreadable: mixedTtls };
   return "because" in set ? { unreadable: set.because } : { ttl: set.ttl, values: set.values };
 };
-
-export const contentIn = (theirs: Theirs | undefined): PublishedContent | null =>
-  theirs !== undefined && isReadableContent(theirs) ? theirs : null;
 
 /** What the provider holds of these sets, or why that is not known. */
 export async function theirsOf(
@@ -104,3 +103,51 @@ export async function allRows(
     await nextTurn();
   }
 }
+
+export const staleRead = ({ provider: { service } }: OpenedAccount): ServiceFault =>
+  later(`${service} still shows what it held before the last write`);
+
+type Replaced = { readonly content: PublishedContent | null; readonly until: Instant };
+
+/**
+ * What was, or may have been, replaced at the provider a moment ago: nothing is known from a read that shows it. In
+ * memory only: after a restart, such a read counts.
+ */
+export class ReplacedContent {
+  readonly #bySet = new Map<string, readonly Replaced[]>();
+
+  /** `before` was stored as `after`. */
+  note(key: string, before: PublishedSet | undefined, after: PublishedSet, now: Instant): void {
+    const held = before?.held ?? null;
+    if (isSameContent(held, after.held, noDefaults)) return;
+    // All are kept for the same time, so those that are over come first.
+    for (const [each, replaced] of this.#bySet) {
+      if (replaced.some(({ until }) => until >= now)) break;
+      this.#bySet.delete(each);
+    }
+    const sent = before?.sent ?? [];
+    // A write has also replaced what an earlier request may have stored.
+    const stored = sent.some(({ until }) => until === undefined) ? sent.map(({ content }) => content) : [];
+    const contents = [held, ...stored].filter((content) => !isSameContent(content, after.held, noDefaults));
+    const others = this.#of(key, now);
+    this.#bySet.delete(key);
+    this.#bySet.set(key, [...others, ...contents.map((content) => ({ content, until: now + staleFor }))]);
+  }
+
+  /** By a read before or after a write. */
+  isShownBy(outcome: ChangeOutcome, work: Work, ttls: DefaultTtls, now: Instant): boolean {
+    if (outcome.kind === "drifted") return this.isShown(work, theirsOfSet(outcome.set), ttls, now);
+    return outcome.kind === "done" && this.isShown(work, work.ours, ttls, now);
+  }
+
+  isShown({ key, row }: SetWork, theirs: Theirs, ttls: DefaultTtls, now: Instant): boolean {
+    if (!isReadableContent(theirs) || isSameContent(row.held, theirs, ttls)) return false;
+    return this.#of(key, now).some(({ content }) => isSameContent(content, theirs, ttls));
+  }
+
+  #of(key: string, now: Instant): readonly Replaced[] {
+    return this.#bySet.get(key)?.filter(({ until }) => until >= now) ?? [];
+  }
+}
+
+const noDefaults: DefaultTtls = { here: 0, there: undefined };

@@ -1,13 +1,13 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { keyOf, type SetKey } from "../../core/records/rrset.ts";
-import { compareSerials } from "../../core/records/serial.ts";
+import type { LoggedChange, Zone } from "../model.ts";
+import type { RecordStore } from "../store/port.ts";
 
 /** Which sets the running actions of a zone still wait for. An action is known by the serial of its write. */
 export class WaitingSerials {
   readonly #bySet = new Map<string, Set<number>>();
   readonly #left = new Map<number, { count: number; error: string | undefined }>();
   #ended: { readonly serial: number; readonly error: string | undefined }[] = [];
-  /** Which write has replaced a set by the rule of the zone, and why the ones before it have failed. */
-  readonly #replaced = new Map<string, { readonly by: number; readonly error: string }>();
 
   /** A write changed these sets; none if it changed only settings. */
   add(serial: number, keys: readonly string[]): void {
@@ -21,20 +21,6 @@ export class WaitingSerials {
       this.#bySet.set(key, serials);
     }
     if (waitingWrite.count === 0) this.#end(serial);
-    for (const key of keys) this.#settleReplaced(key, [serial]);
-  }
-
-  /** The write `by` has replaced the set: those before it have failed, even if they are heard of only now. */
-  replace(key: string, by: number, error: string): void {
-    this.#replaced.set(key, { by, error });
-    this.#settleReplaced(key, this.of(key));
-  }
-
-  #settleReplaced(key: string, serials: readonly number[]): void {
-    const replaced = this.#replaced.get(key);
-    if (replaced === undefined) return;
-    const before = serials.filter((serial) => compareSerials(serial, replaced.by) === -1);
-    this.settle(key, before, replaced.error);
   }
 
   /** Those that wait for the set now. */
@@ -74,6 +60,8 @@ export class WaitingSerials {
 /** The sets of a zone that may have to be sent, in the order of their changes. */
 export class PendingSets {
   #sets = new Map<string, SetKey>();
+  /** Those that nobody has looked at. */
+  #fresh = new Map<string, SetKey>();
   /** Those that were taken, and may be on their way. */
   #taken = 0;
 
@@ -87,23 +75,36 @@ export class PendingSets {
     return this.#sets.size + this.#taken;
   }
 
-  has(key: string): boolean {
-    return this.#sets.has(key);
-  }
-
   get places(): readonly SetKey[] {
     return [...this.#sets.values()];
   }
 
   /** A set that is pending already keeps its place. */
   add({ owner, type }: SetKey): void {
-    this.#sets.set(keyOf({ owner, type }), { owner, type });
+    const key = keyOf({ owner, type });
+    this.#sets.set(key, { owner, type });
+    this.#fresh.set(key, { owner, type });
+  }
+
+  /** Those that were added since they were looked at; they stay pending. */
+  takeFresh(): readonly SetKey[] {
+    const fresh = [...this.#fresh.values()];
+    this.#fresh.clear();
+    return fresh;
+  }
+
+  /** Nothing has to be sent, unless it was added again. */
+  drop(place: SetKey): void {
+    if (!this.#fresh.has(keyOf(place))) this.#sets.delete(keyOf(place));
   }
 
   /** A change of them that arrives from now on is another one. */
   take(most: number): readonly SetKey[] {
     const places = this.places.slice(0, most);
-    for (const place of places) this.#sets.delete(keyOf(place));
+    for (const key of places.map(keyOf)) {
+      this.#sets.delete(key);
+      this.#fresh.delete(key);
+    }
     this.#taken = places.length;
     return places;
   }
@@ -115,8 +116,47 @@ export class PendingSets {
 
   /** Before everything that changed later. */
   putBack(places: readonly SetKey[]): void {
-    const later = this.places;
-    this.#sets = new Map();
-    for (const place of [...places, ...later]) this.add(place);
+    const first = places.map(({ owner, type }) => [keyOf({ owner, type }), { owner, type }] as const);
+    this.#sets = new Map([...first, ...this.#sets]);
   }
+}
+
+/** Rows of the log per read. */
+const rowsAtOnce = 1_000;
+
+/**
+ * The sets that these writes have changed, by their serials. Reads the history once, back to the oldest of them; the
+ * rows of a write are contiguous in it.
+ */
+export async function changedIn(
+  store: Pick<RecordStore, "historyOf">,
+  zone: Zone,
+  serials: readonly number[],
+  withDefault: readonly SetKey[],
+): Promise<ReadonlyMap<number, readonly SetKey[]>> {
+  const found = new Map<number, Map<string, SetKey>>();
+  const wanted = new Set(serials);
+  for (let before: number | undefined, isEnd = wanted.size === 0; !isEnd; await nextTurn()) {
+    const rows = await store.historyOf(zone, { before, limit: rowsAtOnce });
+    for (const { serial, change } of rows.filter((row) => wanted.has(row.serial))) {
+      const places = found.get(serial) ?? new Map<string, SetKey>();
+      found.set(serial, places);
+      for (const { owner, type } of changedBy(change, withDefault)) places.set(keyOf({ owner, type }), { owner, type });
+    }
+    const last = rows.at(-1);
+    before = last?.position;
+    isEnd = rows.length < rowsAtOnce || (found.size === wanted.size && !wanted.has(last?.serial ?? 0));
+  }
+  return new Map([...found].map(([serial, places]) => [serial, [...places.values()]]));
+}
+
+/**
+ * The sets that a change is about. A new default TTL changes those that have no TTL of their own; the publisher may
+ * also be asked for sets that did not change.
+ */
+export function changedBy(change: LoggedChange["change"], withDefault: readonly SetKey[]): readonly SetKey[] {
+  if (change.kind !== "settings") return [change];
+  const { before, after } = change;
+  const asked = before.published?.asked === after.published?.asked ? [] : (after.published?.askedFor ?? []);
+  return [...(before.ttl === after.ttl ? [] : withDefault), ...asked];
 }
