@@ -1,4 +1,4 @@
-import { parseOwner } from "../core/names/name.ts";
+import { apex, parseOwner } from "../core/names/name.ts";
 import { parseRdata, readableRdata } from "../core/rdata/rdata.ts";
 import { parseType, type RecordType, typeName } from "../core/rdata/table.ts";
 import { faultInWords } from "../core/result.ts";
@@ -15,6 +15,9 @@ export function setFromProvider(
   if (type === undefined) return unreadable(`moor has no record type ${typeText}`);
   const owner = parseOwner(name, zone);
   if (!owner.ok) return unreadable(owner.faults.map(faultInWords).join("; "));
+  // RFC 1034 section 3.6.2 forbids it beside SOA and NS; providers answer with the addresses of its target instead.
+  if (owner.value === apex && type === "CNAME")
+    return unreadable("a CNAME at the name of the zone, which only the provider can serve");
   const values: string[] = [];
   for (const text of texts) {
     const rdata = parseRdata(type, text, zone);

@@ -67,6 +67,51 @@ describeProvider({
       provider.close();
     });
 
+    it("refuses a name that two zones have and names both, unless the account is given", async () => {
+      const account = { id: "0b5b2b1a0c7f4d5e8f9a6b3c2d1e0f4a", name: "Agency" };
+      cloudflare.others.push({ ...cloudflare.zone, id: "f".repeat(32), status: "pending", account });
+      const both =
+        'Cloudflare has 2 zones example.org: one in the account "Agency" (0b5b2b1a0c7f4d5e8f9a6b3c2d1e0f4a, pending), one in the account "Main" (01a7362d577a6c3019a474fd6f485823, active)';
+      const fault = { kind: "ambiguous", because: both };
+      expect(await rig.provider.set("example.org", "www", "A", never)).toMatchObject(fault);
+      expect(await rig.provider.sets("example.org", never)).toMatchObject(fault);
+      const written = await rig.provider.write("example.org", changesFor(["www 300 A 192.0.2.1"]), never);
+      expect(written).toMatchObject([{ fault }]);
+      expect(rig.server.asked.filter(({ path }) => !path.startsWith("/zones?"))).toEqual([]);
+      cloudflare.fill(["www 300 A 192.0.2.1"]);
+      for (const [chosen, found] of [
+        [cloudflare.zone.account.id, { kind: "found", value: { values: [expect.anything()] } }],
+        [account.id, { kind: "missing" }],
+        ["0", { kind: "missing" }],
+      ] as const) {
+        const url = new URL(`${rig.server.url}?account=${chosen}`);
+        const provider = await openProvider({
+          kind: "cloudflare",
+          url,
+          trust: { kind: "system" },
+          token: () => secret,
+        });
+        expect(await provider.set("example.org", "www", "A", never)).toMatchObject(found);
+        const listed = await provider.zones(never);
+        expect(listed.kind === "found" && listed.value.length).toBe(chosen === "0" ? 0 : 1);
+        provider.close();
+      }
+      cloudflare.others.length = 0;
+      expect(await rig.provider.set("example.org", "www", "A", never)).toMatchObject({ kind: "found" });
+    });
+
+    it("cannot represent a CNAME at the name of the zone, which Cloudflare flattens: it stays there", async () => {
+      cloudflare.fill(["@ 300 CNAME site.pages.dev.", "@ 300 MX 10 mail.example.org.", "www 300 CNAME example.org."]);
+      const because = "a CNAME at the name of the zone, which only the provider can serve";
+      const listed = await rig.provider.sets("example.org", never);
+      expect(listed.kind === "found" && [listed.value.sets.length, listed.value.unreadable]).toEqual([
+        2,
+        [{ name: "@", type: "CNAME", values: ["site.pages.dev."], because }],
+      ]);
+      expect(await rig.provider.set("example.org", "@", "CNAME", never)).toMatchObject({ kind: "unsupported" });
+      expect(await rig.provider.set("example.org", "@", "A", never)).toMatchObject({ kind: "found" });
+    });
+
     it("reads a text without quotes, as older records have them", async () => {
       cloudflare.fill(["old 300 TXT v=spf1 include:x; -all"]);
       const found = await rig.provider.set("example.org", "old", "TXT", never);

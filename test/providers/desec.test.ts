@@ -14,6 +14,14 @@ describeProvider({
     openProvider({ kind: "desec", url: new URL(url), trust: { kind: "system" }, token: () => token }),
   http: { error: (status, message) => ({ status, body: { detail: message } }) },
   more(rig) {
+    it("does not take the echo of a write for what is stored", async () => {
+      const change = changesFor(["www 3600 A 192.0.2.1"]);
+      rig.instead = ({ method, body }) => (method === "PATCH" ? { status: 200, body: JSON.parse(body) } : undefined);
+      expect(await rig.provider.write("example.org", change, never)).toMatchObject([{ kind: "unknown" }]);
+      rig.instead = () => undefined;
+      expect(await rig.provider.write("example.org", change, never)).toMatchObject([{ kind: "done" }]);
+    });
+
     it("a limit of one zone does not stop the others", async () => {
       rig.instead = () => ({ status: 429, body: { detail: "slow down" }, headers: { "retry-after": "7" } });
       await rig.provider.write("example.org", changesFor(["www 3600 A 192.0.2.1"]), never);

@@ -7,6 +7,7 @@ import {
   type JsonBody,
   type ListedPage,
   readAnswer,
+  readPages,
   type ServiceAnswer,
 } from "./service-answer.ts";
 import { readWritten, type WriteAnswer } from "./write-answer.ts";
@@ -43,6 +44,19 @@ export function openJsonApi(
       );
       return lookup.kind === "found" ? { kind: "ok", value: { list: lookup.value } } : lookup;
     },
+    /** A list under `result`, over its numbered pages; the query of `path` says how long one is. */
+    pages: <T>(
+      path: string,
+      { isItem, idOf, hasNext }: PagesOf<T>,
+      signal: AbortSignal,
+    ): Promise<ServiceAnswer<readonly T[]>> =>
+      readPages(
+        async (page) => readAnswer(await ask(`${path}&page=${page}`, signal), [200], now(), dialect),
+        "result",
+        isItem,
+        idOf,
+        hasNext,
+      ),
     /** `statuses`: those of a plain success. */
     async send(
       method: Exclude<HttpRequest["method"], "GET">,
@@ -58,6 +72,12 @@ export function openJsonApi(
     },
   };
 }
+
+type PagesOf<T> = {
+  readonly isItem: (value: unknown) => value is T;
+  readonly idOf: (item: T) => unknown;
+  readonly hasNext: (answer: JsonBody, page: number) => boolean;
+};
 
 /**
  * Only the query of the link is used: behind a proxy its host and path are wrong, and the credentials are for the

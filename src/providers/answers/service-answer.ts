@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { isObject } from "../../core/is-object.ts";
 import { repeatedKey } from "../../core/repeated-key.ts";
 import { utcSecond } from "../../core/utc-text.ts";
@@ -151,7 +152,7 @@ function faultFor(
     todo:
       code === "protected"
         ? "remove the protection of the record in the console, or remove the name from the config"
-        : "check what the record holds with `moor list ZONE`",
+        : "check what the record holds with `moor record list ZONE`",
     ...(code && { code }),
   };
 }
@@ -186,14 +187,10 @@ export const unknownCall = ({ message }: Absent, service = ours.service): Servic
 
 export const noZone = (zone: string, service = ours.service): ServiceFault => ({
   kind: "missing",
-  because: `${service} ${hasNoZone(zone)}`,
-  todo: "create it there, or allow access; `moor zones` lists the zones that moor can see",
+  of: "zone",
+  because: `${service} has no zone ${zone}, or does not allow access to it`,
+  todo: "create it there, or allow access; `moor zone list` lists the zones that moor can see",
 });
-
-const hasNoZone = (zone: string): string => `has no zone ${zone}, or does not allow access to it`;
-
-export const isNoZone = ({ kind, because }: ServiceFault, zone: string): boolean =>
-  kind === "missing" && because.endsWith(hasNoZone(zone));
 
 export const unexpected = (lack: string, service = ours.service): ServiceFault =>
   later(`${service} reported success, but its answer contains ${lack}`, lookAtUrl);
@@ -204,6 +201,17 @@ const unreadable = (status: number, body: string, service: string): ServiceFault
   later(`${service} answered ${status} with ${whatIsWrongWith(body)}`, lookAtUrl);
 
 const isWebPage = (body: string): boolean => /^\s*</.test(body);
+
+/**
+ * A page, as proxies and web servers send it. The type alone says nothing: PHP sends plain words as text/html too.
+ */
+export const isWebAnswer = ({
+  body,
+  headers,
+}: {
+  readonly body: string;
+  readonly headers: IncomingHttpHeaders;
+}): boolean => isWebPage(body) || (/^text\/html\b/i.test(headers["content-type"] ?? "") && /<[a-z/!]/i.test(body));
 
 function whatIsWrongWith(body: string): string {
   if (body.trim() === "") return "an empty body";

@@ -9,6 +9,8 @@ export type ServiceFault = {
     | "unsupported"
     /** May succeed later. */
     | "later";
+  /** What is missing is the zone, not the set. */
+  readonly of?: "zone";
   readonly because: string;
   readonly todo: string;
   /** The service gave no answer. */
@@ -28,6 +30,9 @@ export type ServiceFault = {
 };
 
 export type Lookup<T> = { readonly kind: "found"; readonly value: T } | ServiceFault;
+
+/** The service has no such zone, or several of that name: which sets the right one holds is unknown. */
+export const isOfZone = ({ kind }: ServiceFault): boolean => kind === "missing" || kind === "ambiguous";
 
 /** The whole service fails, not only one set. */
 export const isOfService = ({ ofService, unreached, retryAfter }: ServiceFault): boolean =>

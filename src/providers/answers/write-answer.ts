@@ -70,6 +70,10 @@ function faultAfter(outcome: HttpOutcome, answer: ServiceFault | Absent, service
 export const withoutContent = (written: WriteAnswer<unknown>): WriteAnswer<undefined> =>
   written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
 
+/** What an answer repeats of a request is no proof that it is stored: the sets have to be read. */
+export const withoutSets = (written: WriteAnswer<unknown>): WriteAnswer<readonly undefined[]> =>
+  written.kind === "accepted" ? { kind: "accepted", value: [] } : written;
+
 /** Like `readWriteAnswer`, for services with a dialect: the whole body is the content. */
 export function readWritten(
   outcome: HttpOutcome,

@@ -5,7 +5,8 @@ import { isNumber, isText, openJsonApi, parseAny } from "../answers/json-api.ts"
 import { listIn, mapFound } from "../answers/list-in.ts";
 import type { ApiDialect, JsonBody } from "../answers/service-answer.ts";
 import type { Lookup } from "../answers/service-fault.ts";
-import type { CurrentSet, ProviderAccount, ProviderCalls, ProviderSetChange, SetName } from "../provider-calls.ts";
+import { withoutSets } from "../answers/write-answer.ts";
+import type { CurrentSet, ProviderAccount, ProviderCalls, ProviderSetChange } from "../provider-calls.ts";
 
 const service = "deSEC";
 
@@ -86,15 +87,7 @@ export function desecCalls(account: ProviderAccount, client: HttpClient): Provid
         return set && currentSetOf(set);
       });
     },
-    async write(zone, changes, signal) {
-      const written = await send(zone, changes, signal);
-      if (written.kind !== "accepted") return written;
-      const { list } = written.value;
-      const stored = (Array.isArray(list) ? list : [written.value]).filter(isSet);
-      const storedAs = ({ name, type }: SetName) =>
-        stored.find((each) => each.type === type && each.subname === subnameOf(name));
-      return { kind: "accepted", value: changes.map(({ set }) => currentIfReadable(storedAs(set))) };
-    },
+    write: async (zone, changes, signal) => withoutSets(await send(zone, changes, signal)),
     close: () => client.close(),
   };
 }
@@ -123,8 +116,6 @@ const currentSetOf = ({ records, ttl }: ReadableSet): CurrentSet<undefined> => (
   ttl,
   raw: undefined,
 });
-
-const currentIfReadable = (set: ReadableSet | undefined) => set && currentSetOf(set);
 
 const isSet = (value: unknown): value is ReadableSet =>
   isObject(value) &&

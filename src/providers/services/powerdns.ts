@@ -7,7 +7,7 @@ import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../answer
 import { listIn, mapFound } from "../answers/list-in.ts";
 import { type ApiDialect, errorIn, type JsonBody, noZone, unexpected } from "../answers/service-answer.ts";
 import type { Lookup } from "../answers/service-fault.ts";
-import type { WriteAnswer } from "../answers/write-answer.ts";
+import { type WriteAnswer, withoutSets } from "../answers/write-answer.ts";
 import { LastStep } from "../last-step.ts";
 import type { CurrentSet, ProviderAccount, ProviderCalls, ProviderSetChange, SetName } from "../provider-calls.ts";
 
@@ -119,8 +119,7 @@ class ZoneSets {
     // In the same transaction, if PowerDNS would keep the old serial.
     const soa = this.#facts.get(zone)?.keepsSerial ? all.value.find(({ type }) => type === "SOA") : undefined;
     const rrsets = soa ? [...sets, withNextSerial(soa)] : sets;
-    const written = await this.#api.send("PATCH", this.#pathOf(zone), { rrsets }, [200, 204], signal);
-    return written.kind === "accepted" ? { kind: "accepted", value: [] } : written;
+    return withoutSets(await this.#api.send("PATCH", this.#pathOf(zone), { rrsets }, [200, 204], signal));
   }
 
   async notify(zone: string, signal: AbortSignal): Promise<WriteAnswer<unknown>> {

@@ -4,9 +4,9 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
 import { isNumber, isText, type JsonApi, openJsonApi, parseAny } from "../../answers/json-api.ts";
 import { listIn, mapFound } from "../../answers/list-in.ts";
-import { type ApiDialect, type JsonBody, noZone, readPages, unknownCall } from "../../answers/service-answer.ts";
+import { type ApiDialect, type JsonBody, noZone, unknownCall } from "../../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
-import type { WriteAnswer } from "../../answers/write-answer.ts";
+import { type WriteAnswer, withoutSets } from "../../answers/write-answer.ts";
 import type {
   CurrentContent,
   CurrentSet,
@@ -62,16 +62,23 @@ const rules: ProviderCalls["rules"] = {
   budget: { requests: 1_200, seconds: 300 },
 };
 
+/** `account`: the id of the account that has the zones, for tokens that see several. */
+type CloudflareAccount = ProviderAccount & { readonly account?: string | undefined };
+
 /** Cloudflare has a record for each value, with its own id, TTL and flags. */
-export function cloudflareCalls(account: ProviderAccount, client: HttpClient): ProviderCalls<readonly RecordRef[]> {
-  const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${account.token()}` }));
-  const zones = new ZoneRecords(api, account.token);
+export function cloudflareCalls(
+  { token, account }: CloudflareAccount,
+  client: HttpClient,
+): ProviderCalls<readonly RecordRef[]> {
+  const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${token()}` }));
+  const ofAccount = account === undefined ? "" : `&account.id=${encodeURIComponent(account)}`;
+  const zones = new ZoneRecords(api, token, ofAccount);
   return {
     service,
     rules,
     batch: { sizeOf, most: mostRecords },
     async zones(signal) {
-      const answer = await listed(api, "/zones?per_page=50", isZone, signal);
+      const answer = await api.pages(`/zones?per_page=50${ofAccount}`, { isItem: isZone, idOf, hasNext }, signal);
       if (answer.kind === "absent") return unknownCall(answer, service);
       return answer.kind === "ok"
         ? { kind: "found", value: answer.value.map(({ id, name }) => ({ id, name })) }
@@ -112,21 +119,23 @@ const otherTtl: ServiceFault = {
 class ZoneRecords {
   readonly #api: JsonApi;
   readonly #token: () => string;
+  readonly #ofAccount: string;
   /** Ids of zones never change, but another token may be that of another account. */
   readonly #ids = new Map<string, { readonly id: string; readonly token: string }>();
 
-  constructor(api: JsonApi, token: () => string) {
-    [this.#api, this.#token] = [api, token];
+  constructor(api: JsonApi, token: () => string, ofAccount: string) {
+    [this.#api, this.#token, this.#ofAccount] = [api, token, ofAccount];
   }
 
   async id(zone: string, signal: AbortSignal): Promise<Lookup<string>> {
     const [cached, token] = [this.#ids.get(zone), this.#token()];
     if (cached?.token === token) return { kind: "found", value: cached.id };
-    const answer = await this.#api.get(`/zones?name=${encodeURIComponent(zone)}`, signal);
+    const answer = await this.#api.get(`/zones?name=${encodeURIComponent(zone)}${this.#ofAccount}`, signal);
     const zones = listIn(answer, { service, key: "result", what: "zones", isItem: isZone });
     if (zones.kind !== "found") return zones;
-    const listedZone = zones.value.find(({ name }) => zoneNameOf(name) === zone);
+    const [listedZone, ...others] = zones.value.filter(({ name }) => zoneNameOf(name) === zone);
     if (!listedZone) return noZone(zone, service);
+    if (others.length > 0) return ambiguous(zone, [listedZone, ...others]);
     this.#ids.set(zone, { id: listedZone.id, token });
     return { kind: "found", value: listedZone.id };
   }
@@ -134,7 +143,11 @@ class ZoneRecords {
   async records(zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableRecord[]>> {
     const id = await this.id(zone, signal);
     if (id.kind !== "found") return id;
-    const answer = await listed(this.#api, `/zones/${id.value}/dns_records?per_page=500${query}`, isRecord, signal);
+    const answer = await this.#api.pages(
+      `/zones/${id.value}/dns_records?per_page=500${query}`,
+      { isItem: isRecord, idOf, hasNext },
+      signal,
+    );
     if (answer.kind === "ok") return { kind: "found", value: answer.value };
     if (answer.kind !== "absent") return answer;
     this.#ids.delete(zone);
@@ -142,19 +155,23 @@ class ZoneRecords {
   }
 }
 
-const listed = <T extends { readonly id: string }>(
-  api: JsonApi,
-  path: string,
-  isItem: (value: unknown) => value is T,
-  signal: AbortSignal,
-) =>
-  readPages(
-    (page) => api.get(`${path}&page=${page}`, signal),
-    "result",
-    isItem,
-    ({ id }) => id,
-    ({ result_info: info }, page) => isObject(info) && isNumber(info.total_pages) && page < info.total_pages,
-  );
+/** One may be pending, or another account's that the token may see. */
+const ambiguous = (zone: string, zones: readonly ReadableZone[]): ServiceFault => ({
+  kind: "ambiguous",
+  because: `${service} has ${zones.length} zones ${zone}: ${zones.map(zoneInWords).toSorted().join(", ")}`,
+  todo: "add the id of one account: `account: ID` in the config of the updater, `?account=ID` in the URL of a provider",
+});
+
+function zoneInWords({ status, account }: ReadableZone): string {
+  const { id, name } = isObject(account) ? account : {};
+  const [title, accountId, state] = [name, id, status].map((field) => (isText(field) ? printable(field) : "unknown"));
+  return `one in the account "${title}" (${accountId}, ${state})`;
+}
+
+const idOf = ({ id }: { readonly id: string }): string => id;
+
+const hasNext = ({ result_info: info }: JsonBody, page: number): boolean =>
+  isObject(info) && isNumber(info.total_pages) && page < info.total_pages;
 
 type Changes = readonly ProviderSetChange<readonly RecordRef[]>[];
 
@@ -192,9 +209,6 @@ async function send(
   );
 }
 
-const withoutSets = (written: WriteAnswer<unknown>): WriteAnswer<readonly undefined[]> =>
-  written.kind === "accepted" ? { kind: "accepted", value: [] } : written;
-
 type ReadableRecord = CloudflareContent & {
   readonly id: string;
   readonly name: string;
@@ -224,5 +238,6 @@ function currentSetOf(records: readonly ReadableRecord[]): CurrentSet<readonly R
 const isRecord = (value: unknown): value is ReadableRecord =>
   isObject(value) && [value.id, value.name, value.type, value.content].every(isText) && isNumber(value.ttl);
 
-const isZone = (value: unknown): value is JsonBody & { id: string; name: string } =>
-  isObject(value) && isText(value.id) && isText(value.name);
+type ReadableZone = JsonBody & { readonly id: string; readonly name: string };
+
+const isZone = (value: unknown): value is ReadableZone => isObject(value) && isText(value.id) && isText(value.name);

@@ -27,8 +27,8 @@ const rules: ProviderCalls["rules"] = {
   needsBefore: false,
 };
 
-/** Made and replaced by the server itself when it signs the zone. */
-const ownTypes: readonly string[] = ["RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "TYPE65534"];
+/** Made by the server when it signs the zone. DNSKEY stays in the list: it shows that the zone is signed. */
+const ownTypes: readonly string[] = ["RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "CDS", "CDNSKEY", "TYPE65534"];
 
 type Change = ProviderSetChange<undefined>;
 

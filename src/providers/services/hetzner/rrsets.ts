@@ -15,7 +15,7 @@ import {
   unknownCall,
 } from "../../answers/service-answer.ts";
 import type { Lookup, ServiceFault } from "../../answers/service-fault.ts";
-import { unknown, type WriteAnswer } from "../../answers/write-answer.ts";
+import { unknown, type WriteAnswer, withoutSets } from "../../answers/write-answer.ts";
 import type {
   CurrentContent,
   CurrentSet,
@@ -97,8 +97,7 @@ export function rrsetsCalls(account: ProviderAccount, client: HttpClient, option
       const wanted = changes.map(({ set: { name, type }, content }) =>
         content ? newSet({ name, type }, content, comment) : { name, type, delete: true as const },
       );
-      const written = await settled(await http.change(zone, undefined, wanted, signal), signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: [] } : written;
+      return withoutSets(await settled(await http.change(zone, undefined, wanted, signal), signal));
     },
     close: () => client.close(),
   };

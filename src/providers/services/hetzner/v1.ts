@@ -8,7 +8,6 @@ import { later, noZone, unknownCall } from "../../answers/service-answer.ts";
 import type { Lookup } from "../../answers/service-fault.ts";
 import { unknown, type WriteAnswer } from "../../answers/write-answer.ts";
 import type {
-  CurrentContent,
   CurrentSet,
   ListedZone,
   ProviderAccount,
@@ -169,22 +168,20 @@ function requestsFor(
 
 /**
  * A set of several values needs several requests: if one fails after another was carried out, what the set holds is
- * unknown.
+ * unknown. What the answers repeat is no proof: the set is read afterwards.
  */
 async function inOrder(
   requests: readonly Request[],
-  { set, content }: ProviderSetChange<Records>,
-): Promise<WriteAnswer<readonly (CurrentContent | undefined)[]>> {
-  let last: ReadableRecord | undefined;
+  { set }: ProviderSetChange<Records>,
+): Promise<WriteAnswer<readonly undefined[]>> {
   for (const [at, request] of requests.entries()) {
     const written = await request();
-    if (written.kind === "accepted") last = written.value;
-    else if (at === 0 && (requests.length === 1 || written.kind === "refused")) return written;
-    else if (written.kind === "unknown") return unknown(written.fault);
-    else return unknown(written.because.kind === "absent" ? removedMeanwhile(set) : written.because);
+    if (written.kind === "accepted") continue;
+    if (at === 0 && (requests.length === 1 || written.kind === "refused")) return written;
+    if (written.kind === "unknown") return unknown(written.fault);
+    return unknown(written.because.kind === "absent" ? removedMeanwhile(set) : written.because);
   }
-  const isShown = content?.values.length === 1 && requests.length === 1;
-  return { kind: "accepted", value: [last && isShown ? currentSetOf([last]) : undefined] };
+  return { kind: "accepted", value: [] };
 }
 
 export const isRecordOf = (
@@ -196,7 +193,7 @@ export const isRecordOf = (
 const otherRecord = (id: string) =>
   later(
     "the record service reported success, but its answer contains a different record",
-    `check it with \`moor show ${id}\``,
+    `check it with \`moor record show ${id}\``,
   );
 
 const removedMeanwhile = ({ name, type }: SetName) =>
