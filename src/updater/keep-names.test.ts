@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { realPause } from "../../test/rig/real-pause.ts";
@@ -251,6 +251,45 @@ describe("a config that changes", () => {
     expect(loop.writes().length).toBe(2);
     writeFileSync(join(loop.folder, "t"), "t0ken\n", { mode: 0o600 });
     await stores(2);
+  });
+});
+
+describe("a program that is started for a change", () => {
+  const said = () => (existsSync(join(loop.folder, "out")) ? readFileSync(join(loop.folder, "out"), "utf8") : "");
+  const restart = async () => {
+    stop.abort();
+    await running;
+    await start();
+  };
+
+  it("is started again after a crash while it ran, and not after it has ended", async () => {
+    await stores(1);
+    const script =
+      '#!/bin/sh\necho "$MOOR_NAME $MOOR_TYPE $MOOR_OLD $MOOR_NEW" >> out; while [ ! -e go ]; do sleep 0.01; done\n';
+    writeFileSync(join(loop.folder, "program"), script, { mode: 0o755 });
+    writeFileSync(
+      configFile(),
+      `run: { command: ./program }\n${readFileSync(configFile(), "utf8").replace(", ipv6: wan0", "")}`,
+    );
+    await restart();
+    firewall.say(report(2));
+    const change = "home.example.org A 9.9.9.1 9.9.9.2\n";
+    await until(() => said() === change);
+    const whileItRan = readFileSync(join(loop.folder, "moor-state.json"));
+    writeFileSync(join(loop.folder, "go"), "");
+    const kept = () => Object.keys(JSON.parse(readFileSync(join(loop.folder, "moor-state.json"), "utf8")).events);
+    await until(() => kept().length === 0);
+    await restart();
+    firewall.say(report(3));
+    await until(() => said() === `${change}home.example.org A 9.9.9.2 9.9.9.3\n`);
+    stop.abort();
+    await running;
+    writeFileSync(join(loop.folder, "moor-state.json"), whileItRan);
+    rmSync(join(loop.folder, "out"));
+    firewall.say(report(2));
+    await start();
+    await until(() => said().endsWith("\n"));
+    expect(said().startsWith(change)).toBe(true);
   });
 });
 

@@ -9,7 +9,7 @@ import { watchFiles } from "./config/watch-files.ts";
 import { createPageKeeper, type PageKeeper } from "./page/keep-page.ts";
 import { openHistory } from "./report/history.ts";
 import { onlyLasting } from "./report/lasting-trouble.ts";
-import { openOutlets } from "./report/outlets.ts";
+import { type Outlets, type OutletTools, openOutlets, reportsChanges } from "./report/outlets.ts";
 import { type Notify, Reporter, troublesOf } from "./report/reporter.ts";
 import { createStatusKeeper } from "./report/status.ts";
 import { managedRecordsOf } from "./round/managed-records.ts";
@@ -52,7 +52,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
   await new NameKeeper(tools, signal).run(first);
 }
 
-/** What survives a reload of the config: status, reporter, page and systemd. */
+/** What survives a reload of the config: status, reporter, notices, page and systemd. */
 class NameKeeper {
   readonly #tools: KeepTools;
   readonly #signal: AbortSignal;
@@ -61,9 +61,10 @@ class NameKeeper {
   readonly #reporter: Reporter;
   readonly #page: PageKeeper;
   readonly #systemd: ReturnType<typeof openSystemd>;
-  /** These four belong to the config in force. */
+  readonly #outlets: Outlets;
+  #state: StateFile;
+  /** These three belong to the config in force. */
   #addToHistory: Notify = () => undefined;
-  #notifyPeople: Notify = () => undefined;
   #check: () => void = () => undefined;
   #reload: () => void = () => undefined;
 
@@ -71,8 +72,13 @@ class NameKeeper {
     this.#tools = tools;
     this.#signal = signal;
     this.#status = createStatusKeeper(tools.now);
-    const patience = tools.patience ?? usualPatience;
-    this.#lastingTrouble = onlyLasting((notice) => this.#notifyPeople(notice), patience);
+    this.#state = tools.state;
+    const events: OutletTools["events"] = {
+      events: () => this.#state.events(),
+      eventDelivered: (id, by) => this.#state.eventDelivered(id, by),
+    };
+    this.#outlets = openOutlets({ ...tools, events, status: () => this.#status.now() });
+    this.#lastingTrouble = onlyLasting(this.#outlets.notify, tools.patience ?? usualPatience);
     this.#reporter = new Reporter(tools.log, (notice) => {
       this.#addToHistory(notice);
       this.#lastingTrouble.notify(notice);
@@ -85,33 +91,34 @@ class NameKeeper {
 
   async run(first: UpdaterConfig): Promise<void> {
     this.#systemd.ready();
-    let [config, state] = [first, this.#tools.state];
+    let config = first;
     while (!this.#signal.aborted) {
-      const next = await this.#keepUntilReload(config, state);
+      const next = await this.#keepUntilReload(config);
       if (!next || this.#signal.aborted) break;
       this.#systemd.reloading();
       const possible = troublesOf(managedRecordsOf(next));
       for (const each of [this.#reporter, this.#lastingTrouble]) each.forget((key) => !possible.has(key));
-      if (next.stateFile !== config.stateFile) state = await otherState(next, state, this.#tools);
+      if (next.stateFile !== config.stateFile) this.#state = await otherState(next, this.#state, this.#tools);
       config = next;
     }
     if (this.#tools.page === undefined) await this.#page.close();
     this.#lastingTrouble.close();
+    await this.#outlets.close();
     this.#systemd.close();
   }
 
   /** Returns the config to continue with; undefined at the end. */
-  async #keepUntilReload(config: UpdaterConfig, state: StateFile): Promise<UpdaterConfig | undefined> {
+  async #keepUntilReload(config: UpdaterConfig): Promise<UpdaterConfig | undefined> {
     const { log, now, random } = this.#tools;
+    const state = this.#state;
     const reloading = this.#awaitReload();
     const files = watchFiles(config.files, this.#reload);
     const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be saved"));
-    const updater = await openUpdater(config, { state, now, random });
+    const updater = await openUpdater(config, { state, now, random, keepsEvents: reportsChanges(config) });
     this.#check = updater.retryNow;
     await this.#servePage(config, updater);
-    const outlets = await openOutlets(config, { ...this.#tools, status: () => this.#status.now() });
+    await this.#outlets.adopt(config);
     this.#addToHistory = (notice) => history.add(notice, new Date(now()));
-    this.#notifyPeople = outlets.notify;
     const onRound: WatchOptions["onRound"] = (round, nextAt) => this.#status.note(round, state, nextAt);
     try {
       const ends = AbortSignal.any([this.#signal, reloading.begun]);
@@ -119,7 +126,6 @@ class NameKeeper {
       await updater.watch({ reporter: this.#reporter, onRound }, ends, writesEnd);
       if (this.#signal.aborted) logRemovals(await updater.remove(AbortSignal.timeout(longestRemoval)), log);
     } finally {
-      outlets.close();
       updater.close();
       await history.settled();
       // Last, so that a change while the others close is noticed too.

@@ -6,8 +6,15 @@ import { type PlannedUpdate, planRound } from "./round/plan.ts";
 import type { Round, UpdateResult } from "./round/result.ts";
 import { openServiceQueues, type ServiceQueues } from "./round/service-queue.ts";
 import type { ServiceTools, SourcesAndTargets } from "./round/sources-and-targets.ts";
-import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
-import { companionsOf, queueKeyOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
+import { type WriteTools, withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
+import {
+  addressBeside,
+  bothOf,
+  companionsOf,
+  queueKeyOf,
+  type WrittenTogether,
+  writeTogether,
+} from "./round/write-together.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
 
 /** `signal`: no write starts any more. `writes`: those under way are aborted. */
@@ -15,7 +22,11 @@ export type StopSignals = { readonly signal: AbortSignal; readonly writes: Abort
 
 type SourceLoop = { readonly reader: SourceReader; readonly sleep: InterruptibleSleep };
 
-type StepTools = ServiceTools & { readonly interval: number };
+export type StepTools = ServiceTools & {
+  readonly interval: number;
+  /** Changes are kept in the state file until they were reported. */
+  readonly keepsEvents?: boolean | undefined;
+};
 
 const stopped = { kind: "stopped" } as const;
 
@@ -130,11 +141,25 @@ export class UpdaterSteps {
     this.#states.set(record, after);
     if (after !== before) this.#changed.add(record);
     if (event.kind === "ended") this.#finished.push(event.result);
-    if (action === "enqueue" && after.kind === "queued") {
-      const key = queueKeyOf(after, this.#services.targetOf(record).replaceAll !== undefined);
-      this.#queues.add(record, () => this.#sendQueued(record, stop), key);
-    }
+    if (action === "enqueue") this.#enqueue(record, stop);
+    const mate = before.kind === "unread" && after.kind !== "unread" ? this.#mateOf(record) : undefined;
+    if (mate) this.#enqueue(mate, stop);
     if (action === "plan-again") this.#wakeSources(record);
+  }
+
+  /** A service that takes both addresses of a name gets none before both are known, or their sources have failed. */
+  #enqueue(record: ManagedRecord, stop: StopSignals): void {
+    const state = this.#states.get(record);
+    const mate = this.#mateOf(record);
+    if (state?.kind !== "queued" || (mate && this.#states.get(mate)?.kind === "unread")) return;
+    const key = queueKeyOf(state, this.#services.targetOf(record).replaceAll !== undefined);
+    this.#queues.add(record, () => this.#sendQueued(record, stop), key);
+  }
+
+  /** The other family of the name, if its service takes both addresses in one call. */
+  #mateOf(record: ManagedRecord): ManagedRecord | undefined {
+    if (record.otherFamilyKey === undefined || !this.#services.targetOf(record).takesBoth) return undefined;
+    return this.#records.find(({ key }) => key === record.otherFamilyKey);
   }
 
   /**
@@ -168,17 +193,21 @@ export class UpdaterSteps {
 
   async #send(record: ManagedRecord, stop: StopSignals): Promise<void> {
     const { schedule, targetOf } = this.#services;
-    const { state, now } = this.#tools;
+    const { state, now, keepsEvents } = this.#tools;
     const current = this.#states.get(record);
     if (current?.kind !== "queued") return;
     const target = targetOf(record);
-    const updates = target.replaceAll ? companionsOf(current, this.#states.values()) : [current.latest];
+    const mate = this.#mateOf(record);
+    const mateState = mate && this.#states.get(mate);
+    const updates = target.replaceAll ? companionsOf(current, this.#states.values()) : bothOf(current, mateState);
     for (const update of updates) this.#handle(update.record, { kind: "dequeued" }, stop);
     const next = () =>
       this.#queued()
         .filter((each) => each.target === record.target)
         .map(({ key }) => key);
-    const tools = { target, state, memory: schedule.memory, now, next };
+    const noteEvent: WriteTools["noteEvent"] = keepsEvents ? (event) => state.noteEvent(event) : undefined;
+    const otherAddress = mateState && addressBeside(mateState, state);
+    const tools = { target, state, memory: schedule.memory, now, next, noteEvent, otherAddress };
     const written =
       updates.length > 1
         ? await writeTogether(updates, tools, withTimeout(stop.writes))

@@ -12,7 +12,7 @@ import type { Round, UpdateResult } from "./round/result.ts";
 import { longestPause } from "./round/schedule.ts";
 import { openSourcesAndTargets, type ServiceTools, type SourcesAndTargets } from "./round/sources-and-targets.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
-import { type StopSignals, UpdaterSteps } from "./steps.ts";
+import { type StepTools, type StopSignals, UpdaterSteps } from "./steps.ts";
 
 /**
  * The updater from top to bottom: read the sources, choose and plan, write and remember, report. `Watch` runs the
@@ -60,7 +60,7 @@ export type WatchOptions = {
   readonly patience?: number;
 };
 
-export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): Promise<Updater> {
+export async function openUpdater(config: UpdaterConfig, tools: Omit<StepTools, "interval">): Promise<Updater> {
   const records = managedRecordsOf(config);
   const services = await openSourcesAndTargets(config, records, tools);
   const { readers } = services;

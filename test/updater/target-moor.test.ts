@@ -5,7 +5,7 @@ const open = () => openMoorPeer(() => "token: { file: secret }");
 
 describeTarget({
   ...{ api: "v1", open, secret: moorToken, several: "left alone" },
-  http: { calls: 3, error: (status, message) => ({ status, body: { error: { message, code: status } } }) },
+  http: { calls: 4, error: (status, message) => ({ status, body: { error: { message, code: status } } }) },
 });
 
 describeTarget({

@@ -8,6 +8,7 @@ import { fakeInwx } from "../rig/updater/fakes/inwx.ts";
 import { fakeIonos } from "../rig/updater/fakes/ionos.ts";
 import { namecheapError, openNamecheap } from "../rig/updater/fakes/namecheap.ts";
 import { fakeNetcup } from "../rig/updater/fakes/netcup.ts";
+import { fakeNetcupCloud } from "../rig/updater/fakes/netcup-cloud.ts";
 import { fakeOvh } from "../rig/updater/fakes/ovh.ts";
 import { fakeRoute53 } from "../rig/updater/fakes/route53.ts";
 import type { Asked, Reply } from "../rig/updater/services.ts";
@@ -54,6 +55,20 @@ describeTarget({
       expect(await rig.dns.current(request, never)).toMatchObject({ kind: "unauthorised" });
     });
 
+    it("finds the zone of the account that the config names", async () => {
+      const twin = { ...cloudflare.zone, id: "f".repeat(32), account: { id: "0".repeat(32), name: "Agency" } };
+      cloudflare.others.push(twin);
+      const open = async (account: string) =>
+        await openConfigured("cloudflare", `url: "${rig.server.url}", token: { file: secret }, account: "${account}"`, {
+          secret,
+        });
+      const [main, agency] = [await open(cloudflare.zone.account.id), await open(twin.account.id)];
+      expect(await main.current(request, never)).toMatchObject({ kind: "found" });
+      expect(await agency.current(request, never)).toMatchObject({ kind: "missing" });
+      cloudflare.others.length = 0;
+      for (const each of [main, agency]) each.close();
+    });
+
     it("reads a zone of several pages", async () => {
       for (let i = 0; i < 120; i++) cloudflare.add({ name: `h${i}`, type: "A", ttl: 1, value: "192.0.2.1" });
       const listed = await rig.dns.records("example.org", never);
@@ -89,7 +104,7 @@ describeTarget({
       expect(await rig.dns.zones(never)).toMatchObject({ value: { length: 601 } });
     });
   },
-  http: { calls: 2, error: (status, message) => ({ status, body: { detail: message } }) },
+  http: { calls: 3, error: (status, message) => ({ status, body: { detail: message } }) },
 });
 
 const route53 = fakeRoute53(secret, secret);
@@ -376,6 +391,34 @@ describeTarget({
     error: (status, shortmessage) => ({ status, body: { status: "error", statuscode: 1, shortmessage } }),
   },
   more: describeSession(netcup.forget, isNetcupWrite, ({ body }) => body.includes('"action":"login"')),
+});
+
+const netcupCloud = fakeNetcupCloud(secret);
+
+describeTarget({
+  ...{ ...ours, api: "netcup-cloud", open: async () => opened(netcupCloud) },
+  together: true,
+  isWrite: ({ method }) => method === "POST",
+  http: {
+    calls: 8,
+    error: (status, message) => ({ status, body: { success: false, errors: [{ code: "", message }], result: null } }),
+  },
+  more(rig) {
+    it("reads what is served, and not what somebody edits", async () => {
+      netcupCloud.openDraft([{ name: "home", type: "A", rdata: "192.0.2.99", ttl: 300 }]);
+      expect(await rig.dns.current(request, never)).toMatchObject({ value: { values: ["192.0.2.1"] } });
+    });
+
+    it("names the other API for a zone that has not moved, or is not there", async () => {
+      netcupCloud.domains.push({ id: 4712, fqdn: "old.example", isDnsManaged: false });
+      for (const zone of ["old.example", "nowhere.example"])
+        expect(await rig.dns.replace({ ...request, zone }, never)).toMatchObject({
+          kind: "refused",
+          fault: { kind: "missing", todo: expect.stringContaining("`api: netcup`") },
+        });
+      netcupCloud.domains.pop();
+    });
+  },
 });
 
 describeTarget({

@@ -55,7 +55,7 @@ export type TargetConfig = Partial<Endpoint> & {
   readonly token?: Secret;
   /** Differs when the credentials differ: then a wait that the service asked for is over. */
   readonly account?: string;
-  /** The options with which `moor list` and similar commands use this target; absent if they do so by default. */
+  /** The options with which `moor record list` and others use this target; absent if they do so by default. */
   readonly flags?: string;
   /** The command to type instead of `moor`, for example in a clone. */
   readonly program?: string;

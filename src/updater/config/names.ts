@@ -108,10 +108,15 @@ const entryFields = (sources: readonly string[], targets: readonly string[]) => 
   ),
   target: reference("target", targets, "The target to write to. Not needed if there is only one."),
   ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
-  create: usually(flag("Create the record if it does not exist. Not with `v1`, `dyndns2` and `namecheap`."), false),
+  create: usually(
+    flag(
+      "Create the record if it does not exist. Not with `dyndns2`, `http`, `namecheap` and the services with an update URL.",
+    ),
+    false,
+  ),
   removeOnStop: usually(
     flag(
-      "Remove the record when `moor update` is stopped, if it still holds the address that moor wrote. Needs `create: true`. Only with `rrsets`, `hetzner`, `rfc2136`, `powerdns`, `route53` and `desec`.",
+      "Remove the record when `moor update` is stopped, if it still holds the address that moor wrote. Needs `create: true`. Only with `rrsets`, `hetzner`, `rfc2136`, `powerdns`, `route53`, `desec` and `netcup-cloud`.",
     ),
     false,
   ),

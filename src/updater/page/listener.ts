@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { dirname } from "node:path";
 import { addressesOf, listenOn } from "../../lib/http/listen.ts";
+import { closeServer, createPlainServer, createTlsServer, showPair } from "../../lib/http/page-server.ts";
 import { type PlainRequest, readPlainRequest } from "../../lib/http/plain-request.ts";
-import { scheduledServer, scheduleRequests } from "../../lib/http/schedule-requests.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { type ControlConfig, controlUrl } from "../config/outlets.ts";
@@ -63,7 +63,7 @@ type Tools = { readonly handle: RequestListener; readonly log: Logger; readonly 
 
 /** Passwords are never sent in plain text. Without a password, only this machine can connect. */
 async function listen(control: ControlConfig, folder: string, { handle, log, option }: Tools) {
-  const { server, close } = control.password ? await openTls(control, folder, handle, log) : openPlain(handle);
+  const { server, close } = control.password ? await openTls(control, folder, handle, log) : openPlain(handle, log);
   try {
     const { port } = await listenOn(server, control, option);
     return { url: controlUrl({ ...control, port }), close };
@@ -73,28 +73,14 @@ async function listen(control: ControlConfig, folder: string, { handle, log, opt
   }
 }
 
-function openPlain(handle: RequestListener) {
-  const { createServer } = process.getBuiltinModule("node:http");
-  const server = createServer({ ...scheduledServer, requestTimeout: 30_000, headersTimeout: 15_000 }, handle);
-  scheduleRequests(server);
-  // Longer than the machine may stall: otherwise a client that reuses its connection right after a stall finds it
-  // closed.
-  server.keepAliveTimeout = 65_000;
-  const close = () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    server.close(() => resolve());
-    server.closeAllConnections();
-    return promise;
-  };
-  return { server, close };
+function openPlain(handle: RequestListener, log: Logger) {
+  const server = createPlainServer({ handle, log });
+  return { server, close: () => closeServer(server) };
 }
 
 /** Imported here, because a watcher without a password does not need it. */
 async function openTls(control: ControlConfig, folder: string, handle: RequestListener, log: Logger) {
-  const [{ closeServer, createTlsServer, showPair }, { openTlsMaterial }] = await Promise.all([
-    import("../../lib/http/tls-server.ts"),
-    import("../../lib/tls/material.ts"),
-  ]);
+  const { openTlsMaterial } = await import("../../lib/tls/material.ts");
   const { certificate } = control;
   const tls = await openTlsMaterial({
     folder,
@@ -103,7 +89,7 @@ async function openTls(control: ControlConfig, folder: string, handle: RequestLi
     ...(certificate && { files: certificate }),
     names: () => addressesOf(control),
   });
-  const server = createTlsServer(tls.pair, handle);
+  const server = createTlsServer(tls.pair, { handle, log });
   tls.follow((pair) => showPair(server, pair));
   const close = () => {
     tls.close();

@@ -1,5 +1,4 @@
 import type { FieldFault } from "../../contract/updater-page.ts";
-import { isNoZone } from "../../providers/answers/service-answer.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { type ManagedRecord, managedRecordsOf, sourcesOf } from "../round/managed-records.ts";
 import type { AskTools } from "./ask-published.ts";
@@ -34,7 +33,7 @@ export async function reviewName(
     records.map(async (record) => {
       const publishedContent = await published(record, signal).catch(() => undefined);
       if (publishedContent?.kind !== "missing") return [];
-      if (isNoZone(publishedContent, zone))
+      if (publishedContent.of === "zone")
         return [{ field: "zone", message: publishedContent.because, todo: publishedContent.todo }];
       return record.spec.create
         ? []

@@ -26,3 +26,15 @@ it.each([
 ])("%s is reported as such", (_, result, what) => {
   expect(summarise(result, true)).toMatchObject({ kind: "failed", what });
 });
+
+it("an IPv4 address that is not the first one listed says why, with public: require", () => {
+  const considered = [
+    { text: "10.0.0.1", verdict: "private" },
+    { text: "81.2.69.1", verdict: "taken" },
+  ];
+  const record = { displayName: "home A", family: "ipv4", policy: { public: "require" }, spec: {} };
+  const update = { ...ended("refused", false), outcome: undefined, record, considered, device: "wan0", passedOver: [] };
+  expect(summarise(update as unknown as UpdateResult, false).because).toBe(
+    "it is the address of wan0, the first public one: 10.0.0.1 is private, but only public ones are allowed; no address was stored yet",
+  );
+});

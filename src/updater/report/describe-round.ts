@@ -61,7 +61,7 @@ export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "b
     const of = record.policy.host ? "with the prefix of" : "of";
     return {
       kind: "planned",
-      because: `${plan.address.text} ${of} ${nameOf(update)}${instead(passedOver)} would be used`,
+      because: `${plan.address.text} ${of} ${nameOf(update)}${instead(passedOver)}${afterPrivate(update)} would be used`,
     };
   }
   const { kind, because, todo } = summarise(update, false);
@@ -121,7 +121,14 @@ function change(result: PlannedUpdate & Pick<UpdateResult, "contentBefore">): st
   const whose = record.policy.host
     ? `its prefix is that of ${nameOf(result)}`
     : `it is the address of ${nameOf(result)}`;
-  return `${whose}${instead(passedOver)}; ${contentText}${warning}`;
+  return `${whose}${instead(passedOver)}${afterPrivate(result)}; ${contentText}${warning}`;
+}
+
+/** With `public: require`, an IPv4 address that is not the first one listed: why those before it were not taken. */
+function afterPrivate({ record: { family, policy }, considered }: PlannedUpdate): string {
+  const taken = considered.findIndex(({ verdict }) => verdict === "taken");
+  if (family !== "ipv4" || policy.public !== "require" || policy.vhid !== undefined || taken < 1) return "";
+  return `, the first public one${seen(considered.slice(0, taken))}`;
 }
 
 function contentWords({ values, ttl }: CurrentContent, wanted: number | undefined): string {

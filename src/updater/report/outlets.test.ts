@@ -10,7 +10,7 @@ import { type Reply, startServer, type TestServer } from "../../../test/rig/upda
 import { createLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { RunConfig } from "../config/outlets.ts";
-import { type Outlets, openOutlets } from "./outlets.ts";
+import { type Outlets, type OutletTools, openOutlets } from "./outlets.ts";
 import type { Notice } from "./reporter.ts";
 import type { Status } from "./status.ts";
 
@@ -48,22 +48,23 @@ beforeEach(async () => {
   };
 });
 afterEach(async () => {
-  outlets?.close();
+  await outlets?.close();
   outlets = undefined;
   await server.close();
 });
 
 async function open(config: Partial<Pick<UpdaterConfig, "notify" | "run" | "heartbeats">>) {
   const log = createLog({ format: "json", write: (line: string) => void logged.push(JSON.parse(line)) });
-  const whole = { notify: [], run: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
-  outlets = await openOutlets(whole, {
-    log,
-    host: "here",
-    random: () => 0,
-    status: () => status,
-  });
+  outlets = openOutlets({ log, host: "here", random: () => 0, status: () => status, events });
+  await outlets.adopt(wholeOf(config));
   return outlets;
 }
+
+const wholeOf = (config: Partial<Pick<UpdaterConfig, "notify" | "run" | "heartbeats">>) =>
+  ({ notify: [], run: [], heartbeats: [], ...config }) as unknown as UpdaterConfig;
+
+/** Nothing was left by an earlier process. */
+const events: OutletTools["events"] = { events: () => [], eventDelivered: async () => undefined };
 
 const endpoint = (path = "") => ({ url: new URL(server.url + path), trust: { kind: "system" } as const });
 const failing: Notice = {
@@ -125,6 +126,23 @@ describe("programs", () => {
     await until(() => logged.length === 2);
     expect(logged[1]?.because).toMatch(/did not end within 0\.1 s, and was killed/);
     expect(said()).toBe("x\nx\n");
+  });
+
+  it.each([
+    ["the same program", (run: RunConfig) => [run]],
+    ["a program with another limit", (run: RunConfig) => [{ ...run, timeout: 20_000 }]],
+    ["no program", () => []],
+  ])("finish after a reload to a config with %s, and none of the events that wait is lost", async (_, next) => {
+    const run = script(`echo "begin $MOOR_NEW" >> out; while [ ! -e go ]; do sleep 0.01; done; echo end >> out`);
+    const { notify, adopt } = await open({ run: [run] });
+    const all = Array.from({ length: 10 }, (_, i) => `9.9.9.${i}`);
+    for (const address of all) notify({ ...changed, change: { old: "192.0.2.1", new: address } });
+    await until(() => said() === "begin 9.9.9.0\n");
+    await adopt(wholeOf({ run: next(run) }));
+    writeFileSync(join(folder, "go"), "");
+    await until(() => said().split("end").length === 11);
+    expect(said()).toBe(all.map((address) => `begin ${address}\nend\n`).join(""));
+    expect(logged).toEqual([]);
   });
 
   it("that cannot be started are in the log", async () => {

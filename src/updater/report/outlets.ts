@@ -1,38 +1,46 @@
-import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { notReadYet } from "../round/choose-for.ts";
-import type { Wellness } from "./heartbeats.ts";
+import type { Heartbeats, Wellness } from "./heartbeats.ts";
+import type { Notifiers, NotifierTools } from "./notifiers.ts";
 import type { Notify } from "./reporter.ts";
 import type { Status } from "./status.ts";
 
-/** How the watcher reports besides its log: notices and heartbeats. Only what the config asks for is loaded. */
-export type Outlets = { readonly notify: Notify; close(): void };
-
-export type OutletTools = {
-  readonly log: Logger;
-  readonly host: string;
-  readonly random: () => number;
-  readonly status: () => Status;
+/** How the watcher reports besides its log: notices, programs and heartbeats. They outlive a reload of the config. */
+export type Outlets = {
+  /** Continues with this config. Only what it asks for is loaded. */
+  readonly adopt: (config: UpdaterConfig) => Promise<void>;
+  readonly notify: Notify;
+  close(): Promise<void>;
 };
 
-export async function openOutlets(config: UpdaterConfig, tools: OutletTools): Promise<Outlets> {
-  const { log, host, random, status } = tools;
-  const notifiers =
-    config.notify.length + config.run.length === 0
-      ? undefined
-      : await (await import("./notifiers.ts")).openNotifiers(config, host, log, random);
-  const heartbeats =
-    config.heartbeats.length === 0
-      ? undefined
-      : await (await import("./heartbeats.ts")).openHeartbeats(config.heartbeats, () => wellnessOf(status()), log);
+export type OutletTools = NotifierTools & { readonly status: () => Status };
+
+export function openOutlets(tools: OutletTools): Outlets {
+  let notifiers: Notifiers | undefined;
+  let heartbeats: Heartbeats | undefined;
   return {
-    notify: (notice) => notifiers?.notify(notice),
-    close() {
-      notifiers?.close();
+    async adopt(config) {
+      if (!notifiers && config.notify.length + config.run.length > 0)
+        notifiers = new (await import("./notifiers.ts")).Notifiers(tools);
+      await notifiers?.adopt(config);
       heartbeats?.close();
+      const wellness = () => wellnessOf(tools.status());
+      heartbeats =
+        config.heartbeats.length === 0
+          ? undefined
+          : await (await import("./heartbeats.ts")).openHeartbeats(config.heartbeats, wellness, tools.log);
+    },
+    notify: (notice) => notifiers?.notify(notice),
+    async close() {
+      heartbeats?.close();
+      await notifiers?.close();
     },
   };
 }
+
+/** Whether anybody is to be told about changes of addresses. */
+export const reportsChanges = ({ notify, run }: UpdaterConfig): boolean =>
+  [...notify, ...run].some(({ on }) => on?.includes("changed"));
 
 /** Undefined until the first round has ended and every source has answered or failed once. */
 function wellnessOf({ rounds, names, sources }: Status): Wellness | undefined {

@@ -2,7 +2,7 @@ import type { Instant } from "../../core/instant.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import type { Logger } from "../../process/log.ts";
 import { type ManagedRecord, sourcesOf } from "../round/managed-records.ts";
-import type { Round, UpdateResult } from "../round/result.ts";
+import { oldAddressOf, type Round, type UpdateResult } from "../round/result.ts";
 import type { SourceReading } from "../sources/source.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
 import { type Summary, summarise } from "./describe-round.ts";
@@ -19,6 +19,8 @@ export type Notice = {
   readonly until?: Instant;
   /** The addresses of a record before and after a write. */
   readonly change?: AddressChange;
+  /** The id of this change in the state file, until it was reported. */
+  readonly event?: string | undefined;
   /** `name`, `source` or `target`: what it is about; `because` and `todo`. */
   readonly fields: Readonly<Record<string, string>>;
 };
@@ -37,7 +39,7 @@ export const troublesOf = (records: readonly ManagedRecord[]): ReadonlySet<strin
       .filter(({ paused }) => !paused)
       .flatMap((record) => [
         ...[record.key, `confirm ${record.key}`],
-        ...sourcesOf(record).map(({ source }) => `source ${source}`),
+        ...sourcesOf(record).flatMap(({ source }) => [`source ${source}`, `gateways ${source}`]),
       ]),
   ]);
 
@@ -84,8 +86,14 @@ export class Reporter {
   }
 
   #source(source: string, reading: SourceReading): void {
-    if (reading.kind === "report") this.#recovered(`source ${source}`, { source }, "addresses can be read again");
-    else this.#failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
+    if (reading.kind !== "report") {
+      this.#failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
+      return;
+    }
+    this.#recovered(`source ${source}`, { source }, "addresses can be read again");
+    const { gatewayFault } = reading;
+    if (!gatewayFault) this.#recovered(`gateways ${source}`, { source }, "the state of all lines is known again");
+    else this.#failing(`gateways ${source}`, { source, ...textsOf(gatewayFault) }, "the state of a line is not known");
   }
 
   #result(result: UpdateResult): void {
@@ -105,7 +113,8 @@ export class Reporter {
     this.#over(result.record);
     const { key, displayName: name } = result.record;
     const fields = { name, because: summary.because };
-    this.#emit({ kind: "done", key, fields, message: `record ${summary.what}`, ...changeOf(result) });
+    const { event } = result;
+    this.#emit({ kind: "done", key, event, fields, message: `record ${summary.what}`, ...changeOf(result) });
   }
 
   #over({ key, displayName: name }: ManagedRecord): void {
@@ -181,12 +190,8 @@ function causeOf({ record: { source, target }, outcome }: UpdateResult, { becaus
   return isWide ? `service ${target}` : `service ${target} ${because}`;
 }
 
-/** What the record held counts, or else what moor wrote last. */
-function changeOf({ plan, contentBefore, stored }: UpdateResult): Pick<Notice, "change"> {
-  if (!("address" in plan)) return {};
-  const [old = stored] = contentBefore?.values ?? [];
-  return { change: { old, new: plan.address.text } };
-}
+const changeOf = (result: UpdateResult): Pick<Notice, "change"> =>
+  "address" in result.plan ? { change: { old: oldAddressOf(result), new: result.plan.address.text } } : {};
 
 /** A state file that cannot be written is reported separately, once for all records. */
 const summarySaved = (result: UpdateResult) => summarise({ ...result, unsaved: undefined }, true);

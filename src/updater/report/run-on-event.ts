@@ -14,7 +14,7 @@ export async function runOn(
   notice: Notice,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const limits = { timeoutMs: timeout, maxBytes: longestOutput };
+  const limits = { timeoutMs: timeout, maxBytes: longestOutput, mayLeave: true };
   const end = await runProgram({ ...command, env: environmentOf(event, notice) }, limits, signal);
   const wrong = faultOf(end, timeout);
   return wrong === undefined ? undefined : `the program ${printable(command.file)} ${wrong}`;

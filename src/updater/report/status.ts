@@ -133,6 +133,7 @@ function sourcesIn({ readings, polled, results }: Round, before: readonly Source
       up: reading.kind === "report",
       how,
       ...(reading.kind !== "report" && { because: reading.because }),
+      ...(reading.kind === "report" && reading.gatewayFault && { because: reading.gatewayFault.because }),
     };
   });
 }

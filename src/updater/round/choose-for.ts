@@ -29,34 +29,39 @@ export function chooseFor(
   if (record.agree !== undefined) return chooseAgreed(sources, record.agree, policy, readings);
   const unread = sources.findIndex(({ source }) => !readings.has(source));
   const read = unread < 0 ? sources : sources.slice(0, unread);
+  const needed = { family: policy.family, gateways: !isAlone(sources) };
   const candidates = read.flatMap((from) => {
     const name = sources.length > 1 ? { source: from.source } : {};
-    return candidatesOf(from, policy.family, readings).map((candidate) => ({ ...candidate, ...name }));
+    return candidatesOf(from, needed, readings).map((candidate) => ({ ...candidate, ...name }));
   });
   const chosen = chooseInOrder(candidates, policy, isAlone(sources));
   const next = sources[unread];
   // A source later in the order is used only when it is known that the earlier ones have no usable address.
   if (next && chosen.choice.kind !== "address") return unreadChoice(next);
-  return withTrouble(chosen, sources, policy.family, readings);
+  return withTrouble(chosen, sources, needed, readings);
 }
+
+/** `gateways`: there is an alternative, so that the state of the gateways counts. */
+type Needed = { readonly family: Family; readonly gateways: boolean };
 
 const isAlone = (sources: readonly RecordSource[]) => sources.length === 1 && sources[0]?.devices.length === 1;
 
 function candidatesOf(
   { source, devices }: RecordSource,
-  family: Family,
+  needed: Needed,
   readings: Readings,
 ): readonly InterfaceCandidate[] {
   const reading = readings.get(source);
-  const unknown = whyUnknown(reading, family);
+  const unknown = whyUnknown(reading, needed);
   return devices.map((device): InterfaceCandidate => {
     if (reading?.kind !== "report" || unknown) return { device, unknown: unknown?.because ?? "" };
     return { device, report: reading.report };
   });
 }
 
-function whyUnknown(reading: SourceReading | undefined, family: Family): WhyUnknown | undefined {
-  return reading?.kind === "unavailable" ? reading : reading?.unknown?.[family];
+function whyUnknown(reading: SourceReading | undefined, { family, gateways }: Needed): WhyUnknown | undefined {
+  if (reading?.kind !== "report") return reading;
+  return reading.unknown?.[family] ?? (gateways && reading.gatewayFault?.isUnknown ? reading.gatewayFault : undefined);
 }
 
 const unreadChoice = ({ source, kindLabel, devices: [device = ""] }: RecordSource): RecordChoice => ({
@@ -70,12 +75,12 @@ const unreadChoice = ({ source, kindLabel, devices: [device = ""] }: RecordSourc
 function withTrouble(
   chosen: OrderedChoice,
   sources: readonly RecordSource[],
-  family: Family,
+  needed: Needed,
   readings: Readings,
 ): RecordChoice {
   const { choice } = chosen;
   const from = sources.find(({ source }) => source === chosen.source) ?? sources[0];
-  const unknown = whyUnknown(readings.get(from?.source ?? ""), family);
+  const unknown = whyUnknown(readings.get(from?.source ?? ""), needed);
   if (choice.kind === "unknown" && unknown) {
     return { ...chosen, trouble: { because: unknown.because, todo: unknown.todo } };
   }
@@ -95,7 +100,8 @@ function chooseAgreed(
 ): RecordChoice {
   const chosen = sources.map((from) => {
     if (!readings.has(from.source)) return { from, ...unreadChoice(from) };
-    return { from, ...chooseInOrder(candidatesOf(from, policy.family, readings), policy, isAlone([from])) };
+    const needed = { family: policy.family, gateways: !isAlone([from]) };
+    return { from, ...chooseInOrder(candidatesOf(from, needed, readings), policy, isAlone([from])) };
   });
   const votes = Map.groupBy(chosen, ({ choice }) => (choice.kind === "address" ? choice.address.text : undefined));
   const enough = [...votes].filter(([text, those]) => text !== undefined && those.length >= agree);

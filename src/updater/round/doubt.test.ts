@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
 import { type Asked, type Reply, wanWith } from "../../../test/rig/updater/services.ts";
@@ -22,6 +23,24 @@ const goodAgain = () => {
   loop.clock.now += 300_000;
 };
 const written = () => loop.writes().map(({ body }) => (JSON.parse(body) as { value: string }).value);
+
+it("a correction by compare leaves nothing in doubt, also not of names that were right", async () => {
+  await loop.close();
+  const hosts = ["a", "b", "c"];
+  loop = await openLoop(
+    hosts.map((name) => `  - { name: ${name}, zone: example.org, compare: record, ipv4: wan0 }`).join("\n"),
+  );
+  for (const name of hosts) loop.records.push({ id: name, type: "A", name, value: "192.0.2.1", zone_id: "z1" });
+  await loop.round();
+  for (const wrong of hosts) {
+    for (const record of loop.records) if (record.id === wrong) record.value = "192.0.2.66";
+    expect((await loop.round()).filter((kind) => kind === "done")).toHaveLength(1);
+    const { entries } = JSON.parse(readFileSync(loop.config.stateFile, "utf8"));
+    expect(Object.values(entries as object).map((each) => [each.address, each.inDoubt])).toEqual(
+      hosts.map(() => ["9.9.9.9", undefined]),
+    );
+  }
+});
 
 describe("an address that goes back to the stored one", () => {
   it.each([

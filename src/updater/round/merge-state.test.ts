@@ -13,6 +13,7 @@ const contentOf = (side: Side): StateContent => ({
   entries: { k: entryOf(side) },
   holds: {},
   versions: { k: side[2] },
+  events: {},
 });
 
 /** `follows`: ours is not in the file yet, and was stored after the entry of that version. */
@@ -64,12 +65,18 @@ describe("what two processes have stored", () => {
 
   it("includes what only one has, and the longer of two holds", () => {
     const ours: StateContent = { ...contentOf(["a", 1, 1]), holds: { x: 5, y: 9 } };
-    const theirs: StateContent = { entries: { l: entryOf(["b", 2, 0]) }, holds: { x: 7, y: 3 }, versions: { l: 3 } };
+    const theirs = {
+      ...contentOf(["a", 1, 1]),
+      entries: { l: entryOf(["b", 2, 0]) },
+      holds: { x: 7, y: 3 },
+      versions: { l: 3 },
+    };
     expect(mergeState(ours, theirs, new Map())).toBe(true);
     expect(ours).toEqual({
       entries: { k: entryOf(["a", 1, 0]), l: entryOf(["b", 2, 0]) },
       holds: { x: 7, y: 9 },
       versions: { k: 1, l: 3 },
+      events: {},
     });
   });
 

@@ -11,11 +11,24 @@ export type StoredAddress = {
   readonly inDoubt?: boolean;
 };
 
+/** A change of a record that was not reported to everybody yet. */
+export type StoredEvent = {
+  /** `home.example.org A` */
+  readonly name: string;
+  readonly old?: string | undefined;
+  readonly new: string;
+  readonly at: string;
+  /** Who was told: ids of channels. */
+  readonly done: readonly string[];
+};
+
 export type StateContent = {
   readonly entries: Record<string, StoredAddress>;
   readonly holds: Record<string, Instant>;
   /** How often each entry was stored, by any process. */
   readonly versions: Record<string, number>;
+  /** By id, the oldest first. */
+  readonly events: Record<string, StoredEvent>;
 };
 
 /** For each entry that is not in the file yet: the version that the file has. */

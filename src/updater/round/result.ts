@@ -12,11 +12,17 @@ export type UpdateResult = PlannedUpdate & {
   readonly underWay?: true;
   /** What the record held, if it was read before the write. */
   readonly contentBefore?: CurrentContent;
+  /** The id of the change in the state file, which keeps it until it was reported. */
+  readonly event?: string | undefined;
   /** The record is correct, but the state file could not be written: the error code. */
   readonly unsaved?: string | undefined;
   /** With `confirm:`, whether DNS returns the new address. Nothing waits for it. */
   readonly confirmation?: Promise<Confirmation>;
 };
+
+/** What the record held counts, or else what moor wrote last. */
+export const oldAddressOf = ({ contentBefore, stored }: UpdateResult): string | undefined =>
+  contentBefore?.values[0] ?? stored;
 
 /** What is known after sources were read or record services answered. */
 export type Round = {

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  cpSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -53,6 +54,26 @@ describe("the state file", () => {
     const again = await open();
     for (let i = 0; i < 20; i++) expect(again.get(`k${i}`)).toEqual(entry(`9.9.9.${i}`));
   });
+
+  // Written by those builds. A new form of the file gets a new one here; none is ever changed.
+  const folderOfAll = new URL("../../../test/updater/state-files/", import.meta.url);
+  it.each(readdirSync(folderOfAll))(
+    "is read as %s has it, with what is in doubt and how long services wait",
+    async (name) => {
+      cpSync(new URL(name, folderOfAll), path);
+      const opened = await openStateFile(path, now, { write: true });
+      expect(opened).not.toHaveProperty("warning");
+      const state = await open();
+      const home = "https://dns.example.org/ example.org home";
+      expect(state.get(`${home} A`)).toEqual({ address: "9.9.9.10", storedAt: "2026-11-18T12:05:00.000Z" });
+      expect(state.get(`${home} AAAA`)).toMatchObject({ address: "2a00::9", ttl: 60, ttlKept: 300, inDoubt: true });
+      expect(state.rateLimitedUntil("https://dns.example.org/")).toBe(1_763_600_000_000);
+      expect(state.events().map(([, change]) => change.new)).toEqual(name === "with-events.json" ? ["9.9.9.10"] : []);
+      // The counts tell which of two processes stored an entry last.
+      await state.set(`${home} A`, entry("9.9.9.11"));
+      expect(JSON.parse(readFileSync(path, "utf8")).versions[`${home} A`]).toBe(3);
+    },
+  );
 
   const damaged: [string, string][] = [
     ["empty", ""],

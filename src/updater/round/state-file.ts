@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -5,7 +6,7 @@ import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
 import { linkTarget } from "../../process/data-folder.ts";
 import { fingerprintOf } from "../config/watch-files.ts";
-import { mergeState, type StateContent, type StoredAddress, type Unsaved } from "./merge-state.ts";
+import { mergeState, type StateContent, type StoredAddress, type StoredEvent, type Unsaved } from "./merge-state.ts";
 import { type Durability, realDisk, SharedFile, type StateDisk } from "./shared-file.ts";
 
 export type OpenedState =
@@ -69,7 +70,7 @@ async function setAside(path: string, now: Instant, write: boolean): Promise<str
   return `the state file ${path} was damaged: ${kept}`;
 }
 
-const noContent = (): StateContent => ({ entries: {}, holds: {}, versions: {} });
+const noContent = (): StateContent => ({ entries: {}, holds: {}, versions: {}, events: {} });
 
 /** Names that are about to be written. The file has what is stored of them in doubt when `saved` resolves. */
 type Batch = { readonly keys: Set<string>; readonly saved: Promise<void> };
@@ -84,6 +85,8 @@ export class StateFile {
   #batch: Batch = { keys: new Set(), saved: Promise.resolve() };
   #lastSave: Promise<void> = Promise.resolve();
   #othersWrote = false;
+  /** Another process may have read them before, and write them again. */
+  readonly #droppedEvents = new Set<string>();
 
   constructor(file: SharedFile, content: StateContent) {
     this.#file = file;
@@ -117,6 +120,11 @@ export class StateFile {
     return this.#batch.saved;
   }
 
+  /** A name of the batch needs no write after all: what is stored of it is not in doubt. */
+  async leaveBatch(key: string): Promise<void> {
+    if (this.#batch.keys.delete(key) && this.#batch.keys.size === 0) await this.#save();
+  }
+
   /** The names of the batch that were to follow do not. */
   async endBatch(): Promise<void> {
     if (this.#batch.keys.size === 0) return;
@@ -131,6 +139,34 @@ export class StateFile {
   setRateLimitedUntil(target: string, until: Instant): Promise<void> {
     this.#content.holds[target] = until;
     return this.#save();
+  }
+
+  /** Returns its id. In the file with the next `set`. */
+  noteEvent(event: StoredEvent): string {
+    const id = randomUUID();
+    const { events } = this.#content;
+    const [oldest] = Object.keys(events);
+    if (oldest !== undefined && Object.keys(events).length >= mostEvents) this.#dropEvent(oldest);
+    events[id] = event;
+    return id;
+  }
+
+  events(): readonly (readonly [id: string, event: StoredEvent])[] {
+    return Object.entries(this.#content.events);
+  }
+
+  /** Without `by`, everybody was told. */
+  eventDelivered(id: string, by?: string): Promise<void> {
+    const event = this.#content.events[id];
+    if (!event) return Promise.resolve();
+    if (by === undefined) this.#dropEvent(id);
+    else this.#content.events[id] = { ...event, done: [...event.done, by] };
+    return this.#save();
+  }
+
+  #dropEvent(id: string): void {
+    delete this.#content.events[id];
+    this.#droppedEvents.add(id);
   }
 
   /**
@@ -206,12 +242,19 @@ export class StateFile {
     const theirs = parseContent((await this.#file.readIfChanged()) ?? "");
     if (!theirs || theirs === "newer") return;
     this.#othersWrote = true;
+    for (const [id, event] of Object.entries(theirs.events))
+      if (!this.#droppedEvents.has(id)) this.#content.events[id] ??= event;
     if (!mergeState(this.#content, theirs, this.#unsaved)) return;
     this.#require(Object.values(this.#content.entries).some(({ inDoubt }) => inDoubt) ? "lasting" : "quick");
   }
 }
 
+/**
+ * Raised only if older builds would misread the file. A key that is added or renamed does not raise it: `parseContent`
+ * reads every older form, and `test/updater/state-files` has one of each.
+ */
 const version = 1;
+const mostEvents = 100;
 /** Names that are marked in one save. */
 const mostInBatch = 50;
 
@@ -234,10 +277,17 @@ function parseContent(text: string): StateContent | "newer" | undefined {
   if (!isObject(value)) return undefined;
   if (typeof value.version === "number" && value.version > version) return "newer";
   if (value.version !== version || !isObject(value.entries)) return undefined;
-  const { entries, holds, versions } = value;
+  // A missing key was not written yet by the build that wrote the file; `turns` is what rc.1 called the versions.
+  const { entries, holds = {}, versions = value.turns ?? {}, events = {} } = value;
   if (!Object.values(entries).every(isStored) || !isNumbers(holds) || !isNumbers(versions)) return undefined;
-  return { entries, holds, versions } as StateContent;
+  if (!isObject(events) || !Object.values(events).every(isEvent)) return undefined;
+  return { entries, holds, versions, events } as StateContent;
 }
+
+const isEvent = (value: unknown) =>
+  isObject(value) &&
+  [value.name, value.new, value.at].every((text) => typeof text === "string") &&
+  Array.isArray(value.done);
 
 const isNumbers = (value: unknown) =>
   isObject(value) && Object.values(value).every((number) => typeof number === "number");

@@ -53,6 +53,7 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
     state: {
       get: (key) => kept.get(key),
       set: async (key, entry) => void kept.set(key, entry),
+      leaveBatch: async () => undefined,
       markInDoubt: async (key) => {
         const entry = kept.get(key);
         if (entry) kept.set(key, { ...entry, inDoubt: true });

@@ -7,7 +7,7 @@ import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.
 import type { NameMemory } from "./name-memory.ts";
 import type { PendingWrite } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
-import type { UpdateResult } from "./result.ts";
+import { oldAddressOf, type UpdateResult } from "./result.ts";
 import type { StateFile } from "./state-file.ts";
 
 /** Milliseconds for a write, including look-ups and the wait for its action. */
@@ -17,33 +17,38 @@ export const withTimeout = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(longestWrite)]);
 
 /** What a write needs of the state file. */
-type StoredAddresses = Pick<StateFile, "get" | "set" | "markInDoubt">;
+type StoredAddresses = Pick<StateFile, "get" | "set" | "markInDoubt" | "leaveBatch">;
 
 export type WriteTools = {
   readonly target: RecordTarget;
   readonly state: StoredAddresses;
   readonly memory: NameMemory;
   readonly now: () => Instant;
+  /** For a service that takes both addresses of a name in one call. */
+  readonly otherAddress?: string | undefined;
   /** The keys of names that are about to be written too. */
   readonly next?: () => readonly string[];
+  /** Keeps a change in the state file until it was reported, if anybody wants to know; returns its id. */
+  readonly noteEvent?: StateFile["noteEvent"] | undefined;
 };
 
 /** Reads the record first if planned, marks the stored address as in doubt, writes, and stores the outcome. */
 export async function writeRecord(update: PendingWrite, tools: WriteTools, signal: AbortSignal): Promise<UpdateResult> {
   const { record, plan } = update;
-  const { target, state, memory, now, next } = tools;
+  const { target, state, memory, now, next, otherAddress } = tools;
   const value = plan.address.text;
   const before = plan.kind === "compare" ? await target.current(record.spec, signal) : undefined;
   if (before && before.kind !== "found" && !(before.kind === "missing" && record.spec.create)) {
+    await state.leaveBatch(record.key).catch(() => undefined);
     return refusedUnsent(update, before);
   }
   const contentBefore = before?.kind === "found" ? before.value : undefined;
   if (contentBefore && isRight(contentBefore, update, state) && (!target.isServedLater || isStored(update, state))) {
     memory.verified(record.key, now());
+    await state.leaveBatch(record.key).catch(() => undefined);
     return storeAddress({ ...update, outcome: { kind: "same" }, contentBefore }, value, contentBefore, tools);
   }
   const doubt = await markInDoubt(record.key, state, next);
-  const otherAddress = record.otherFamilyKey === undefined ? undefined : state.get(record.otherFamilyKey)?.address;
   const request = { ...record.spec, value, otherAddress };
   const outcome = await target.replace(request, signal);
   if (outcome.kind === "refused") await doubt.remove();
@@ -69,7 +74,11 @@ export async function storeOutcome(
     return storeAddress({ ...update, outcome: { kind: "same" } }, plan.address.text, outcome, tools);
   }
   memory.changed(record.key, now());
-  return storeAddress(result, plan.address.text, outcome, tools);
+  // Saved with the address, which is in doubt until then: a crash before leads to another write, with its own event.
+  const change = { old: oldAddressOf(result), new: plan.address.text };
+  const at = new Date(now()).toISOString();
+  const event = tools.noteEvent?.({ name: record.displayName, ...change, at, done: [] });
+  return storeAddress({ ...result, event }, plan.address.text, outcome, tools);
 }
 
 /** With `confirm:`, checks DNS after a write. */

@@ -7,10 +7,24 @@ import { mapping, usually } from "../../lib/settings/mapping.ts";
 import { choice, flag, missing } from "../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import { keyFile, type Secret, secret } from "../config/secret.ts";
-import { linesIn, readGatewayStatus, withGateways } from "./gateway-status.ts";
+import {
+  GatewayMemory,
+  type GatewayStatus,
+  joined,
+  linesIn,
+  readGatewayRows,
+  readGatewayStatus,
+} from "./gateway-status.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
 import { readOverview } from "./read-overview.ts";
-import { type AddressSource, type FollowEnd, type SourceKind, type SourceReading, unavailable } from "./source.ts";
+import {
+  type AddressSource,
+  type FollowEnd,
+  type SourceKind,
+  type SourceReading,
+  unavailable,
+  type WhyUnknown,
+} from "./source.ts";
 
 export type FirewallSource = Endpoint & {
   readonly key: Secret;
@@ -75,7 +89,8 @@ const reportPaths = {
   interfaces: "/diagnostics/interface/getinterfaceconfig",
   overview: "/interfaces/overview/export",
 } as const;
-const gatewaysPath = "/routes/gateway/status";
+/** OPNsense may drop the first one; the second one is missing before 24.1. */
+const gatewayPaths = { status: "/routes/gateway/status", rows: "/routing/settings/searchGateway" } as const;
 const eventsPath = "/diagnostics/interface/events";
 
 /** The stream counts as dead after three missed heartbeats. */
@@ -91,14 +106,17 @@ function createFirewallSource(config: FirewallSource, client: HttpClient): Addre
   // No Content-Type: with one, OPNsense tries to parse the body that a GET does not have, and answers 400.
   const get = (path: string, signal: AbortSignal) =>
     client.send({ method: "GET", path: base + path, headers: { authorization: authorization() } }, signal);
+  const memory = new GatewayMemory();
   return {
     async read(signal) {
       const [answer, gateways] = await Promise.all([
         get(reportPaths[config.report], signal),
-        config.gateways ? get(gatewaysPath, signal) : undefined,
+        config.gateways ? readGateways((path) => get(path, signal)) : undefined,
       ]);
       const reading = readingOf(answer, config.report);
-      return gateways === undefined || reading.kind !== "report" ? reading : withStatus(reading, answer, gateways);
+      if (gateways === undefined || reading.kind !== "report") return reading;
+      if ("because" in gateways) return memory.unknown(reading.report, gateways);
+      return memory.noted(reading.report, gateways.states, answer.kind === "answer" ? linesIn(answer.body) : []);
     },
     async follow(onReading, signal): Promise<FollowEnd> {
       if (!isPushed(config)) return { kind: "not-offered" };
@@ -127,26 +145,36 @@ function createFirewallSource(config: FirewallSource, client: HttpClient): Addre
   };
 }
 
-/** A state that cannot be read leaves everything as it is: otherwise, a name could return to a dead line. */
-function withStatus(
-  { report }: Extract<SourceReading, { kind: "report" }>,
-  answer: HttpOutcome,
-  outcome: HttpOutcome,
-): SourceReading {
-  if (outcome.kind === "failed") return unavailable(outcome.because, outcome.todo);
+type Gateways = { readonly states: readonly GatewayStatus[] } | WhyUnknown;
+
+/** Each of the two calls stands in for the other one, where it is missing. */
+async function readGateways(get: (path: string) => Promise<HttpOutcome>): Promise<Gateways> {
+  const status = await get(gatewayPaths.status);
+  if (isMissing(status)) return statesIn(await get(gatewayPaths.rows), readGatewayRows);
+  const read = statesIn(status, readGatewayStatus);
+  // Only then does it matter which line a gateway belongs to.
+  if ("because" in read || !read.states.some(({ isDown }) => isDown)) return read;
+  const rows = await get(gatewayPaths.rows);
+  if (isMissing(rows)) return read;
+  const named = statesIn(rows, readGatewayRows);
+  return "because" in named ? named : { states: joined(read.states, named.states) };
+}
+
+const isMissing = (outcome: HttpOutcome): boolean => outcome.kind === "answer" && outcome.status === 404;
+
+function statesIn(outcome: HttpOutcome, read: (body: string) => readonly GatewayStatus[] | undefined): Gateways {
+  if (outcome.kind === "failed") return { because: outcome.because, todo: outcome.todo };
   if (outcome.status === 403)
-    return unavailable(
-      "the key is valid but may not read the gateways (403)",
-      'give its user the privilege "System: Gateways" (`gateways` at `moor firewall`), or leave out `gateways: true`',
-    );
-  const gateways = outcome.status === 200 ? readGatewayStatus(outcome.body) : undefined;
-  if (gateways === undefined)
-    return unavailable(
-      `the firewall answered ${outcome.status} to the call for its gateways, without their state`,
-      "see its log, or leave out `gateways: true`",
-    );
-  const lines = answer.kind === "answer" ? linesIn(answer.body) : [];
-  return { kind: "report", report: withGateways(report, gateways, lines) };
+    return {
+      because: "the key is valid but may not read the gateways (403)",
+      todo: 'give its user the privilege "System: Gateways" (`gateways` at `moor firewall`), or leave out `gateways: true`',
+    };
+  const states = outcome.status === 200 ? read(outcome.body) : undefined;
+  if (states) return { states };
+  return {
+    because: `the firewall answered ${outcome.status} to the call for its gateways, without their state`,
+    todo: "see its log, or leave out `gateways: true`",
+  };
 }
 
 function readingOf(outcome: HttpOutcome, report: FirewallSource["report"]): SourceReading {

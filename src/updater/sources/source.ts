@@ -53,11 +53,22 @@ export type AddressSource = {
 };
 
 export type SourceReading =
-  | { readonly kind: "report"; readonly report: InterfaceReport; readonly unknown?: UnknownFamilies }
+  | {
+      readonly kind: "report";
+      readonly report: InterfaceReport;
+      readonly unknown?: UnknownFamilies;
+      readonly gatewayFault?: GatewayFault;
+    }
   | ({ readonly kind: "unavailable" } & WhyUnknown);
 
 /** Families about which the report says nothing, although the other one was read. */
 export type UnknownFamilies = Readonly<Partial<Record<Family, WhyUnknown>>>;
+
+/**
+ * The state of the gateways could not be read, or of one that is down the line is not known. `isUnknown`: nothing is
+ * known about them, so that no interface can be preferred to another.
+ */
+export type GatewayFault = WhyUnknown & { readonly isUnknown?: true };
 
 export type WhyUnknown = { readonly because: string; readonly todo: string };
 

@@ -8,6 +8,10 @@ import { dnsServer, oneTrust, trustFields, webAddress, withTrust } from "../conf
 import type { TargetConfig } from "../config/kinds.ts";
 import { type Secret, secret } from "../config/secret.ts";
 
+export type SignIn = { readonly user?: string; readonly password: string };
+
+export type Words = Readonly<Record<string | number, string>>;
+
 type Service = {
   readonly url: string;
   /** The parameter for the name, if it is not `hostname`. */
@@ -18,9 +22,16 @@ type Service = {
   readonly ipv6?: string;
   /** Both addresses must be in one request, separated by a comma: otherwise the other one is removed. */
   readonly together?: true;
-  /** A parameter to send with an address of this family: otherwise the record of the other family is removed. */
+  /**
+   * The parameter to send with the only address known, of this family: otherwise the service removes the record of the
+   * other family, or sets it to the address of the caller.
+   */
   readonly keep?: Readonly<Record<Family, string>>;
   readonly query?: string;
+  /** It signs in with these parameters, instead of by Basic authentication. */
+  readonly signIn?: SignIn;
+  /** Its own words for a success, and statuses that stand for words of the protocol. */
+  readonly words?: Words;
   /** Its rules ask for a User-Agent with the mail address of a contact. */
   readonly contact?: true;
 };
@@ -45,8 +56,15 @@ const services = {
   dnsomatic: { url: "https://updates.dnsomatic.com/nic/update" },
   // https://help.dyn.com/remote-access-api/perform-update, https://github.com/openwrt/packages/issues/17875
   dyn: { url: "https://members.dyndns.org/nic/update", together: true },
-  dynu: { url: "https://api.dynu.com/nic/update", ipv6: "myipv6" },
-  he: { url: "https://dyn.dns.he.net/nic/update" },
+  // https://www.dynu.com/DynamicDNS/IP-Update-Protocol, https://downloads.dynu.com/DynamicDNS/IPUpdateClient/Wget
+  dynu: {
+    url: "https://api.dynu.com/nic/update",
+    ipv6: "myipv6",
+    keep: { ipv4: "myipv6=no", ipv6: "myip=no" },
+    signIn: { user: "username", password: "password" },
+  },
+  // https://dns.he.net/docs.html; not Basic authentication: https://github.com/openwrt/packages/issues/27593
+  he: { url: "https://dyn.dns.he.net/nic/update", signIn: { password: "password" } },
   infomaniak: { url: "https://infomaniak.com/nic/update" },
   inwx: { url: "https://dyndns.inwx.com/nic/update", ipv6: "myipv6" },
   // https://ipv64.net/dyndns_updater_api; OpenWrt for the answers
@@ -66,7 +84,19 @@ const services = {
   pubyun: { url: "https://members.3322.net/dyndns/update" },
   // IPFire, OpenWrt
   schokokeks: { url: "https://dyndns.schokokeks.org/nic/update" },
-  selfhost: { url: "https://carol.selfhost.de/nic/update" },
+  // Its description of the interface, https://selfhost.de/cgi-bin/selfhost?p=document&name=api, and ddns-updater
+  selfhost: {
+    url: "https://carol.selfhost.de/nic/update",
+    words: {
+      204: "nochg",
+      401: "badauth",
+      409: "nohost",
+      410: "badauth",
+      411: "badparam",
+      412: "badparam",
+      503: "911",
+    },
+  },
   spdyn: { url: "https://update.spdyn.de/nic/update" },
   // Strato's instructions as quoted in https://github.com/qdm12/ddns-updater/issues/116: both addresses in one request
   strato: { url: "https://dyndns.strato.com/nic/update", together: true },
@@ -74,8 +104,8 @@ const services = {
   twodns: { url: "https://update.twodns.de/update", ipv4: "ip" },
   // https://dyndns.variomedia.de
   variomedia: { url: "https://dyndns.variomedia.de/nic/update" },
-  // https://ydns.io/api/v1
-  ydns: { url: "https://ydns.io/api/v1/update/", host: "host", ipv4: "ip" },
+  // https://ydns.io/api/v1; the answer from its own updater, https://github.com/ydns/bash-updater
+  ydns: { url: "https://ydns.io/api/v1/update/", host: "host", ipv4: "ip", words: { ok: "good" } },
 } as const satisfies Readonly<Record<string, Service>>;
 
 /** The service whose updates go to this host. */
@@ -92,7 +122,11 @@ export type Dyndns2Target = TargetConfig &
     readonly ipv4: string;
     readonly ipv6: string;
     readonly together: boolean;
+    /** A parameter for each family: both are sent if both addresses are known. */
+    readonly separate: boolean;
     readonly keep?: Service["keep"] | undefined;
+    readonly signIn?: SignIn | undefined;
+    readonly words: Words;
     readonly query: string;
     readonly agent: string;
     readonly dns: readonly string[];
@@ -126,6 +160,8 @@ export const dyndns2Settings = mapping(
       if (address === undefined) return undefined;
       if (!knownService && address.pathname === "/") address.pathname = "/nic/update";
       const account = createHash("sha256").update(`${user}:${password()}`).digest("hex").slice(0, 16);
+      const ipv4 = knownService?.ipv4 ?? "myip";
+      const ipv6 = knownService?.ipv6 ?? ipv4;
       return {
         ...rest,
         url: address,
@@ -134,11 +170,14 @@ export const dyndns2Settings = mapping(
         dns,
         account,
         host: knownService?.host ?? "hostname",
-        ipv4: knownService?.ipv4 ?? "myip",
-        ipv6: knownService?.ipv6 ?? knownService?.ipv4 ?? "myip",
+        ipv4,
+        ipv6,
+        separate: ipv4 !== ipv6,
         query: knownService?.query ?? "",
         together: knownService?.together ?? false,
         keep: knownService?.keep,
+        signIn: knownService?.signIn,
+        words: knownService?.words ?? {},
         agent: agentFor(knownService?.contact === true, contact ?? (isMailAddress(user) ? user : undefined)),
       };
     },

@@ -239,18 +239,21 @@ async function requestTo(service: string, more: Partial<ReplaceRequest> = {}): P
 }
 
 const ipv6 = { family: "ipv6", value: "2001:db8::9", otherAddress: "9.9.9.9" } as const;
+const ipv6Only = { family: "ipv6", value: "2001:db8::9" } as const;
 
 test.each<[string, Partial<ReplaceRequest>, string]>([
   ["noip", {}, "/nic/update?hostname=home.example.org&myip=9.9.9.9"],
   ["noip", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9"],
   ["strato", {}, "/nic/update?hostname=home.example.org&myip=9.9.9.9"],
   ["strato", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9,9.9.9.9"],
-  ["ipv64", ipv6, "/nic/update?hostname=home.example.org&myipv6=2001:db8::9"],
+  ["ipv64", ipv6, "/nic/update?hostname=home.example.org&myipv6=2001:db8::9&myip=9.9.9.9"],
+  ["ipv64", ipv6Only, "/nic/update?hostname=home.example.org&myipv6=2001:db8::9"],
   ["ydns", {}, "/api/v1/update/?host=home.example.org&ip=9.9.9.9"],
   ["ydns", ipv6, "/api/v1/update/?host=home.example.org&ip=2001:db8::9"],
-  ["dnshome", ipv6, "/dyndns.php?hostname=home.example.org&ip6=2001:db8::9"],
+  ["dnshome", ipv6, "/dyndns.php?hostname=home.example.org&ip6=2001:db8::9&ip=9.9.9.9"],
   ["allinkl", {}, "/?hostname=home.example.org&myip=9.9.9.9"],
-  ["allinkl", ipv6, "/?hostname=home.example.org&myip6=2001:db8::9"],
+  ["allinkl", ipv6, "/?hostname=home.example.org&myip6=2001:db8::9&myip=9.9.9.9"],
+  ["inwx", ipv6, "/nic/update?hostname=home.example.org&myipv6=2001:db8::9&myip=9.9.9.9"],
   ["core-networks", {}, "/?hostname=home.example.org&myip=9.9.9.9&keepipv6=1"],
   ["core-networks", ipv6, "/?hostname=home.example.org&myip=2001:db8::9&keepipv4=1"],
   ["dyn", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9,9.9.9.9"],

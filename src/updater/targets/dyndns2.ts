@@ -3,10 +3,10 @@ import { absoluteName } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../lib/http-client/client.ts";
 import { parseRetryAfter } from "../../lib/http-client/retry-after.ts";
-import { type ApiDialect, cannotList, later } from "../../providers/answers/service-answer.ts";
+import { type ApiDialect, cannotList, isWebAnswer, later } from "../../providers/answers/service-answer.ts";
 import { readWritten } from "../../providers/answers/write-answer.ts";
 import { readingByDns } from "./ask-dns.ts";
-import { type Dyndns2Target, dyndns2Settings } from "./dyndns2-settings.ts";
+import { type Dyndns2Target, dyndns2Settings, type Words } from "./dyndns2-settings.ts";
 import type { RecordTarget, ReplaceRequest, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
 
 export const dyndns2 = {
@@ -19,22 +19,39 @@ const service = "the service";
 
 /** One GET per name and family; the answer is a word. Reading is a DNS query. */
 function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () => number = Date.now): RecordTarget {
-  const authorization = () => `Basic ${Buffer.from(`${config.user()}:${config.password()}`).toString("base64")}`;
   return {
+    takesBoth: config.together || config.separate,
     async replace(request, signal) {
       const host = absoluteName(request.name, request.zone);
-      const parameter = request.family === "ipv6" ? config.ipv6 : config.ipv4;
-      const addresses =
-        config.together && request.otherAddress !== undefined ? [request.value, request.otherAddress] : [request.value];
       const name = `${config.host}=${encodeURIComponent(host)}`;
-      const keep = config.keep ? `&${config.keep[request.family]}` : "";
-      const query = `?${config.query && `${config.query}&`}${name}&${parameter}=${addresses.join(",")}${keep}`;
-      const headers = { authorization: authorization(), "user-agent": config.agent, accept: "text/plain, */*" };
-      return outcomeOf(await client.send({ method: "GET", path: query, headers }, signal), request, host, now());
+      const { query, headers, secrets } = signedIn(config);
+      const path = `?${[...query, name, ...addressesIn(request, config)].join("&")}`;
+      const outcome = await client.send({ method: "GET", path, headers, secrets }, signal);
+      return outcomeOf(outcome, config.words, { ...request, host }, now());
     },
     ...readingByDns(config.dns, cannotList(service, notListed)),
     close: () => client.close(),
   };
+}
+
+function signedIn({ user, password, signIn, query, agent }: Dyndns2Target) {
+  const headers = { "user-agent": agent, accept: "text/plain, */*" };
+  const fixed = query ? [query] : [];
+  if (!signIn) {
+    const authorization = `Basic ${Buffer.from(`${user()}:${password()}`).toString("base64")}`;
+    return { query: fixed, headers: { ...headers, authorization }, secrets: [] };
+  }
+  const userParameter = signIn.user === undefined ? [] : [`${signIn.user}=${encodeURIComponent(user())}`];
+  const passwordParameter = `${signIn.password}=${encodeURIComponent(password())}`;
+  return { query: [...fixed, ...userParameter, passwordParameter], headers, secrets: [password()] };
+}
+
+/** The parameters for the addresses: what is not sent, the service may remove, or set to the address of the caller. */
+function addressesIn({ family, value, otherAddress }: ReplaceRequest, config: Dyndns2Target): readonly string[] {
+  const [own, other] = family === "ipv6" ? [config.ipv6, config.ipv4] : [config.ipv4, config.ipv6];
+  if (otherAddress !== undefined && config.together) return [`${own}=${value},${otherAddress}`];
+  if (otherAddress !== undefined && config.separate) return [`${own}=${value}`, `${other}=${otherAddress}`];
+  return [`${own}=${value}`, ...(config.keep ? [config.keep[family]] : [])];
 }
 
 const notListed = "sign in to the service's web pages: the dyndns2 protocol can only write";
@@ -50,18 +67,21 @@ const dialect: ApiDialect = {
   },
 };
 
-function outcomeOf(outcome: HttpOutcome, request: ReplaceRequest, host: string, now: number): WriteOutcome {
-  const [word = "", stored = ""] = outcome.kind === "answer" ? outcome.body.trim().split(/\s+/) : [];
+type Sent = ReplaceRequest & { readonly host: string };
+
+function outcomeOf(outcome: HttpOutcome, words: Words, request: Sent, now: number): WriteOutcome {
+  const { said, word, shown } = wordsIn(outcome, words);
   // With 429, the word is "abuse", but Retry-After says when it is over.
-  const refusal = outcome.kind === "answer" && outcome.status !== 429 ? refusals[word]?.(host) : undefined;
+  const refusal =
+    outcome.kind === "answer" && outcome.status !== 429 ? refusals[word]?.(request.host, said) : undefined;
   if (refusal && outcome.kind === "answer") {
     const serverWait = parseRetryAfter(outcome.headers["retry-after"], now);
     const fault = refusal.kind === "later" && serverWait ? { ...refusal, retryAfter: serverWait } : refusal;
     // 911 and dnserr may occur during the update; all other refusals come before it.
     return { kind: fault.kind === "later" || outcome.resent ? "unknown" : "refused", fault };
   }
-  const isDone = outcome.kind === "answer" && outcome.status === 200 && (word === "good" || word === "nochg");
-  if (isDone) return confirmed(request, host, stored, word === "nochg");
+  const isDone = outcome.kind === "answer" && outcome.status < 300 && (word === "good" || word === "nochg");
+  if (isDone) return confirmed(request, shown, word === "nochg");
   const written = readWritten(outcome, [200], now, dialect);
   if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
   if (written.kind === "accepted") return { kind: "unknown", fault: unclear };
@@ -69,19 +89,30 @@ function outcomeOf(outcome: HttpOutcome, request: ReplaceRequest, host: string, 
   return { kind: "refused", fault: because.kind === "absent" ? noPage(because.message) : because };
 }
 
-/** Both words mean that the record holds the address. Some services omit the address in the answer. */
-function confirmed(request: ReplaceRequest, host: string, stored: string, already: boolean): WriteOutcome {
-  const address = parseAddress(
-    stored.split(",").find((part) => parseAddress(part)?.family === request.family) ?? stored,
-  );
-  if (stored === "" || address?.text === request.value) {
-    return { kind: "done", recordId: host, ttl: null, ...(already && { already }) };
+/** `said`: the word, or the status that the service sends for it. `shown`: the addresses after it. */
+function wordsIn(outcome: HttpOutcome, words: Words) {
+  if (outcome.kind !== "answer" || isWebAnswer(outcome)) return { said: "", word: "", shown: [] };
+  const [first = "", ...shown] = outcome.body
+    .trim()
+    .slice(0, 1_000)
+    .split(/[\s,]+/);
+  const byStatus = words[outcome.status];
+  if (byStatus !== undefined && first !== "good" && first !== "nochg" && !(first in refusals))
+    return { said: String(outcome.status), word: byStatus, shown: [] };
+  return { said: first, word: words[first] ?? first, shown };
+}
+
+/** Both words mean that the record holds the address. Some services omit the addresses in the answer, or one of two. */
+function confirmed(request: Sent, shown: readonly string[], already: boolean): WriteOutcome {
+  const stored = shown.map((text) => parseAddress(text)?.text);
+  const sent: readonly unknown[] = [request.value, request.otherAddress];
+  if (stored.includes(request.value) || stored.every((each) => each !== undefined && sent.includes(each))) {
+    return { kind: "done", recordId: request.host, ttl: null, ...(already && { already }) };
   }
   // `good 127.0.0.1`, as Dyn documents it (there is no RFC): the update was ignored, because the client misbehaved.
-  const because =
-    address?.text === "127.0.0.1"
-      ? "the service ignored the update (good 127.0.0.1)"
-      : `the service stored ${printable(stored)} instead of ${request.value}`;
+  const because = stored.includes("127.0.0.1")
+    ? "the service ignored the update (good 127.0.0.1)"
+    : `the service stored ${printable(shown.join(" and ")).slice(0, 200)} instead of ${request.value}`;
   return { kind: "unknown", fault: later(because, "see the service's web pages") };
 }
 
@@ -105,56 +136,58 @@ const stop = (kind: TargetFault["kind"], because: string, todo: string, onlyName
   onlyName,
 });
 
-/** The words of the protocol that are not a success. */
-const refusals: Readonly<Record<string, (host: string) => TargetFault>> = {
-  badauth: () =>
+/** The words of the protocol that are not a success. `said`: the word, or what the service sends instead. */
+const refusals: Readonly<Record<string, (host: string, said: string) => TargetFault>> = {
+  badauth: (_, said) =>
     stop(
       "unauthorised",
-      "the service rejected the user name or the password (badauth)",
+      `the service rejected the user name or the password (${said})`,
       "correct `user:` and `password:`",
       false,
     ),
-  badagent: () =>
+  badagent: (_, said) =>
     stop(
       "refused",
-      "the service blocks this program (badagent)",
+      `the service blocks this program (${said})`,
       "with No-IP, set `contact:` to a mail address; otherwise ask the service to allow moor",
       false,
     ),
-  abuse: (host) =>
-    stop("refused", `the service blocked ${host} because of too many updates (abuse)`, "ask the service to unblock it"),
-  "!donator": (host) =>
+  abuse: (host, said) =>
     stop(
       "refused",
-      `the plan of the account does not include this update of ${host} (!donator)`,
+      `the service blocked ${host} because of too many updates (${said})`,
+      "ask the service to unblock it",
+    ),
+  "!donator": (host, said) =>
+    stop(
+      "refused",
+      `the plan of the account does not include this update of ${host} (${said})`,
       "choose another plan at the service",
     ),
-  nohost: (host) =>
+  nohost: (host, said) =>
     stop(
       "missing",
-      `the account has no host ${host} (nohost)`,
+      `the account has no host ${host} (${said})`,
       "create it at the service, or correct `name:` and `zone:`",
     ),
-  "!yours": (host) =>
-    stop("missing", `the host ${host} belongs to another account (!yours)`, "correct `user:`, or `name:` and `zone:`"),
-  notfqdn: (host) =>
-    stop("refused", `the service does not accept ${host} as a host name (notfqdn)`, "correct `name:` and `zone:`"),
-  numhost: (host) =>
+  "!yours": (host, said) =>
+    stop("missing", `the host ${host} belongs to another account (${said})`, "correct `user:`, or `name:` and `zone:`"),
+  notfqdn: (host, said) =>
+    stop("refused", `the service does not accept ${host} as a host name (${said})`, "correct `name:` and `zone:`"),
+  numhost: (host, said) =>
     stop(
       "refused",
-      `the service reported too many hosts in the update of ${host} (numhost)`,
+      `the service reported too many hosts in the update of ${host} (${said})`,
       "ask the service's support",
     ),
-  badsys: () => stop("refused", "the service does not support this kind of update (badsys)", "check `url:`"),
-  badparam: () => stop("refused", "the service does not accept a parameter (badparam)", "check `url:`"),
-  dnserr: () => ({
-    ...later("the service reports an error in its DNS (dnserr)", "no action needed: moor retries in half an hour"),
-    retryAfter: halfAnHour,
-    ofService: true,
-  }),
-  "911": () => ({
-    ...later("the service reports a temporary problem (911)", "no action needed: moor retries in half an hour"),
-    retryAfter: halfAnHour,
-    ofService: true,
-  }),
+  badsys: (_, said) => stop("refused", `the service does not support this kind of update (${said})`, "check `url:`"),
+  badparam: (_, said) => stop("refused", `the service does not accept a parameter (${said})`, "check `url:`"),
+  dnserr: (_, said) => inHalfAnHour(`the service reports an error in its DNS (${said})`),
+  "911": (_, said) => inHalfAnHour(`the service reports a temporary problem (${said})`),
 };
+
+const inHalfAnHour = (because: string): TargetFault => ({
+  ...later(because, "no action needed: moor retries in half an hour"),
+  retryAfter: halfAnHour,
+  ofService: true,
+});

@@ -30,7 +30,7 @@ export function setCallsOf<Raw>(calls: ProviderCalls<Raw>): SetCalls<Raw> & Requ
   };
 }
 
-/** The same for a provider that writes many sets in one transaction. */
+/** The calls of a provider that writes many sets in one transaction. */
 export function zoneCallsOf<Raw>(calls: ProviderCalls<Raw>): ZoneCalls<Raw> {
   return {
     ...setCallsOf(calls),

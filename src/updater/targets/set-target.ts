@@ -243,7 +243,7 @@ export const faultOf = (request: ReplaceRequest, because: TargetFault | Absent):
 export const notTaken = (service: string, id: string): TargetFault =>
   later(
     `${service} reported success, but its record does not hold the new address`,
-    `check it with \`moor show ${printable(id)}\``,
+    `check it with \`moor record show ${printable(id)}\``,
   );
 
 function noRecord({ zone, name, family, create }: RecordSpec): TargetFault {
@@ -262,7 +262,7 @@ const several = ({ zone, name, family }: ReplaceRequest, values: readonly string
   todo: "remove all but the one that moor should replace",
 });
 
-const idHint = "write zone/name/TYPE, such as example.org/home/A; `moor list ZONE` lists the existing records";
+const idHint = "write zone/name/TYPE, such as example.org/home/A; `moor record list ZONE` lists the existing records";
 
 export const noRecordWithId = (id: string, todo = idHint): TargetFault => ({
   kind: "missing",

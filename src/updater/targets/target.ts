@@ -36,6 +36,8 @@ export type RecordTarget = {
   ) => Promise<readonly TogetherOutcome[]>;
   /** Removes the record if it holds this address and no other. Only for APIs that can. */
   readonly remove?: (request: ReplaceRequest, signal: AbortSignal) => Promise<RemoveOutcome>;
+  /** `replace` also writes `otherAddress`: both addresses of a name are in one call. */
+  readonly takesBoth?: boolean;
   /**
    * What `current` finds may not be served yet: only `replace` makes sure of the last step, no matter who wrote the
    * record.

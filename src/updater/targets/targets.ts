@@ -5,25 +5,23 @@ import { dyndns2 } from "./dyndns2.ts";
 import { http } from "./http-call/http.ts";
 import { httpPresets } from "./http-call/presets.ts";
 import { httpServices } from "./http-call/services.ts";
-import { cloudflare } from "./providers/cloudflare.ts";
-import { desec } from "./providers/desec.ts";
-import { gandi } from "./providers/gandi.ts";
-import { godaddy } from "./providers/godaddy.ts";
-import { inwx } from "./providers/inwx.ts";
-import { ionos } from "./providers/ionos.ts";
-import { namecheap } from "./providers/namecheap.ts";
-import { netcup } from "./providers/netcup.ts";
-import { ovh } from "./providers/ovh.ts";
-import { powerdns } from "./providers/powerdns.ts";
-import { route53 } from "./providers/route53.ts";
 import { rfc2136 } from "./rfc2136.ts";
 import { hetzner, rrsets } from "./rrsets.ts";
-import { bunny } from "./single-records/bunny.ts";
-import { digitalocean } from "./single-records/digitalocean.ts";
-import { namecom } from "./single-records/namecom.ts";
-import { porkbun } from "./single-records/porkbun.ts";
-import { spaceship } from "./single-records/spaceship.ts";
-import { vultr } from "./single-records/vultr.ts";
+import { bunny } from "./services/bunny.ts";
+import { digitalocean } from "./services/digitalocean.ts";
+import { gandi } from "./services/gandi.ts";
+import { godaddy } from "./services/godaddy.ts";
+import { inwx } from "./services/inwx.ts";
+import { ionos } from "./services/ionos.ts";
+import { namecheap } from "./services/namecheap.ts";
+import { namecom } from "./services/namecom.ts";
+import { netcup } from "./services/netcup.ts";
+import { ovh } from "./services/ovh.ts";
+import { porkbun } from "./services/porkbun.ts";
+import { route53 } from "./services/route53.ts";
+import { spaceship } from "./services/spaceship.ts";
+import { vultr } from "./services/vultr.ts";
+import { cloudflare, desec, netcupCloud, powerdns } from "./services/zone-providers.ts";
 import type { RecordTarget, RemoveOutcome, TargetFault, TargetKind, TogetherOutcome } from "./target.ts";
 import { v1 } from "./v1.ts";
 
@@ -46,6 +44,7 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   porkbun,
   inwx,
   netcup,
+  "netcup-cloud": netcupCloud,
   bunny,
   spaceship,
   namecom,
@@ -107,6 +106,7 @@ function namingCommands(target: RecordTarget, { program = "moor", flags }: Targe
     ...(target.replaceAll && { replaceAll: withWords(target.replaceAll) }),
     ...(target.remove && { remove: withWordsFor(target.remove) }),
     ...(target.isServedLater && { isServedLater: true }),
+    ...(target.takesBoth && { takesBoth: true }),
     current: async (spec, signal) => named(await target.current(spec, signal)),
     zones: async (signal) => named(await target.zones(signal)),
     records: async (zone, signal) => named(await target.records(zone, signal)),
@@ -115,4 +115,4 @@ function namingCommands(target: RecordTarget, { program = "moor", flags }: Targe
   };
 }
 
-const commands = /`moor (zones|list|show)\b/g;
+const commands = /`moor (zone list|record list|record show)\b/g;

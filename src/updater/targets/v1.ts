@@ -137,7 +137,7 @@ function mismatchOf(
   return {
     kind: "refused",
     because: `the record ${id} is ${actualText}, but the config uses it for ${absoluteName(name, zone)} ${type}`,
-    todo: `correct \`record:\` in the config; \`moor list ${zone}\` shows the ids`,
+    todo: `correct \`record:\` in the config; \`moor record list ${zone}\` shows the ids`,
   };
 }
 
@@ -150,7 +150,7 @@ const fromWire = ({ id, zone_id, name, type, value, ttl }: ReadableRecord): List
   ...(typeof ttl === "number" && { ttl }),
 });
 
-const idHint = "`moor zones` and `moor list ZONE` show the existing ones";
+const idHint = "`moor zone list` and `moor record list ZONE` show the existing ones";
 
 const ambiguous = ({ zone, name, type }: SetName, records: readonly ReadableRecord[]): TargetFault => ({
   kind: "ambiguous",

@@ -24,7 +24,7 @@ export async function openMoorPeer(settings: (dnsPort: number) => string): Promi
     nameservers,
     log,
     plainHttp: true,
-    rateLimit: 1e6,
+    callsPerMinute: { caller: 1e6, account: 1e7 },
   });
   const { id } = await service.store.ensureAccount("main", Date.now());
   await service.store.addToken({

@@ -21,9 +21,13 @@ afterAll(async () => {
   await peer.close();
 });
 
-async function read(data: unknown) {
+function readWhole(data: unknown) {
   peer.data = data;
-  const reading = await source.read(new AbortController().signal);
+  return source.read(new AbortController().signal);
+}
+
+async function read(data: unknown) {
+  const reading = await readWhole(data);
   return reading.kind === "report" ? Object.fromEntries(reading.report) : reading.because;
 }
 
@@ -72,9 +76,14 @@ test.each<[string, object, object]>([
   );
 });
 
-test("gateways that cannot be read are no reading, so that a name does not return to a dead line", async () => {
+test("gateways that cannot be read leave the last known state, so that a name does not return to a dead line", async () => {
+  peer.gateways = [{ ...pfsenseGateway, status: "down" }];
+  await read([online]);
   peer.gateways = "x";
-  expect(await read([online])).toMatch(/no list of gateways/);
+  expect(await readWhole([online])).toMatchObject({
+    gatewayFault: { because: expect.stringMatching(/no list of gateways/) },
+  });
   peer.gateways = undefined;
-  expect(await read([online])).toMatch(/no REST API/);
+  expect(await readWhole([online])).toMatchObject({ gatewayFault: { because: expect.stringMatching(/no REST API/) } });
+  expect(await read([online])).toMatchObject({ wan0: { deadGateways: ["ipv4"] } });
 });

@@ -6,7 +6,7 @@ import { mapping, needed, usually } from "../../../lib/settings/mapping.ts";
 import { flag } from "../../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { headerSecret, type Secret } from "../../config/secret.ts";
-import { type GatewayStatus, type Line, withGateways } from "../gateway-status.ts";
+import { GatewayMemory, type GatewayStatus, type Line } from "../gateway-status.ts";
 import { showable } from "../showable.ts";
 import { type AddressSource, neverPushes, type SourceKind, type SourceReading, unavailable } from "../source.ts";
 import { readJson, type StatusWords } from "./read-json.ts";
@@ -41,6 +41,7 @@ export const pfsense = {
 } satisfies SourceKind<PfsenseSource>;
 
 function createPfsenseSource(config: PfsenseSource, client: HttpClient): AddressSource {
+  const memory = new GatewayMemory();
   return {
     async read(signal) {
       const headers = { "x-api-key": config.key() };
@@ -55,10 +56,10 @@ function createPfsenseSource(config: PfsenseSource, client: HttpClient): Address
       const reading = readingOf(read.value);
       if (gateways === undefined || reading.kind !== "report") return reading;
       const states = readJson(gateways, firewall, words("gateways"));
-      if (states.kind !== "json") return states;
+      if (states.kind !== "json") return memory.unknown(reading.report, states);
       const gatewayStates = gatewaysIn(states.value);
-      if (gatewayStates === undefined) return malformed("it has no list of gateways");
-      return { ...reading, report: withGateways(reading.report, gatewayStates, linesIn(read.value)) };
+      if (gatewayStates === undefined) return memory.unknown(reading.report, noGateways);
+      return memory.noted(reading.report, gatewayStates, linesIn(read.value));
     },
     follow: neverPushes,
     close: () => client.close(),
@@ -69,6 +70,11 @@ const firewall = "the pfSense firewall";
 
 const malformed = (because: string) =>
   unavailable(`the answer of ${firewall} is malformed: ${because}`, "update its package RESTAPI");
+
+const noGateways = {
+  because: `the answer of ${firewall} is malformed: it has no list of gateways`,
+  todo: "update its package RESTAPI",
+};
 
 function readingOf(value: unknown): SourceReading {
   const data = isObject(value) ? value.data : undefined;
@@ -122,7 +128,8 @@ function interfaceOf(fields: Readonly<Record<string, unknown>>): ReportedInterfa
 function gatewaysIn(value: unknown): readonly GatewayStatus[] | undefined {
   const data = isObject(value) ? value.data : undefined;
   if (!Array.isArray(data) || !data.every(isObject)) return undefined;
-  return data.map(({ srcip, status, substatus }) => ({
+  return data.map(({ name, srcip, status, substatus }) => ({
+    name: typeof name === "string" ? showable(name) : "",
     address: typeof srcip === "string" && srcip !== "" ? withoutScope(srcip) : undefined,
     // `highloss` and `highdelay` beside `online` are warnings: the line works.
     isDown: status === "down" || status === "force_down" || substatus === "force_down",

@@ -30,6 +30,8 @@ export type HttpCall = {
   readonly refused: readonly RefusalMatch[];
   /** Both addresses of a name are in one call. */
   readonly together: boolean;
+  /** A web page is never an answer of the service. */
+  readonly plain: boolean;
   /** Ask the zone's nameservers before a write counts. */
   readonly readBack: boolean;
   readonly dns: readonly string[];

@@ -128,6 +128,8 @@ export const httpSettings = mapping(
         unchanged,
         refused,
         together: families === "together",
+        // The config says what counts, perhaps also in a page.
+        plain: false,
       };
       if (!isRight(call, place)) return undefined;
       return { ...trust, url: keyOf(url, call), call, account: accountOf(call) };

@@ -1,7 +1,7 @@
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../../lib/http-client/client.ts";
-import { type ApiDialect, cannotList, later } from "../../../providers/answers/service-answer.ts";
+import { type ApiDialect, cannotList, isWebAnswer, later } from "../../../providers/answers/service-answer.ts";
 import { readWritten } from "../../../providers/answers/write-answer.ts";
 import { readingByDns } from "../ask-dns.ts";
 import { confirmDns } from "../confirm-dns.ts";
@@ -13,14 +13,16 @@ import { type Values, valuesOf } from "./template.ts";
 /** One request per name and family; the call says what its answers mean. Reading is a DNS query. */
 export function createHttpTarget(call: HttpCall, client: HttpClient, now: () => number = Date.now): RecordTarget {
   return {
+    takesBoth: call.together,
     async replace(request, signal) {
       const outcome = await client.send(requestFor(call, request), signal);
       const values = valuesOf(request, call.together);
-      const written = readWritten(outcome, successes, now(), dialectOf(call, values));
+      const isForeign = outcome.kind === "answer" && call.plain && isWebAnswer(outcome);
+      const written = readWritten(outcome, successes, now(), dialectOf(call, values, isForeign));
       if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
       if (written.kind === "refused") return { kind: "refused", fault: faultOf(call, request, written.because) };
       const answer = { status: outcome.kind === "answer" ? outcome.status : 0, body: String(written.value.text) };
-      const isOne = (list: readonly Match[]) => list.some((match) => matches(match, answer, values));
+      const isOne = (list: readonly Match[]) => !isForeign && list.some((match) => matches(match, answer, values));
       const already = isOne(call.unchanged);
       if (!already && !isOne(call.done)) return { kind: "unknown", fault: unclear(call.service, answer) };
       const stored = call.readBack ? await readBack(call, request, signal) : undefined;
@@ -37,17 +39,23 @@ const successes = Array.from({ length: 100 }, (_, i) => 200 + i);
 /** Milliseconds that the zone's nameservers may take to serve the new address. */
 const longestReadBack = 45_000;
 
-async function readBack({ dns, service }: HttpCall, request: ReplaceRequest, signal: AbortSignal) {
-  const { zone, name, family, value } = request;
-  const question = { zone, name: absoluteName(name, zone), family, value, servers: dns };
-  const confirmation = await confirmDns(question, signal, { limit: longestReadBack });
-  if (confirmation.kind === "confirmed") return undefined;
+/** All addresses that were sent. */
+async function readBack({ dns, service, together }: HttpCall, request: ReplaceRequest, signal: AbortSignal) {
+  const { zone, name, family, value, otherAddress } = request;
+  const other = family === "ipv4" ? ("ipv6" as const) : ("ipv4" as const);
+  const sent = [{ family, value }, ...(together && otherAddress ? [{ family: other, value: otherAddress }] : [])];
+  const question = { zone, name: absoluteName(name, zone), servers: dns };
+  const confirmations = await Promise.all(
+    sent.map((each) => confirmDns({ ...question, ...each }, signal, { limit: longestReadBack })),
+  );
+  const confirmation = confirmations.find(({ kind }) => kind !== "confirmed");
+  if (confirmation === undefined || confirmation.kind === "confirmed") return undefined;
   const because = `${service} reported success, but DNS does not show it: ${confirmation.because}`;
   return { ...later(because, confirmation.todo), afterWrite: true };
 }
 
 /** Only a refusal that the call describes means that nothing was stored. */
-function dialectOf({ service, refused }: HttpCall, values: Values): ApiDialect {
+function dialectOf({ service, refused }: HttpCall, values: Values, isForeign: boolean): ApiDialect {
   return {
     service,
     renew:
@@ -55,7 +63,8 @@ function dialectOf({ service, refused }: HttpCall, values: Values): ApiDialect {
     parse: (text) => ({ text }),
     errorIn(status, body) {
       const text = typeof body?.text === "string" ? body.text : "";
-      const refusal = refused.find((each) => matches(each, { status, body: text }, values, () => true));
+      const isIt = (each: RefusalMatch) => matches(each, { status, body: text }, values, () => true);
+      const refusal = isForeign ? undefined : refused.find(isIt);
       if (!refusal) return { status, code: "", message: "" };
       const inside = statusOf(refusal, status);
       return { status: inside, code: "", message: explanationIn(text), outside: status, isMeaning: true };

@@ -61,6 +61,18 @@ describe("the request", () => {
     ]);
   });
 
+  test.each([
+    ["ddnss", "user: me, password: { file: key }", ["ip=9.9.9.9", "ip6=2001:db8::1"]],
+    ["duckdns", "token: { file: key }", ["ip=9.9.9.9", "ipv6=2001:db8::1"]],
+    ["dynv6", "token: { file: key }", ["ipv4=9.9.9.9", "ipv6=2001:db8::1"]],
+    ["njalla", "token: { file: key }", ["a=9.9.9.9", "aaaa=2001:db8::1"]],
+    ["regfish", "token: { file: key }", ["ipv4=9.9.9.9", "ipv6=2001:db8::1"]],
+  ])("has both addresses for %s, which has a parameter for each family", async (api, settings, both) => {
+    target = await openConfigured(api, `url: "${server.url}", ${settings}`, { key });
+    await target.replace({ ...request, otherAddress: "2001:db8::1" }, never);
+    expect(server.asked[0]?.path.split(/[?&]/)).toEqual(expect.arrayContaining(both));
+  });
+
   it("has headers and a JSON body, in which a value cannot end its string", async () => {
     const settings = `url: "URL/x", method: POST, headers: { X-Type: "{type}" }, body: '{"ip":"{address}","key":"{key}"}'`;
     const quoted = 'a"b\\c';
@@ -111,6 +123,23 @@ describe("the answer", () => {
   ])("%s", async (_, reply, expected) => {
     says = () => reply;
     expect(await replace(`${url}, ${rules}`)).toMatchObject(expected);
+  });
+
+  test.each<[string, string, Reply]>([
+    ["freemyip", "text/html; charset=utf-8", { body: "Please sign in:\n<p>\nOK\n</p>" }],
+    ["freemyip", "text/html", { body: "<html>\nERROR\n</html>" }],
+    ["duckdns", "text/html", { status: 404, body: "<h2>HTTP ERROR 404</h2>\nKO\n" }],
+    ["myaddr", "text/html", { body: "Sign in <b>here</b>" }],
+  ])("%s never answers with a page (%s)", async (api, type, reply) => {
+    says = () => ({ ...reply, headers: { "content-type": type } });
+    target = await openConfigured(api, `url: "${server.url}", token: { file: key }`, { key });
+    expect(await target.replace(request, never)).toMatchObject({ kind: "unknown" });
+  });
+
+  it("of a plain word counts also if its type is that of a page, as PHP sends it", async () => {
+    says = () => ({ body: "OK", headers: { "content-type": "text/html; charset=UTF-8" } });
+    target = await openConfigured("freemyip", `url: "${server.url}", token: { file: key }`, { key });
+    expect(await target.replace(request, never)).toMatchObject({ kind: "done" });
   });
 
   it.each(["OK?", "KO", "no host", "what"])("never shows a secret that the service repeats (%s)", async (word) => {

@@ -44,6 +44,8 @@ function presetOf(api: string, service: Service): TargetKind<HttpTarget> {
   };
 }
 
+const ownParameters = ["{ipv4}", "{ipv6}"];
+
 function callOf(service: Service, { user, password, token }: Credentials, dns: readonly string[]): HttpCall {
   const { origin } = new URL(service.url);
   return {
@@ -61,7 +63,9 @@ function callOf(service: Service, { user, password, token }: Credentials, dns: r
     done: [service.done].flat(),
     unchanged: [service.unchanged ?? []].flat(),
     refused: service.refused,
-    together: false,
+    // A service with a parameter for each family may set what is not passed to the address of the caller.
+    together: ownParameters.every((each) => `${service.url} ${service.body ?? ""}`.includes(each)),
+    plain: !service.html,
     readBack: service.readBack ?? false,
     dns,
   };

@@ -20,6 +20,8 @@ export type Service = {
   readonly done: Match | readonly Match[];
   readonly unchanged?: Match | readonly Match[];
   readonly refused: readonly RefusalMatch[];
+  /** It answers with web pages, or with texts in tags. Otherwise, a page is not from the service. */
+  readonly html?: true;
   /** What a success looks like is not documented: it counts when the nameservers show the address. */
   readonly readBack?: true;
   /** No source shows that it takes IPv6 addresses, or it mixes up the records of a name that has both. */
@@ -76,6 +78,7 @@ export const httpServices = {
   },
   ddnss: {
     title: "DDNSS",
+    html: true,
     source: `as ${ddnsUpdater}, ${inadyn} and ${openwrt} do it; an answer is in https://github.com/openwrt/packages/issues/8013`,
     about:
       "ddnss.de, with the user name and password of the account. For IPv6, switch on dual-stack for the host there: without it, DDNSS ignores the IPv6 address and takes that of the connection.",
@@ -160,6 +163,7 @@ export const httpServices = {
   },
   easydns: {
     title: "easyDNS",
+    html: true,
     source: `as ${ddclient}, ${inadyn} and ${openwrt} do it; answers are in https://github.com/ddclient/ddclient/issues/582`,
     about: "easyDNS's dynamic DNS.",
     credentials: { user: "The user name.", password: "The dynamic DNS token." },
@@ -179,6 +183,7 @@ export const httpServices = {
   },
   enom: {
     title: "eNom",
+    html: true,
     source: `as ${ddclient}, ${ipfire} and ${tomato} do it; the answer as eNom describes the command SetDNSHost`,
     about: "eNom's dynamic DNS, IPv4 only.",
     credentials: { password: "The domain's password." },
@@ -253,6 +258,7 @@ export const httpServices = {
   },
   zoneedit: {
     title: "ZoneEdit",
+    html: true,
     source: `as ${ddclient}, ${inadyn} and ${tomato} do it; answers are in https://github.com/qdm12/ddns-updater/issues/226 and /890`,
     about: "ZoneEdit's dynamic DNS, IPv4 only. It accepts one update of a name in ten minutes.",
     credentials: { user: "The user name.", password: "The dynamic DNS token." },

@@ -52,7 +52,12 @@ function sentValue(type: string, { content, priority, data }: Sent): string | un
 /** Cloudflare's API version 4, in the shapes of its published OpenAPI description. */
 export function fakeCloudflare(token: string) {
   const kept = keepRecords();
-  const zone = { id: "023e105f4ecef8ad9ca31a8372d0c353", name: "example.org", status: "active", type: "full" };
+  const zone = {
+    ...{ id: "023e105f4ecef8ad9ca31a8372d0c353", name: "example.org", status: "active", type: "full" },
+    account: { id: "01a7362d577a6c3019a474fd6f485823", name: "Main" },
+  };
+  /** Other zones that the token sees; their records cannot be asked for. */
+  const others: (typeof zone)[] = [];
   const absolute = (name: string) => (name === "@" ? zone.name : `${name}.${zone.name}`);
   const shown = ({ id, name, type, ttl, value, extra }: KeptRecord) => ({
     ...{ id, name: absolute(name), type, ...shownContent(type, value), ttl, proxiable: true, proxied: false },
@@ -142,7 +147,10 @@ export function fakeCloudflare(token: string) {
     if (headers.authorization !== `Bearer ${token}`) return error(403, 9109, "Invalid access token");
     if (pathname === "/zones")
       return paged(
-        [zone].filter(({ name }) => [null, name].includes(query.get("name"))),
+        [...others, zone].filter(
+          ({ name, account }) =>
+            [null, name].includes(query.get("name")) && [null, account.id].includes(query.get("account.id")),
+        ),
         query,
       );
     const [, zoneId, id] = /^\/zones\/([^/]+)\/dns_records(?:\/([^/]+))?$/.exec(pathname) ?? [];
@@ -159,5 +167,5 @@ export function fakeCloudflare(token: string) {
     const result = method === "POST" ? create(sent) : method === "DELETE" ? remove(id) : change(id, sent);
     return isFault(result) ? result : ok(method === "DELETE" ? { id } : shown(result));
   };
-  return { ...kept, reply };
+  return { ...kept, zone, others, reply };
 }

@@ -1,5 +1,5 @@
 import { findElements, readXml, textIn } from "../../../../src/lib/http-client/xml.ts";
-import { signAws } from "../../../../src/updater/targets/providers/sign-aws.ts";
+import { signAws } from "../../../../src/updater/targets/services/sign-aws.ts";
 import type { Asked, Reply } from "../services.ts";
 import { keepRecords } from "./kept-records.ts";
 

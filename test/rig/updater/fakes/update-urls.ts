@@ -34,6 +34,14 @@ type Zone = { readonly put: (host: string, address: string) => Promise<"updated"
 const plain = (body: string, status = 200): Reply => ({ status, body, headers: { "content-type": "text/plain" } });
 const noPage: Reply = { status: 404, body: "<html>not here</html>" };
 
+/** Stores each address that was passed. */
+async function putBoth(zone: Zone, host: string | null, addresses: readonly (string | null)[]) {
+  const results = [];
+  for (const each of addresses) if (each) results.push(await zone.put(host ?? "", each));
+  if (results.length === 0 || results.includes("missing")) return "missing";
+  return results.includes("updated") ? "updated" : "unchanged";
+}
+
 export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
   duckdns: {
     settings: "token: { file: secret }",
@@ -43,11 +51,9 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
       if (pathname !== "/update") return noPage;
       const addresses = [query.get("ip") ?? "", query.get("ipv6") ?? ""];
       if (query.get("token") !== secret || addresses.every((each) => each === "")) return plain("KO");
-      const results = [];
-      for (const each of addresses.filter((text) => text !== ""))
-        results.push(await zone.put(query.get("domains") ?? "", each));
-      if (results.includes("missing")) return plain("KO");
-      const word = results.includes("updated") ? "UPDATED" : "NOCHANGE";
+      const result = await putBoth(zone, query.get("domains"), addresses);
+      if (result === "missing") return plain("KO");
+      const word = result === "updated" ? "UPDATED" : "NOCHANGE";
       return plain(query.get("verbose") === "true" ? ["OK", ...addresses, word].join("\n") : "OK");
     },
   },
@@ -58,11 +64,9 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     async answer({ pathname, query }, zone, secret) {
       if (pathname !== "/api/update") return noPage;
       if (query.get("token") !== secret) return plain("invalid authentication token", 401);
-      const results = [];
-      for (const each of [query.get("ipv4"), query.get("ipv6")])
-        if (each) results.push(await zone.put(query.get("zone") ?? "", each));
-      if (results.length === 0 || results.includes("missing")) return plain("zone not found", 404);
-      return plain(results.includes("updated") ? "addresses updated" : "addresses unchanged");
+      const result = await putBoth(zone, query.get("zone"), [query.get("ipv4"), query.get("ipv6")]);
+      if (result === "missing") return plain("zone not found", 404);
+      return plain(result === "updated" ? "addresses updated" : "addresses unchanged");
     },
   },
   ddnss: {
@@ -75,7 +79,7 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
       });
       if (pathname !== "/upd.php") return noPage;
       if (query.get("user") !== "me" || query.get("pwd") !== secret) return page("badauth");
-      const result = await zone.put(query.get("host") ?? "", query.get("ip") ?? query.get("ip6") ?? "");
+      const result = await putBoth(zone, query.get("host"), [query.get("ip"), query.get("ip6")]);
       return page(result === "missing" ? "notfqdn" : "Updated 1 hostname.");
     },
   },
@@ -281,7 +285,7 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
     async answer({ pathname, query }, zone, secret) {
       if (pathname !== "/") return noPage;
       if (query.get("token") !== secret) return plain("error|401|authentication failed");
-      const result = await zone.put(query.get("fqdn") ?? "", query.get("ipv4") ?? query.get("ipv6") ?? "");
+      const result = await putBoth(zone, query.get("fqdn"), [query.get("ipv4"), query.get("ipv6")]);
       if (result === "missing") return plain("error|412|invalid fqdn");
       return plain(result === "updated" ? "success|100|update succeeded" : "success|101|no update needed");
     },

@@ -24,7 +24,7 @@ import { keepSession } from "./session.ts";
 
 const settings = hosted(
   "Target: netcup",
-  "The CCP API of netcup. The TTL belongs to the whole zone, so `ttl:` is not allowed.",
+  "The CCP API of netcup, which does not see zones that have moved to CloudDNS: they need `api: netcup-cloud`. The TTL belongs to the whole zone, so `ttl:` is not allowed.",
   "https://ccp.netcup.net/run/webservice/servers/endpoint.php",
   {
     customer: needed(text("The customer number.", "123456")),
@@ -38,6 +38,8 @@ type NetcupTarget = TargetConfig & SettingType<typeof settings>;
 export const netcup = recordsKind(settings, netcupCalls, { create: true, ttl: false });
 
 const service = "netcup";
+const moved =
+  "if the zone has moved to CloudDNS, as the control panel says, use `api: netcup-cloud`; otherwise correct `zone:`";
 
 /** Every answer has the status 200; `status` and the texts in the body are the real result. */
 const dialect: ApiDialect = {
@@ -97,6 +99,7 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
     async recordsIn(zone, _set, signal) {
       const answer = await ask("infoDnsRecords", { domainname: zone }, signal);
       const lookup = listIn(answer, { service, key: "dnsrecords", what: "records", isItem: isRecord, zone });
+      if (lookup.kind === "missing") return { ...lookup, todo: moved };
       return mapFound(lookup, (records) =>
         records.map(({ id, hostname: name, type, destination: value }) => ({ name, type, value, ttl: null, raw: id })),
       );
@@ -109,7 +112,11 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
       return withoutContent(written);
     },
     zones: async () =>
-      cannotList(service, "see the list of domains in the CCP; `moor list ZONE` lists the records of one", "zones"),
+      cannotList(
+        service,
+        "see the list of domains in the CCP; `moor record list ZONE` lists the records of one",
+        "zones",
+      ),
     close: () => client.close(),
   };
 }

@@ -6,8 +6,8 @@ import { isNumber, isText, openJsonApi, parseAny } from "../../../providers/answ
 import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import { type ApiDialect, type JsonBody, readPages } from "../../../providers/answers/service-answer.ts";
 import type { CurrentContent } from "../../../providers/provider-calls.ts";
-import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
+import { type RecordCalls, recordsKind } from "./listed-records.ts";
 
 export const digitalocean = recordsKind(
   hostedSettings(

@@ -11,10 +11,10 @@ import {
   readAnswer,
 } from "../../../providers/answers/service-answer.ts";
 import { readWritten, withoutContent } from "../../../providers/answers/write-answer.ts";
-import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { listedName } from "../set-target.ts";
 import type { TargetFault } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
+import { type RecordCalls, recordsKind } from "./listed-records.ts";
 
 export const porkbun = recordsKind(
   keyPairSettings(

@@ -13,8 +13,8 @@ import {
 } from "../../../providers/answers/service-answer.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
-import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { hosted } from "../token-target.ts";
+import { type RecordCalls, recordsKind } from "./listed-records.ts";
 
 const settings = hosted(
   "Target: namecom",

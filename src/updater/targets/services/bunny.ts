@@ -12,8 +12,8 @@ import { lookupIn, mapFound } from "../../../providers/answers/list-in.ts";
 import { type ApiDialect, type JsonBody, noZone, readPages } from "../../../providers/answers/service-answer.ts";
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
-import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
+import { type RecordCalls, recordsKind } from "./listed-records.ts";
 
 export const bunny = recordsKind(
   hostedSettings(

@@ -57,7 +57,7 @@ const timeDialect: ApiDialect = {
 };
 
 /** Signs with the service's time: this machine's clock may be wrong. */
-function signedApi(config: OvhTarget, client: HttpClient): Omit<JsonApi, "list"> {
+function signedApi(config: OvhTarget, client: HttpClient): Pick<JsonApi, "get" | "send"> {
   const secrets = () => [config.applicationKey(), config.applicationSecret(), config.consumerKey()] as const;
   const clock = () => Math.floor(Date.now() / 1000);
   /** How many seconds the service's clock is ahead of ours. */

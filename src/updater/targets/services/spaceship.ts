@@ -13,15 +13,15 @@ import { type ApiDialect, type JsonBody, noZone, readPages } from "../../../prov
 import type { Lookup } from "../../../providers/answers/service-fault.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
 import type { SetName } from "../../../providers/provider-calls.ts";
-import { type OneRecord, type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
+import { type OneRecord, type RecordCalls, recordsKind } from "./listed-records.ts";
 
 export const spaceship = recordsKind(
   keyPairSettings(
     "Target: spaceship",
     "Spaceship's API. The TTL is from 60 to 3600. The new address is added before the old one is removed.",
     "https://spaceship.dev/api",
-    "The API key, with the permissions dnsrecords:read and dnsrecords:write. `moor zones` needs domains:read too.",
+    "The API key, with the permissions dnsrecords:read and dnsrecords:write. `moor zone list` needs domains:read too.",
     "The API secret.",
   ),
   spaceshipCalls,

@@ -12,8 +12,8 @@ import {
   unknownCall,
 } from "../../../providers/answers/service-answer.ts";
 import { withoutContent } from "../../../providers/answers/write-answer.ts";
-import { type RecordCalls, recordsKind } from "../providers/listed-records.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
+import { type RecordCalls, recordsKind } from "./listed-records.ts";
 
 export const vultr = recordsKind(
   hostedSettings(
