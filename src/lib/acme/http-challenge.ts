@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
 import type { ListenAddress } from "../http/listen.ts";
 import { listenOn } from "../http/listen.ts";
-import { scheduledServer, scheduleRequests } from "../http/schedule-requests.ts";
+import { closeServer, createPlainServer, type Handle } from "../http/page-server.ts";
 import { AcmeFailure } from "./failure.ts";
 
 const path = "/.well-known/acme-challenge/";
@@ -11,17 +10,13 @@ export async function serveChallenges(
   at: ListenAddress,
   answers: ReadonlyMap<string, string>,
 ): Promise<() => Promise<void>> {
-  const server = createServer(
-    { ...scheduledServer, requestTimeout: 10_000, headersTimeout: 5_000 },
-    (request, response) => {
-      const { url = "", method } = request;
-      const answer = method === "GET" && url.startsWith(path) ? answers.get(url.slice(path.length)) : undefined;
-      response.writeHead(answer === undefined ? 404 : 200, { "content-type": "text/plain", connection: "close" });
-      response.end(answer ?? "");
-    },
-  );
-  scheduleRequests(server);
-  server.maxConnections = 100;
+  const handle: Handle = (request, response) => {
+    const { url = "", method } = request;
+    const answer = method === "GET" && url.startsWith(path) ? answers.get(url.slice(path.length)) : undefined;
+    response.writeHead(answer === undefined ? 404 : 200, { "content-type": "text/plain", connection: "close" });
+    response.end(answer ?? "");
+  };
+  const server = createPlainServer({ handle, most: 100 });
   try {
     await listenOn(server, at, "--acme-http");
   } catch (error) {
@@ -34,10 +29,5 @@ export async function serveChallenges(
       },
     );
   }
-  return async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    server.close(() => resolve());
-    server.closeAllConnections();
-    await promise;
-  };
+  return () => closeServer(server);
 }

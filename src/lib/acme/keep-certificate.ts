@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { type EndWork, runPeriodically } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
-import { handshake } from "../http/tls-server.ts";
+import { handshake } from "../http/page-server.ts";
 import { outside } from "../tls/material.ts";
 import { AcmeFailure } from "./failure.ts";
 import { type KeepOptions, obtainCertificate } from "./obtain-certificate.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { noLog } from "../../process/log.ts";
 import { listenOn } from "../http/listen.ts";
-import { closeServer, createTlsServer, type Handle } from "../http/tls-server.ts";
+import { closeServer, createTlsServer, type Handle } from "../http/page-server.ts";
 import { ensureCertificate } from "../tls/certificates.ts";
 import { obtainCertificate } from "./obtain-certificate.ts";
 
@@ -14,7 +14,7 @@ const now = new Date("2026-11-15T00:00:00Z");
 
 async function startAuthority(handle: Handle, madeAt = new Date()) {
   const pair = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-authority-")), [], madeAt);
-  const server = createTlsServer(pair, handle);
+  const server = createTlsServer(pair, { handle });
   onTestFinished(() => closeServer(server));
   const { port } = await listenOn(server, { host: "127.0.0.1", port: 0 });
   return { directory: `https://127.0.0.1:${port}/`, ca: pair.ca };

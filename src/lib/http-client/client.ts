@@ -65,7 +65,7 @@ export async function createHttpClient(endpoint: Endpoint, ownLimits: Partial<Ht
   const secure = endpoint.url.protocol === "https:";
   // Not with `import`: that evaluates every export of the module, and one of them loads a WebSocket client of 10 MB.
   const http = process.getBuiltinModule(secure ? "node:https" : "node:http");
-  const agent = secure ? await secureAgent(endpoint) : new http.Agent({ keepAlive: true, ...familyOf(endpoint) });
+  const agent = secure ? await secureAgent(endpoint) : new http.Agent(agentOptions(endpoint));
   return new EndpointClient(endpoint, limits, http, agent);
 }
 
@@ -278,13 +278,20 @@ const unpackers: Readonly<
   zstd: "zstdDecompressSync",
 };
 
-const familyOf = ({ family }: Endpoint) => (family === undefined ? {} : { family: family === "ipv4" ? 4 : 6 });
+/**
+ * Through the proxy of `HTTPS_PROXY` and `HTTP_PROXY`, except to the hosts of `NO_PROXY`. An endpoint with a family is
+ * a service that answers with the caller's address: that would be the proxy's.
+ */
+const agentOptions = ({ family }: Endpoint) => ({
+  keepAlive: true,
+  ...(family === undefined ? { proxyEnv: process.env } : { family: family === "ipv4" ? 4 : 6 }),
+});
 
 async function secureAgent(endpoint: Endpoint): Promise<PlainAgent> {
   const { trust, serverName } = endpoint;
   const { Agent } = process.getBuiltinModule("node:https");
   const named = serverName === undefined ? {} : { servername: serverName };
-  const options: AgentOptions = { keepAlive: true, ...familyOf(endpoint), ...named };
+  const options: AgentOptions = { ...agentOptions(endpoint), ...named };
   switch (trust.kind) {
     case "system":
       return new Agent(options);

@@ -17,9 +17,14 @@ type RequestPeer = {
 };
 
 export function describeTransportFault(error: unknown, endpoint: Endpoint, limits: HttpLimits): TransportFault {
-  const { code, message, seen } = error as { code?: string; message?: string; seen?: string };
-  return describe(String(code), endpoint, limits, { message: printable(message ?? String(error)), seen: seen ?? "" });
+  const { code, message, seen, port } = error as { code?: string; message?: string; seen?: string; port?: number };
+  // The port that refuses is not the service's: a proxy of the environment.
+  const known = code === "ECONNREFUSED" && port !== undefined && port !== portOf(endpoint) ? proxyDown : String(code);
+  return describe(known, endpoint, limits, { message: printable(message ?? String(error)), seen: seen ?? "" });
 }
+
+const portOf = ({ url }: Endpoint): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
+const proxyDown = "MOOR_PROXY_DOWN";
 
 /** The error of an aborted request does not say why; the signal does. */
 export function describeStop({ reason }: AbortSignal, endpoint: Endpoint, limits: HttpLimits): TransportFault {
@@ -102,6 +107,14 @@ const words: Readonly<Record<string, Words>> = {
   ECONNREFUSED: ({ address }) => [
     `nothing is listening at ${address}`,
     "check that the service is running, and the port in the URL",
+  ],
+  [proxyDown]: ({ address }) => [
+    `nothing is listening at the proxy through which ${address} is asked`,
+    "correct HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY",
+  ],
+  ERR_PROXY_TUNNEL: ({ address, message }) => [
+    `the proxy of HTTPS_PROXY opens no connection to ${address}: ${message.replace(/^.*HTTP\/1\.\d /, "")}`,
+    "check what the proxy allows, or add the host to NO_PROXY",
   ],
   ENOTFOUND: ({ host }) => [`the name ${host} cannot be resolved`, "correct the host in the URL, or use its address"],
   EAI_AGAIN: ({ host }) => [`the resolver did not answer for ${host}`, "check the resolver of this machine"],

@@ -1,8 +1,8 @@
 import type { Server, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { bracketed } from "../../core/addresses/address.ts";
-import { householdOf } from "../../core/addresses/peer-address.ts";
-import { clientRefused } from "../limits/open-files.ts";
+import type { Logger } from "../../process/log.ts";
+import { ConnectionLimit, type ConnectionPermit, partOfFiles } from "../limits/connection-limit.ts";
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 
@@ -82,38 +82,38 @@ export const isLoopbackName = (host = ""): boolean => /^(localhost|127(?:\.\d{1,
 
 const openOf = new WeakMap<Server, Set<Socket>>();
 
-/** The part of a server's connections that one household may have open, and never more than `mostOfHousehold`. */
-const shareOfHousehold = 1 / 4;
-const mostOfHousehold = 2_000;
+const permits = new WeakMap<Socket, ConnectionPermit>();
 
-/**
- * Call this before the server listens. Idle connections cost their client nothing, so nobody may have all of them.
- * `isProxy`: its connections are those of many clients.
- */
-export function followConnections(server: Server, isProxy: (peer: string) => boolean = () => false): void {
+/** No source may have more than a quarter, and never more than 2,000. */
+export function createConnectionLimit(log: Pick<Logger, "warn"> | undefined, atMost: number): ConnectionLimit {
+  const all = partOfFiles(2, atMost);
+  return new ConnectionLimit({ all, source: Math.min(2_000, Math.ceil(all / 4)) }, log);
+}
+
+/** Call this before the server listens. `isProxy`: its connections are those of many clients. */
+export function limitConnections(
+  server: Server,
+  limit: ConnectionLimit,
+  isProxy: (peer: string) => boolean = () => false,
+): void {
   const open = new Set<Socket>();
-  const households = new Map<string, number>();
   openOf.set(server, open);
   server.on("connection", (socket: Socket) => {
     const { remoteAddress: peer = "" } = socket;
-    const household = householdOf(peer);
-    const count = (households.get(household) ?? 0) + 1;
-    const most = Math.min(mostOfHousehold, (server.maxConnections ?? Number.POSITIVE_INFINITY) * shareOfHousehold);
-    if (count > most && !isProxy(peer)) {
-      socket.destroy();
-      server.emit(clientRefused, peer);
-      return;
-    }
+    const permit = limit.enter(peer, () => socket.destroy(), isProxy(peer));
+    if (permit === undefined) return void socket.destroy();
+    permits.set(socket, permit);
     open.add(socket);
-    households.set(household, count);
     socket.once("close", () => {
       open.delete(socket);
-      const left = (households.get(household) ?? 1) - 1;
-      if (left === 0) households.delete(household);
-      else households.set(household, left);
+      permit.leave();
     });
   });
 }
+
+/** The permit of a connection, whether or not it speaks TLS. */
+export const permitOf = (socket: Socket & { readonly _parent?: Socket | null }): ConnectionPermit | undefined =>
+  permits.get(socket._parent ?? socket);
 
 /** Node's `closeAllConnections` skips connections whose TLS handshake has not finished, and `close` waits for them. */
 export function cutAllConnections(server: Server): void {

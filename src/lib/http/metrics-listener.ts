@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { bracketed } from "../../core/addresses/address.ts";
 import type { Health } from "../../process/health.ts";
 import { metricsType } from "../../process/metrics.ts";
 import { isLoopbackName, type ListenAddress, listenOn } from "./listen.ts";
-import { scheduledServer, scheduleRequests } from "./schedule-requests.ts";
+import { closeServer, createPlainServer, type Handle } from "./page-server.ts";
 
 export type MetricsListener = { readonly address: ListenAddress; readonly close: () => Promise<void> };
 
@@ -18,23 +18,12 @@ export type MetricsOptions = {
  */
 export async function openMetricsListener(at: ListenAddress, options: MetricsOptions): Promise<MetricsListener> {
   const loopback = isLoopbackName(bracketed(at.host));
-  const server = createServer(
-    { ...scheduledServer, requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 65_000 },
-    (request, response) => {
-      request.resume();
-      void answer(request, response, options, loopback);
-    },
-  );
-  scheduleRequests(server);
-  server.maxConnections = 64;
-  return {
-    address: await listenOn(server, at, "--metrics"),
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
+  const handle: Handle = (request, response) => {
+    request.resume();
+    void answer(request, response, options, loopback);
   };
+  const server = createPlainServer({ handle, most: 64 });
+  return { address: await listenOn(server, at, "--metrics"), close: () => closeServer(server) };
 }
 
 async function answer(

@@ -11,6 +11,8 @@ export type PlainRequest = {
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
   readonly from: string;
+  /** At which this service has received it. */
+  readonly port?: number | undefined;
   /** Not over TLS, and not to a service that always has TLS. */
   readonly isPlainHttp?: boolean;
   /** The request's id in the log. */
@@ -51,6 +53,7 @@ export async function readPlainRequest(request: IncomingMessage): Promise<PlainR
     headers: request.headers,
     body: Buffer.concat(pieces).toString("utf8"),
     from: request.socket.remoteAddress ?? "",
+    port: request.socket.localPort,
   };
 }
 

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { countPasses } from "../../../test/rig/count-passes.ts";
 import { ensureCertificate, type ServerCertificate } from "../tls/certificates.ts";
 import { listenOn } from "./listen.ts";
+import { closeServer, createTlsServer } from "./page-server.ts";
 import {
   BufferedRequest,
   mostSmallParts,
@@ -17,7 +18,6 @@ import {
   scheduleRequests,
 } from "./schedule-requests.ts";
 import { createHttpServer, listen } from "./server.ts";
-import { closeServer, createTlsServer } from "./tls-server.ts";
 
 let folder: string;
 let certificate: ServerCertificate;
@@ -39,7 +39,7 @@ type Start = (handle: RequestListener) => Promise<Started>;
 
 const servers: Readonly<Record<string, Start>> = {
   "of the firewall and of the updater's page": async (handle) => {
-    const server = createTlsServer(certificate, handle);
+    const server = createTlsServer(certificate, { handle });
     closing.push(() => closeServer(server));
     return { server, port: (await listenOn(server, anyPort)).port };
   },

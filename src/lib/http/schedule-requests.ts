@@ -1,6 +1,8 @@
 import { IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { ConnectionPermit } from "../limits/connection-limit.ts";
 import { GradualResponse } from "./gradual-response.ts";
+import { permitOf } from "./listen.ts";
 import { framingFault } from "./request-framing.ts";
 import { sendUnreadable } from "./unreadable-request.ts";
 
@@ -15,9 +17,19 @@ type PendingRequest = {
 type Connection = {
   readonly socket: Socket;
   readonly unanswered: PendingRequest[];
+  /** Its place among the connections of the server. */
+  readonly permit: ConnectionPermit | undefined;
   /** The pass of the event loop in which its last request was started. */
   startedIn: number;
 };
+
+function newConnection(socket: Socket): Connection {
+  const permit = permitOf(socket);
+  const unanswered: PendingRequest[] = [];
+  // A request that has not arrived completely may never do.
+  if (permit) permit.isBusy = () => unanswered[0]?.request.complete === true;
+  return { socket, unanswered, permit, startedIn: -1 };
+}
 
 /** A client that sends more requests without waiting for their answers is disconnected. */
 export const mostUnanswered = 32;
@@ -78,7 +90,7 @@ class RequestSchedule {
 
   take(request: IncomingMessage, response: ServerResponse, fault: string | undefined): void {
     const { socket } = request;
-    const connection = this.#connections.get(socket) ?? { socket, unanswered: [], startedIn: -1 };
+    const connection = this.#connections.get(socket) ?? newConnection(socket);
     const { unanswered } = connection;
     // What follows an ambiguous request may be a part of it.
     if (socket.destroyed || unanswered.at(-1)?.fault !== undefined) return;
@@ -115,7 +127,7 @@ class RequestSchedule {
   }
 
   #start(connection: Connection): void {
-    const { socket, unanswered } = connection;
+    const { socket, unanswered, permit } = connection;
     const [next] = unanswered;
     // After the last answer of a connection, the socket is ended and no longer writable.
     if (next === undefined || socket.destroyed || !socket.writable) return;
@@ -124,6 +136,7 @@ class RequestSchedule {
     this.#started += 1;
     this.#planPass();
     response.on("close", () => {
+      permit?.used();
       // Most clients wait for the answer; `shift` takes longer.
       if (unanswered.length === 1) unanswered.pop();
       else unanswered.shift();
@@ -315,6 +328,13 @@ export const scheduledServer = {
   IncomingMessage: BufferedRequest,
   ServerResponse: GradualResponse,
   requireHostHeader: false,
+  // In milliseconds; checked once a second, so the headers of a request have ten.
+  headersTimeout: 9_000,
+  connectionsCheckingInterval: 1_000,
+  // Longer than the machine may stall: otherwise a client that reuses its connection right after a stall finds it
+  // closed.
+  keepAliveTimeout: 65_000,
+  requestTimeout: 30_000,
 } as const;
 
 /** Of the body in bytes; infinite if the client does not declare it. */

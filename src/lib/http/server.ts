@@ -4,14 +4,22 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer, type Server as NetServer } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import type { Logger } from "../../process/log.ts";
 import { createHistogram, type Histogram, observe } from "../../process/metrics.ts";
 import type { ProxyTrust } from "./client-address.ts";
 import { GradualResponse } from "./gradual-response.ts";
-import { boundTo, cutAllConnections, followConnections, type ListenAddress, listenTrouble } from "./listen.ts";
+import {
+  boundTo,
+  createConnectionLimit,
+  cutAllConnections,
+  type ListenAddress,
+  limitConnections,
+  listenTrouble,
+} from "./listen.ts";
+import { handshake } from "./page-server.ts";
 import { neverCached, transportSecurity } from "./plain-request.ts";
 import { createRequestIds } from "./request-id.ts";
 import { scheduledServer, scheduleRequests } from "./schedule-requests.ts";
-import { handshake } from "./tls-server.ts";
 
 export type HttpServerOptions = {
   /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
@@ -23,6 +31,8 @@ export type HttpServerOptions = {
   readonly sendBadPath?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
   /** Absent: requests are not counted. */
   readonly counters?: RequestCounters | undefined;
+  /** Warns when connections are closed because there are too many. */
+  readonly log?: Pick<Logger, "warn">;
   /** When the server closes: milliseconds for requests under way to be answered. */
   readonly closeWithin?: number;
 };
@@ -38,9 +48,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { sendBadPath } = options;
   const limits = {
     bodyLimit: options.bodyLimit,
-    requestTimeout: 30_000,
+    requestTimeout: scheduledServer.requestTimeout,
     connectionTimeout: 60_000,
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: scheduledServer.keepAliveTimeout,
     // `answerBeforeClosing` closes the others.
     forceCloseConnections: "idle",
     return503OnClosing: false,
@@ -74,7 +84,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     done();
   });
   options.counters?.follow(server);
-  followConnections(server.server, options.proxies?.isTrusted);
+  limitConnections(
+    server.server,
+    createConnectionLimit(options.log, Number.POSITIVE_INFINITY),
+    options.proxies?.isTrusted,
+  );
   answerBeforeClosing(server, options.closeWithin ?? 2_000);
   return server;
 }

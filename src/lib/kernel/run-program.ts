@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 
 export type Program = {
   readonly file: string;
@@ -8,7 +10,12 @@ export type Program = {
   readonly env?: Readonly<Record<string, string>>;
 };
 
-export type ProgramLimits = { readonly timeoutMs: number; readonly maxBytes: number };
+export type ProgramLimits = {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** What it has started may go on after its success. */
+  readonly mayLeave?: boolean;
+};
 
 export type ProgramEnd =
   /** `stderr`: the end of what it printed there. */
@@ -19,6 +26,22 @@ export type ProgramEnd =
 /** The variables of moor's environment may contain secrets, so none are passed on. */
 const environment = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C" };
 
+/** Why it could not be started: undefined if it could. A name without a slash is looked for in the PATH. */
+export function programFault({ file, folder }: Pick<Program, "file" | "folder">): string | undefined {
+  const places = file.includes("/")
+    ? [resolve(folder, file)]
+    : environment.PATH.split(":").map((each) => join(each, file));
+  const codes = places.map((place) => {
+    try {
+      accessSync(place, constants.X_OK);
+      return statSync(place).isFile() ? undefined : "EACCES";
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? "unknown";
+    }
+  });
+  return codes.includes(undefined) ? undefined : (codes.find((code) => code !== "ENOENT") ?? "ENOENT");
+}
+
 const longestError = 2_000;
 
 /** Milliseconds to read what a program has printed, after its end. */
@@ -26,11 +49,12 @@ const drainMs = 1_000;
 
 /**
  * Runs a program without a shell, and waits until it ends. It gets its own process group: whatever it started is killed
- * with it, so that nothing keeps running or holds the pipes open.
+ * with it, so that nothing keeps running or holds the pipes open; with `mayLeave`, only if it fails. What has left the
+ * group (`setsid`) is not reached.
  */
 export function runProgram(
   { file, args, folder, env = {} }: Program,
-  { timeoutMs, maxBytes }: ProgramLimits,
+  { timeoutMs, maxBytes, mayLeave = false }: ProgramLimits,
   signal: AbortSignal,
 ): Promise<ProgramEnd> {
   if (signal.aborted) return Promise.resolve({ kind: "killed", because: "aborted" });
@@ -46,7 +70,7 @@ export function runProgram(
   const end = (result: ProgramEnd) => {
     clearTimeout(timer);
     signal.removeEventListener("abort", abort);
-    killGroup(child.pid);
+    if (!(mayLeave && result.kind === "exited" && result.code === 0)) killGroup(child.pid);
     child.stdout.destroy();
     child.stderr.destroy();
     resolve(result);
@@ -69,7 +93,7 @@ export function runProgram(
   };
   // What it leaves running would hold the pipes open, and so does what has left its process group.
   child.once("exit", (code) => {
-    killGroup(child.pid);
+    if (!(mayLeave && code === 0)) killGroup(child.pid);
     clearTimeout(timer);
     timer = setTimeout(() => exited(code), drainMs);
   });

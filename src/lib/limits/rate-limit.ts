@@ -15,21 +15,48 @@ export type Quota = {
 export type RateLimit = {
   readonly perMinute: number;
   /** For a limit shared by several nodes: if this returns a promise, which is rare, await it before `take`. */
-  readonly ready?: (token: number, from: string, now: Instant) => Promise<void> | undefined;
-  /** Takes one call of this token. Callers on this machine are not counted. */
-  readonly take: (token: number, from: string, now: Instant) => Quota;
+  readonly ready?: (key: number, from: string, now: Instant) => Promise<void> | undefined;
+  /** Takes one call of this token, session or account. Callers on this machine are not counted. */
+  readonly take: (key: number, from: string, now: Instant) => Quota;
 };
 
-/** Takes one call; undefined if calls are not counted. */
+/** One limit for each token and session, and one for all of an account; undefined: there is none. */
+export type CallLimits = { readonly caller: RateLimit | undefined; readonly account: RateLimit | undefined };
+
+const noLimits: CallLimits = { caller: undefined, account: undefined };
+
+type LimitedCaller = {
+  readonly token?: number | undefined;
+  readonly session?: number | undefined;
+  readonly account: number;
+};
+
+/** Tokens, sessions and accounts have numbers of their own, but share the buckets. */
+const keysOf = ({ token, session, account }: LimitedCaller) => ({
+  caller: token ?? (session === undefined ? undefined : -2 * session - 1),
+  account: -2 * account - 2,
+});
+
+/** Takes one call; undefined if calls are not counted. A call that its token may not make does not count for others. */
 export function takeCall(
-  limit: RateLimit | undefined,
-  token: number | undefined,
+  limits: CallLimits | undefined,
+  actor: LimitedCaller,
   from: string,
   now: Instant,
 ): Quota | undefined | Promise<Quota | undefined> {
-  if (limit === undefined || token === undefined) return undefined;
-  const ready = limit.ready?.(token, from, now);
-  return ready === undefined ? limit.take(token, from, now) : ready.then(() => limit.take(token, from, now));
+  const { caller, account } = limits ?? noLimits;
+  const keys = keysOf(actor);
+  const key = keys.caller;
+  if (key === undefined || (caller === undefined && account === undefined)) return undefined;
+  const take = () => {
+    const own = caller?.take(key, from, now);
+    if (own?.retryAfter !== undefined) return own;
+    const all = account?.take(keys.account, from, now);
+    return own === undefined || all?.retryAfter !== undefined ? all : own;
+  };
+  const [own, all] = [caller?.ready?.(key, from, now), account?.ready?.(keys.account, from, now)];
+  if (own === undefined && all === undefined) return take();
+  return Promise.all([own ?? Promise.resolve(), all ?? Promise.resolve()]).then(take);
 }
 
 type Bucket = { left: number; at: Instant };

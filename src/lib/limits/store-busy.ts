@@ -7,12 +7,19 @@ export class StoreBusy extends Error {
   readonly retryAfter: number;
   /** The cause was logged when it began; it is not logged again for every request. */
   readonly isLogged: boolean;
+  /** It cannot write in the state that it is in, for example because its disk is full. */
+  readonly isUnable: boolean;
 
   constructor(message: string, options: BusyOptions = {}) {
     super(message, options);
     this.retryAfter = options.retryAfter ?? 2;
     this.isLogged = options.isLogged ?? false;
+    this.isUnable = options.isUnable ?? false;
   }
 }
 
-type BusyOptions = ErrorOptions & { readonly retryAfter?: number; readonly isLogged?: boolean };
+type BusyOptions = ErrorOptions & {
+  readonly retryAfter?: number;
+  readonly isLogged?: boolean;
+  readonly isUnable?: boolean;
+};

@@ -39,7 +39,7 @@ async function databaseOn(greet: (socket: Socket) => void, limits: Partial<Postg
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const config = { host: "127.0.0.1", port, user: "moor", ssl: false };
-  const address = { config, others: [], session: "any", shown: "the one of the test" } as const;
+  const address = { config, others: [], session: "any", shown: "the one of the test", toType: "" } as const;
   return openPostgres(address, noLog, { ...usualLimits, ...never, patience: 200, ...limits });
 }
 

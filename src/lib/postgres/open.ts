@@ -11,7 +11,7 @@ import { faultOf, inabilityOf, noneFree, type PostgresFault } from "./faults.ts"
 import { logOutages, type Outages } from "./outages.ts";
 import { Silence } from "./silence.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./statement.ts";
-import { type Connections, resultOf } from "./transaction.ts";
+import { type Connections, inSnapshot, resultOf } from "./transaction.ts";
 import type { PostgresAddress } from "./url.ts";
 
 /**
@@ -33,6 +33,8 @@ export type Postgres = {
     /** As in `read`. */
     since?: number,
   ) => Promise<Committed<T>>;
+  /** Several statements that see the same moment. `work` is repeated as for `read`. */
+  readonly snapshot: <T>(work: (run: (statement: Statement) => Promise<Rows>) => Promise<T>) => Promise<T>;
   /** Like `read`, for a caller that waits for a status: retried for half a second only. */
   readonly queryBriefly: (statement: Statement) => Promise<Rows>;
   /** A separate connection, outside the pool. */
@@ -115,6 +117,9 @@ class PostgresPool implements Postgres {
     });
     return this.#insist((end) => resultOf(work, ways(end)), patience, since);
   };
+
+  readonly snapshot: Postgres["snapshot"] = (work) =>
+    this.#insist((end) => this.#withClient(end, (client) => inSnapshot(client, work)), this.#limits.patience);
 
   readonly connect = (): Promise<pg.Client> => this.#hosts.connect(this.#config);
 
@@ -244,7 +249,11 @@ function forCaller(error: unknown, fault: PostgresFault): unknown {
     case "stale":
       return new StoreBusy("the database is too busy", { cause: error });
     case "unable":
-      return new StoreBusy(inabilityOf(error) ?? "the database cannot do it", { cause: error, retryAfter: 10 });
+      return new StoreBusy(inabilityOf(error) ?? "the database cannot do it", {
+        cause: error,
+        retryAfter: 10,
+        isUnable: true,
+      });
     case "other":
       return error;
     default:

@@ -73,6 +73,17 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
   }
 }
 
+/** One attempt at several reads of one moment. */
+export async function inSnapshot<T>(client: PoolClient, work: (run: Run) => Promise<T>): Promise<T> {
+  await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  try {
+    return await work((statement) => client.query(toQuery(statement)));
+  } finally {
+    // If the connection is lost, its transaction is too.
+    await client.query("ROLLBACK").catch(() => undefined);
+  }
+}
+
 type Doubt = { readonly xid: string; readonly mark: CommitMark };
 
 /** Returns the transaction id. It is read together with BEGIN: once the connection is lost, it is too late. */

@@ -10,13 +10,15 @@ import { PasswordMissing } from "./faults.ts";
 import { passwordFromPassfile } from "./passfile.ts";
 import { readHosts, splitHosts } from "./url-hosts.ts";
 
-/** Which database, and how to connect to it. `shown` contains no secret. */
+/** Which database, and how to connect to it. `shown` and `toType` contain no secret. */
 export type PostgresAddress = {
   readonly config: ClientConfig;
   /** The other hosts, in this order. */
   readonly others: readonly ClientConfig[];
   readonly session: SessionKind;
   readonly shown: string;
+  /** What to give to another command: `shown` with the parameters of the URL. */
+  readonly toType: string;
 };
 
 export type PasswordSources = {
@@ -70,7 +72,14 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   }
   const [config = {}, ...others] = configs;
   const shown = hosts.value.map(({ host, port }) => `${bracketed(host)}:${port}`).join(",");
-  return ok({ config, others, session, shown: `postgres://${user}@${shown}/${database}` });
+  const address = `postgres://${user}@${shown}/${database}`;
+  return ok({ config, others, session, shown: address, toType: `${address}${parametersToType(url)}` });
+}
+
+/** Hosts and ports are in front of the path already. */
+function parametersToType({ searchParams }: URL): string {
+  const kept = [...searchParams].filter(([name]) => name !== "host" && name !== "port");
+  return kept.length === 0 ? "" : `?${kept.map(([name, value]) => `${name}=${encodeURI(value)}`).join("&")}`;
 }
 
 const sessionKinds = ["any", "read-write", "primary"] as const;

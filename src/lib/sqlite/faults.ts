@@ -7,7 +7,9 @@ import { StoreBusy } from "../limits/store-busy.ts";
 export function asStoreBusy(error: unknown): unknown {
   const kind = sqliteKind(error);
   const reason = kind === undefined ? undefined : reasons.get(kind);
-  return reason === undefined ? error : new StoreBusy(reason, { cause: error, retryAfter: 10 });
+  return reason === undefined
+    ? error
+    : new StoreBusy(reason, { cause: error, retryAfter: 10, isUnable: kind !== sqliteKinds.busy });
 }
 
 /** https://sqlite.org/rescode.html */

@@ -6,7 +6,7 @@ import { connect, createSecureContext } from "node:tls";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createLog } from "../../process/log.ts";
 import { listenOn } from "../http/listen.ts";
-import { closeServer, createTlsServer } from "../http/tls-server.ts";
+import { closeServer, createTlsServer } from "../http/page-server.ts";
 import { ensureCertificate } from "./certificates.ts";
 import type { Pair } from "./issue-certificate.ts";
 import { openTlsMaterial, type TlsOptions } from "./material.ts";
@@ -123,7 +123,7 @@ describe("the private authority's certificate", () => {
   it("is presented to new connections after a renewal", async () => {
     let names = ["before.test"];
     const { material } = await followed({ names: () => names });
-    const server = createTlsServer(material.pair, (_, response) => response.end("x"));
+    const server = createTlsServer(material.pair, { handle: (_, response) => void response.end("x") });
     onTestFinished(() => closeServer(server));
     material.follow((pair) => server.setSecureContext(pair));
     const { port } = await listenOn(server, { host: "127.0.0.1", port: 0 });
