@@ -1,6 +1,7 @@
 import type { ConsoleSession, ServiceLink, Services } from "../contract/console.ts";
 import type { Instant } from "../core/instant.ts";
 import { fieldsOfJson } from "../core/is-object.ts";
+import type { MaybeLater } from "../core/maybe-later.ts";
 import { json, type PlainAnswer, type PlainRequest, problem } from "../lib/http/plain-request.ts";
 import type { IdentityProvider } from "./oidc/identity-provider.ts";
 import { OidcSignIn } from "./oidc/oidc-sign-in.ts";
@@ -24,6 +25,12 @@ export type SignInOptions = {
   readonly now: () => Instant;
   /** Absent if there is only one node. */
   readonly guesses?: SharedGuesses | undefined;
+  /** Per user; absent: the usual number. */
+  readonly mostPasskeys?: number | undefined;
+  /** The key of the challenges of passkeys, which all nodes share; absent: one of this process. */
+  readonly challengeKey?: () => Promise<string>;
+  /** The answer to a session that has sent too many requests; absent: there is no limit. */
+  readonly tooFast?: (session: FoundSession, from: string) => MaybeLater<PlainAnswer | undefined>;
   /** Called for every event that belongs in the log. */
   readonly note: (what: string, fields: Readonly<Record<string, unknown>>) => void;
 };
@@ -52,12 +59,16 @@ class SignIn {
   /** Undefined if the request is not about signing in. */
   async answer(request: PlainRequest): Promise<PlainAnswer | undefined> {
     const { entrance } = this.#options;
+    if (request.method === "POST" && request.path === oidcLogoutPath) return await this.#oidc?.logout(request);
     if (request.method === "POST" && entryPaths.test(request.path))
       return isFromOwnPage(request) ? await this.#enterBy(request) : forged;
     if (request.method === "GET" && request.path === "/console/services") return json(200, this.#services());
     if (!ownPaths.test(request.path)) return undefined;
     const outcome = await sessionOf(entrance, request);
-    if (outcome.kind === "session") return await this.#inside(request, outcome.session);
+    if (outcome.kind === "session")
+      return (
+        (await this.#options.tooFast?.(outcome.session, request.from)) ?? (await this.#inside(request, outcome.session))
+      );
     return outcome.kind === "forged" ? forged : problem(401, "Sign in first.");
   }
 
@@ -194,6 +205,9 @@ async function listSessions(entrance: Entrance, request: PlainRequest, own: Foun
 
 const isOwn = ({ id, at }: FoundSession, other: { readonly service: string; readonly id: number }): boolean =>
   id === other.id && at.member.service === other.service;
+
+/** The provider sends a form there, without a cookie. */
+export const oidcLogoutPath = "/console/oidc/logout";
 
 const entryPaths = /^\/console\/(?:sign-in|sign-in-link|(?:oidc|passkey)\/(?:begin|finish))$/;
 const ownPaths = /^\/console\/(?:session|sessions(?:\/[a-z\d-]+)?|passkeys(?:\/[\w-]+)?|password|sign-out)$/;

@@ -39,6 +39,11 @@ export const tellingEnds = (store: SessionStore, ended: () => void): SessionStor
     await store.removeAll(who);
     ended();
   },
+  removeTickets: async (patterns) => {
+    const removed = await store.removeTickets(patterns);
+    ended();
+    return removed;
+  },
 });
 
 export function createSessionStore({ read, write }: Pick<Sql, "read" | "write">): SessionStore {
@@ -75,6 +80,12 @@ export function createSessionStore({ read, write }: Pick<Sql, "read" | "write">)
       (await write(sql`DELETE FROM console_sessions WHERE who = ${who} AND id = ${id} RETURNING id`)).length === 1,
     removeAll: async (who) => {
       await write(sql`DELETE FROM console_sessions WHERE who = ${who}`);
+    },
+    removeTickets: async (patterns) => {
+      let removed = 0;
+      for (const pattern of patterns)
+        removed += (await write(sql`DELETE FROM console_sessions WHERE ticket LIKE ${pattern} RETURNING id`)).length;
+      return removed;
     },
     addLink: async ({ hash, who, expires }) => {
       await write(sql`INSERT INTO console_links (hash, who, expires) VALUES (${hash}, ${who}, ${expires})`);

@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { usualQuotas } from "../core/quotas.ts";
 import { seal, unseal } from "./sealed.ts";
 import { createToken, hashSecret } from "./secret.ts";
 
@@ -15,6 +16,8 @@ export type SessionStore = {
   /** False if the user has no such session. */
   readonly remove: (who: string, id: number) => Promise<boolean>;
   readonly removeAll: (who: string) => Promise<void>;
+  /** Those whose sealed tickets match one of these patterns of SQL. Returns how many there were. */
+  readonly removeTickets: (patterns: readonly string[]) => Promise<number>;
   readonly addLink: (link: { readonly hash: string; readonly who: string; readonly expires: Instant }) => Promise<void>;
   /** Returns the user of a link and when it expires, and removes the link. */
   readonly takeLink: (hash: string) => Promise<{ readonly who: string; readonly expires: Instant } | undefined>;
@@ -41,7 +44,10 @@ export type SessionRole = "full" | "read";
 
 /** What is needed to ask the provider again, and when it was asked. */
 export type SessionTicket = {
-  /** Encrypted with the secret of the session's cookie. */
+  /**
+   * Hashes of the provider's session and user, to find them when they end there, and the ticket, encrypted with the
+   * secret of the session's cookie, as `SESSION.USER.TICKET`.
+   */
   readonly sealed: string;
   /** When the provider last said that the user may still sign in. */
   readonly confirmed: Instant;
@@ -80,11 +86,24 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 type Browser = { readonly from: string; readonly agent: string };
 
-/** How somebody has signed in; `ticket` is what the provider needs to confirm the session. */
-export type SignedInBy = { readonly role?: SessionRole | undefined; readonly ticket?: string | undefined };
+/** What the provider needs to confirm a session, and its own user and session. */
+export type ProviderTicket = ProviderSession & { readonly text: string };
 
-/** Without `confirm`, sessions that began at a provider cannot be confirmed. */
-export function createSessions(store: SessionStore, now: () => Instant, confirm?: ConfirmTicket) {
+export type ProviderSession = { readonly subject?: string | undefined; readonly sid?: string | undefined };
+
+/** How somebody has signed in. */
+export type SignedInBy = { readonly role?: SessionRole | undefined; readonly ticket?: ProviderTicket | undefined };
+
+/**
+ * Without `confirm`, sessions that began at a provider cannot be confirmed. A user has `most` sessions: a further one
+ * ends the one that was not used for longest, so that nobody is locked out.
+ */
+export function createSessions(
+  store: SessionStore,
+  now: () => Instant,
+  confirm?: ConfirmTicket,
+  most: number = usualQuotas.sessions,
+) {
   return {
     /** Returns the secret for the cookie. */
     begin: async (who: string, browser: Browser, { role, ticket }: SignedInBy = {}): Promise<string> => {
@@ -92,8 +111,9 @@ export function createSessions(store: SessionStore, now: () => Instant, confirm?
       const at = now();
       const [seenBefore, confirmedBefore] = [at - sessionLimits.idle, at - confirmation.longest];
       await store.dropOld({ seenBefore, confirmedBefore, now: at });
-      const sealed = ticket && { sealed: seal(ticket, secret), confirmed: at, asked: at };
+      const sealed = ticket && { sealed: sealedTicket(ticket, secret), confirmed: at, asked: at };
       await store.add({ hash: hashSecret(secret), who, ...browser, created: at, role, ticket: sealed || undefined });
+      for (const { id } of (await store.of(who)).slice(most)) await store.remove(who, id);
       return secret;
     },
 
@@ -118,6 +138,9 @@ export function createSessions(store: SessionStore, now: () => Instant, confirm?
     end: (who: string, id: number) => store.remove(who, id),
     endAll: (who: string) => store.removeAll(who),
 
+    /** The provider says that a user, or one session of a user, has ended there. Returns how many ended here. */
+    endAtProvider: (which: ProviderSession): Promise<number> => store.removeTickets(patternsOf(which)),
+
     makeLink: async (who: string): Promise<string> => {
       const secret = createToken(43);
       await store.addLink({ hash: hashSecret(secret), who, expires: now() + linkLifetime });
@@ -131,6 +154,20 @@ export function createSessions(store: SessionStore, now: () => Instant, confirm?
     },
   };
 }
+
+const sealedTicket = ({ text, subject, sid }: ProviderTicket, secret: string): string =>
+  `${tagOf(sid)}.${tagOf(subject)}.${seal(text, secret)}`;
+
+function patternsOf({ subject, sid }: ProviderSession): readonly string[] {
+  if (sid === undefined) return subject === undefined ? [] : [`%.${tagOf(subject)}.%`];
+  // Some providers name their session only when it ends.
+  const ofUser = subject === undefined ? [] : [`${tagOf(undefined)}.${tagOf(subject)}.%`];
+  return [`${tagOf(sid)}.%`, ...ofUser];
+}
+
+/** In hexadecimal digits, so that it is no pattern of SQL. */
+const tagOf = (text: string | undefined): string =>
+  text === undefined ? "none" : Buffer.from(hashSecret(`provider:${text}`), "base64url").toString("hex");
 
 const isInForce = ({ created, seen, ticket }: StoredSession, now: Instant): boolean =>
   now - seen < sessionLimits.idle &&
@@ -148,11 +185,12 @@ async function isConfirmed(
   const at = now();
   if (confirm === undefined || at - confirmed < confirmation.every || at - before < confirmation.retry) return true;
   if (!(await store.claimCheck(session.id, { before, now: at }))) return true;
-  const ticket = unseal(sealed, secret);
+  const [text = "", ...tags] = sealed.split(".").toReversed();
+  const ticket = unseal(text, secret);
   const ticketAnswer: TicketAnswer = ticket === undefined ? { kind: "ended" } : await confirm(ticket);
   if (ticketAnswer.kind !== "ended" && ticketAnswer.ticket !== undefined) {
     const renewed = {
-      sealed: seal(ticketAnswer.ticket, secret),
+      sealed: [...tags.toReversed(), seal(ticketAnswer.ticket, secret)].join("."),
       confirmed: ticketAnswer.kind === "good" ? at : confirmed,
     };
     await store.noteConfirmed(session.id, renewed);

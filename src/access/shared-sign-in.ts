@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Passkey, PasskeyStore } from "./passkeys/passkey-store.ts";
 import { sameHash } from "./secret.ts";
-import type { People, Session, Sessions, StoredSession } from "./session.ts";
+import type { People, ProviderSession, Session, Sessions, StoredSession } from "./session.ts";
 import { cookieOf, isFromOwnPage } from "./session-cookie.ts";
 
 /** A service with pages to sign in to. */
@@ -106,6 +106,13 @@ export class Entrance {
   async endAll(who: string, from: string): Promise<void> {
     for (const place of await this.#placesOf(who, from)) await place.member.sessions.endAll(place.who);
     this.#shared?.ended();
+  }
+
+  /** Sessions that began at the identity provider, which are all of this service. Returns how many have ended. */
+  async endAtProvider(which: ProviderSession): Promise<number> {
+    const ended = await this.#own.sessions.endAtProvider(which);
+    this.#shared?.ended();
+    return ended;
   }
 
   /**

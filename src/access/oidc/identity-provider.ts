@@ -1,10 +1,13 @@
 import type { Configuration } from "openid-client";
+import type { Instant } from "../../core/instant.ts";
 import { isObject, objectOfJson } from "../../core/is-object.ts";
+import { BoundedMap } from "../../lib/limits/bounded-map.ts";
 import { hashSecret } from "../secret.ts";
-import type { ConfirmTicket, SessionRole, TicketAnswer } from "../session.ts";
+import type { ConfirmTicket, ProviderSession, ProviderTicket, SessionRole, TicketAnswer } from "../session.ts";
 import { isSilent, oidcError } from "./faults.ts";
 import { createOidcFetch } from "./fetch.ts";
-import { type Claims, grantFor, type OidcRule } from "./rules.ts";
+import { readLogoutToken } from "./logout-token.ts";
+import { type Claims, claimsOfBoth, grantFor, hasClaim, type OidcRule } from "./rules.ts";
 import type { OidcSettings } from "./settings.ts";
 
 type Library = typeof import("openid-client");
@@ -17,7 +20,7 @@ export type OidcVisit = { readonly secret: string; readonly redirect: string };
 
 export type OidcOutcome =
   /** `person` is for the log only. */
-  | { readonly kind: "person"; readonly person: string; readonly grant: OidcRule; readonly ticket: string }
+  | { readonly kind: "person"; readonly person: string; readonly grant: OidcRule; readonly ticket: ProviderTicket }
   /** `because` is for the log, `message` for the page. */
   | { readonly kind: "refused"; readonly because: string; readonly message: string }
   | { readonly kind: "unavailable"; readonly because: string };
@@ -25,8 +28,9 @@ export type OidcOutcome =
 /** What is needed to ask again about a user. */
 type Ticket = {
   readonly subject: string;
-  /** The claim that let the user in. */
+  /** The claim that let the user in, and the document that had it. */
   readonly claim: string;
+  readonly claimIn?: "id-token" | "userinfo";
   readonly account?: string | undefined;
   readonly role: SessionRole;
   readonly access: string;
@@ -40,6 +44,7 @@ export class IdentityProvider {
   readonly #settings: OidcSettings;
   readonly #note: NoteOidc;
   readonly #fetch: ReturnType<typeof createOidcFetch>;
+  readonly #usedLogouts = new BoundedMap<string, true>(mostLogouts);
   #opening: Promise<{ readonly library: Library; readonly config: Configuration }> | undefined;
 
   constructor(settings: OidcSettings, note: NoteOidc) {
@@ -84,14 +89,18 @@ export class IdentityProvider {
       });
       const own: Claims = tokens.claims() ?? {};
       const subject = String(own.sub);
-      const claims = { ...own, ...(await this.#userInfo(tokens.access_token, subject)) };
+      const info = await this.#userInfo(tokens.access_token, subject);
+      const claims = claimsOfBoth(own, info ?? {});
       const grant = grantFor(this.#settings.allow, claims);
       const person = personOf(claims);
       if (grant === undefined)
         return { kind: "refused", because: `no rule allows ${person}`, message: notAllowed(this.name) };
       const { access_token: access, refresh_token: refresh } = tokens;
       const { claim, account, role } = grant;
-      return { kind: "person", person, grant, ticket: asText({ subject, claim, account, role, access, refresh }) };
+      const claimIn = info && hasClaim(info, claim) ? "userinfo" : "id-token";
+      const text = asText({ subject, claim, claimIn, account, role, access, refresh });
+      const sid = typeof own.sid === "string" ? own.sid : undefined;
+      return { kind: "person", person, grant, ticket: { text, subject, sid } };
     } catch (error) {
       const because = oidcError(error);
       if (isSilent(error)) return { kind: "unavailable", because };
@@ -106,8 +115,7 @@ export class IdentityProvider {
     try {
       const renewed = await this.#renewed(ticket);
       const kept = { ...ticket, ...renewed.tokens };
-      const claims = { ...renewed.claims, ...(await this.#userInfoLater(kept)) };
-      return this.#judged(kept, claims);
+      return this.#judged(kept, { idToken: renewed.claims, userInfo: await this.#userInfoLater(kept) });
     } catch (error) {
       const because = oidcError(error);
       if (isEnd(error)) {
@@ -119,30 +127,30 @@ export class IdentityProvider {
     }
   };
 
-  #judged(ticket: Ticket, claims: Claims): TicketAnswer {
-    const grant = grantFor(this.#settings.allow, claims);
+  #judged(ticket: Ticket, { idToken, userInfo }: Documents): TicketAnswer {
+    const grant = grantFor(this.#settings.allow, claimsOfBoth(idToken ?? {}, userInfo ?? {}));
     const isSame = grant !== undefined && grant.account === ticket.account && grant.role === ticket.role;
     if (isSame) return { kind: "good", ticket: asText({ ...ticket, claim: grant.claim }) };
-    // Without the claim that let the user in, nothing is known: some providers send it only when somebody signs in.
-    if (grant === undefined && claims[ticket.claim.split(".", 1)[0] ?? ""] === undefined)
-      return { kind: "unknown", ticket: asText(ticket) };
+    // Some providers send no ID token later: nothing is known then. If the document that had the claim is there, it is
+    // complete: Keycloak, for one, leaves out the groups of a user who has none.
+    const document = ticket.claimIn === "id-token" ? idToken : userInfo;
+    if (grant === undefined && document === undefined) return { kind: "unknown", ticket: asText(ticket) };
     this.#note("session ended: the provider's user may no longer sign in as before", { subject: ticket.subject });
     return { kind: "ended" };
   }
 
   /** New tokens, if there is a refresh token. A provider may replace that one too; the old one then no longer works. */
-  async #renewed({ refresh, subject }: Ticket): Promise<{ tokens: Partial<Ticket>; claims: Claims }> {
-    if (refresh === undefined) return { tokens: {}, claims: {} };
+  async #renewed({ refresh, subject }: Ticket): Promise<{ tokens: Partial<Ticket>; claims: Claims | undefined }> {
+    if (refresh === undefined) return { tokens: {}, claims: undefined };
     const { library, config } = await this.#open();
     const fresh = await library.refreshTokenGrant(config, refresh);
-    const claims: Claims = fresh.claims() ?? {};
-    if (claims.sub !== undefined && claims.sub !== subject)
-      throw new OtherUser("the provider answered for another user");
+    const claims: Claims | undefined = fresh.claims();
+    if (claims && claims.sub !== subject) throw new OtherUser(otherUser);
     return { tokens: { access: fresh.access_token, refresh: fresh.refresh_token ?? refresh }, claims };
   }
 
   /** If this fails, the renewed tokens must be kept anyway. */
-  async #userInfoLater(ticket: Ticket): Promise<Claims> {
+  async #userInfoLater(ticket: Ticket): Promise<Claims | undefined> {
     try {
       return await this.#userInfo(ticket.access, ticket.subject);
     } catch (error) {
@@ -151,10 +159,34 @@ export class IdentityProvider {
     }
   }
 
-  async #userInfo(access: string, subject: string): Promise<Claims> {
+  /** Undefined if the provider has no userinfo. */
+  async #userInfo(access: string, subject: string): Promise<Claims | undefined> {
     const { library, config } = await this.#open();
-    if (config.serverMetadata().userinfo_endpoint === undefined) return {};
-    return { ...(await library.fetchUserInfo(config, access, subject)) };
+    if (config.serverMetadata().userinfo_endpoint === undefined) return undefined;
+    const claims = await library.fetchUserInfo(config, access, library.skipSubjectCheck);
+    if (claims.sub !== subject) throw new OtherUser(otherUser);
+    return claims;
+  }
+
+  /** Whose sessions a logout token ends (OpenID Connect Back-Channel Logout 1.0), or why it does not. */
+  async readLogout(token: string, now: Instant): Promise<ProviderSession | string> {
+    const { config } = await this.#open();
+    const { issuer, jwks_uri: keys } = config.serverMetadata();
+    if (keys === undefined) return "the provider publishes no keys";
+    return await readLogoutToken(token, {
+      issuer,
+      client: this.#settings.client,
+      keys: async () => {
+        const set = objectOfJson(await (await this.#fetch(keys, { method: "GET", headers: {} })).text());
+        return Array.isArray(set?.keys) ? set.keys.filter(isObject) : [];
+      },
+      isNew: (id) => {
+        const isNew = this.#usedLogouts.get(id) === undefined;
+        this.#usedLogouts.set(id, true);
+        return isNew;
+      },
+      now,
+    });
   }
 
   /** Discovery, on first use: the provider may start later than moor. A failure is not remembered. */
@@ -170,7 +202,8 @@ export class IdentityProvider {
     const { issuer, client, secret } = this.#settings;
     const library = await import("openid-client");
     // Settings allow plain HTTP for loopback only.
-    const execute = issuer.protocol === "http:" ? [library.allowInsecureRequests] : [];
+    const insecure = issuer.protocol === "http:" ? [library.allowInsecureRequests] : [];
+    const execute = [...insecure, library.enableNonRepudiationChecks];
     const authenticate: ReturnType<Library["ClientSecretBasic"]> = (server, ...rest) => {
       const methods = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
       const method = methods.includes("client_secret_basic") ? library.ClientSecretBasic : library.ClientSecretPost;
@@ -181,7 +214,14 @@ export class IdentityProvider {
   }
 }
 
+type Documents = { readonly idToken: Claims | undefined; readonly userInfo: Claims | undefined };
+
 class OtherUser extends Error {}
+
+const otherUser = "the provider answered for another user";
+
+/** More are sent within the few minutes that a logout token is good for only by somebody who has the provider's key. */
+const mostLogouts = 10_000;
 
 class AfterRenewal extends Error {
   readonly ticket: string;
@@ -192,10 +232,13 @@ class AfterRenewal extends Error {
   }
 }
 
-/** The provider says that the grant is over: RFC 6749, 5.2; RFC 6750, 3.1. Anything else may pass. */
+/** The provider says that the grant, or moor itself, is over: RFC 6749, 4.1.2.1 and 5.2; RFC 6750, 3.1. */
 const isEnd = (error: unknown): boolean =>
   error instanceof OtherUser ||
-  (isObject(error) && (error.error === "invalid_grant" || (error.name === challenged && error.status === 401)));
+  (isObject(error) && (ends.has(String(error.error)) || (error.name === challenged && error.status === 401)));
+
+/** Anything else may pass. */
+const ends: ReadonlySet<string> = new Set(["invalid_grant", "access_denied", "invalid_client"]);
 
 const challenged = "WWWAuthenticateChallengeError";
 

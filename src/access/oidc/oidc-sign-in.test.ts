@@ -25,8 +25,15 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function rig({ allow = rules, renews = true }: { allow?: readonly OidcRule[]; renews?: boolean } = {}) {
-  const there = await startIdentityProvider(`${origin}/sign-in`, { renews });
+type Rig = {
+  readonly allow?: readonly OidcRule[];
+  readonly renews?: boolean;
+  readonly userinfo?: boolean;
+  readonly timeout?: number;
+};
+
+async function rig({ allow = rules, renews = true, userinfo = true, timeout }: Rig = {}) {
+  const there = await startIdentityProvider(`${origin}/sign-in`, { renews, userinfo });
   closing.push(there.close);
   there.users.set("anna", { groups: ["dns-admins", "family"] });
   const database = new DatabaseSync(":memory:");
@@ -41,7 +48,7 @@ async function rig({ allow = rules, renews = true }: { allow?: readonly OidcRule
     secret: () => client.secret,
   };
   const scopes = ["openid", "profile", "email", "groups", "unknown-scope"];
-  const provider = new IdentityProvider({ ...settings, scopes, allow, trust: { kind: "system" } }, note);
+  const provider = new IdentityProvider({ ...settings, scopes, allow, trust: { kind: "system" }, timeout }, note);
   const sql = sqliteSql(database);
   const sessions = createSessions(createSessionStore(sql), () => clock.now, provider.confirm);
   const disabled = new Set<string>();
@@ -74,7 +81,14 @@ async function rig({ allow = rules, renews = true }: { allow?: readonly OidcRule
     const { csrf = "" } = (await session(cookie)).body;
     return await send(method, path, { cookie, "x-csrf-token": csrf }, fields);
   };
-  return { there, database, clock, noted, disabled, send, begin, signIn, session, inside };
+  /** As the provider sends it: a form, from nobody's browser. */
+  const logOut = async (token: string) => {
+    const headers = { host: new URL(origin).host, "content-type": "application/x-www-form-urlencoded" };
+    const body = new URLSearchParams({ logout_token: token }).toString();
+    const answer = await answerTo({ method: "POST", path: "/console/oidc/logout", headers, body, from: "192.0.2.9" });
+    return { status: answer?.status, text: answer?.body ?? "" };
+  };
+  return { there, database, clock, noted, disabled, send, begin, signIn, session, inside, logOut };
 }
 
 describe("signing in at an identity provider", () => {
@@ -107,7 +121,8 @@ describe("signing in at an identity provider", () => {
     clock.now += 6 * minute;
     await session(cookie);
     const [row] = database.prepare("SELECT * FROM console_sessions").all();
-    expect(row?.ticket).toMatch(/^[\w-]{100,}$/);
+    expect(row?.ticket).toMatch(/^none\.[0-9a-f]{64}\.[\w-]{100,}$/);
+    expect(row?.ticket).not.toContain("anna");
     expect(noted.length).toBe(2);
     for (const secret of [client.secret, cookie.split("=")[1] ?? "", String(row?.ticket)])
       expect(noted.join("\n")).not.toContain(secret);
@@ -136,6 +151,25 @@ describe("signing in at an identity provider", () => {
     expect((await signIn()).status).toBe(401);
     there.users.set("anna", { groups: [], email: "anna@example.org", verified: true });
     expect((await signIn()).status).toBe(204);
+  });
+
+  it("refuses an ID token whose signature is wrong", async () => {
+    const { there, signIn } = await rig();
+    there.state.forges = true;
+    expect((await signIn()).status).toBe(401);
+    there.state.forges = false;
+    expect((await signIn()).status).toBe(204);
+  });
+
+  it("lets people finish while others, who begin, wait for the provider", async () => {
+    const { there, begin, send } = await rig({ timeout: 1_000 });
+    there.state.hangs = true;
+    const waiting = Array.from({ length: 20 }, () => begin());
+    await expect.poll(() => there.asked.length).toBeGreaterThan(0);
+    expect((await begin()).status).toBe(429);
+    // It is looked at, and not refused as one too many.
+    expect((await send("POST", "/console/oidc/finish", {}, { query: "" })).message).toContain("too long");
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 503));
   });
 
   it("takes the answer only in the browser that began, once, and within ten minutes", async () => {
@@ -191,6 +225,58 @@ describe("signing in at an identity provider", () => {
   });
 });
 
+describe("a logout token of the provider", () => {
+  it("ends the sessions of its user, and no others", async () => {
+    const { there, signIn, session, logOut, noted } = await rig();
+    const mine = [await signIn(), await signIn()];
+    there.state.visitor = "bert";
+    there.users.set("bert", { groups: ["dns-admins"] });
+    const other = await signIn();
+    expect((await logOut(there.logoutToken())).status).toBe(200);
+    for (const { cookie } of mine) expect((await session(cookie)).status).toBe(401);
+    expect((await session(other.cookie)).status).toBe(200);
+    expect(noted.join()).toContain('"signed out by the identity provider","sessions":2');
+  });
+
+  it("ends one session if it names one that is not known here, only of a user whose sessions have no name", async () => {
+    const { there, signIn, session, logOut } = await rig();
+    const { cookie } = await signIn();
+    expect((await logOut(there.logoutToken({ sub: undefined, sid: "unknown" }))).status).toBe(200);
+    expect((await session(cookie)).status).toBe(200);
+    expect((await logOut(there.logoutToken({ sid: "unknown" }))).status).toBe(200);
+    expect((await session(cookie)).status).toBe(401);
+  });
+
+  it("is accepted once, and only from the provider, for this client and now", async () => {
+    const old = Math.floor(Date.now() / 1_000) - 600;
+    const wrong: [object, string][] = [
+      [{ iss: "https://evil.example" }, "another issuer"],
+      [{ aud: "another" }, "another client"],
+      [{ iat: old }, "too old"],
+      [{ events: {} }, "no logout token"],
+      [{ nonce: "n" }, "an ID token"],
+      [{ sub: undefined }, "neither a user nor a session"],
+    ];
+    for (const [changes, why] of wrong) {
+      const { there, signIn, session, logOut } = await rig();
+      const { cookie } = await signIn();
+      const answer = await logOut(there.logoutToken(changes));
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(why)]);
+      expect((await session(cookie)).status).toBe(200);
+    }
+    const { there, signIn, session, logOut } = await rig();
+    const { cookie } = await signIn();
+    expect((await logOut(there.logoutToken({}, "forged"))).text).toContain("not signed by the provider");
+    expect((await logOut("a.b.c")).status).toBe(400);
+    expect((await session(cookie)).status).toBe(200);
+    const token = there.logoutToken();
+    expect((await logOut(token)).status).toBe(200);
+    const again = await signIn();
+    expect((await logOut(token)).text).toContain("used before");
+    expect((await session(again.cookie)).status).toBe(200);
+  });
+});
+
 describe("a session that began at an identity provider", () => {
   it("is confirmed there every five minutes while it is used, once even for requests at the same time", async () => {
     const { there, signIn, session, clock } = await rig();
@@ -209,6 +295,7 @@ describe("a session that began at an identity provider", () => {
   it.each([
     ["is removed", () => undefined],
     ["loses the group", () => ({ groups: ["family"] })],
+    ["loses the last group, of which Keycloak sends no empty list,", () => ({})],
     ["gets another role", () => ({ groups: ["dns-readers"] })],
   ])("ends within five minutes of use after the user %s there", async (_, becomes) => {
     for (const renews of [true, false]) {
@@ -224,8 +311,27 @@ describe("a session that began at an identity provider", () => {
     }
   });
 
-  it("goes on for an hour at most if the provider no longer sends the claim that let the user in", async () => {
-    const { there, signIn, session, clock, noted } = await rig();
+  it.each(["invalid_grant", "access_denied", "invalid_client"])("ends if the answer is %s", async (refuses) => {
+    const { there, signIn, session, clock } = await rig();
+    const { cookie } = await signIn();
+    there.state.refuses = refuses;
+    clock.now += 5 * minute;
+    expect((await session(cookie)).status).toBe(401);
+    there.state.refuses = undefined;
+    expect((await session(cookie)).status).toBe(401);
+  });
+
+  it("ends if userinfo is about somebody else, and does not begin", async () => {
+    const { there, signIn, session, clock } = await rig();
+    const { cookie } = await signIn();
+    there.state.answersFor = "bert";
+    expect((await signIn()).status).toBe(401);
+    clock.now += 5 * minute;
+    expect((await session(cookie)).status).toBe(401);
+  });
+
+  it("goes on for an hour at most if the provider sends the claim only when somebody signs in", async () => {
+    const { there, signIn, session, clock, noted } = await rig({ renews: false, userinfo: false });
     const { cookie } = await signIn();
     there.users.set("anna", {});
     clock.now += 59 * minute;

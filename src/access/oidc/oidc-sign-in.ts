@@ -1,10 +1,11 @@
 import type { Instant } from "../../core/instant.ts";
 import { fieldsOfJson } from "../../core/is-object.ts";
-import { json, type PlainAnswer, type PlainRequest, problem } from "../../lib/http/plain-request.ts";
+import { json, neverCached, type PlainAnswer, type PlainRequest, problem } from "../../lib/http/plain-request.ts";
 import type { People } from "../session.ts";
 import type { Entrance } from "../shared-sign-in.ts";
 import { busy, type SignInDesk, whence } from "../sign-in-desk.ts";
 import { beginVisit, visitCookie, visitOf } from "../visit.ts";
+import { oidcError } from "./faults.ts";
 import type { IdentityProvider } from "./identity-provider.ts";
 
 export type OidcSignInOptions = {
@@ -16,7 +17,7 @@ export type OidcSignInOptions = {
   readonly note: (what: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
-/** Requests that wait for the provider at the same time. */
+/** Requests of each kind that wait for the provider at the same time: those who begin never keep others out. */
 const mostWaiting = 20;
 
 /**
@@ -25,7 +26,7 @@ const mostWaiting = 20;
  */
 export class OidcSignIn {
   readonly #options: OidcSignInOptions;
-  #waiting = 0;
+  readonly #waiting = { begin: 0, finish: 0, logout: 0 };
 
   constructor(options: OidcSignInOptions) {
     this.#options = options;
@@ -33,15 +34,42 @@ export class OidcSignIn {
 
   /** The caller has checked that our own page sent the request. */
   async answer(request: PlainRequest): Promise<PlainAnswer | undefined> {
-    if (!/^\/console\/oidc\/(?:begin|finish)$/.test(request.path)) return undefined;
+    if (request.path === "/console/oidc/begin")
+      return await this.#inPlace("begin", request, () => this.#begin(request));
+    if (request.path !== "/console/oidc/finish") return undefined;
+    return await this.#inPlace("finish", request, () => this.#finish(request));
+  }
+
+  /** A request of the provider itself: a user has signed out there, or lost access (back-channel logout). */
+  async logout(request: PlainRequest): Promise<PlainAnswer> {
+    return await this.#inPlace("logout", request, async () => {
+      const { provider, entrance, desk, now, note } = this.#options;
+      const token = new URLSearchParams(request.body).get("logout_token") ?? "";
+      const read = await provider.readLogout(token, now()).catch((error: unknown) => oidcError(error));
+      if (typeof read === "string") {
+        const delayed = desk.failed("", request.from);
+        note("logout by the identity provider refused", { because: read, ...delayed, ...whence(request) });
+        return problem(400, `This logout token is not accepted: ${read}.`);
+      }
+      const sessions = await entrance.endAtProvider(read);
+      note("signed out by the identity provider", { sessions, ...whence(request) });
+      return { status: 200, headers: neverCached, body: "" };
+    });
+  }
+
+  async #inPlace(
+    kind: "begin" | "finish" | "logout",
+    request: PlainRequest,
+    work: () => Promise<PlainAnswer>,
+  ): Promise<PlainAnswer> {
     const refusal = this.#options.desk.tooMany("", request);
     if (refusal !== undefined) return refusal;
-    if (this.#waiting >= mostWaiting) return busy;
-    this.#waiting += 1;
+    if (this.#waiting[kind] >= mostWaiting) return busy;
+    this.#waiting[kind] += 1;
     try {
-      return await (request.path.endsWith("begin") ? this.#begin(request) : this.#finish(request));
+      return await work();
     } finally {
-      this.#waiting -= 1;
+      this.#waiting[kind] -= 1;
     }
   }
 

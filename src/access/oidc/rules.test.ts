@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Claims, grantFor, type OidcRule } from "./rules.ts";
+import { type Claims, claimsOfBoth, grantFor, type OidcRule } from "./rules.ts";
 
 const rule = (claim: string, value: string, account = claim): OidcRule => ({ claim, value, account, role: "full" });
 
@@ -29,5 +29,15 @@ describe("a rule for users of an identity provider", () => {
   it("counts if it is the first that fits", () => {
     const rules = [rule("groups", "a", "first"), rule("groups", "b", "second"), rule("groups", "c", "third")];
     expect(grantFor(rules, { groups: ["c", "b"] })?.account).toBe("second");
+  });
+
+  it.each<[string, Claims, Claims, boolean]>([
+    ["both are in userinfo", {}, { email: "a@b.example", email_verified: true }, true],
+    ["both are in the ID token", { email: "a@b.example", email_verified: true }, {}, true],
+    ["only the ID token says so of another", { email_verified: true }, { email: "a@b.example" }, false],
+    ["only userinfo says so of another", { email: "a@b.example" }, { email_verified: true }, false],
+  ])("takes an address and whether it was verified from one document: %s", (_, idToken, userInfo, isAllowed) => {
+    const one = rule("email", "a@b.example");
+    expect(grantFor([one], claimsOfBoth(idToken, userInfo))).toBe(isAllowed ? one : undefined);
   });
 });

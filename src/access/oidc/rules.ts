@@ -12,6 +12,15 @@ export type OidcRule = {
 
 export type Claims = Readonly<Record<string, unknown>>;
 
+/**
+ * The claims of an ID token and of userinfo together. An address and whether it was verified are of one document: the
+ * other one may be about another address.
+ */
+export function claimsOfBoth(idToken: Claims, userInfo: Claims): Claims {
+  const { email, email_verified: verified } = userInfo.email === undefined ? idToken : userInfo;
+  return { ...idToken, ...userInfo, email, email_verified: verified };
+}
+
 /** What the first matching rule grants; undefined if none matches. */
 export const grantFor = (rules: readonly OidcRule[], claims: Claims): OidcRule | undefined =>
   rules.find(({ claim, value }) => isTrusted(claim, claims) && valuesOf(claims, claim).includes(value));
@@ -27,6 +36,10 @@ function valuesOf(claims: Claims, claim: string): readonly unknown[] {
     : claim.split(".").reduce(memberOf, claims as unknown);
   return Array.isArray(claimValue) ? claimValue : [claimValue];
 }
+
+/** Whether the document has the claim, with any value. */
+export const hasClaim = (claims: Claims, claim: string): boolean =>
+  valuesOf(claims, claim).some((value) => value !== undefined);
 
 const memberOf = (value: unknown, key: string): unknown =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { createAuthenticator } from "../../../test/rig/access/authenticator.ts";
 import { sqliteSql } from "../../lib/sqlite/run-sql.ts";
+import { hashSecret } from "../secret.ts";
 import { createSessions } from "../session.ts";
 import { createSignIn } from "../session-http.ts";
 import { createSessionStore, sessionTables } from "../session-store.ts";
@@ -27,10 +28,12 @@ function serve(service: string, owner: string, { shared, clock }: { shared?: Sha
   const entrance = new Entrance(member, shared);
   const noted: string[] = [];
   const note = (what: string) => void noted.push(what);
-  const answerTo = createSignIn({ entrance, people, now: () => clock.now, note });
+  const linked = [{ service: "firewall", url: "https://dns.example.org:9443", together: false }] as const;
+  const answerTo = createSignIn({ entrance, people, services: () => linked, now: () => clock.now, note });
   const send = async (method: string, path: string, headers: Record<string, string>, fields: object = {}) => {
     const own = { origin, host: new URL(headers.origin ?? origin).host, ...headers };
-    const answer = await answerTo({ method, path, headers: own, body: JSON.stringify(fields), from: "192.0.2.1" });
+    const request = { method, path, headers: own, body: JSON.stringify(fields), from: "192.0.2.1", port: 8443 };
+    const answer = await answerTo(request);
     const cookie = answer?.headers["set-cookie"]?.split(";", 1)[0] ?? "";
     const body = answer?.body ? JSON.parse(answer.body) : {};
     return { status: answer?.status, cookie, body, message: body.error?.message as string | undefined };
@@ -73,7 +76,7 @@ describe("a passkey", () => {
     const device = createAuthenticator(origin);
     const anna = await signedIn("anna");
     expect((await anna.add(device, " Phone ")).status).toBe(204);
-    expect(await anna.list()).toMatchObject([{ name: "Phone", site: "dns.example.org", used: null }]);
+    expect(await anna.list()).toMatchObject([{ name: "Phone", site: "dns.example.org:8053", used: null }]);
     clock.now += minute;
     const { status, cookie } = await signIn(device);
     expect(status).toBe(204);
@@ -152,6 +155,34 @@ describe("a passkey", () => {
     expect((await send("POST", "/console/passkey/begin", foreign)).status).toBe(403);
     for (let i = 0; i < 20; i++) expect((await anna.add(createAuthenticator(origin), `${i}`)).status).toBe(204);
     expect((await anna.inside("POST", "/console/passkeys/new")).message).toContain("the maximum");
+  });
+
+  it.each<[string, string, number]>([
+    ["at which it was added", "https://dns.example.org:8053", 204],
+    ["of this service, at the port where it listens", "https://dns.example.org:8443", 204],
+    ["of a linked service", "https://dns.example.org:9443", 204],
+    ["of somebody else at another port of the host", "https://dns.example.org:9999", 401],
+    ["of somebody else below the host", "https://evil.dns.example.org:8053", 401],
+  ])("signs in at the page %s", async (_, at, status) => {
+    const { clock, signedIn, begin, send } = rig();
+    const device = createAuthenticator(origin);
+    await (await signedIn("anna")).add(device);
+    clock.now += minute;
+    const { body, cookie } = await begin();
+    const credential = device.get({ ...body, rpId: "dns.example.org" }, { origin: at });
+    expect((await send("POST", "/console/passkey/finish", { origin: at, cookie }, { credential })).status).toBe(status);
+  });
+
+  it("signs no challenge that its caller has made", async () => {
+    const { clock, signedIn, begin, send } = rig();
+    const device = createAuthenticator(origin);
+    await (await signedIn("anna")).add(device);
+    clock.now += minute;
+    const { body } = await begin();
+    const secret = `${"a".repeat(43)}.${clock.now}`;
+    const credential = device.get({ ...body, challenge: hashSecret(`passkey sign-in:${secret}`) });
+    const cookie = `__Host-moor-records-visit=${secret}`;
+    expect((await send("POST", "/console/passkey/finish", { cookie }, { credential })).status).toBe(401);
   });
 
   it("that is wrong again and again makes the caller wait", async () => {

@@ -1,13 +1,23 @@
-import type { PasskeyEntry } from "../../contract/console.ts";
+import type { PasskeyEntry, ServiceLink } from "../../contract/console.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { fieldsOfJson, isObject } from "../../core/is-object.ts";
+import { quotas, usualQuotas } from "../../core/quotas.ts";
 import { json, type PlainAnswer, type PlainRequest, problem } from "../../lib/http/plain-request.ts";
+import { createToken } from "../secret.ts";
 import type { People } from "../session.ts";
 import type { Entrance, FoundSession } from "../shared-sign-in.ts";
 import { type SignInDesk, whence } from "../sign-in-desk.ts";
 import { beginVisit, type Visit, visitCookie, visitOf } from "../visit.ts";
-import { creationOptions, type PasskeyPage, readAssertion, readRegistration, requestOptions } from "./verify.ts";
+import type { Passkey } from "./passkey-store.ts";
+import {
+  challengeOf,
+  creationOptions,
+  type PasskeyPage,
+  readAssertion,
+  readRegistration,
+  requestOptions,
+} from "./verify.ts";
 
 export type PasskeySignInOptions = {
   readonly entrance: Entrance;
@@ -15,15 +25,20 @@ export type PasskeySignInOptions = {
   readonly desk: SignInDesk;
   readonly now: () => Instant;
   readonly note: (what: string, fields: Readonly<Record<string, unknown>>) => void;
+  /** The key of the challenges, which all nodes share; absent: one of this process. */
+  readonly challengeKey?: (() => Promise<string>) | undefined;
+  /** Services that are linked from the pages: their addresses are configured. */
+  readonly services?: (() => readonly ServiceLink[]) | undefined;
+  /** Per user. */
+  readonly mostPasskeys?: number | undefined;
 };
 
-/** Per user. Most people have two or three. */
-const mostPasskeys = 20;
 const longestName = 60;
 
 /** Signing in with passkeys (WebAuthn), and adding and removing them. */
 export class PasskeySignIn {
   readonly #options: PasskeySignInOptions;
+  readonly #ownKey = createToken(43);
 
   constructor(options: PasskeySignInOptions) {
     this.#options = options;
@@ -42,7 +57,7 @@ export class PasskeySignIn {
     const page = pageOf(request);
     if (page === undefined) return needsName;
     const visit = beginVisit(this.#options.now());
-    return this.#withVisit(json(200, await requestOptions(page, visit)), visit);
+    return this.#withVisit(json(200, await requestOptions(page, await this.#challenge("sign-in", visit))), visit);
   }
 
   async #finish(request: PlainRequest): Promise<PlainAnswer> {
@@ -52,7 +67,9 @@ export class PasskeySignIn {
     const page = pageOf(request);
     if (visit === undefined || page === undefined || !isObject(credential)) return tooLate;
     const passkeyMatch = await entrance.passkey(String(credential.id), request.from);
-    const counter = passkeyMatch && (await readAssertion(credential, page, visit, passkeyMatch.passkey));
+    const isExpected = passkeyMatch && this.#isExpected(page, passkeyMatch.passkey, request);
+    const challenge = await this.#challenge("sign-in", visit);
+    const counter = isExpected ? await readAssertion(credential, page, challenge, passkeyMatch.passkey) : undefined;
     const isNew =
       counter !== undefined &&
       (await passkeyMatch?.store.noteUsed(passkeyMatch.passkey.id, { counter, used: visit.since }));
@@ -98,11 +115,12 @@ export class PasskeySignIn {
     const person = await people.describe(who, request.from);
     const ownPasskeys = await entrance.passkeysOf(who, request.from);
     if (person === undefined) return problem(401, "Sign in again.");
-    if (ownPasskeys.length >= mostPasskeys)
-      return problem(422, `You have ${mostPasskeys} passkeys, the maximum. Remove one.`);
+    const full = this.#full(ownPasskeys);
+    if (full !== undefined) return full;
     const visit = beginVisit(now());
     const user = { handle: `${entrance.service} ${who}`, name: person.name, existingPasskeys: ownPasskeys };
-    return this.#withVisit(json(200, await creationOptions(page, visit, user)), visit);
+    const challenge = await this.#challenge("register", visit);
+    return this.#withVisit(json(200, await creationOptions(page, challenge, user)), visit);
   }
 
   async #add(request: PlainRequest, { who }: FoundSession): Promise<PlainAnswer> {
@@ -113,11 +131,13 @@ export class PasskeySignIn {
     if (visit === undefined || page === undefined) return tooLate;
     if (typeof name !== "string" || name.trim() === "" || name.length > longestName)
       return problem(422, `A name must have 1 to ${longestName} characters.`);
-    const made = await readRegistration(credential, page, visit);
+    const made = await readRegistration(credential, page, await this.#challenge("register", visit));
     if (made === undefined) return problem(422, "The device did not create a passkey for this page. Try again.");
     if (await entrance.passkey(made.id, request.from)) return problem(422, "This passkey was added already.");
+    const full = this.#full(await entrance.passkeysOf(who, request.from));
+    if (full !== undefined) return full;
     const at = now();
-    await entrance.passkeys?.add({ ...made, who, site: page.site, name: name.trim(), created: at, used: at });
+    await entrance.passkeys?.add({ ...made, who, site: page.host, name: name.trim(), created: at, used: at });
     note("passkey added", { who, passkey: name.trim(), ...whence(request) });
     return { status: 204, headers: {}, body: "" };
   }
@@ -127,6 +147,30 @@ export class PasskeySignIn {
     if (!(await entrance.removePasskey(who, request.from, id))) return problem(404, "There is no such passkey.");
     note("passkey removed", { who, ...whence(request) });
     return { status: 204, headers: {}, body: "" };
+  }
+
+  async #challenge(purpose: "register" | "sign-in", visit: Visit): Promise<string> {
+    return challengeOf(purpose, visit, (await this.#options.challengeKey?.()) ?? this.#ownKey);
+  }
+
+  /**
+   * The page at which it was added, or one with the same host name, at the port where this service listens, or a linked
+   * service. What the request says of its host is not enough: a page of somebody else, at another port of this host,
+   * could use the passkey and pass on what its device has signed.
+   */
+  #isExpected({ site, host, origin }: PasskeyPage, passkey: Passkey, { port }: PlainRequest): boolean {
+    if (passkey.site === host) return true;
+    if (passkey.site.replace(/:\d+$/, "") !== site) return false;
+    const { services = () => [] } = this.#options;
+    const { port: own, protocol } = new URL(origin);
+    const ownPort = Number(own || (protocol === "https:" ? 443 : 80));
+    return ownPort === port || services().some(({ url }) => URL.parse(url)?.origin === origin);
+  }
+
+  #full(passkeys: readonly unknown[]): PlainAnswer | undefined {
+    const { mostPasskeys = usualQuotas.passkeys } = this.#options;
+    if (passkeys.length < mostPasskeys) return undefined;
+    return problem(422, `You have ${mostPasskeys} passkeys, the maximum; ${quotas.passkeys.todo}.`);
   }
 
   #withVisit(answer: PlainAnswer, visit: Visit): PlainAnswer {
@@ -140,7 +184,7 @@ function pageOf({ headers }: PlainRequest): PasskeyPage | undefined {
   const origin = String(headers.origin);
   const site = URL.parse(origin)?.hostname ?? "";
   const isAddress = site.startsWith("[") || parseAddress(site) !== undefined;
-  return site === "" || isAddress ? undefined : { origin, site };
+  return site === "" || isAddress ? undefined : { origin, site, host: URL.parse(origin)?.host ?? site };
 }
 
 const tooLate = problem(401, "This took too long. Try again.");

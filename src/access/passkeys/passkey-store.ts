@@ -5,7 +5,7 @@ import { type Sql, sql } from "../../lib/sqlite/sql.ts";
 export type Passkey = {
   readonly id: string;
   readonly who: string;
-  /** The host name it is for (the RP ID of WebAuthn). */
+  /** The host name it is for (the RP ID of WebAuthn), with the port of the page at which it was added. */
   readonly site: string;
   /** Chosen by the user. */
   readonly name: string;
