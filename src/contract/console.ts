@@ -68,6 +68,11 @@ export type TokenEntry = {
   readonly uses: number;
 };
 
+/** A page of the tokens, the newest first; `revoked`: how many there are, also if the page leaves them out. */
+export type TokenPage = { readonly tokens: readonly TokenEntry[]; readonly pages: number; readonly revoked: number };
+
+export const tokensPerPage = 50;
+
 /** `allZones` confirms a scope that may write all zones; without it, such a token is refused. */
 export type TokenInput = { readonly name: string; readonly scope: Scope; readonly allZones?: true };
 

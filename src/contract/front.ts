@@ -1,17 +1,8 @@
 import { type Static, Type } from "typebox";
+import { providerKinds } from "./provider-kinds.ts";
 import { WireAction } from "./rrsets.ts";
 
 /** The wire format of what is about providers, and about zones that are published there. Part of the record-set API. */
-
-export const providerKinds = [
-  "cloudflare",
-  "desec",
-  "dns-update",
-  "hetzner",
-  "hetzner-v1",
-  "moor",
-  "powerdns",
-] as const;
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
 
@@ -37,7 +28,7 @@ const SetState = Type.Union([
   Type.Literal("drifted"),
 ]);
 
-const Drift = Type.Union([Type.Literal("ask"), Type.Literal("ours"), Type.Literal("theirs")], {
+const Drift = Type.Union([Type.Literal("ask"), Type.Literal("ours")], {
   description: "what happens to a set that somebody changed at the provider",
 });
 
@@ -90,6 +81,10 @@ export const WirePreview = Type.Object(
     different: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), here: Content, there: Content })),
     left: Type.Array(Reason, { description: "what stays there as it is, because it cannot be represented here" }),
     not_allowed: Type.Array(Reason, { description: "what the provider would not take from here" }),
+    refused: Type.Object(
+      { theirs: Type.Array(Type.String()), ours: Type.Array(Type.String()) },
+      { description: "why `publish` would be refused with this `fill`; empty if it would not be" },
+    ),
   },
   { title: "PublicationPreview" },
 );
@@ -104,17 +99,29 @@ export const frontAnswers = {
   sets: Type.Object({ sets: Type.Array(WireSetState) }),
 };
 
-export const frontBodies = {
-  provider: Type.Object({
-    name: Type.String(),
-    kind: WireProvider.properties.kind,
-    token: Type.String({ description: "is stored encrypted, and never returned; for dns-update, a TSIG key" }),
-    url: Type.Optional(Type.String({ description: "needed for moor, powerdns and dns-update (dns://HOST:PORT)" })),
-    ca: Type.Optional(Type.String({ description: "certificates to trust, in PEM" })),
+const account = {
+  kind: WireProvider.properties.kind,
+  token: Type.String({
+    description: "is tried, then stored encrypted, and never returned; for dns-update, a TSIG key",
   }),
+  url: Type.Optional(Type.String({ description: "needed for moor, powerdns and dns-update (dns://HOST:PORT)" })),
+  ca: Type.Optional(Type.String({ description: "certificates to trust, in PEM" })),
+};
+
+const toPublish = {
+  provider: Type.String({ description: "the name or id of the provider" }),
+  account: Type.Optional(
+    Type.Object(account, { description: "of a provider that is not stored yet; `publish` stores it under that name" }),
+  ),
+  create: Type.Optional(Type.Boolean({ description: "the zone is created if it does not exist" })),
+};
+
+export const frontBodies = {
+  provider: Type.Object({ name: Type.String(), ...account }),
   token: Type.Object({ token: Type.String() }),
+  preview: Type.Object(toPublish),
   publish: Type.Object({
-    provider: Type.String({ description: "the name or id of the provider" }),
+    ...toPublish,
     digest: Type.String({ description: "of the preview; the provider must still hold the same" }),
     fill: Type.Union([Type.Literal("theirs"), Type.Literal("ours")], {
       description: "theirs: the zone here becomes equal to the provider's; ours: the other way",

@@ -2,9 +2,11 @@
 export type Overview = {
   /** How many zones the account has. */
   readonly zones: number;
-  /** The names whose address changes automatically: those of the updater, and those that a program has changed. */
-  readonly names: readonly MovingName[];
-  /** Whether a known updater keeps names. Otherwise, the names are those that changed according to the history. */
+  /** Those that changed last come first. */
+  readonly names: readonly DynamicName[];
+  /** Names that are not listed, because there are too many. */
+  readonly moreNames: number;
+  /** Whether an updater is known. */
   readonly updater: boolean;
   /** The latest writes, newest first. */
   readonly writes: readonly LatestWrite[];
@@ -17,26 +19,50 @@ export type Overview = {
 
 export type Example = { readonly about: string; readonly command: string };
 
-export type MovingName = {
+/**
+ * A name whose address changes automatically: an updater keeps it, a token is made for it, or a program has changed it.
+ */
+export type DynamicName = {
   /** The absolute name. */
   readonly name: string;
-  readonly type: "A" | "AAAA";
-  /** Where the record is; null if it is at another service. */
+  /** Where its records are; null if they are at another service. */
   readonly at: { readonly zone: string; readonly owner: string } | null;
+  /** A before AAAA; none before the first update. */
+  readonly families: readonly NameFamily[];
+  /** The updater in the same process, if that keeps it. */
+  readonly updater: { readonly from: string; readonly checked: string | null } | null;
+  /** The program that reports the address otherwise. */
+  readonly device: NameDevice | null;
+  /** Its addresses of the last 30 days, oldest first; the latest few if there are many. */
+  readonly moves: readonly NameMove[];
+};
+
+export type NameFamily = {
+  readonly type: "A" | "AAAA";
   /** What the record holds, as far as is known. */
   readonly values: readonly string[];
-  /** When it was last changed; null if the history that was read does not say. */
-  readonly changed: { readonly at: string; readonly by: string } | null;
-  /** How often it has changed since `Overview.since`. */
-  readonly moves: number;
-  /** What its updater says; null if no updater is known. */
+  /** When it was last changed, by whom, and whether that was somebody in the console; null if that is not known. */
+  readonly changed: { readonly at: string; readonly by: string; readonly byHand: boolean } | null;
+  /** What its updater says; null if none keeps it. */
   readonly state: {
     readonly ok: boolean;
     readonly paused?: true;
+    /** The address that the record is to have. */
+    readonly wanted: string | null;
     readonly what: string;
     readonly because: string;
   } | null;
 };
+
+/** `ended`: the token or key can no longer be used. */
+export type NameDevice = {
+  readonly name: string;
+  readonly heard: string | null;
+  readonly ended: "revoked" | "expired" | null;
+};
+
+/** Without an address, the record was deleted. */
+export type NameMove = { readonly at: string; readonly type: "A" | "AAAA"; readonly address: string };
 
 export type LatestWrite = {
   readonly zone: string;
@@ -55,7 +81,10 @@ export type ChangedPlace = {
   readonly type: string | null;
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** If the values are the same: what else was changed, such as `comment` or `TTL 60 → 300`. */
+  /**
+   * If the values are the same: what else was changed, such as `comment` or `TTL 60 → 300`. Of the settings of a zone:
+   * what became of it, such as `signed with DNSSEC`.
+   */
   readonly others: readonly string[];
 };
 
@@ -64,6 +93,7 @@ export type Attention =
   | {
       readonly kind: "name-failing";
       readonly name: string;
+      readonly type: "A" | "AAAA";
       readonly what: string;
       readonly because: string;
       readonly todo: string | null;

@@ -5,6 +5,5 @@ export const mostChanges = 500;
 /** In bytes. A comment is stored with every version of its record. */
 export const longestComment = 1_000;
 export const longestKey = 255;
-export const largestZoneFile = 4 * 1024 * 1024;
-/** Of a zone file. They are written in one transaction, which blocks all other writes. */
-export const mostFileRecords = 10_000;
+/** Of a request with a zone file. JSON of this size is parsed in some 50 ms. */
+export const largestZoneFile = 16 * 1024 * 1024;

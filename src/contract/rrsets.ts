@@ -144,7 +144,7 @@ export const RrsetsSigning = Type.Object(
         {
           kind: Type.String({
             description:
-              "wrong-ds: resolvers reject the zone; no-ds: the DS record has disappeared; wrong-digest: a DS record names a key, but has another digest; unverified: a server of the parent does not answer, or not usably; differs: only some of its servers have the change that the stage waits for",
+              "wrong-ds: resolvers reject the zone; no-ds: the DS record has disappeared; wrong-digest: a DS record names a key, but has another digest; unverified: a server of the parent does not answer, or not usably; differs: only some of its servers have the change that the stage waits for; other-algorithm: beside the right DS record there is one of an algorithm that no key has",
           }),
           text: Type.String({ description: "what was found, with the names of the servers, and what to do" }),
           since: Type.String(),
@@ -258,6 +258,12 @@ export const bodies = {
           "beyond the original API: the file may leave out the service's own nameservers; otherwise that is refused",
       }),
     ),
+    merge: Type.Optional(
+      Type.Boolean({
+        description:
+          "beyond the original API: sets that are not in the file stay, those in it keep their labels, and the zone keeps its TTL",
+      }),
+    ),
   }),
   set: SetInput,
   setProtection: Type.Object({ change: Type.Boolean() }),
@@ -324,6 +330,14 @@ export const queries = {
     search: Type.Optional(Type.String({ description: "part of a name; not in the original API" })),
     label_selector: labelSelector,
     ...paging(50),
+  }),
+  zonefile: Type.Object({
+    labels: Type.Optional(
+      Type.Boolean({
+        description:
+          "with labels, protection and signed zones as comments, which an import reads; not in the original API",
+      }),
+    ),
   }),
   sets: Type.Object({
     name: Type.Optional(Type.String()),

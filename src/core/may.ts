@@ -55,7 +55,7 @@ export type Refusal =
 export type Verdict = { readonly kind: "yes" } | { readonly kind: "no"; readonly because: Refusal };
 
 /**
- * The same answer for every API. A zone or set outside the scope does not exist for the token, so that is checked
+ * All APIs ask this one function. A zone or set outside the scope does not exist for the token, so that is checked
  * before `read-only`. `list-zones` is always allowed: the list contains only the zones that the token may read.
  */
 export function may(scope: Scope, operation: Operation): Verdict {

@@ -19,7 +19,7 @@ export function finishWithin<T>(steps: Steps<T>, most: number, isLate: (taken: n
   return undefined;
 }
 
-/** The same work, interrupted only once per `count` steps. */
+/** Work that is interrupted only once per `count` of its steps. */
 export function* inLongerSteps<T>(steps: Steps<T>, count: number): Steps<T> {
   for (let i = 1; ; i++) {
     const step = steps.next();
@@ -34,6 +34,16 @@ export const isSteps = <T extends object | undefined>(work: T | Steps<T>): work 
 /** Work that may or may not be interruptible, as steps. */
 export function* inSteps<T extends object | undefined>(work: T | Steps<T>): Steps<T> {
   return isSteps(work) ? yield* work : work;
+}
+
+/** Short work on each item, a hundred of them per step, which takes well below a millisecond. */
+export function* eachInSteps<Item>(items: Iterable<Item>, work: (item: Item) => void): Steps<void> {
+  let done = 0;
+  for (const item of items) {
+    work(item);
+    done += 1;
+    if (done % 100 === 0) yield;
+  }
 }
 
 /** The result of `transform` for each item, one item per step. */

@@ -5,7 +5,7 @@
 export const visible = (text: string): string =>
   text.replaceAll(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 
-/** The same for a message: one line of at most 200 characters. */
+/** Visible text for a message: one line of at most 200 characters. */
 export const printable = (text: string): string =>
   visible(text.slice(0, 2_000).replaceAll(/\s+/g, " ").trim()).slice(0, 200);
 

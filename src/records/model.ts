@@ -72,7 +72,7 @@ export type Publication = {
 export type PublicationPatch = Partial<Pick<Publication, "drift" | "readEvery" | "askedFor">>;
 
 /** What to do with a set that somebody changed at the provider. */
-export type DriftRule = "ask" | "ours" | "theirs";
+export type DriftRule = "ask" | "ours";
 
 /** What a provider holds of a set. */
 export type PublishedContent = {
@@ -88,12 +88,21 @@ export type PublishedSet = {
   readonly type: RecordType;
   /** What it holds, as far as moor knows. */
   readonly held: PublishedContent | null;
-  /** What was sent last, if the outcome is not known. */
-  readonly sent?: PublishedContent | null | undefined;
+  /** Requests that are under way or in doubt, the oldest first; never empty. */
+  readonly sent?: readonly OpenRequest[] | undefined;
   /** What somebody else wrote there. */
   readonly theirs?: PublishedContent | { readonly unreadable: string } | null | undefined;
   readonly refused?: { readonly content: PublishedContent | null; readonly words: string } | undefined;
   readonly at: Instant;
+};
+
+/** What was sent without a known outcome: it may have been carried out, or may still be. */
+export type OpenRequest = {
+  readonly content: PublishedContent | null;
+  /** When it can be carried out no more; undefined while it is under way. */
+  readonly until?: Instant | undefined;
+  /** The set was read since. */
+  readonly isRead?: true | undefined;
 };
 
 /** `before` is undefined if there was no row. */
@@ -249,11 +258,17 @@ export type LoggedChange = {
 };
 
 /** `settings`: the first ones of a zone, in the row that creates its SOA set. Older zones do not have them there. */
-export type LoggedSetChange = Change & { readonly settings?: ZoneSettings };
+export type LoggedSetChange = Change & Unsigned & { readonly settings?: ZoneSettings };
 
-/** A row of the log. Owners of zones do not see changes of signatures. */
+/**
+ * A change of a signed zone that is served only with signatures, which a later row of the log has. Absent: it is served
+ * as it is.
+ */
+type Unsigned = { readonly unsigned?: true };
+
+/** A row of the log. Owners of zones do not see those about signatures. */
 export type LoggedRow = Omit<LoggedChange, "change"> & {
-  readonly change: LoggedChange["change"] | SignatureChange;
+  readonly change: LoggedChange["change"] | SignatureChange | SigningRequest;
 };
 
 /**
@@ -270,17 +285,30 @@ export type LeftPlace = LogPlace & { readonly timeline: string; readonly isLast:
 
 export type LinkedRow = LoggedRow & LogPlace;
 
-export type SettingsChange = {
+export type SettingsChange = Unsigned & {
   readonly kind: "settings";
   readonly before: ZoneSettings;
   readonly after: ZoneSettings;
 };
 
-/** What a write changed in the records that DNSSEC adds. Null: too many to list, so the zone has to be read again. */
+/**
+ * What changed in the records that DNSSEC adds. Null: too many to list, so the zone has to be read again. With the
+ * unsigned changes at positions `after` < position <= `through`, it makes the version of the zone that has its serial.
+ * Without these two, everything before it was signed.
+ */
 export type SignatureChange = {
   readonly kind: "signatures";
   readonly sets: readonly GeneratedChange[] | null;
+  readonly after?: number;
+  readonly through?: number;
 };
+
+/** Signatures of these names are to be renewed. */
+export type SigningRequest = { readonly kind: "signing"; readonly owners: readonly string[]; readonly unsigned: true };
+
+/** Whether a row is about signatures, and not a change that somebody made. */
+export const isAboutSigning = (change: LoggedRow["change"]): change is SignatureChange | SigningRequest =>
+  change.kind === "signatures" || change.kind === "signing";
 
 export type NewGrant = Consent & {
   readonly actor: string;
@@ -315,11 +343,15 @@ export type NewTransferKey = {
 };
 
 export type TransferKey = NewTransferKey & {
+  /** Tells it from a revoked key of the same name. */
+  readonly number: number;
   readonly accountName: string | undefined;
   readonly revoked: Instant | undefined;
 };
 
-/** A write would exceed the limit of records of a zone or account. The APIs answer with the status and the message. */
-export class TooManyRecords extends Error {
+/**
+ * An account, or one of its zones, would have more than it may have. The APIs answer with the status and the message.
+ */
+export class OverQuota extends Error {
   readonly statusCode = 422;
 }

@@ -5,6 +5,7 @@ import { tellingEnds } from "../access/session-store.ts";
 import type { ConnectionCount } from "../lib/postgres/open.ts";
 import type { PostgresAddress } from "../lib/postgres/url.ts";
 import type { DatabaseTrouble } from "../lib/sqlite/migration-steps.ts";
+import type { EndWork } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import { startThread } from "../process/shipped-files.ts";
 import { KeyFileSigner, type Signer } from "./signing/signer.ts";
@@ -16,6 +17,7 @@ import { migrations } from "./store/sqlite/schema.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
 import { startWalCheckpoints } from "./store/sqlite/wal-checkpoints.ts";
 import type { WriterStart } from "./store/sqlite/writer-thread.ts";
+import { watchWrites } from "./store/write-health.ts";
 
 /** Where a service keeps its records. */
 export type StorePlace =
@@ -45,6 +47,11 @@ export type OpenStore = {
   readonly checkHealth: () => Promise<unknown>;
   /** Opens a separate connection to a database that other nodes may share; undefined if it cannot be shared. */
   readonly connect: (() => Promise<Client>) | undefined;
+  /**
+   * Begins to sign what any node writes to signed zones, until the function that it returns is called; a duty of the
+   * leading node. A file is signed by each process that writes to it.
+   */
+  readonly signChanges: () => EndWork;
   /** How many connections to a database server there are; undefined for a file. */
   readonly connections: (() => ConnectionCount) | undefined;
   /** Settles when a newer moor has upgraded the shared database beyond what this one supports. */
@@ -76,7 +83,9 @@ function openFile(path: string, log: Logger, limits: RecordLimits | undefined): 
   const signer = new KeyFileSigner(keyFile);
   const workerData: WriterStart = { path, keyFile, limits };
   const writerThread = { start: () => startThread("store-writer", { workerData }) };
-  const store = openSqliteStore(path, migrations, signer, hasSpareProcessor() ? writerThread : undefined, limits);
+  const store = watchWrites(
+    openSqliteStore(path, migrations, signer, hasSpareProcessor() ? writerThread : undefined, limits, log),
+  );
   try {
     const opened = openConsoleStore(path, migrations);
     const console = { ...opened, sessions: tellingEnds(opened.sessions, store.accessChanged) };
@@ -95,6 +104,7 @@ function openFile(path: string, log: Logger, limits: RecordLimits | undefined): 
       checkHealth: store.checkHealth,
       connect: undefined,
       connections: undefined,
+      signChanges: () => () => undefined,
       close,
     };
   } catch (error) {
@@ -112,13 +122,15 @@ async function openServer(
   const { openPostgresStore } = await import("./store/postgres/store.ts");
   const { address, connections, keyFile } = place;
   const signer = new KeyFileSigner(keyFile ?? signingKeyFile("."));
-  const store = await openPostgresStore({
-    address,
-    log,
-    signer,
-    recordLimits,
-    ...(connections && { limits: { connections } }),
-  });
-  const { console, checkHealth, connect, connections: count, outgrown, close } = store;
-  return { store, signer, console, checkHealth, connect, connections: count, outgrown, close };
+  const store = watchWrites(
+    await openPostgresStore({
+      address,
+      log,
+      signer,
+      recordLimits,
+      ...(connections && { limits: { connections } }),
+    }),
+  );
+  const { console, checkHealth, connect, signChanges, connections: count, outgrown, close } = store;
+  return { store, signer, console, checkHealth, connect, signChanges, connections: count, outgrown, close };
 }

@@ -82,7 +82,7 @@ const certificateFamilies = ({ expiry, failures }: Certificates): readonly strin
 ];
 
 /** In seconds. No signature is valid for longer. */
-const farAway = 14 * 86_400;
+const farAway = 21 * 86_400;
 
 const signingFamilies = (
   { zones, expiring, parentFaults, changedInFuture }: RecordMetrics["signing"],
@@ -92,7 +92,7 @@ const signingFamilies = (
   family(
     "moor_signatures_expire_seconds",
     "gauge",
-    "Time until the next expiry of a signature that could not be renewed: negative since it expired, 14 days if there is none.",
+    "Time until the next expiry of a signature that could not be renewed: negative since it expired, 21 days if there is none.",
     [[{}, Math.min(farAway, ...[...expiring.values()].map((at) => (at - now) / 1_000))]],
   ),
   family("moor_ds_mismatches", "gauge", "Signed zones whose parent has DS records, but none for their keys.", [

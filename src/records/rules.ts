@@ -35,8 +35,6 @@ import { type PublishZone, publishZoneRule } from "./front/publish-rule.ts";
 import { type ChangeSigning, changeSigningRule } from "./signing/lifecycle/change-signing.ts";
 import { type RenewNames, renewNamesRule } from "./signing/lifecycle/renew.ts";
 import type { Command, Rule, RuleOf } from "./store/port.ts";
-import { type ReadWhole, readWholeRule } from "./tools/account/read-whole.ts";
-import { type ReplaceZone, replaceZoneRule } from "./tools/account/replace-zone.ts";
 
 type AnyCommand =
   | EditSet
@@ -55,8 +53,6 @@ type AnyCommand =
   | DeleteZone
   | EditSettings
   | ImportFile
-  | ReplaceZone
-  | ReadWhole
   | RaiseSerial
   | ChangeSigning
   | RenewNames
@@ -83,8 +79,6 @@ const rules: Rules = {
   "delete-zone": deleteZoneRule,
   "edit-settings": editSettingsRule,
   "import-file": importFileRule,
-  "replace-zone": replaceZoneRule,
-  "read-whole": readWholeRule,
   "raise-serial": raiseSerialRule,
   "change-signing": changeSigningRule,
   "renew-names": renewNamesRule,

@@ -7,6 +7,7 @@ import { changesOperations } from "./commands/set-changes.ts";
 import { setOperations } from "./commands/set-operations.ts";
 import { zoneFileOperations } from "./commands/zones/file-operations.ts";
 import { grantOperations } from "./commands/zones/grants.ts";
+import { LargeFiles } from "./commands/zones/large-files.ts";
 import { zoneOperations } from "./commands/zones/operations.ts";
 import { primaryServerOperations } from "./commands/zones/primary-servers.ts";
 import { createChangeSettings } from "./commands/zones/settings.ts";
@@ -27,11 +28,13 @@ export function createRecordService(options: RecordServiceOptions) {
   const schedule = new FairSchedule();
   const permitted = createPermittedView(options.store, options.now, schedule);
   const changeSettings = createChangeSettings(options, permitted);
+  const files = new LargeFiles();
+  const zones = zoneOperations(options, permitted, { schedule, files }, changeSettings);
   return {
     nameservers: options.nameservers,
     /** Accounts take turns with work that takes long. */
     schedule,
-    ...zoneOperations(options, permitted, schedule, changeSettings),
+    ...zones,
     ...setOperations(options, permitted, schedule),
     ...changesOperations(options),
     ...historyOperations(options, permitted, schedule),
@@ -40,10 +43,10 @@ export function createRecordService(options: RecordServiceOptions) {
     ...actionOperations(options),
     ...recordOperations(options, permitted, schedule),
     ...bulkOperations(options, permitted, schedule),
-    ...zoneFileOperations(options, permitted, schedule),
+    ...zoneFileOperations(options, permitted, { schedule, files }),
     ...dyndnsOperations(options, permitted),
     ...primaryServerOperations(options, permitted, changeSettings),
     ...signingOperations(options, permitted),
-    ...frontOperations(options, permitted),
+    ...frontOperations(options, permitted, zones.createZone),
   };
 }

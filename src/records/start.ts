@@ -10,11 +10,13 @@ import type { SharedSignIn } from "../access/shared-sign-in.ts";
 import type { ServiceLink } from "../contract/console.ts";
 import type { Network } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
+import { usualQuotas } from "../core/quotas.ts";
 import type { AcmeCertificate } from "../lib/acme/keep-certificate.ts";
 import type { Peer } from "../lib/dns/ask.ts";
 import { createAskParent, type FindDelegation, findDelegationBy, systemDns } from "../lib/dns/delegation.ts";
 import { type TrustedProxies, trustProxies } from "../lib/http/client-address.ts";
 import { addressesOf, cutAllConnections, hereOf, type ListenAddress, urlOf } from "../lib/http/listen.ts";
+import { showPair } from "../lib/http/page-server.ts";
 import {
   createHttpServer,
   giveLastAnswers,
@@ -22,8 +24,6 @@ import {
   listen,
   RequestCounters,
 } from "../lib/http/server.ts";
-import { showPair } from "../lib/http/tls-server.ts";
-import { leaveHalfTheFiles } from "../lib/limits/open-files.ts";
 import type { DatabaseTrouble } from "../lib/sqlite/migration-steps.ts";
 import { lockFor } from "../lib/sqlite/sole.ts";
 import { type CertificateFiles, openTlsMaterial, type TlsMaterial } from "../lib/tls/material.ts";
@@ -47,7 +47,7 @@ import { confirming } from "./front/confirm.ts";
 import { TokenBudgets } from "./front/open-accounts.ts";
 import { publishZones } from "./front/publisher.ts";
 import { PublishingState } from "./front/publishing-metrics.ts";
-import { joinNodes } from "./node-membership.ts";
+import { type CallsPerMinute, joinNodes } from "./node-membership.ts";
 import type { RecordsAcme } from "./open-acme.ts";
 import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
@@ -55,7 +55,6 @@ import { removeLeftovers } from "./remove-leftovers.ts";
 import { createRecordService } from "./service.ts";
 import { keepSigned } from "./signing/lifecycle/keep-signed.ts";
 import { createSigningState, watchSigned } from "./signing/lifecycle/watch-signed.ts";
-import { createChangeFeed } from "./store/change-feed.ts";
 import type { RecordStore } from "./store/port.ts";
 import type { RecordLimits } from "./store/record-limits.ts";
 
@@ -75,6 +74,8 @@ export type RecordsOptions = {
   readonly nameservers: readonly [string, ...string[]];
   /** The mailbox in the SOA of new zones; absent: hostmaster at the first nameserver. */
   readonly hostmaster?: string | undefined;
+  /** The name of the catalog zone; absent: there is none. */
+  readonly catalog?: string | undefined;
   /** Non-public addresses that may be primary servers of secondary zones. */
   readonly allowedPrimaries?: readonly Network[] | undefined;
   readonly log: Logger;
@@ -86,8 +87,8 @@ export type RecordsOptions = {
   readonly findDelegation?: FindDelegation;
   /** Milliseconds that a write waits for the provider at most, if it is to be confirmed; absent: 30 seconds. */
   readonly confirmWithin?: number | undefined;
-  /** Calls per minute and token, except from this machine; absent: no limit. */
-  readonly rateLimit?: number;
+  /** Except from this machine; absent: no limits. */
+  readonly callsPerMinute?: CallsPerMinute;
   /** Absent: no limits. */
   readonly recordLimits?: RecordLimits | undefined;
   /** The folder of the built pages, if not beside this program. */
@@ -199,19 +200,29 @@ async function openNode(options: RecordsOptions) {
   const { store, signer } = opening;
   const opened: Opened[] = [{ name: "database", close: opening.close }];
   if (place.kind === "sqlite") await lockStore(place.path, opened, log);
-  const membership = joinNodes({ connect: opening.connect, perMinute: options.rateLimit, log });
+  const membership = joinNodes({ connect: opening.connect, perMinute: options.callsPerMinute, log });
   opened.push({ name: "connections to other nodes", close: membership.close });
   const signing = createSigningState();
   const askParent = createAskParent(options.parents);
+  opened.push({ name: "signatures of changes", close: membership.duties.whenLeading(opening.signChanges) });
   const stopSigning = membership.duties.whenLeading(() => keepSigned({ store, askParent, now, log }));
   opened.push({ name: "signed zones", close: stopSigning });
   const stopRemoving = membership.duties.whenLeading(() => removeLeftovers({ store, now, log }));
   opened.push({ name: "deleted zones", close: stopRemoving });
   opened.push({ name: "state of signed zones", close: watchSigned({ store, now, log, state: signing }) });
-  const published = createChangeFeed();
+  const published = createZoneFeed();
   const [budgets, state] = [new TokenBudgets(now), new PublishingState()];
   const stopPublishing = membership.duties.whenLeading(() =>
-    publishZones({ store, signer, now, random: Math.random, budgets, state, log, changed: () => published.announce() }),
+    publishZones({
+      store,
+      signer,
+      now,
+      random: Math.random,
+      budgets,
+      state,
+      log,
+      changed: published.announce,
+    }),
   );
   opened.push({ name: "zones at providers", close: stopPublishing });
   const health = createHealth();
@@ -233,9 +244,24 @@ async function openNode(options: RecordsOptions) {
   };
 }
 
+/** Tells in this process that something about a published zone was stored. */
+function createZoneFeed() {
+  const listeners = new Set<(zone: number) => void>();
+  return {
+    announce: (zone: number): void => {
+      for (const listener of listeners) listener(zone);
+    },
+    listen: (listener: (zone: number) => void): (() => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
 async function createServiceServer(options: RecordsOptions, { opening, health, opened, requests, now }: Node) {
   const http = {
     bodyLimit,
+    log: options.log,
     sendBadPath,
     proxies: options.proxies && trustProxies(options.proxies),
     counters: options.counted ? requests : undefined,
@@ -253,7 +279,8 @@ async function serveAll(
 ) {
   const { log, shared, services, updater, passwordCost, pages } = options;
   const { store, signer, console: consoleStore } = opening;
-  leaveHalfTheFiles(server.server, log);
+  const { limits } = membership;
+  const quotas = options.recordLimits?.quotas ?? usualQuotas;
   const unknownPage = createUnknownPage(pages);
   server.setNotFoundHandler(
     async (request, reply) => (await unknownPage(request, reply)) ?? sendNoRoute(request, reply),
@@ -262,24 +289,29 @@ async function serveAll(
   await serveDocs(server, pages);
   const provider =
     options.oidc && new IdentityProvider(options.oidc, (what, fields) => log.info(fields, `console: ${what}`));
-  const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost, provider });
+  const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost, provider, quotas });
   const service = createRecordService({
     store: confirmed,
     now,
     nameservers: options.nameservers,
     serviceNames: options.names,
     hostmaster: options.hostmaster,
+    catalog: options.catalog,
     allowedPrimaries: options.allowedPrimaries,
     signer,
     budgets,
     mostValues: options.recordLimits?.set,
+    mostProviders: quotas.providers,
+    mostRecords: options.recordLimits?.zone,
   });
   const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
   const { findDelegation = findDelegationBy(systemDns()) } = options;
   const { guesses } = consoleStore;
   const links = { services, updater, pages, readCa, findDelegation };
-  await server.register(serveConsole({ ...links, store, service, sessions, signing, guesses, now, log }));
-  const apiOptions = { service, store, now, log, ...(membership.rateLimit && { rateLimit: membership.rateLimit }) };
+  await server.register(
+    serveConsole({ ...links, store, service, sessions, signing, guesses, limits, quotas, now, log }),
+  );
+  const apiOptions = { service, store, now, log, limits };
   const { signedIn } = sessions;
   const events = { streams, ...(options.heartbeat && { heartbeat: options.heartbeat }) };
   await server.register(v1Api(apiOptions), { prefix: "/api/v1" });

@@ -172,14 +172,9 @@ async function writesOfEveryKind(its: RecordService, on: RecordStore): Promise<r
   const first = await its.createRecord(actor, zoneId, draft("one", "192.0.2.1").draft);
   const id = first.kind === "done" ? first.recordInZone.record.id : "";
   const prefix = parseNetwork("2001:db8:1::/48");
-  const key = {
-    name: "k",
-    algorithm: "hmac-sha256",
-    secret: "",
-    account,
-    accountName: "main",
-    scope: wholeAccount,
-  } as const;
+  const newKey = { name: "k", algorithm: "hmac-sha256", secret: "", account, scope: wholeAccount, created: 0 } as const;
+  const key = await on.addTransferKey(newKey);
+  if (typeof key === "string") throw new Error(key);
   const secondary = await its.createZone(actor, { name: "c.example", mode: "secondary", ttl: 60 });
   const soa = "ns1.example.net. h.example.net. 7 86400 10800 3600000 3600";
   const outcomes = [
@@ -203,12 +198,12 @@ async function writesOfEveryKind(its: RecordService, on: RecordStore): Promise<r
       from: "192.0.2.1",
       signature: "s",
       now,
-      key: { ...key, created: 0, revoked: undefined },
+      key,
       updates: [{ kind: "add", owner: "five", type: "A", ttl: 60, rdata: "192.0.2.7" }],
     }),
     await its.labelZone(actor, zone, { a: "b" }),
     await its.changeZoneTtl(actor, zone, 120),
-    await its.importFile(actor, zone, { text: zoneFile, otherServers: true }),
+    await its.importFile(actor, zone, { text: zoneFile, otherServers: true, merge: false }),
     await its.undo(actor, zone, (await on.zoneBy(account, zone))?.serial ?? 0),
     await its.undo(actor, zone, 1),
     (await acmeProofs(on, () => now).publish("b.example", ["challenge"])) ?? "published",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type Considered, chooseAddress } from "./choose-address.ts";
 import { parseHostPart } from "./host-part.ts";
-import type { InterfaceReport, ReportedIpv6 } from "./interface-report.ts";
+import type { InterfaceReport, ReportedIpv4, ReportedIpv6 } from "./interface-report.ts";
 
 const entry = (text: string, extra: Partial<ReportedIpv6> = {}): ReportedIpv6 => ({
   text,
@@ -44,6 +44,36 @@ describe("IPv4: the first element and no other", () => {
     expect(choice.kind === "address" ? choice.address.text : undefined).toBe(taken);
     expect(verdicts(considered)).toEqual(expected);
     expect(considered.map(({ text }) => text)).toEqual(texts);
+  });
+});
+
+describe("IPv4 with public: require: the first public element", () => {
+  const policy = { device: "wan0", family: "ipv4", public: "require" } as const;
+  const choose = (ipv4: readonly ReportedIpv4[], vhid?: string) => {
+    const { choice, considered } = chooseAddress(new Map([["wan0", { device: "wan0", ipv4, ipv6: [] }]]), {
+      ...policy,
+      vhid,
+    });
+    return [choice.kind === "address" ? choice.address.text : undefined, ...verdicts(considered)];
+  };
+
+  test.each<[string, string[], [string | undefined, ...string[]]]>([
+    ["a private one before it", ["10.0.0.1", "8.8.8.8"], ["8.8.8.8", "private", "taken"]],
+    [
+      "that of a modem, and of a carrier",
+      ["192.168.100.2", "100.64.0.1", "8.8.8.8"],
+      ["8.8.8.8", "private", "cgnat", "taken"],
+    ],
+    ["link-local before it", ["169.254.3.4", "8.8.8.8"], ["8.8.8.8", "link-local", "taken"]],
+    ["two public ones", ["8.8.8.8", "9.9.9.9"], ["8.8.8.8", "taken", "not-first"]],
+    ["only private ones", ["10.0.0.1", "10.0.0.2"], [undefined, "private", "private"]],
+  ])("%s", (_, texts, expected) => expect(choose(texts.map((text) => ({ text })))).toEqual(expected));
+
+  it("prefers the interface's own address to a virtual one, unless that is wanted", () => {
+    const entries = [{ text: "10.0.0.1" }, { text: "8.8.8.8", vhid: "1" }, { text: "9.9.9.9" }];
+    expect(choose(entries)).toEqual(["9.9.9.9", "private", "not-first", "taken"]);
+    expect(choose(entries, "1")).toEqual(["8.8.8.8", "other-vhid", "taken", "other-vhid"]);
+    expect(choose(entries.slice(0, 2))).toEqual(["8.8.8.8", "private", "taken"]);
   });
 });
 

@@ -71,17 +71,26 @@ function choiceOf(candidates: readonly JudgedAddress[]): Choice {
 }
 
 /**
- * Only the first entry counts, or the first one of the VHID. If it is unsuitable there is no address: aliases are not
- * used.
+ * Only the first entry counts, or the first one of the VHID: if it is unsuitable there is no address, and aliases are
+ * not used. That is the rule of the firewall. Who requires public addresses means the first public one: a VPS, or a
+ * line behind a modem, may list a private one before it. A virtual one is the last choice.
  */
 function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): JudgedAddress[] {
-  const first = policy.vhid === undefined ? 0 : entries.findIndex(({ vhid }) => vhid === policy.vhid);
-  return entries.map((entry, index) => {
+  const read = entries.map((entry): JudgedAddress => {
     if (isOtherVhid(entry, policy)) return { text: entry.text, verdict: "other-vhid" };
-    const read = readAddress(entry.text, policy);
-    if (read.verdict !== "taken") return read;
-    return index === first ? read : { ...read, verdict: "not-first" };
+    return readAddress(entry.text, policy);
   });
+  const first = policy.vhid === undefined ? 0 : entries.findIndex(({ vhid }) => vhid === policy.vhid);
+  const taken = policy.public === "require" ? firstPublic(entries, read) : first;
+  return read.map((each, index) =>
+    each.verdict !== "taken" || index === taken ? each : { ...each, verdict: "not-first" },
+  );
+}
+
+function firstPublic(entries: readonly ReportedIpv4[], read: readonly JudgedAddress[]): number {
+  const isPublic = ({ verdict }: JudgedAddress) => verdict === "taken";
+  const own = read.findIndex((each, index) => isPublic(each) && entries[index]?.vhid === undefined);
+  return own < 0 ? read.findIndex(isPublic) : own;
 }
 
 function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): JudgedAddress[] {

@@ -11,9 +11,15 @@ export function comesFrom(peer: string | undefined, networks: readonly Network[]
  * Callers counted together: an IPv4 address, or the /64 around an IPv6 address, because one customer usually has all of
  * it.
  */
-export function householdOf(peer: string): string {
+export const householdOf = (peer: string): string => networksAround(peer)[0];
+
+/** The household of a caller; around an IPv6 address then the /56 and the /48, which may be one customer's too. */
+export function networksAround(peer: string): readonly [string, ...string[]] {
   const address = parseIpv6(plainAddress(peer));
-  return address === undefined ? plainAddress(peer) : addressBytes(address).subarray(0, 8).join(":");
+  if (address === undefined) return [plainAddress(peer)];
+  const bytes = addressBytes(address);
+  const network = (length: number) => bytes.subarray(0, length).join(":");
+  return [network(8), network(7), network(6)];
 }
 
 /** Sockets report link-local addresses with their zone (`%eth0`). */

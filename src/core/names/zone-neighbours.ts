@@ -23,7 +23,7 @@ export type Neighbourhood = {
 };
 
 /** Why no account should have this name for itself. */
-export type Reserved = "public-suffix" | "name-server" | "service-name";
+export type Reserved = "public-suffix" | "name-server" | "service-name" | "catalog";
 export type NewZoneName = { readonly name: string; readonly account: number; readonly reserved?: Reserved | undefined };
 
 export type NameRefusal = Reserved | "inside-foreign-zone" | "above-foreign-zone";

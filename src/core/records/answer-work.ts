@@ -22,10 +22,13 @@ export const answerLimits = {
   blocks: 168,
   /** Names looked at to find an NSEC record: a complete chain needs at most one per label of a name. */
   steps: 256,
-  /** NSEC3 records of other chains that are skipped. */
-  otherChains: 32,
-  /** Signatures of one set, and covered types if only signatures are queried. */
-  signatures: 16,
+  /** NSEC3 records of other chains that are skipped. While one replaces another, half of the records are of each. */
+  otherChains: 16,
+  /**
+   * Signatures of one set, and covered types if only signatures are queried: two keys of two algorithms, each for keys
+   * and for other sets.
+   */
+  signatures: 8,
 } as const;
 
 /** What an answer has cost so far. */

@@ -231,7 +231,7 @@ function proof(query: AnswerQuery, denial: Denial, denied: Denied): readonly Ans
 
 /**
  * What answers for missing names directly below an existing one share in the authority section. It lacks only the
- * record that covers the name (`coveringName`), unless that is shared too. Undefined if they share less.
+ * record that covers the name (`linkOfGap`), unless that is shared too. Undefined if they share less.
  */
 export function sharedDenial(view: ZoneView, encloser: readonly Label[]): SharedDenial | undefined {
   const work = noWork();

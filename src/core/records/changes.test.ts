@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyChanges } from "../../../test/rig/core/apply-changes.ts";
-import { type Change, diffSets, invertChange, sameSet } from "./changes.ts";
+import { type Change, diffingSets, diffSets, invertChange, sameSet } from "./changes.ts";
 import { type RRset, setKey, type ZoneRecord } from "./rrset.ts";
 
 const record = (value: string, rest: Partial<ZoneRecord> = {}): ZoneRecord => ({
@@ -202,3 +202,35 @@ describe("laws", () => {
 });
 
 const idsIn = (sets: readonly RRset[]): readonly string[] => sets.flatMap((set) => set.records.map(({ id }) => id));
+
+test.each([
+  ["new", () => [[], setsWith(2_000, 0)]],
+  ["deleted", () => [setsWith(2_000, 0), []]],
+  ["equal but for their ids", () => [setsWith(2_000, 0), setsWith(2_000, 1)]],
+] as const)("no step of comparing large zones looks at more than a few hundred sets: they are %s", (_, zones) => {
+  let looks = 0;
+  const counted = (set: RRset): RRset => ({
+    ...set,
+    get records() {
+      looks += 1;
+      return set.records;
+    },
+  });
+  const [before, after] = zones().map((sets) => sets.map(counted));
+  const steps = diffingSets(before ?? [], after ?? []);
+  let most = 0;
+  for (let isDone: boolean | undefined = false; !isDone; looks = 0) {
+    isDone = steps.next().done;
+    most = Math.max(most, looks);
+  }
+  expect(most).toBeLessThan(500);
+});
+
+/** The ids begin with another record. */
+const setsWith = (count: number, firstId: number): readonly RRset[] =>
+  Array.from({ length: count }, (_, i) => ({
+    owner: `h${i}`,
+    type: "A",
+    ttl: null,
+    records: [record("192.0.2.1", { id: `r${i + firstId}` })],
+  }));

@@ -1,4 +1,4 @@
-import { finish, type Steps } from "../steps.ts";
+import { eachInSteps, finish, type Steps } from "../steps.ts";
 import { type RRset, setKey, type ZoneRecord } from "./rrset.ts";
 
 /** What happened to one set. A set without records does not exist, so it is never before or after. */
@@ -24,7 +24,7 @@ function diffFew(existing: readonly RRset[], wanted: readonly RRset[]): readonly
   for (const set of existing)
     if (set.records.length > 0 && !wanted.some((other) => isAtPlace(other, set)))
       changes.push({ kind: "delete", owner: set.owner, type: set.type, before: set, after: null });
-  const hasMoved = lazily(() => movedIds(byKey(existing), byKey(wanted)));
+  const hasMoved = lazily(() => finish(findingMovedIds(finish(findingByKey(existing)), finish(findingByKey(wanted)))));
   for (const [i, set] of wanted.entries()) {
     // The last one of a place counts.
     if (set.records.length === 0 || wanted.some((other, k) => k > i && isAtPlace(other, set))) continue;
@@ -54,21 +54,21 @@ function changeTo(set: RRset, old: RRset | undefined, hasMoved: (record: ZoneRec
   return isSame ? undefined : { kind: "replace", owner, type, before: old, after: set };
 }
 
-/** The same in steps. */
+/** `diffSets` in steps. */
 export function* diffingSets(existing: readonly RRset[], wanted: readonly RRset[]): Steps<readonly Change[]> {
-  const before = byKey(existing);
-  yield;
-  const after = byKey(wanted);
-  yield;
+  const before = yield* findingByKey(existing);
+  const after = yield* findingByKey(wanted);
   const deletes: Change[] = [];
   const others: Change[] = [];
-  const hasMoved = lazily(() => movedIds(before, after));
+  let moved: ReadonlySet<string> | undefined;
   for (const [key, set] of before) {
     if (!after.has(key)) deletes.push({ kind: "delete", owner: set.owner, type: set.type, before: set, after: null });
     yield;
   }
   for (const [key, set] of after) {
-    const change = changeTo(set, before.get(key), hasMoved);
+    const old = before.get(key);
+    if (old && !haveSameIds(old, set) && haveEqualContent(old, set)) moved ??= yield* findingMovedIds(before, after);
+    const change = changeTo(set, old, ({ id }) => moved?.has(id) ?? false);
     if (change !== undefined) others.push(change);
     yield;
   }
@@ -106,17 +106,26 @@ function haveEqualContent(a: RRset, b: RRset): boolean {
     .every((text, i) => text === contents[i]);
 }
 
-/** The same records in the same order. */
+/** Whether two sets have equal records in one order, with equal ids. */
 const haveSameIds = (a: RRset, b: RRset): boolean =>
   a.records.every((record, i) => record.id === b.records[i]?.id && sameRecord(record, b.records[i]));
 
+type SetsByKey = ReadonlyMap<string, RRset>;
+
 /** The ids of records that exist before and after, but in another set or with other content. */
-function movedIds(before: ReadonlyMap<string, RRset>, after: ReadonlyMap<string, RRset>): ReadonlySet<string> {
-  const textsById = (sets: ReadonlyMap<string, RRset>) =>
-    [...sets].flatMap(([key, set]) => set.records.map((record) => [record.id, `${key} ${content(record)}`] as const));
-  const textById = new Map(textsById(before));
-  const moved = textsById(after).filter(([id, text]) => textById.has(id) && textById.get(id) !== text);
-  return new Set(moved.map(([id]) => id));
+function* findingMovedIds(before: SetsByKey, after: SetsByKey): Steps<ReadonlySet<string>> {
+  const textById = new Map<string, string>();
+  const moved = new Set<string>();
+  yield* eachInSteps(before, ([key, set]) => {
+    for (const record of set.records) textById.set(record.id, `${key} ${content(record)}`);
+  });
+  yield* eachInSteps(after, ([key, set]) => {
+    for (const record of set.records) {
+      const text = textById.get(record.id);
+      if (text !== undefined && text !== `${key} ${content(record)}`) moved.add(record.id);
+    }
+  });
+  return moved;
 }
 
 function sameLabels(a: RRset["labels"] = {}, b: RRset["labels"] = {}): boolean {
@@ -130,5 +139,10 @@ const sameRecord = (a: ZoneRecord, b: ZoneRecord | undefined): boolean =>
 const content = (record: ZoneRecord): string =>
   JSON.stringify([record.rdata, record.comment, record.value, record.name]);
 
-const byKey = (sets: readonly RRset[]): Map<string, RRset> =>
-  new Map(sets.filter((set) => set.records.length > 0).map((set) => [setKey(set.owner, set.type), set]));
+function* findingByKey(sets: readonly RRset[]): Steps<SetsByKey> {
+  const byKey = new Map<string, RRset>();
+  yield* eachInSteps(sets, (set) => {
+    if (set.records.length > 0) byKey.set(setKey(set.owner, set.type), set);
+  });
+  return byKey;
+}

@@ -2,9 +2,8 @@ import { parseAddress } from "../addresses/address.ts";
 import { apex } from "../names/name.ts";
 import { bytesOfGeneric } from "../rdata/fields/hex.ts";
 import { addressForName } from "../rdata/fields/name.ts";
-import { isValidData } from "../rdata/layout/wire-layout.ts";
-import { parseRdata } from "../rdata/rdata.ts";
-import { isKnownType, type RecordType, typeCode, typeName } from "../rdata/table.ts";
+import { isValidData, parseRdata } from "../rdata/rdata.ts";
+import { isKnownType, type RecordType, typeName } from "../rdata/table.ts";
 import { caaTags } from "../rdata/types/caa.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
@@ -29,7 +28,7 @@ export const checkNewSets = (
   storedNames: StoredNames = noStoredNames,
 ): readonly Fault[] => finish(checkingNewSets(before, wanted, storedNames));
 
-/** The same in steps. After `mostFaults` faults the rest is not checked. */
+/** `checkNewSets` in steps. After `mostFaults` faults the rest is not checked. */
 export function* checkingNewSets(
   before: readonly SetData[],
   wanted: readonly SetData[],
@@ -77,8 +76,8 @@ const pointing: ReadonlySet<RecordType> = new Set(["CNAME", "MX", "NS", "PTR", "
 
 /** Other servers know the type, and refuse the whole zone. */
 function checkData(type: RecordType, rdata: string, where: string): readonly Fault[] {
-  const [code, data] = [typeCode(type), bytesOfGeneric(rdata)];
-  if (data === undefined || isValidData(code, data)) return [];
+  const data = bytesOfGeneric(rdata);
+  if (data === undefined || isValidData(type, data)) return [];
   return [
     {
       code: "bad-data",

@@ -10,7 +10,7 @@ import { type RRset, setKey } from "./rrset.ts";
  */
 export const checkOwners = (sets: readonly RRset[]): readonly Fault[] => finish(checkingOwners(sets, (set) => set));
 
-/** The same in steps; `asSet` converts each set. After `mostFaults` faults the rest is not checked. */
+/** `checkOwners` in steps; `asSet` converts each set. After `mostFaults` faults the rest is not checked. */
 export function* checkingOwners<Given extends { readonly owner: string }>(
   sets: readonly Given[],
   asSet: (set: Given) => RRset,
@@ -32,7 +32,7 @@ const mostFaults = 1_000;
 /** Like `checkOwners`, for all sets of a zone; the SOA must be among them. */
 export const checkZone = (sets: readonly RRset[]): readonly Fault[] => finish(checkingZone(sets));
 
-/** The same in steps. */
+/** `checkZone` in steps. */
 export function* checkingZone(sets: readonly RRset[]): Steps<readonly Fault[]> {
   return [...(yield* checkingOwners(sets, (set) => set)), ...checkSoaExists(sets)];
 }

@@ -1,5 +1,5 @@
 import type { Label } from "../names/label.ts";
-import { base32hex } from "../rdata/layout/base32hex.ts";
+import { base32hex } from "../rdata/fields/base32hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { type AnswerWork, answerLimits } from "./answer-work.ts";
 import { countBefore } from "./canonical-order.ts";
@@ -71,10 +71,10 @@ export function sharedProof(
   return own && wildcard && (own.node === wildcard.node ? [own] : [own, wildcard]);
 }
 
-/** The rest of the proof that `sharedProof` begins: the record that covers the name. `name` is in wire format. */
-export function coveringName(view: ZoneView, name: string): DenialSet | undefined {
+/** The rest of the proof that `sharedProof` begins: the record that covers the names in a gap. */
+export function linkOfGap(view: ZoneView, gap: number): DenialSet | undefined {
   const parameters = chainParameters(view);
-  return parameters && linkBefore({ view, parameters }, hashesBefore(view, hashOf(name, parameters)));
+  return parameters && linkBefore({ view, parameters }, gap);
 }
 
 /** How many records of the chain come before this hash. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { base32hex } from "../rdata/layout/base32hex.ts";
+import { base32hex } from "../rdata/fields/base32hex.ts";
 import { hashOf, rememberedHash, wireName } from "./nsec3-hash.ts";
 
 /** RFC 5155 appendix A: 12 iterations, salt aabbccdd. */

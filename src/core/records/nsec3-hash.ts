@@ -51,8 +51,8 @@ export function hashOf(name: string, parameters: HashParameters): Uint8Array {
 }
 
 /**
- * The same with the last results, for the names of one zone: in a flood of random names, most proofs need the same
- * closest encloser and wildcard. The caller must not change the result.
+ * A hash that remembers its last results, for the names of one zone: in a flood of random names, most proofs need the
+ * same closest encloser and wildcard. The caller must not change the result.
  */
 export function rememberedHash(
   remembered: Map<string, Uint8Array>,

@@ -169,6 +169,15 @@ export function packedWire({ data }: PackedSet): readonly Uint8Array[] {
   return all;
 }
 
+/** The data of each record, after its length in two characters. */
+export function* packedRecords({ data }: Pick<PackedSet, "data">): Generator<string> {
+  for (let at = 0; at < data.length; ) {
+    const end = at + 2 + u16At(data, at);
+    yield data.slice(at, end);
+    at = end;
+  }
+}
+
 export function countPacked({ data }: PackedSet): number {
   let count = 0;
   for (let at = 0; at < data.length; at += 2 + u16At(data, at)) count += 1;

@@ -5,7 +5,7 @@ import { findingClashes } from "./clashes.ts";
 import { parseZoneFile, parsingZoneFile } from "./parse.ts";
 import { findingZoneName } from "./zone-name.ts";
 
-const limit = 16 * 1024 * 1024;
+const limit = 128 * 1024 * 1024;
 
 /** Large enough that anything slower than linear takes minutes. */
 const size = (isLongRun ? 1024 : 256) * 1024;

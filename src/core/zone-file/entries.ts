@@ -1,8 +1,12 @@
 import { readToken, type TextToken } from "../rdata/fields/tokens.ts";
 import type { Fault } from "../result.ts";
 import { onOneLine } from "../visible-text.ts";
+import { isMark } from "./marks.ts";
 
-/** A record or a directive of a zone file (RFC 1035 section 5.1), over as many lines as its parentheses span. */
+/**
+ * A record or a directive of a zone file (RFC 1035 section 5.1), over as many lines as its parentheses span; or a
+ * comment with a mark, which has no tokens.
+ */
 export type ZoneFileEntry = {
   /** The number of its first line. */
   readonly line: number;
@@ -24,7 +28,8 @@ export const isDirective = (token: TextToken | undefined, name?: "$ORIGIN" | "$T
   token.raw.startsWith("$") &&
   (name === undefined || token.raw.toUpperCase() === name);
 
-export const maximumLength = 16 * 1024 * 1024;
+/** A million records have some 60 million characters. Requests are limited to less by their size. */
+export const maximumLength = 128 * 1024 * 1024;
 
 /** The data with the most tokens is a TXT record of 65,535 empty strings. */
 const maximumTokens = 70_000;
@@ -46,7 +51,8 @@ export function* readEntries(text: string): Generator<ZoneFileEntry | undefined>
     open ??= newEntry(line, content);
     readLine(open, content, line);
     const isWhole: boolean = open.depth === 0;
-    yield isWhole && (open.tokens.length > 0 || open.fault !== undefined) ? open : undefined;
+    const isSaying = open.tokens.length > 0 || open.fault !== undefined || isMark(open.comment);
+    yield isWhole && isSaying ? open : undefined;
     if (isWhole) open = undefined;
   }
   if (open !== undefined) yield { ...open, fault: open.fault ?? openParenthesis(open.openedAt) };

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { checkZone } from "../records/check-zone.ts";
+import { finish } from "../steps.ts";
 import { parseZoneFile } from "./parse.ts";
 import { placeInFile } from "./sets.ts";
+import { findingZoneName } from "./zone-name.ts";
 
 const zone = "example.org";
 
@@ -137,6 +139,14 @@ describe("directives", () => {
     expect(read(text)).toEqual(expected);
   });
 
+  test("a comment with a mark is no record, also where an owner is inherited", () => {
+    expect(read("a A 192.0.2.1\n; moor: a A protected\n A 192.0.2.2 ; moor: other")).toEqual([
+      "a - A 192.0.2.1",
+      "a - A 192.0.2.2 ;moor: other",
+    ]);
+    expect(finish(findingZoneName("; moor: zone protected\n$ORIGIN example.org.\n"))).toBe("example.org");
+  });
+
   test("the first $TTL is the zone's", () => {
     expect(file("$TTL 1d\n$TTL 60\n").ttl).toBe(86_400);
     expect(file("a A 192.0.2.1").ttl).toBeUndefined();
@@ -261,6 +271,23 @@ describe("faults", () => {
       "sets that cannot coexist, in addition to other faults",
       "a A 1\nb CNAME c\nb A 192.0.2.1\nd CNAME e\nd CNAME f\n",
       ["bad-ipv4 at line 1", "cname-and-other at line 2", "cname-and-other at line 4"],
+    ],
+    [
+      "marks that cannot be read, or have no set",
+      "; moor: www A labels a\u0000b=c\n;moor: zone guarded\n; moor: a A locked\n;moor: a A labels .=x\n; moor: zone labels hetzner.cloud/x=1\n; moor: a A signed\na A 192.0.2.1",
+      [
+        "bad-character at line 1",
+        "bad-mark at line 2",
+        "bad-mark at line 3",
+        "bad-input at line 4",
+        "bad-input at line 5",
+        "bad-mark at line 6",
+      ],
+    ],
+    [
+      "marks of sets that are not in the file",
+      "; moor: a A protected\na AAAA ::1\n; moor: zone A protected\n",
+      ["mark-without-set at line 1", "mark-without-set at line 3"],
     ],
     ["no clash is reported after a bad origin", "b A 192.0.2.1\n$ORIGIN x..y\nb CNAME c", ["empty-label at line 2"]],
   ])("%s", (_, text, expected) => {

@@ -2,17 +2,19 @@ import { ownerOf, parseOwner, parseTarget } from "../names/name.ts";
 import { isGenericMark, type TextToken } from "../rdata/fields/tokens.ts";
 import { type Rdata, rdataFromTokens } from "../rdata/rdata.ts";
 import { isKnownType, typeName } from "../rdata/table.ts";
-import { type Fault, fail, ok, type Result } from "../result.ts";
+import { type Fault, fail, failAll, ok, type Result } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
 import { findingClashes } from "./clashes.ts";
 import { atLine, isDirective, maximumLength, readEntries, type ZoneFileEntry } from "./entries.ts";
 import { parseFileTtl, type RecordHead, readHead } from "./head.ts";
+import { type GrowingMarks, markingSets, readMark, type ZoneMarks } from "./marks.ts";
 import { addRecord, type FileSet, finishingSets, type GrowingSets } from "./sets.ts";
 
 /** The content of a zone file. */
 export type ZoneFile = {
   /** The TTL of the first `$TTL`: the zone's default, for sets without their own TTL. */
   readonly ttl: number | undefined;
+  readonly marks: ZoneMarks;
   readonly sets: readonly FileSet[];
   /** Not errors, but lines that were read differently than written. */
   readonly notes: readonly Fault[];
@@ -28,7 +30,7 @@ const maximumFaults = 1_000;
 export const parseZoneFile = (text: string, zoneName: string): Result<ZoneFile> =>
   finish(parsingZoneFile(text, zoneName));
 
-/** The same in steps, one per line. Reading stops after `mostRecords`, so that the rest takes no memory. */
+/** `parseZoneFile` in steps, one per line. Reading stops after `mostRecords`, so that the rest takes no memory. */
 export function* parsingZoneFile(
   text: string,
   zoneName: string,
@@ -46,12 +48,20 @@ export function* parsingZoneFile(
   const { sets, notes } = yield* finishingSets(reading.sets, reading.zoneTtl);
   if (reading.faults.length > 0)
     return fail(...reading.faults, ...(reading.isOriginLost ? [] : yield* findingClashes(sets)));
-  return ok({ ttl: reading.zoneTtl, sets, notes: [...reading.notes, ...notes] });
+  const marked = yield* markingSets(sets, reading.marks);
+  if (marked.faults.length > 0) return failAll(marked.faults.slice(0, maximumFaults));
+  return ok({
+    ttl: reading.zoneTtl,
+    marks: reading.marks.zone,
+    sets: marked.sets,
+    notes: [...reading.notes, ...notes],
+  });
 }
 
 type Reading = {
   readonly zoneName: string;
   readonly sets: GrowingSets;
+  readonly marks: GrowingMarks;
   /** How many were read. */
   records: number;
   readonly faults: Fault[];
@@ -73,6 +83,7 @@ type Reading = {
 const newReading = (zoneName: string): Reading => ({
   zoneName,
   sets: new Map(),
+  marks: { zone: {}, sets: new Map() },
   records: 0,
   faults: [],
   notes: [],
@@ -90,10 +101,12 @@ function readEntry(reading: Reading, entry: ZoneFileEntry): void {
   if (entry.fault !== undefined) {
     reading.faults.push(entry.fault);
     if (!entry.indented) reading.owner = { kind: "faulty" };
+  } else if (first === undefined) {
+    reading.faults.push(...readMark(reading.marks, entry.comment, reading.zoneName, where));
   } else if (isDirective(first)) {
     readDirective(reading, entry.tokens, where);
   } else {
-    if (!entry.indented && first !== undefined) readOwner(reading, first, where);
+    if (!entry.indented) readOwner(reading, first, where);
     readRecord(reading, entry, where);
   }
 }
@@ -195,8 +208,8 @@ const fileTooLong: Fault = {
 const tooManyRecords = (line: number, most: number): Fault => ({
   code: "too-many-records",
   where: atLine(line),
-  message: `there are ${most} records before this line, the most that one request can write; the rest of the file was not read`,
-  todo: "import a part of it and add the rest in smaller requests",
+  message: `there are ${most} records before this line, the most that a zone may have; the rest of the file was not read`,
+  todo: "ask the operator to allow larger zones (--records-per-zone), or split the zone",
 });
 
 const tooManyFaults = (line: number): Fault => ({

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { anyCharacter } from "../../../test/rig/any-text.ts";
 import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
 import { runs } from "../../../test/rig/long-run.ts";
+import type { Labels } from "../labels.ts";
 import { parseRdata } from "../rdata/rdata.ts";
 import { type RecordType, recordTypes } from "../rdata/table.ts";
 import { finish } from "../steps.ts";
@@ -101,7 +102,27 @@ test("prints the layout of rrsets", () => {
   );
 });
 
+test("prints labels and protection as comments in front of what they are about", () => {
+  const sets = [{ ...zone.sets[0], labels: { team: "web", owner: "anna" }, locked: true }] as PrintableSet[];
+  const text = printZoneFile({ ...zone, labels: { env: "" }, locked: true, signed: true, sets }, "marked");
+  expect(text).toBe(
+    [
+      "$ORIGIN\texample.org.",
+      "$TTL\t86400",
+      "; moor: zone labels env=",
+      "; moor: zone protected",
+      "; moor: zone signed",
+      "",
+      "; moor: www A labels owner=anna team=web",
+      "; moor: www A protected",
+      "www\tIN\t900\tA\t8.8.8.8",
+      "",
+    ].join("\n"),
+  );
+});
+
 const owner = fc.constantFrom(
+  "zone",
   "@",
   "*",
   "www",
@@ -124,11 +145,19 @@ const canonical = (type: RecordType, text: string): string => {
   return rdata.value.text;
 };
 
+const labels = fc.dictionary(
+  fc.stringMatching(/^(?:ex\.org\/)?[A-Za-z0-9]{1,5}$/),
+  fc.stringMatching(/^(?:[a-z0-9._-]{0,4}[a-z0-9])?$/).filter((text) => !/^[-._]/.test(text)),
+  { maxKeys: 3 },
+);
+
 const set: fc.Arbitrary<PrintableSet> = fc.constantFrom<RecordType>(...recordTypes, "TYPE65280").chain((type) =>
   fc.record({
     owner,
     type: fc.constant(type),
     ttl,
+    labels: labels,
+    locked: fc.boolean(),
     records: fc.uniqueArray(
       fc.record({ rdata: writtenAs(type).map((text) => canonical(type, text)), comment: oneLine }),
       { minLength: 1, maxLength: 3, selector: (record) => record.rdata },
@@ -139,8 +168,26 @@ const set: fc.Arbitrary<PrintableSet> = fc.constantFrom<RecordType>(...recordTyp
 const zones: fc.Arbitrary<PrintableZone> = fc.record({
   name: fc.constant("example.org"),
   ttl: fc.integer({ min: 0, max: 2_147_483_647 }),
+  labels,
+  locked: fc.boolean(),
+  signed: fc.boolean(),
   sets: fc.uniqueArray(set, { maxLength: 8, selector: (each) => `${each.owner} ${each.type}` }),
 });
+
+type Marked = { readonly labels?: Labels; readonly locked?: boolean; readonly signed?: boolean };
+
+/** Every mark, also those that are not there. */
+const marksOf = ({ labels: given = {}, locked = false, signed = false }: Marked) => ({
+  // Their order makes no difference.
+  labels: Object.entries(given).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  ...{ locked, signed },
+});
+
+/** The marks of a zone and its sets. */
+const marked = (marks: Marked, { sets }: { readonly sets: readonly PrintableSet[] }) => [
+  marksOf(marks),
+  sets.map((each) => JSON.stringify([each.owner, each.type, marksOf(each)])).toSorted(),
+];
 
 /** What a zone contains, sorted, because the order makes no difference. */
 const content = ({ sets }: { readonly sets: readonly PrintableSet[] }) =>
@@ -150,7 +197,7 @@ const content = ({ sets }: { readonly sets: readonly PrintableSet[] }) =>
     )
     .toSorted();
 
-describe.each<ZoneFileLayout>(["v1", "rrsets"])("laws of %s", (layout) => {
+describe.each<ZoneFileLayout>(["v1", "rrsets", "marked"])("laws of %s", (layout) => {
   test("printed text parses to the same zone, and prints the same again", () => {
     fc.assert(
       fc.property(zones, (given) => {
@@ -160,7 +207,10 @@ describe.each<ZoneFileLayout>(["v1", "rrsets"])("laws of %s", (layout) => {
         expect(file.value.ttl).toBe(given.ttl);
         expect(file.value.notes).toEqual([]);
         expect(content(file.value)).toEqual(content(given));
-        expect(printZoneFile({ ...given, sets: file.value.sets }, layout)).toBe(text);
+        expect(printZoneFile({ ...given, ...file.value.marks, sets: file.value.sets }, layout)).toBe(text);
+        const without = { sets: given.sets.map(({ labels: _, locked: __, ...each }) => each) };
+        const expected = layout === "marked" ? marked(given, given) : marked({}, without);
+        expect(marked(file.value.marks, file.value)).toEqual(expected);
       }),
       runs(50),
     );

@@ -4,20 +4,21 @@ import { typeName } from "../rdata/table.ts";
 import type { RRset, ZoneRecord } from "../records/rrset.ts";
 import { joinInParts, type Steps } from "../steps.ts";
 import { onOneLine } from "../visible-text.ts";
+import { setMarkLines, type ZoneMarks, zoneMarkLines } from "./marks.ts";
 
 /** A zone with its sets; of their records, only the parts that appear in a file. */
-export type PrintableZone = {
+export type PrintableZone = ZoneMarks & {
   readonly name: string;
   readonly ttl: number;
   readonly sets: readonly PrintableSet[];
 };
 
-export type PrintableSet = Pick<RRset, "owner" | "type" | "ttl"> & {
+export type PrintableSet = Pick<RRset, "owner" | "type" | "ttl" | "labels" | "locked"> & {
   readonly records: readonly Pick<ZoneRecord, "rdata" | "comment">[];
 };
 
-/** How each API formats zone files; every parser understands both. */
-export type ZoneFileLayout = "v1" | "rrsets";
+/** How each API formats zone files; every parser understands both. `marked`: like `rrsets`, with marks. */
+export type ZoneFileLayout = "v1" | "rrsets" | "marked";
 
 /** Lines of a part of a file. */
 const perPart = 1_000;
@@ -30,7 +31,7 @@ export function* printingZoneFile(zone: PrintableZone, layout: ZoneFileLayout): 
   return (yield* printingParts(zone, layout)).join("");
 }
 
-/** The same in parts, for a file that may be long. */
+/** A zone file in parts, because it may be long. */
 export function* printingParts(zone: PrintableZone, layout: ZoneFileLayout): Steps<readonly string[]> {
   const types = new Map<string, PrintableSet[]>();
   for (const set of zone.sets) {
@@ -40,13 +41,13 @@ export function* printingParts(zone: PrintableZone, layout: ZoneFileLayout): Ste
     yield;
   }
   const groups = [...types.values()].sort(([a], [b]) => compare(rankOf(a?.type ?? ""), rankOf(b?.type ?? "")));
-  const lines = layout === "v1" ? headV1(zone) : headRrsets(zone);
+  const lines = layout === "v1" ? headV1(zone) : headRrsets(zone, layout === "marked");
   for (const group of groups) {
     if (layout === "v1") lines.push(`; ${typeName(group[0]?.type ?? "")} Records`);
     // Sets from a database are already in this order, so sorting is fast.
     for (const set of group.sort((a, b) => compare(ownerRank(a.owner), ownerRank(b.owner)))) {
       if (layout === "v1") printV1(set, lines);
-      else printRrsets(set, lines);
+      else printRrsets(set, lines, layout === "marked");
       yield;
     }
   }
@@ -54,14 +55,21 @@ export function* printingParts(zone: PrintableZone, layout: ZoneFileLayout): Ste
 }
 
 const headV1 = ({ name, ttl }: PrintableZone): string[] => [`$ORIGIN ${name}.`, `$TTL ${ttl}`];
-const headRrsets = ({ name, ttl }: PrintableZone): string[] => [`$ORIGIN\t${name}.`, `$TTL\t${ttl}`, ""];
+const headRrsets = ({ name, ttl, ...marks }: PrintableZone, withMarks: boolean): string[] => [
+  `$ORIGIN\t${name}.`,
+  `$TTL\t${ttl}`,
+  ...(withMarks ? zoneMarkLines(marks) : []),
+  "",
+];
 
 /** A record without a TTL has two tabs in a row. */
 function printV1({ owner, type, ttl, records }: PrintableSet, lines: string[]): void {
   for (const record of records) lines.push(`${owner}\t${ttl ?? ""}\tIN\t${printData(type, record)}`);
 }
 
-function printRrsets({ owner, type, ttl: own, records }: PrintableSet, lines: string[]): void {
+function printRrsets(set: PrintableSet, lines: string[], withMarks: boolean): void {
+  const { owner, type, ttl: own, records } = set;
+  if (withMarks) lines.push(...setMarkLines(set));
   const ttl = own === null ? "" : `${own}\t`;
   for (const record of records) lines.push(`${owner}\tIN\t${ttl}${printData(type, record)}`);
   if (type === "SOA") lines.push("");

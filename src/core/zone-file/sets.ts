@@ -3,9 +3,10 @@ import { setKey } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
 import type { Steps } from "../steps.ts";
 import { atLine } from "./entries.ts";
+import type { SetMarks } from "./marks.ts";
 
 /** Like `RRset`, but its records have no ids and times yet. */
-export type FileSet = {
+export type FileSet = SetMarks & {
   readonly owner: string;
   readonly type: RecordType;
   /** Null: the zone's default. */

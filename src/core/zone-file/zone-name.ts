@@ -11,9 +11,9 @@ export function* findingZoneName(text: string): Steps<string | undefined> {
   let owner: string | undefined;
   for (const entry of readEntries(text)) {
     yield;
-    if (entry === undefined) continue;
+    const [first, second] = entry?.tokens ?? [];
+    if (entry === undefined || first === undefined) continue;
     const { tokens, indented } = entry;
-    const [first, second] = tokens;
     if (isDirective(first, "$ORIGIN")) {
       origin = absolute(second, origin ?? "") ?? origin;
     } else if (!isDirective(first)) {

@@ -13,7 +13,7 @@ import {
   refused,
 } from "../queries/permitted-view.ts";
 import type { ActionRule, DecideAction } from "../store/port.ts";
-import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
+import { checkWrite, lockFault, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { editedSet, setAt, withSet } from "./edit/set.ts";
 import { readSetKey } from "./edit/values.ts";
 import type { IdempotencyOption, SetDone, SetEdit, SetTarget } from "./requests.ts";
@@ -40,6 +40,7 @@ export function editSetRule(command: EditSet): ActionRule<SetDone | NotDone> {
     if (!place.ok) return noChange(missing("record"));
     const set = setAt(sets, place.value);
     const made = set === undefined;
+    if (set?.locked && !passesLock.has(edit.kind)) return noChange(refused([lockFault(set)]));
     if (made && !mayCreate.has(edit.kind)) return noChange(missing("record"));
     const edited = editedSet(edit, { zone, place: place.value, set, stamp });
     if (!edited.ok) return noChange(refused(edited.faults));

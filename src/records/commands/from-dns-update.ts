@@ -16,7 +16,7 @@ import {
 import type { RRset, SetKey } from "../../core/records/rrset.ts";
 import { serialOf } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
-import { TooManyRecords, type TransferKey } from "../model.ts";
+import { OverQuota, type TransferKey } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { Actor } from "../queries/permitted-view.ts";
 import { signingOf } from "../signing/signing-of.ts";
@@ -57,12 +57,11 @@ export async function updateFromDns(store: RecordStore, update: DnsUpdate): Prom
   const plain = { ...update, key: { name, scope } };
   const ids = update.updates.map(newRecordId);
   const { account, number } = zone;
-  const by = { account, number, actor: { key: name }, parts: ids.length };
+  const by = { account, number, actor: { key: key.number }, parts: ids.length };
   const actionResult = await store
     .run({ kind: "dns-update", ...by, update: plain, ids }, dnsUpdateRule)
     .catch((error: unknown) => {
-      if (error instanceof AccessEnded || error instanceof TooManyRecords)
-        return { result: { kind: "denied" } as const };
+      if (error instanceof AccessEnded || error instanceof OverQuota) return { result: { kind: "denied" } as const };
       throw error;
     });
   return typeof actionResult === "string" ? { kind: "not-ours" } : actionResult.result;
@@ -75,7 +74,7 @@ export type UpdateByDns = {
   readonly account: number;
   /** Of the zone. */
   readonly number: number;
-  readonly actor: { readonly key: string };
+  readonly actor: { readonly key: number };
   readonly update: PlainUpdate;
   /** For new records. */
   readonly ids: readonly string[];

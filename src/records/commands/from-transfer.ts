@@ -6,7 +6,7 @@ import type { RRset } from "../../core/records/rrset.ts";
 import { applyingSteps, readingSets, type ZoneLine, type ZoneStep } from "../../core/records/zone-lines.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Steps } from "../../core/steps.ts";
-import { TooManyRecords, type Zone } from "../model.ts";
+import { OverQuota, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordStore, WriteAllRule, WriteView } from "../store/port.ts";
 
@@ -35,7 +35,7 @@ export async function storeTransfer(
   try {
     return await store.run({ kind: "transfer", account, zone: id, content, parts, now }, transferRule);
   } catch (error) {
-    if (!(error instanceof TooManyRecords)) throw error;
+    if (!(error instanceof OverQuota)) throw error;
     return { kind: "refused", faults: [{ code: "too-many-records", where: "zone", message: error.message }] };
   }
 }

@@ -93,6 +93,7 @@ class HistoryOperations {
       if (seen.length > limit) break;
       if (rows.length < historyPart) return { rows: seen, next: undefined };
       next = rows.at(-1)?.position;
+      await this.#schedule.next(actor.account);
     }
     const rows = seen.slice(0, limit);
     return { rows, next: seen.length > limit ? rows.at(-1)?.position : next };

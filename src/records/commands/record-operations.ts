@@ -1,11 +1,14 @@
+import { ownersSeen } from "../../core/may.ts";
 import { parseOwner } from "../../core/names/name.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
+import type { Fault } from "../../core/result.ts";
 import type { FairSchedule } from "../../lib/limits/fair-schedule.ts";
 import { largeZone, type RecordInZone, type Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { allZones } from "../queries/all-zones.ts";
 import { flatMapInParts } from "../queries/flat-map-in-parts.ts";
+import { pageOfRecords } from "../queries/page-of-sets.ts";
 import { type Actor, missing, type NotDone, type PermittedView } from "../queries/permitted-view.ts";
 import type { RecordStore } from "../store/port.ts";
 import { mapInParts } from "./edit/map-in-parts.ts";
@@ -20,9 +23,9 @@ export function recordOperations(
   schedule: Pick<FairSchedule, "next">,
 ) {
   return {
-    /** Whether the answer for a whole zone, or for all zones if none is named, may be long. */
-    isLarge: async ({ account }: Actor, zone: string | undefined): Promise<boolean> =>
-      zone === undefined || ((await store.zone(account, zone))?.recordCount ?? 0) > largeZone,
+    /** Whether the answer for a whole zone may be long. */
+    isLarge: async ({ account }: Actor, zone: string): Promise<boolean> =>
+      ((await store.zone(account, zone))?.recordCount ?? 0) > largeZone,
 
     record: permittedView.record,
 
@@ -30,6 +33,8 @@ export function recordOperations(
     records: async (actor: Actor, query: RecordsQuery) => {
       const zones = await zonesOf(store, permittedView, actor, query.zone);
       if (zones === undefined) return missing("zone");
+      const readsAll = query.zone === undefined && query.name === undefined && ownersSeen(actor.scope) === undefined;
+      if (readsAll && sumOf(zones) > mostOfAllZones) return { kind: "refused" as const, faults: [tooManyRecords] };
       const pause = () => schedule.next(actor.account);
       const recordsByZone = await mapInParts(
         zones,
@@ -37,6 +42,15 @@ export function recordOperations(
         pause,
       );
       return { kind: "done" as const, records: recordsByZone.flat() };
+    },
+
+    /** A page of all records that the actor may see; undefined if that may be less than all of the zones. */
+    recordsPage: async (actor: Actor, { page, perPage }: { readonly page: number; readonly perPage: number }) => {
+      if (actor.scope.sets !== undefined) return undefined;
+      const zones = (await zonesOf(store, permittedView, actor, undefined)) ?? [];
+      const range = { from: (page - 1) * perPage, to: page * perPage };
+      const records = await pageOfRecords(store, zones, range, () => schedule.next(actor.account));
+      return { records, total: sumOf(zones) };
     },
 
     createRecord: async (actor: Actor, zone: string, draft: RecordDraft): Promise<RecordOutcome> => {
@@ -62,6 +76,18 @@ export function recordOperations(
     },
   };
 }
+
+/** Records of all zones that one answer may have. Each page is read from where it begins. */
+const mostOfAllZones = 50_000;
+
+const tooManyRecords: Fault = {
+  code: "too-many-records",
+  where: "zone_id",
+  message: `the zones have more than ${mostOfAllZones} records together, which is too much for one answer`,
+  todo: "name one with zone_id, or read them in pages, with page and per_page alone",
+};
+
+const sumOf = (zones: readonly Zone[]): number => zones.reduce((sum, { recordCount }) => sum + recordCount, 0);
 
 async function zonesOf(
   store: RecordStore,

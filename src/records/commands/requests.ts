@@ -73,7 +73,11 @@ export type NewZoneDraft = {
   /** The initial content of a primary zone; absent: only its SOA record. */
   readonly content?:
     | { readonly kind: "sets"; readonly sets: readonly (SetDraft & { readonly name: string; readonly type: string })[] }
-    | { readonly kind: "file"; readonly text: string };
+    | { readonly kind: "file"; readonly text: string }
+    /** From a provider, whose nameservers stay. */
+    | { readonly kind: "taken"; readonly sets: readonly RRset[]; readonly ttl: number | undefined };
+  /** As in `Command`. */
+  readonly isTrial?: boolean | undefined;
 };
 
 export type ServerInZone = { readonly zone: Zone; readonly server: PrimaryServer };

@@ -45,3 +45,15 @@ it("says in the action why the write failed", async () => {
   await until(async () => (await statusOf(written.action?.id))?.status === "error");
   expect(await statusOf(written.action?.id)).toMatchObject({ error: "the disk is full" });
 });
+
+it("answers who waits for the provider when the write has ended, and not with a running action", async () => {
+  const { service, actor, at, goOn } = await slowService();
+  const waiting = { ...actor, scope: { ...wholeAccount, confirm: "provider" as const } };
+  const written = service.changeZoneTtl(waiting, at, 120);
+  // It began later.
+  expect(await service.changeZoneTtl(actor, at, 180)).toMatchObject({ action: { status: "running" } });
+  expect((await service.actions(actor, { page: 1, perPage: 9 })).total).toBe(1);
+  goOn();
+  expect(await written).toMatchObject({ kind: "done", action: { command: "change_ttl" } });
+  expect(await written).not.toHaveProperty("action.status");
+});

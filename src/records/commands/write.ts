@@ -90,7 +90,10 @@ export async function outcomeWithZone(
   return zone ? { ...written, zone } : missing("zone");
 }
 
-/** Milliseconds. A write that takes longer is answered with an action that is still running. */
+/**
+ * Milliseconds. A write that takes longer is answered with an action that is still running, unless the caller wants to
+ * know that the provider has it.
+ */
 const soon = 5_000;
 /** Milliseconds after which an action counts as interrupted, and how often that time is extended. */
 const [lease, extendEvery] = [120_000, 30_000];
@@ -99,7 +102,7 @@ type Watching = Pick<RecordServiceOptions, "store" | "now" | "answerAfter">;
 
 /** A command that may take long. */
 type LongCommand = Command & {
-  readonly actor: Pick<Actor, "account" | "label">;
+  readonly actor: Pick<Actor, "account" | "label" | "scope">;
   readonly at: ZoneKey;
   /** The name of its action; without one, the answer waits for the end of the write. */
   readonly action?: string | undefined;
@@ -109,11 +112,16 @@ export async function runLongCommand<C extends LongCommand>(
   { store, now, answerAfter = soon }: Watching,
   command: C,
   rule: (command: C) => ActionRule<Done | NotDone>,
+  ended?: () => void,
 ): Promise<Written> {
   const running: RunningAction = {};
   const { actor, at, action: name } = command;
-  const writing = store.run(command, rule, running).then((actionResult) => toWritten<Done>(actionResult));
-  if (name === undefined || answerAfter === Number.POSITIVE_INFINITY) return await writing;
+  const writing = store
+    .run(command, rule, running)
+    .then((actionResult) => toWritten<Done>(actionResult))
+    .finally(ended);
+  const waitsForEnd = name === undefined || actor.scope.confirm !== undefined;
+  if (waitsForEnd || answerAfter === Number.POSITIVE_INFINITY) return await writing;
   if (await endsWithin(writing, answerAfter)) return await writing;
   const zone = await store.zoneBy(actor.account, at);
   if (zone === undefined) return await writing;

@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { createSignIn, forged, readOnly } from "../../access/session-http.ts";
+import { createSignIn, forged, oidcLogoutPath, readOnly } from "../../access/session-http.ts";
 import type { SharedGuesses } from "../../access/session-throttle.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
+import type { Quotas } from "../../core/quotas.ts";
 import { faultInWords } from "../../core/result.ts";
 import type { FindDelegation } from "../../lib/dns/delegation.ts";
 import { json, type PlainAnswer, type PlainRequest, problem, zipAnswer } from "../../lib/http/plain-request.ts";
 import { createStaticPages } from "../../lib/http/static-pages.ts";
+import { type CallLimits, takeCall } from "../../lib/limits/rate-limit.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Actor } from "../queries/permitted-view.ts";
 import type { RecordService } from "../service.ts";
@@ -16,7 +18,7 @@ import { answerHistory, type HistoryRequest } from "./history.ts";
 import { createOverview, type KnownUpdater, type SigningTroubles } from "./overview.ts";
 import { type ConsoleSessions, isPlainHttp } from "./sessions.ts";
 import { answerSets } from "./set-pages.ts";
-import { consoleTokens, readTokenInput } from "./tokens.ts";
+import { consoleTokens, readTokenInput, readTokenListQuery } from "./tokens.ts";
 
 export type ConsoleOptions = {
   readonly store: RecordStore;
@@ -29,6 +31,8 @@ export type ConsoleOptions = {
   readonly updater: (() => KnownUpdater | undefined) | undefined;
   readonly signing?: SigningTroubles;
   readonly guesses: SharedGuesses | undefined;
+  readonly limits?: CallLimits;
+  readonly quotas?: Quotas;
   readonly now: () => Instant;
   readonly log: Logger;
   /** The CA certificate that clients must trust, as PEM; absent behind a proxy that terminates TLS. */
@@ -45,57 +49,74 @@ export function serveConsole(options: ConsoleOptions) {
   const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path), folder: options.pages });
   const answerTo = createAnswering(options);
   return async (server: FastifyInstance): Promise<void> => {
-    server.removeAllContentTypeParsers();
-    // A form on another site cannot send this type without a CORS preflight.
-    server.addContentTypeParser(
-      "application/json",
-      { parseAs: "string", bodyLimit: 64 * 1024 },
-      (_request, body, done) => done(null, body),
-    );
-    const { service, store, now, sessions } = options;
-    const checkDelegation = createDelegationChecks(options.findDelegation, service.nameservers, now);
-    const ofZone = {
-      writes: (actor, request) => answerHistory(service, actor, request),
-      rrsets: (actor, request) => answerSets(service, actor, request),
-      delegation: async ({ account }, { zone: name }) => {
-        const zone = await store.zoneBy(account, { name });
-        return zone ? json(200, await checkDelegation(zone.name, account)) : problem(404, "There is no such zone.");
-      },
-    } satisfies Record<string, (actor: Actor, request: HistoryRequest) => Promise<PlainAnswer>>;
-    for (const [what, answer] of Object.entries(ofZone)) {
-      server.get<{ Params: { zone: string } }>(
-        `/console/zones/:zone/${what}`,
-        { schema: { hide: true } },
-        async (request, reply) => {
-          const actor = await sessions.actorOf(request);
-          if (actor === "forged" || actor === "none") return send(reply, notSignedIn);
-          const { params, query } = request;
-          const answered = await answer(actor, { zone: params.zone.toLowerCase(), query });
-          return send(reply, await zipAnswer(answered, request.headers["accept-encoding"]));
-        },
-      );
-    }
+    addBodyParsers(server);
+    serveReads(server, options);
     server.all("/console/*", { schema: { hide: true } }, async (request, reply) =>
       send(reply, (await answerTo(toPlain(request))) ?? problem(404, "Not found.")),
     );
-    for (const path of [
-      "/",
-      "/sign-in",
-      "/tokens",
-      "/tokens/",
-      "/account",
-      "/account/",
-      "/zones",
-      "/zones/*",
-      "/assets/*",
-    ]) {
-      server.get(path, { schema: { hide: true } }, async (request, reply) => {
-        const { "accept-encoding": encoding, accept } = request.headers;
-        const answer = await pages(pathOf(request), encoding, accept);
-        return send(reply, answer ?? problem(404, "Not found."));
-      });
-    }
+    servePages(server, pages);
   };
+}
+
+function addBodyParsers(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  // A form on another site cannot send this type without a CORS preflight.
+  server.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: 64 * 1024 }, (_request, body, done) =>
+    done(null, body),
+  );
+  server.addContentTypeParser(
+    "application/x-www-form-urlencoded",
+    { parseAs: "string", bodyLimit: 64 * 1024 },
+    ({ url }, body, done) => done(url === oidcLogoutPath ? null : wrongType, body),
+  );
+}
+
+/** What a page reads with parameters in its address. */
+function serveReads(server: FastifyInstance, options: ConsoleOptions): void {
+  const { service, store, now, sessions } = options;
+  const tokens = consoleTokens(store, now);
+  const tooFast = createTooFast(options);
+  const checkDelegation = createDelegationChecks(options.findDelegation, service.nameservers, now);
+  const ofZone = {
+    writes: (actor, request) => answerHistory(service, actor, request),
+    rrsets: (actor, request) => answerSets(service, actor, request),
+    delegation: async ({ account }, { zone: name }) => {
+      const zone = await store.zoneBy(account, { name });
+      return zone ? json(200, await checkDelegation(zone.name, account)) : problem(404, "There is no such zone.");
+    },
+  } satisfies Record<string, (actor: Actor, request: HistoryRequest) => Promise<PlainAnswer>>;
+  const answerGet = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: (actor: Actor) => Promise<PlainAnswer>,
+  ) => {
+    const actor = await sessions.actorOf(request);
+    if (actor === "forged" || actor === "none") return send(reply, notSignedIn);
+    const answered = (await tooFast(actor, request.ip)) ?? (await answer(actor));
+    return send(reply, await zipAnswer(answered, request.headers["accept-encoding"]));
+  };
+  for (const [what, answer] of Object.entries(ofZone)) {
+    server.get<{ Params: { zone: string } }>(`/console/zones/:zone/${what}`, hidden, (request, reply) => {
+      const { params, query } = request;
+      return answerGet(request, reply, (actor) => answer(actor, { zone: params.zone.toLowerCase(), query }));
+    });
+  }
+  server.get("/console/tokens", hidden, (request, reply) =>
+    answerGet(request, reply, async ({ account }) =>
+      json(200, await tokens.list(account, readTokenListQuery(new URL(request.url, "http://x").searchParams))),
+    ),
+  );
+}
+
+function servePages(server: FastifyInstance, pages: ReturnType<typeof createStaticPages>): void {
+  const paths = ["/", "/sign-in", "/tokens", "/tokens/", "/account", "/account/", "/zones", "/zones/*", "/assets/*"];
+  for (const path of paths) {
+    server.get(path, hidden, async (request, reply) => {
+      const { "accept-encoding": encoding, accept } = request.headers;
+      const answer = await pages(pathOf(request), encoding, accept);
+      return send(reply, answer ?? problem(404, "Not found."));
+    });
+  }
 }
 
 /** What people see who mistype a path; undefined for programs. */
@@ -108,9 +129,25 @@ export function createUnknownPage(folder: string | undefined) {
   };
 }
 
+const wrongType = Object.assign(new Error("send application/json"), { statusCode: 415 });
+
+const hidden = { schema: { hide: true } };
+
 const pagePaths = /^\/(?:sign-in|tokens|account|zones(?:\/[^/]+){0,2})?\/?$/;
 
-function createAnswering({ store, sessions, services, updater, signing, guesses, now, log, readCa }: ConsoleOptions) {
+/** The answer to a session that has sent too many requests. */
+const createTooFast =
+  ({ limits, now }: Pick<ConsoleOptions, "limits" | "now">) =>
+  async (caller: Pick<Actor, "session" | "account">, from: string): Promise<PlainAnswer | undefined> => {
+    const retryAfter = (await takeCall(limits, caller, from, now()))?.retryAfter;
+    if (retryAfter === undefined) return undefined;
+    const answer = problem(429, `Too many requests. Try again in ${retryAfter} s.`);
+    return { ...answer, headers: { ...answer.headers, "retry-after": String(retryAfter) } };
+  };
+
+function createAnswering(options: ConsoleOptions) {
+  const { store, sessions, services, updater, signing, guesses, quotas, now, log, readCa } = options;
+  const tooFast = createTooFast(options);
   const tokens = consoleTokens(store, now);
   const overview = createOverview({ store, now, updater: updater ?? (() => undefined), signing });
   const signIn = createSignIn({
@@ -119,6 +156,9 @@ function createAnswering({ store, sessions, services, updater, signing, guesses,
     provider: sessions.provider,
     services,
     guesses,
+    mostPasskeys: quotas?.passkeys,
+    challengeKey: () => store.secret("passkey-challenges"),
+    tooFast: ({ id: session, who }, from) => tooFast({ session, account: Number(who) }, from),
     now,
     note: (what, fields) => log.info(fields, `console: ${what}`),
   });
@@ -129,13 +169,13 @@ function createAnswering({ store, sessions, services, updater, signing, guesses,
   ): Promise<PlainAnswer | undefined> => {
     if (path === "/console/overview" && method === "GET")
       return json(200, await overview(actor.account, await sessions.isOwner(actor)));
-    if (path === "/console/tokens" && method === "GET") return json(200, { tokens: await tokens.list(actor.account) });
     if (method !== "GET" && actor.scope.access === "read") return readOnly;
     if (path === "/console/tokens" && method === "POST") {
       const input = readTokenInput(parsed(body));
       if (!input.ok)
         return problem(422, input.faults.map((fault) => `${fault.where}: ${faultInWords(fault)}`).join(". "));
       const made = await tokens.make(actor.account, input.value);
+      if ("fault" in made) return problem(422, made.fault);
       log.info({ actor: actor.label, id: made.token.id, request }, "console: token created");
       return json(201, made);
     }
@@ -154,7 +194,7 @@ function createAnswering({ store, sessions, services, updater, signing, guesses,
     const actor = await sessions.actorOf({ ...request, ip: request.from });
     if (actor === "forged") return forged;
     if (actor === "none") return notSignedIn;
-    return await forSignedIn(request, actor);
+    return (await tooFast(actor, request.from)) ?? (await forSignedIn(request, actor));
   };
 }
 
@@ -170,6 +210,7 @@ const toPlain = (request: FastifyRequest): PlainRequest => ({
   from: request.ip,
   isPlainHttp: isPlainHttp(request),
   id: request.id,
+  port: request.socket.localPort,
 });
 
 const send = (reply: FastifyReply, { status, headers, body }: Omit<PlainAnswer, "body"> & { body: string | Buffer }) =>

@@ -4,6 +4,7 @@ import { hashSecret } from "../../access/secret.ts";
 import type { Attention } from "../../contract/overview.ts";
 import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import { wholeAccount } from "../../core/may.ts";
+import type { RecordType } from "../../core/rdata/table.ts";
 import { type Publication, type PublishedSet, type PublishedZone, plainSettings } from "../model.ts";
 import type { Actor } from "../queries/permitted-view.ts";
 import { createRecordService } from "../service.ts";
@@ -56,7 +57,7 @@ const name = (over: Partial<KnownUpdater["names"][number]> = {}): KnownUpdater["
   what: "left as it is",
   because: "it is stored",
   onDrift: "",
-  writesHere: true,
+  ...{ writesHere: true, from: "ppp0" },
   ...over,
 });
 const knows = (...names: readonly KnownUpdater["names"][number][]) => {
@@ -68,6 +69,7 @@ describe("the overview of an account", () => {
     expect(await look()).toEqual({
       zones: 0,
       names: [],
+      moreNames: 0,
       updater: false,
       writes: [],
       since: null,
@@ -149,33 +151,44 @@ describe("the overview of an account", () => {
     );
   });
 
-  it("has the names whose address changed, with their current address, the latest first", async () => {
+  it("has the names whose address a program changed, with both families and their moves, the latest first", async () => {
     await addZone("example.org");
-    for (const value of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) await put("example.org", "home", "A", value);
+    await put("example.org", "home", "AAAA", "2001:db8::9");
+    for (const value of ["192.0.2.1", "192.0.2.2"]) await put("example.org", "home", "A", value);
     for (const value of ["2001:db8::1", "2001:db8::2"]) await put("example.org", "@", "AAAA", value);
     await put("example.org", "fixed", "A", "192.0.2.9");
-    await put("example.org", "note", "TXT", '"a"');
-    await put("example.org", "note", "TXT", '"b"');
+    for (const value of ['"a"', '"b"']) await put("example.org", "note", "TXT", value);
     const { names, zones } = await look();
     expect(zones).toBe(1);
+    const by = { by: "token 1 (router)", byHand: false };
+    const unknown = { name: "token 1 (router)", heard: null, ended: null };
+    const at = (hours: number) => iso(start + hours * hour);
     expect(names).toEqual([
       {
         name: "example.org",
-        type: "AAAA",
         at: { zone: "example.org", owner: "@" },
-        values: ["2001:db8::2"],
-        changed: { at: iso(start + 5 * hour), by: "token 1 (router)" },
-        moves: 1,
-        state: null,
+        families: [{ type: "AAAA", values: ["2001:db8::2"], changed: { at: at(5), ...by }, state: null }],
+        updater: null,
+        device: unknown,
+        moves: [
+          { at: at(4), type: "AAAA", address: "2001:db8::1" },
+          { at: at(5), type: "AAAA", address: "2001:db8::2" },
+        ],
       },
       {
         name: "home.example.org",
-        type: "A",
         at: { zone: "example.org", owner: "home" },
-        values: ["192.0.2.3"],
-        changed: { at: iso(start + 3 * hour), by: "token 1 (router)" },
-        moves: 2,
-        state: null,
+        families: [
+          { type: "A", values: ["192.0.2.2"], changed: { at: at(3), ...by }, state: null },
+          { type: "AAAA", values: ["2001:db8::9"], changed: { at: at(1), ...by }, state: null },
+        ],
+        updater: null,
+        device: unknown,
+        moves: [
+          { at: at(1), type: "AAAA", address: "2001:db8::9" },
+          { at: at(2), type: "A", address: "192.0.2.1" },
+          { at: at(3), type: "A", address: "192.0.2.2" },
+        ],
       },
     ]);
   });
@@ -189,16 +202,46 @@ describe("the overview of an account", () => {
     await put("example.org", "home", "A", "192.0.2.3");
     actor = program;
     const { names } = await look();
-    expect(names).toMatchObject([{ name: "home.example.org", changed: { by: "main (console)" }, moves: 2 }]);
+    const changed = { by: "main (console)", byHand: true };
+    expect(names).toMatchObject([{ name: "home.example.org", families: [{ changed }] }]);
   });
 
-  it("has a name from its first address on if a token is made for it, as the page for a new dynamic name makes one", async () => {
+  const addTokenFor = (owner: string, types: readonly RecordType[] = ["A", "AAAA"], label = "router") =>
+    store.addToken({
+      ...{ account: actor.account, name: label, hash: hashSecret(`${owner} ${label}`), created: clock },
+      scope: { access: "write", zones: ["example.org"], sets: [{ owner, types }] },
+    });
+
+  it("has a name that a token is made for, also before its first address and long after its last one", async () => {
     await addZone("example.org");
-    const scope = { access: "write", zones: ["example.org"], sets: [{ owner: "home", types: ["A", "AAAA"] }] } as const;
-    await store.addToken({ account: actor.account, name: "router", scope, hash: hashSecret("x"), created: clock });
-    for (const each of ["home", "other"]) await put("example.org", each, "A", "192.0.2.1");
-    const { names } = await look();
-    expect(names).toMatchObject([{ name: "home.example.org", changed: { by: "token 1 (router)" }, moves: 0 }]);
+    await addTokenFor("home");
+    await addTokenFor("_acme-challenge", ["TXT"]);
+    await put("example.org", "other", "A", "192.0.2.1");
+    expect((await look()).names).toMatchObject([
+      { name: "home.example.org", families: [], device: { name: "router", heard: null, ended: null }, moves: [] },
+    ]);
+    await put("example.org", "home", "A", "192.0.2.1");
+    clock += 31 * day;
+    expect((await look()).names).toMatchObject([
+      { name: "home.example.org", families: [{ values: ["192.0.2.1"] }], moves: [] },
+    ]);
+  });
+
+  it("says which program reports a name, when it was last heard, and that its token has ended", async () => {
+    await addZone("example.org");
+    const { id } = await addTokenFor("home");
+    actor = { ...actor, label: `token ${id} (router)` };
+    await put("example.org", "home", "A", "192.0.2.1");
+    store.noteUse(id, clock);
+    const device = async () => (await look()).names[0]?.device;
+    const heard = iso(clock);
+    expect(await device()).toEqual({ name: "router", heard, ended: null });
+    await store.revokeToken(id, clock);
+    expect(await device()).toBeUndefined();
+    await put("example.org", "home", "A", "192.0.2.2");
+    expect(await device()).toEqual({ name: "router", heard, ended: "revoked" });
+    await addTokenFor("home", ["A"], "new router");
+    expect(await device()).toEqual({ name: "new router", heard: null, ended: null });
   });
 
   it("has no name that is gone, alone or with its zone, and none of another account", async () => {
@@ -262,6 +305,15 @@ describe("the overview of an account", () => {
     const { writes } = await look();
     const others = writes.slice(0, 3).map(({ sets }) => sets[0]?.others);
     expect(others).toEqual([[], ["TTL default → 300"], ["comment"]]);
+  });
+
+  it("says what became of the settings of a zone", async () => {
+    const zone = await addZone("example.org");
+    await service().changeZoneTtl(actor, { name: zone.name }, 300);
+    const [{ sets } = { sets: [] }] = (await look()).writes;
+    expect(sets).toEqual([
+      { kind: "settings", owner: null, type: null, before: [], after: [], others: ["default TTL 60 → 300"] },
+    ]);
   });
 
   it("reads a bounded part of a long history, and says since when", async () => {
@@ -335,8 +387,14 @@ describe("with a known updater, the overview of its owner", () => {
     const { names, updater: known } = await look();
     expect(known).toBe(true);
     expect(names).toMatchObject([
-      { name: "home.example.org", type: "A", values: ["9.9.1.1"], moves: 1, state: { ok: true } },
-      { name: "there.example.net", type: "AAAA", at: null, values: ["2a00::1"], moves: 0, state: { ok: false } },
+      {
+        ...{ name: "home.example.org", updater: { from: "ppp0" }, device: null, moves: [{}, {}] },
+        families: [{ type: "A", values: ["9.9.1.1"], state: { ok: true } }],
+      },
+      {
+        ...{ name: "there.example.net", at: null, moves: [{ address: "2a00::1" }] },
+        families: [{ type: "AAAA", values: ["2a00::1"], state: { ok: false } }],
+      },
     ]);
   });
 
@@ -350,12 +408,15 @@ describe("with a known updater, the overview of its owner", () => {
   it("says of a paused name that it is paused, also if it has no record", async () => {
     knows(name({ name: "new.example.org A", paused: true, stored: null }));
     const { names } = await look();
-    expect(names).toMatchObject([{ name: "new.example.org", state: { paused: true } }, { state: null }]);
+    expect(names).toMatchObject([
+      { name: "new.example.org", families: [{ values: [], state: { paused: true } }] },
+      { families: [{ state: null }] },
+    ]);
   });
 
   it("is not for other accounts", async () => {
     knows(name({ ok: false, todo: "do it" }));
-    expect(await look(false)).toMatchObject({ updater: false, names: [{ state: null }], attention: [] });
+    expect(await look(false)).toMatchObject({ updater: false, names: [{ updater: null }], attention: [] });
   });
 
   it("says what fails, but not what only waits", async () => {
@@ -370,8 +431,8 @@ describe("with a known updater, the overview of its owner", () => {
     const { what, because } = failing;
     expect((await look()).attention).toEqual([
       { kind: "source-down", source: "wall", called: "firewall", because: "no answer" },
-      { kind: "name-failing", name: "home.example.org A", what, because, todo: "make another" },
-      { kind: "name-failing", name: "none.example.org A", what, because, todo: null },
+      { kind: "name-failing", name: "home.example.org", type: "A", what, because, todo: "make another" },
+      { kind: "name-failing", name: "none.example.org", type: "A", what, because, todo: null },
     ]);
   });
 

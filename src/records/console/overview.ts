@@ -1,20 +1,14 @@
-import type { Attention, Example, MovingName, Overview } from "../../contract/overview.ts";
-import type { UpdaterState } from "../../contract/updater-page.ts";
+import type { Attention, DynamicName, Overview } from "../../contract/overview.ts";
 import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import type { Instant } from "../../core/instant.ts";
-import { isMadeFor } from "../../core/may.ts";
-import { ownerOf } from "../../core/names/name.ts";
 import type { LoggedChange, Token } from "../model.ts";
 import { secondaryTroubles } from "../queries/status.ts";
 import type { RecordStore } from "../store/port.ts";
-import { iso, latestWrites, movingNames, valuesOf } from "./moving-names.ts";
+import { describeName, dynamicNames, type NameChanges, nameKey } from "./dynamic-names.ts";
+import { type KnownUpdater, keptNames } from "./kept-names.ts";
+import { iso, latestWrites } from "./latest-writes.ts";
 
-/** The state of an updater in the same process. `writesHere`: the record of the name is at this service. */
-export type KnownUpdater = Pick<UpdaterState, "sources" | "lastRound"> & {
-  readonly names: readonly (UpdaterState["names"][number] & { readonly writesHere: boolean })[];
-  /** Commands to try with it. */
-  readonly examples?: readonly Example[];
-};
+export type { KnownUpdater };
 
 export type OverviewTools = {
   readonly store: RecordStore;
@@ -70,14 +64,15 @@ export const createOverview =
       readLatest(store, account),
     ]);
     const ownUpdater = isOwner ? updater() : undefined;
-    const isDynamic = (zone: string, owner: string) => tokens.some(({ scope }) => isMadeFor(scope, zone, owner));
-    const moving = movingNames(changes, isDynamic).slice(0, most.names);
-    const kept = ownUpdater ? await keptNames(store, account, ownUpdater, moving) : { names: [], attention: [] };
-    const listed = new Set(kept.names.map(({ name, type }) => `${name} ${type}`));
+    const found = dynamicNames(changes, tokens);
+    const described = await describeNames(store, account, found.slice(0, most.names), { tokens, now: now() });
+    const kept = ownUpdater ? await keptNames({ store, account, described }, ownUpdater, most.names) : noneKept;
+    const listed = new Set(kept.names.map(({ name }) => name));
     const since = changes.at(-1);
     return {
       zones,
-      names: [...kept.names, ...moving.filter(({ name, type }) => !listed.has(`${name} ${type}`))],
+      names: [...kept.names, ...described.filter(({ name }) => !listed.has(name))],
+      moreNames: Math.max(0, found.length - most.names) + kept.more,
       updater: ownUpdater !== undefined,
       writes: latestWrites(changes),
       since: isWhole || since === undefined ? null : iso(since.at),
@@ -91,6 +86,31 @@ export const createOverview =
       examples: ownUpdater?.examples ?? [],
     };
   };
+
+const noneKept = { names: [], attention: [], more: 0 } as const;
+
+/** In the order of the names, without those that no longer have an address and have no token. */
+async function describeNames(
+  store: RecordStore,
+  account: number,
+  names: readonly NameChanges[],
+  context: { readonly tokens: readonly Token[]; readonly now: Instant },
+): Promise<readonly DynamicName[]> {
+  const byZone = [...Map.groupBy(names, ({ zone }) => zone)];
+  const described = await Promise.all(
+    byZone.map(async ([name, its]): Promise<readonly (readonly [string, DynamicName])[]> => {
+      const zone = await store.zoneBy(account, { name });
+      if (zone === undefined) return [];
+      const sets = Map.groupBy(await store.sets(zone, { owners: its.map(({ owner }) => owner) }), ({ owner }) => owner);
+      return its.map((each) => [nameKey(name, each.owner), describeName(each, sets.get(each.owner) ?? [], context)]);
+    }),
+  );
+  const byKey = new Map(described.flat());
+  return names.flatMap(({ zone, owner, isAwaited }) => {
+    const name = byKey.get(nameKey(zone, owner));
+    return name && (isAwaited || name.families.length > 0) ? [name] : [];
+  });
+}
 
 async function signingTroubles(
   store: RecordStore,
@@ -151,58 +171,6 @@ async function readLatest(store: RecordStore, account: number) {
     for (const { change } of part.changes) if (change.kind !== "settings") records += change.after?.records.length ?? 0;
   }
   return { changes, isWhole: false };
-}
-
-/** The names of the updater with what it says about them, and what their records hold. */
-async function keptNames(
-  store: RecordStore,
-  account: number,
-  { names, sources, lastRound }: KnownUpdater,
-  moving: readonly MovingName[],
-): Promise<{ readonly names: readonly MovingName[]; readonly attention: readonly Attention[] }> {
-  const checked = lastRound === null ? 0 : Date.parse(lastRound);
-  const nameParts = await Promise.all(
-    names.slice(0, most.names).map(async (each) => {
-      const [name, type] = each.name.split(" ") as [string, "A" | "AAAA"];
-      const zone = each.writesHere ? await store.zoneHolding(name) : undefined;
-      const at = zone?.account === account ? { zone: zone.name, owner: ownerOf(name, zone.name) ?? "" } : null;
-      const [set] = zone && at ? await store.sets(zone, { owner: at.owner, type }) : [];
-      const stored = each.stored === null ? [] : [each.stored];
-      const values = set === undefined ? (at === null ? stored : []) : valuesOf(set);
-      const logged = moving.find((other) => other.name === name && other.type === type);
-      const changed = each.storedAt === null ? null : { at: each.storedAt, by: "the updater" };
-      const { ok, what, because, todo = null } = each;
-      const entry: MovingName = {
-        name,
-        type,
-        at,
-        values,
-        changed: logged?.changed ?? changed,
-        moves: logged?.moves ?? 0,
-        state: { ok, ...(each.paused && { paused: true }), what, because },
-      };
-      // A write that waits for its turn needs no attention.
-      const isFailing = !ok && (todo !== null || each.wanted === null);
-      // What the updater has just written may not be in its state yet.
-      const isOld = (set?.records ?? []).every(({ modified }) => modified < checked);
-      const differs = at !== null && each.stored !== null && isOld && values.join() !== each.stored;
-      const attention: Attention[] = [
-        ...(isFailing ? [{ kind: "name-failing" as const, name: each.name, what, because, todo }] : []),
-        ...(differs
-          ? [{ kind: "record-differs" as const, name, type, ...at, written: each.stored, holds: values }]
-          : []),
-      ];
-      return { entry, attention };
-    }),
-  );
-  const down = sources.filter(({ up }) => !up);
-  return {
-    names: nameParts.map(({ entry }) => entry),
-    attention: [
-      ...down.map(({ source, called, because = "" }) => ({ kind: "source-down" as const, source, called, because })),
-      ...nameParts.flatMap(({ attention }) => attention),
-    ],
-  };
 }
 
 function ofZone({ zone: { name: zone }, trouble }: Awaited<ReturnType<typeof secondaryTroubles>>[number]): Attention {

@@ -6,6 +6,7 @@ import { createSessions } from "../../access/session.ts";
 import { Entrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
+import type { Quotas } from "../../core/quotas.ts";
 import type { PlainRequest } from "../../lib/http/plain-request.ts";
 import { type Account, operatorAccount } from "../model.ts";
 import type { Actor } from "../queries/permitted-view.ts";
@@ -20,7 +21,7 @@ export type ConsoleSessions = {
   readonly people: People;
   /** The actor of a request's cookie; `forged` if the request would change something and our page did not send it. */
   readonly actorOf: (request: CookieRequest) => Promise<Actor | "none" | "forged">;
-  /** The same, undefined for `none` and `forged`. */
+  /** Who is signed in; undefined for `none` and `forged`. */
   readonly signedIn: (request: CookieRequest) => Promise<Actor | undefined>;
   /** Whether the account is that of the owner of this machine. */
   readonly isOwner: (actor: Actor) => Promise<boolean>;
@@ -44,13 +45,15 @@ export function createConsoleSessions(
     shared,
     passwordCost,
     provider,
+    quotas,
   }: {
     readonly shared?: SharedSignIn | undefined;
     readonly passwordCost?: PasswordCost | undefined;
     readonly provider?: IdentityProvider | undefined;
+    readonly quotas?: Quotas;
   } = {},
 ): ConsoleSessions {
-  const sessions = createSessions(console.sessions, now, provider?.confirm);
+  const sessions = createSessions(console.sessions, now, provider?.confirm, quotas?.sessions);
   const ensured = async (name: string) => String((await store.ensureAccount(name, now())).id);
   const people = {
     ...createPeople(console, now, passwordCost),

@@ -1,11 +1,17 @@
 import { createToken, hashSecret } from "../../access/secret.ts";
-import type { MadeToken, TokenEntry, TokenInput } from "../../contract/console.ts";
+import {
+  type MadeToken,
+  type TokenEntry,
+  type TokenInput,
+  type TokenPage,
+  tokensPerPage,
+} from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
 import { writesAllZones } from "../../core/may.ts";
 import { badToken, readScope, tokenNameFault } from "../../core/read-scope.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
-import type { Token } from "../model.ts";
+import { OverQuota, type Token } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 
 const most = 100;
@@ -25,21 +31,38 @@ export function readTokenInput(body: unknown): Result<TokenInput> {
 
 const limitIt = "limit it to zones, names or types, or confirm it with allZones: true";
 
+type TokenListQuery = { readonly page: number; readonly all: boolean };
+
+/** `?page=2`, and `all` for revoked ones too. */
+export const readTokenListQuery = (query: URLSearchParams): TokenListQuery => ({
+  page: Number(/^[1-9]\d{0,5}$/.exec(query.get("page") ?? "")?.[0] ?? 1),
+  all: query.has("all"),
+});
+
 /** The tokens of one account. */
 export function consoleTokens(store: RecordStore, now: () => Instant) {
   return {
-    list: async (account: number): Promise<readonly TokenEntry[]> => (await store.tokens({ account })).map(toEntry),
+    /** `page` counts from 1. */
+    list: async (account: number, { page, all }: TokenListQuery): Promise<TokenPage> => {
+      const { unrevoked, revoked } = await store.tokenCounts(account);
+      const pages = Math.max(1, Math.ceil((all ? unrevoked + revoked : unrevoked) / tokensPerPage));
+      const which = { skip: (Math.min(page, pages) - 1) * tokensPerPage, latest: tokensPerPage, unrevoked: !all };
+      const tokens = (await store.tokens({ account, ...which })).map(toEntry).toReversed();
+      return { tokens, pages, revoked };
+    },
 
-    make: async (account: number, { name, scope }: TokenInput): Promise<MadeToken> => {
+    make: async (account: number, { name, scope }: TokenInput): Promise<MadeToken | { readonly fault: string }> => {
       const secret = createToken();
-      const token = await store.addToken({ account, name, hash: hashSecret(secret), scope, created: now() });
-      return { token: toEntry(token), secret };
+      try {
+        const token = await store.addToken({ account, name, hash: hashSecret(secret), scope, created: now() });
+        return { token: toEntry(token), secret };
+      } catch (error) {
+        if (error instanceof OverQuota) return { fault: error.message };
+        throw error;
+      }
     },
 
-    revoke: async (account: number, id: number): Promise<boolean> => {
-      const own = (await store.tokens({ account })).some((token) => token.id === id);
-      return own && (await store.revokeToken(id, now()));
-    },
+    revoke: (account: number, id: number): Promise<boolean> => store.revokeToken(id, now(), account),
   };
 }
 

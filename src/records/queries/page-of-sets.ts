@@ -1,6 +1,6 @@
 import { apex } from "../../core/names/name.ts";
 import { keyOf, type RRset, type SetKey, setKey } from "../../core/records/rrset.ts";
-import { isLarge, type Zone } from "../model.ts";
+import { isLarge, type RecordInZone, type Zone } from "../model.ts";
 import type { Page, RecordStore, SetPageQuery } from "../store/port.ts";
 
 /** Per read, which must not block for more than a few milliseconds. */
@@ -138,3 +138,46 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byName = (a: SetKey, b: SetKey): number =>
   Number(b.owner === apex) - Number(a.owner === apex) || compare(a.owner, b.owner);
 const byId = (a: SetKey, b: SetKey): number => compare(`${a.owner}/${a.type}`, `${b.owner}/${b.type}`);
+
+/**
+ * The records `from` to `to` of many zones, in the order of the zones, then of owners and types. Only zones with such
+ * records are read, and no further than `to`.
+ */
+export async function pageOfRecords(
+  store: Pick<RecordStore, "setsAfter">,
+  zones: readonly Zone[],
+  { from, to }: { readonly from: number; readonly to: number },
+  pause: () => Promise<void>,
+): Promise<readonly RecordInZone[]> {
+  const page: RecordInZone[] = [];
+  let position = 0;
+  for (const zone of zones) {
+    if (position >= to) break;
+    const end = position + zone.recordCount;
+    if (end > from) page.push(...(await recordsOf(store, zone, { from: from - position, to: to - position }, pause)));
+    position = end;
+  }
+  return page;
+}
+
+async function recordsOf(
+  store: Pick<RecordStore, "setsAfter">,
+  zone: Zone,
+  { from, to }: { readonly from: number; readonly to: number },
+  pause: () => Promise<void>,
+): Promise<readonly RecordInZone[]> {
+  const page: RecordInZone[] = [];
+  let position = 0;
+  for (let after: SetKey | undefined; position < to; ) {
+    await pause();
+    const sets = await store.setsAfter(zone, after, Math.min(partSize.sets, to - position));
+    for (const { owner, type, ttl, records } of sets)
+      for (const record of records) {
+        if (position >= from && position < to) page.push({ zone, owner, type, ttl, record });
+        position += 1;
+      }
+    after = sets.at(-1);
+    if (after === undefined) break;
+  }
+  return page;
+}

@@ -21,6 +21,8 @@ export type Actor = {
   readonly label: string;
   readonly scope: Scope;
   readonly from?: string;
+  /** Of a request that waits for the provider: it ends when the client hangs up. */
+  readonly connection?: { readonly isClosed: boolean };
 };
 
 /** A zone by its id in the v1 API, or by its key in the record-set API. */

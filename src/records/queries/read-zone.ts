@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { asChange, setOf } from "../../core/dnssec/generated-changes.ts";
 import type { GeneratedSet } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
-import type { Change } from "../../core/records/changes.ts";
+import { type Change, invertChange } from "../../core/records/changes.ts";
 import { isPackedType, type PackedType, packValues, rrsig } from "../../core/records/packed-sets.ts";
 import { keyOf, type RRset, setKey } from "../../core/records/rrset.ts";
 import type { ServedSet } from "../../core/records/zone-view.ts";
-import { isLarge, type LoggedRow, type Zone } from "../model.ts";
+import { isAboutSigning, isLarge, type LoggedRow, type Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 import { atZoneSerial } from "../store/rows.ts";
 
@@ -33,7 +33,7 @@ export async function readZone(
   const missed = await changesSince(store, zone, start, pause);
   if (missed.some(endsZone)) return [];
   for (const { change } of missed) {
-    if (change.kind === "settings" || change.kind === "signatures") continue;
+    if (change.kind === "settings" || isAboutSigning(change)) continue;
     if (change.after === null) sets.delete(keyOf(change));
     else sets.set(keyOf(change), change.after);
   }
@@ -90,17 +90,31 @@ export async function readServedZone(
     last = names.at(-1)?.owner;
     if (names.length < signedPageSize) break;
   }
-  const missed = await changesSince(store, zone, start, pause);
+  const missed = await changesSince(store, zone, start, pause, isSigned);
   if (missed.some(endsZone)) return begin()([]);
-  const changes = missed.flatMap((row) => changesIn(row, isSigned));
+  const signed = missed.findLast(({ change }) => change.kind === "signatures");
+  const isServed = ({ position, change }: LoggedRow) => !("unsigned" in change) || position <= placeOf(signed);
+  const changes = missed
+    .filter((row) => row.position > start && isServed(row))
+    .flatMap((row) => changesIn(row, isSigned));
   // So much was signed meanwhile that the log does not list it.
   if (changes.includes("all")) return await readServedZone(store, zone, pause, begin);
   const changed = changes.filter((change) => change !== "all");
-  take(changed.map(({ owner, type, after }) => servedSet(after ?? { owner, type, ttl: null, records: [] })));
-  const last = changed.findLast((change) => keyOf(change) === soaKey);
+  // What is not signed yet is undone.
+  const undone = missed
+    .filter((row) => !isServed(row))
+    .toReversed()
+    .flatMap(({ change }) => (change.kind === "settings" || isAboutSigning(change) ? [] : invertChange(change)));
+  const all = [...changed, ...undone];
+  take(all.map(({ owner, type, after }) => servedSet(after ?? { owner, type, ttl: null, records: [] })));
+  const last = all.findLast((change) => keyOf(change) === soaKey);
   const current = last === undefined ? soa : (last.after ?? undefined);
-  if (current) take([servedSet(atZoneSerial(current, zoneAfter(zone, missed)))]);
+  if (current) take([servedSet(atZoneSerial(current, zoneAfter(zone, isSigned && signed ? [signed] : missed)))]);
 }
+
+/** Up to where a row with signatures has signed its zone. */
+const placeOf = (signed: LoggedRow | undefined): number =>
+  signed?.change.kind === "signatures" ? (signed.change.through ?? signed.position) : 0;
 
 export const servedSet = ({ owner, type, ttl, records }: RRset): ServedSet => ({
   owner,
@@ -125,24 +139,34 @@ type SetToPack = GeneratedSet & { readonly type: PackedType };
 const isToPack = (set: GeneratedSet): set is SetToPack => isPackedType(set.type);
 
 function changesIn({ change }: LoggedRow, isSigned: boolean): readonly (Change | "all")[] {
-  if (change.kind === "settings") return [];
+  if (change.kind === "settings" || change.kind === "signing") return [];
   if (change.kind !== "signatures") return [change];
   return isSigned ? (change.sets?.map(asChange) ?? ["all"]) : [];
 }
 
-/** Oldest first, up to the last change at the time of the call. */
+/**
+ * Oldest first, up to the last change at the time of the call. Of a signed zone, also those before `start` that were
+ * not signed then, and the row that has signed it last.
+ */
 async function changesSince(
   store: ZoneReads,
   zone: Zone,
   start: number,
   pause: () => Promise<void>,
+  isSigned = false,
 ): Promise<readonly LoggedRow[]> {
-  const newRows: LoggedRow[] = [];
+  const rows: LoggedRow[] = [];
+  let signed: LoggedRow | undefined;
   for (let before: number | undefined; ; ) {
-    const rows = await store.logOf(zone, { limit: pageSize, before });
-    newRows.push(...rows.filter((row) => row.position > start));
-    before = rows.at(-1)?.position;
-    if (before === undefined || before <= start || rows.length < pageSize) return newRows.reverse();
+    const page = await store.logOf(zone, { limit: pageSize, before });
+    rows.push(...page);
+    signed ??= page.find(({ change }) => change.kind === "signatures");
+    before = page.at(-1)?.position;
+    const end = isSigned ? Math.min(start, placeOf(signed)) : start;
+    if (before === undefined || before <= end || page.length < pageSize) break;
     await pause();
   }
+  const isUnsigned = ({ position, change }: LoggedRow) => "unsigned" in change && position > placeOf(signed);
+  const isNeeded = (row: LoggedRow) => row === signed || isUnsigned(row);
+  return rows.filter((row) => row.position > start || (isSigned && isNeeded(row))).reverse();
 }

@@ -5,9 +5,6 @@ import { runPeriodically } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
 import { keyOf, placeIn, type Row, storeTables, type WritableTables } from "./tables/table.ts";
 
-/** By default the log keeps a year of changes, plus a month to notice that something is missing. */
-export const usualHistory = 400 * 86_400_000;
-
 type Log = Pick<WritableTables, "read" | "removeUpTo">;
 
 const { changes } = storeTables;

@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +22,7 @@ let service: RecordService;
 let zoneId: string;
 let server: Server;
 let received: { headers: IncomingHttpHeaders; body: string }[];
-let status: () => number;
+let status: (body: string) => number;
 let logged: string[];
 let end: EndWork | undefined;
 
@@ -38,7 +38,7 @@ beforeEach(async () => {
     });
     request.on("end", () => {
       received.push({ headers: request.headers, body });
-      response.writeHead(status()).end();
+      response.writeHead(status(body)).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -69,10 +69,16 @@ const hookFor = (names: readonly string[] = ["home.example.org"]): Webhook => ({
 });
 
 /** Begins to send, and waits until the position of a new webhook is stored. */
-async function start(hook = hookFor()): Promise<void> {
+async function start(...hooks: readonly Webhook[]): Promise<void> {
   const log = createLog({ format: "json", write: (line: string) => void logged.push(JSON.parse(line).msg) });
   const pause = async () => new Promise<void>((resolve) => setImmediate(resolve));
-  end = deliverWebhooks([hook], { store, log, now: () => 1_700_000_000_500, random: () => 0, pause });
+  end = deliverWebhooks(hooks.length > 0 ? hooks : [hookFor()], {
+    store,
+    log,
+    now: () => 1_700_000_000_500,
+    random: () => 0,
+    pause,
+  });
   await until(async () => (await store.findSecret("webhook-positions")) !== undefined);
 }
 
@@ -136,6 +142,49 @@ describe("webhooks", () => {
     await until(() => sent().includes(third));
     // On a busy machine, a request of the service before the restart may arrive now.
     expect([...new Set(sent())]).toEqual(["replace home 192.0.2.1,192.0.2.2", third]);
+  });
+
+  it("that share a URL get every change of their names, also if only one of them is refused", async () => {
+    let refused = 0;
+    status = (body) => (body.includes('"lab"') && ++refused < 4 ? 503 : 204);
+    await start(hookFor(["lab.example.org"]), hookFor(["home.example.org"]));
+    await add("lab", "192.0.2.1");
+    await until(() => refused > 0);
+    await add("home", "192.0.2.2");
+    await until(
+      () => logged.includes("the webhook accepts changes again") && sent().some((line) => / home /.test(line)),
+    );
+    expect(refused).toBe(4);
+    expect(new Set(sent())).toEqual(new Set(["create lab 192.0.2.1", "create home 192.0.2.2"]));
+  });
+
+  it("that share a URL each go on after a restart from where they were", async () => {
+    status = (body) => (body.includes('"lab"') ? 503 : 204);
+    const hooks = [hookFor(["home.example.org"]), hookFor(["lab.example.org"])];
+    await start(...hooks);
+    await add("lab", "192.0.2.1");
+    await add("home", "192.0.2.2");
+    const newest = await store.lastChange();
+    const positions = async () => Object.values(JSON.parse((await store.findSecret("webhook-positions")) ?? "{}"));
+    await until(async () => (await positions()).includes(newest));
+    await end?.();
+    received = [];
+    status = () => 204;
+    await start(...hooks);
+    await add("home", "192.0.2.3");
+    await until(() => sent().length > 1);
+    expect(sent().toSorted()).toEqual(["create lab 192.0.2.1", "replace home 192.0.2.2,192.0.2.3"]);
+  });
+
+  it.each([["one"], ["one, with other names"]])("go on from the position of their URL: %s", async (which) => {
+    const { url } = hookFor();
+    const key = createHash("sha256").update(url.href).digest("hex").slice(0, 16);
+    await store.replaceSecret("webhook-positions", JSON.stringify({ [key]: await store.lastChange() }));
+    await add("home", "192.0.2.1");
+    await start(hookFor(which === "one" ? ["home.example.org"] : ["*.example.org"]));
+    await until(() => sent().length === 1);
+    const stored = JSON.parse((await store.findSecret("webhook-positions")) ?? "") as Record<string, number>;
+    expect(stored[key]).toBeDefined();
   });
 
   it("get at most 100 changes in a request", async () => {

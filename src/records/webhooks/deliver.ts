@@ -37,7 +37,7 @@ const positionsName = "webhook-positions";
  */
 export function deliverWebhooks(hooks: readonly Webhook[], options: DeliverOptions): EndWork {
   const ended = new AbortController();
-  const positions = new Positions(options.store, hooks.map(idOf));
+  const positions = new Positions(options.store, hooks);
   const running = hooks.map((hook) => deliver(hook, positions, options, ended.signal));
   return async () => {
     ended.abort();
@@ -45,7 +45,16 @@ export function deliverWebhooks(hooks: readonly Webhook[], options: DeliverOptio
   };
 }
 
-const idOf = ({ url }: Webhook): string => createHash("sha256").update(url.href).digest("hex").slice(0, 16);
+/**
+ * Where the position of a webhook is stored: by its URL and names, and by its URL alone. Of webhooks with the same key,
+ * the lowest position is stored; so one whose names were changed misses nothing. Earlier versions know the URL only.
+ */
+function keysOf({ url, names }: Webhook): readonly [own: string, ofUrl: string] {
+  const ofUrl = shortHash(url.href);
+  return [`${ofUrl}-${shortHash(names.toSorted().join(" "))}`, ofUrl];
+}
+
+const shortHash = (content: string): string => createHash("sha256").update(content).digest("hex").slice(0, 16);
 
 async function deliver(
   hook: Webhook,
@@ -82,15 +91,14 @@ async function deliverNext(
   { store, now }: DeliverOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const id = idOf(hook);
-  const from = await positions.of(id);
+  const from = await positions.of(hook);
   const rows = await store.changesAfter(from, rowsAtOnce);
   const wanted = rows.filter((row) => concerns(hook, row)).slice(0, changesAtOnce);
   const isAll = wanted.length < changesAtOnce;
   const last = isAll ? rows.at(-1) : wanted.at(-1);
   if (last === undefined) return true;
   if (wanted.length > 0) await post(hook, wanted, now(), signal);
-  await positions.moveTo(id, last.position, wanted.length > 0);
+  await positions.moveTo(hook, last.position, wanted.length > 0);
   return isAll && rows.length < rowsAtOnce;
 }
 
@@ -123,51 +131,60 @@ function signatureOf({ secret }: Pick<Webhook, "secret">, body: string, now: Ins
   return `t=${time},v1=${createHmac("sha256", secret()).update(`${time}.${body}`).digest("hex")}`;
 }
 
-/** How far each webhook is. A new one begins at the end of the log. */
+/** How far each webhook is. That of a new URL begins at the end of the log. */
 class Positions {
   readonly #store: DeliverOptions["store"];
-  readonly #ids: readonly string[];
-  #all: Promise<Map<string, number>> | undefined;
+  readonly #hooks: readonly Webhook[];
+  #all: Promise<Map<Webhook, number>> | undefined;
   #saving: Promise<void> = Promise.resolve();
 
-  constructor(store: DeliverOptions["store"], ids: readonly string[]) {
+  constructor(store: DeliverOptions["store"], hooks: readonly Webhook[]) {
     this.#store = store;
-    this.#ids = ids;
+    this.#hooks = hooks;
   }
 
-  async of(id: string): Promise<number> {
+  async of(hook: Webhook): Promise<number> {
     this.#all ??= this.#read();
     const all = await this.#all.catch((error: unknown) => {
       this.#all = undefined;
       throw error;
     });
-    return all.get(id) ?? 0;
+    return all.get(hook) ?? 0;
   }
 
   /** Rows that concern nobody are read again after a restart: they are not worth a write. */
-  async moveTo(id: string, position: number, isLasting: boolean): Promise<void> {
+  async moveTo(hook: Webhook, position: number, isLasting: boolean): Promise<void> {
     const all = await this.#all;
-    all?.set(id, position);
+    all?.set(hook, position);
     if (isLasting) await this.#save();
   }
 
-  async #read(): Promise<Map<string, number>> {
+  async #read(): Promise<Map<Webhook, number>> {
     const [text = "{}", end] = await Promise.all([this.#store.findSecret(positionsName), this.#store.lastChange()]);
-    const stored: unknown = JSON.parse(text);
-    const storedStates = isObject(stored) ? stored : {};
+    const parsed: unknown = JSON.parse(text);
+    const stored = isObject(parsed) ? parsed : {};
+    const positionOf = (hook: Webhook) =>
+      keysOf(hook)
+        .map((key) => stored[key])
+        .find((position) => typeof position === "number") ?? end;
     // After a restored backup, the log may end before a position.
-    const all = new Map(
-      this.#ids.map((id) => [id, Math.min(end, typeof storedStates[id] === "number" ? storedStates[id] : end)]),
-    );
-    await this.#store.replaceSecret(positionsName, JSON.stringify(Object.fromEntries(all)));
+    const all = new Map(this.#hooks.map((hook) => [hook, Math.min(end, positionOf(hook))]));
+    await this.#write(all);
     return all;
+  }
+
+  async #write(all: ReadonlyMap<Webhook, number>): Promise<void> {
+    const lowest: Record<string, number> = {};
+    for (const [hook, position] of all)
+      for (const key of keysOf(hook)) lowest[key] = Math.min(position, lowest[key] ?? position);
+    await this.#store.replaceSecret(positionsName, JSON.stringify(lowest));
   }
 
   /** One write at a time, each with the latest positions. */
   #save(): Promise<void> {
     const save = async () => {
       const all = await this.#all;
-      if (all) await this.#store.replaceSecret(positionsName, JSON.stringify(Object.fromEntries(all)));
+      if (all) await this.#write(all);
     };
     this.#saving = this.#saving.then(save, save);
     return this.#saving;

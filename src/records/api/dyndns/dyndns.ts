@@ -79,12 +79,12 @@ export function dyndnsApi(options: DyndnsOptions) {
 }
 
 async function answer(options: DyndnsOptions, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { store, service, rateLimit } = options;
+  const { store, service, limits } = options;
   const now = options.now();
   const secret = passwordOf(request.headers.authorization);
   const actor = secret === undefined ? undefined : await authenticate(store, secret, request, now);
   if (actor === undefined) return sendLine(reply.code(401).header("www-authenticate", 'Basic realm="moor"'), "badauth");
-  const retryAfter = (await takeCall(rateLimit, actor.token, request.ip, now))?.retryAfter;
+  const retryAfter = (await takeCall(limits, actor, request.ip, now))?.retryAfter;
   if (retryAfter !== undefined) return sendLine(reply.code(429).header("retry-after", String(retryAfter)), "abuse");
   const dyndnsRequest = readDyndns({ ...(request.body ?? {}), ...(request.query ?? {}) }, request.ip);
   switch (dyndnsRequest.kind) {

@@ -51,7 +51,7 @@ function readWanted(texts: readonly string[]): {
     const prefix = text.includes("/") ? parseNetwork(text) : undefined;
     const start = address ?? (prefix?.family === "ipv6" ? addressFromBytes(prefix.bytes) : undefined);
     if (start === undefined) unusable.push(`${JSON.stringify(text.slice(0, 60))} is not an address`);
-    else if (isUnreachable(scopeOf(start))) unusable.push(`${text} cannot be published`);
+    else if (isUnreachable(scopeOf(start)) || isForTheFuture(start)) unusable.push(`${text} cannot be published`);
     else if (address !== undefined) uniqueAddresses[address.family].set(address.text, address);
     else if (prefix !== undefined) uniqueAddresses.prefix.set(`${start.text}/${prefix.length}`, prefix);
   }
@@ -66,6 +66,12 @@ function readWanted(texts: readonly string[]): {
   if (ipv4 === undefined && six === undefined) faults.push(...unusable);
   return { wanted: { ...(ipv4 && { ipv4 }), ...(six && { ipv6: six }) }, faults };
 }
+
+/** 240.0.0.0/4 was never given to anybody (RFC 1112, 4): no host has such an address. */
+const isForTheFuture = (address: Address): boolean =>
+  address.family === "ipv4" && unassigned !== undefined && sharesPrefix(addressBytes(address), unassigned);
+
+const unassigned = parseNetwork("240.0.0.0/4");
 
 const first = <T>(values: ReadonlyMap<string, T>): T | undefined => values.values().next().value;
 

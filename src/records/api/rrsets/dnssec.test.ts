@@ -207,16 +207,7 @@ it("records that signing generates cannot be written, and are replaced when a zo
   expect([v1.status, v1.text]).toEqual([422, expect.stringContaining(message)]);
   const [signed] = await store().signedZones(0, 100);
   const account = signed?.account;
-  const key: TransferKey = {
-    name: "key",
-    secret: "",
-    account,
-    scope: wholeAccount,
-    created: 0,
-    accountName: "main",
-    revoked: undefined,
-    algorithm: "hmac-sha256",
-  };
+  const key = await keyOf(account);
   const updated = await updateFromDns(store(), {
     zone: "made.test",
     prerequisites: [],
@@ -229,20 +220,19 @@ it("records that signing generates cannot be written, and are replaced when a zo
   expect(updated).toMatchObject({ kind: "refused", faults: [{ message }] });
 });
 
+async function keyOf(account: number | undefined): Promise<TransferKey> {
+  const key = { name: "key", algorithm: "hmac-sha256", secret: "", account, scope: wholeAccount, created: 0 } as const;
+  const added = await store().addTransferKey(key);
+  const stored = typeof added === "string" ? await store().transferKey(key.name) : added;
+  if (stored === undefined) throw new Error("the key was revoked");
+  return stored;
+}
+
 it("a prerequisite of a DNS UPDATE finds the records that signing generates", async () => {
   const zone = await makeZone("asked.test");
   const met = async (owner: string, type: RecordType) => {
     const held = await store().zoneHolding("asked.test");
-    const key: TransferKey = {
-      name: "key",
-      secret: "",
-      account: held?.account,
-      scope: wholeAccount,
-      created: 0,
-      accountName: "main",
-      revoked: undefined,
-      algorithm: "hmac-sha256",
-    };
+    const key = await keyOf(held?.account);
     const prerequisites = [{ kind: "set-exists" as const, owner, type }];
     const by = { key, from: "192.0.2.1", signature: `${owner} ${type} ${Math.random()}`, now: Date.now() };
     return (await updateFromDns(store(), { zone: "asked.test", prerequisites, updates: [], ...by })).kind;
@@ -340,18 +330,17 @@ it("secondaries never serve a signed zone for longer than its signatures are val
   const zone = await makeZone("expire.test");
   const soa = async () => (await call("GET", `${zone}/rrsets/@/SOA`)).json.rrset.records[0].value as string;
   const unsigned = await soa();
-  expect(unsigned).toMatch(/ 86400 10800 3600000 3600$/);
+  expect(unsigned).toMatch(/ 3600 300 604800 3600$/);
   await post(`${zone}/actions/sign`);
-  expect(await soa()).toMatch(/ 86400 10800 345600 3600$/);
-  const records = [{ value: unsigned }];
+  const records = [{ value: unsigned.replace(" 604800 ", " 604801 ") }];
   const put = await post(`${zone}/rrsets/@/SOA/actions/set_records`, { records });
-  expect([put.status, put.error.message]).toEqual([422, expect.stringContaining("can be at most 345600 seconds")]);
+  expect([put.status, put.error.message]).toEqual([422, expect.stringContaining("can be at most 604800 seconds")]);
   // A file may be from before the zone was signed.
-  const file = (await call("GET", `${zone}/zonefile`)).json.zonefile.replace(" 345600 ", " 3600000 ");
+  const file = (await call("GET", `${zone}/zonefile`)).json.zonefile.replace(" 604800 ", " 3600000 ");
   expect((await post(`${zone}/actions/import_zonefile`, { zonefile: `${file}\nnew 60 IN A 192.0.2.9\n` })).status).toBe(
     201,
   );
-  expect(await soa()).toMatch(/ 345600 3600$/);
+  expect(await soa()).toMatch(/ 604800 3600$/);
   await post(`${zone}/actions/unsign`, { immediately: true });
   expect((await post(`${zone}/rrsets/@/SOA/actions/set_records`, { records })).status).toBe(201);
 });

@@ -225,6 +225,16 @@ describe("errors", () => {
     const { status, error } = await call("DELETE", path);
     expect([status, error.code]).toEqual([423, "protected"]);
   });
+
+  it("423 protected: also for set_records with the records that are there", async () => {
+    const { path } = await newSet("TXT", ['"first"']);
+    await call("POST", `${path}/actions/change_protection`, { change: true });
+    const same = { records: [{ value: '"first"' }] };
+    const { status, error } = await call("POST", `${path}/actions/set_records`, same);
+    expect([status, error.code]).toEqual([423, "protected"]);
+    expect((await call("POST", `${path}/actions/change_protection`, { change: false })).status).toBe(201);
+    expect((await call("POST", `${path}/actions/set_records`, same)).status).toBe(201);
+  });
 });
 
 describe("errors that a healthy service does not have", () => {

@@ -41,6 +41,10 @@ function refusedAnswer(faults: readonly Fault[]): ErrorAnswer {
   if (codes.has("set-locked")) return errorAnswer(423, "protected", "RRSet(s) is/are change protected");
   const conflict = faults.find(({ code }) => code === "serial-moved" || code === "changed-since");
   if (conflict) return errorAnswer(409, "conflict", inWords(conflict));
+  const quota = faults.find(({ code }) => code === "over-quota");
+  if (quota) return errorAnswer(403, "resource_limit_exceeded", quota.message);
+  const unread = faults.find(({ code }) => code === "provider-unread");
+  if (unread) return errorAnswer(503, "provider_unavailable", inWords(unread));
   const taken = faults.find(({ code }) => code === "zone-taken" || code === "set-exists");
   if (taken) return errorAnswer(409, "uniqueness_error", taken.message, { fields: [{ name: taken.where }] });
   if (codes.has("records-here")) return errorAnswer(422, "invalid_input", "can't update records with this endpoint");

@@ -1,6 +1,7 @@
 import type { WireContent, WirePreview, WireProvider, WirePublication, WireSetState } from "../../../contract/front.ts";
 import { readableRdata } from "../../../core/rdata/rdata.ts";
 import { type RecordType, typeName } from "../../../core/rdata/table.ts";
+import { faultInWords } from "../../../core/result.ts";
 import type { Preview } from "../../front/preview.ts";
 import type { ProviderView } from "../../front/provider-operations.ts";
 import type { PublicationView, SetStateView } from "../../front/state-operations.ts";
@@ -60,6 +61,7 @@ export const previewToWire = (preview: Preview): WirePreview => ({
     there: contentToWire(type, there),
   })),
   left: [...preview.left],
+  refused: { theirs: preview.refused.theirs.map(faultInWords), ours: preview.refused.ours.map(faultInWords) },
   not_allowed: preview.notAllowed.map(({ owner, type, because }) => ({ name: owner, type: typeName(type), because })),
 });
 

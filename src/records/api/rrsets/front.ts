@@ -2,14 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { frontAnswers, frontBodies, frontQueries } from "../../../contract/front.ts";
 import { answers } from "../../../contract/rrsets.ts";
+import { isObject } from "../../../core/is-object.ts";
 import { badInput, type Fault } from "../../../core/result.ts";
+import type { ToPublish } from "../../front/provider-operations.ts";
 import type { DriftRule } from "../../model.ts";
 import type { NotDone } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { act, readNothing, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo, type ErrorAnswer, errorAnswer } from "./errors.ts";
 import { previewToWire, providerToWire, publicationToWire, setStateToWire } from "./front-wire.ts";
-import { type BodyFields, isGiven, textAt } from "./input.ts";
+import { type BodyFields, flagAt, isGiven, readBody, textAt } from "./input.ts";
 import { oneTextAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 
 const tags = ["providers"];
@@ -31,13 +33,7 @@ export function rrsetsProviderRoutes(api: FastifyInstance, service: RecordServic
     { schema: { ...written, summary: "Store the token of a provider, encrypted", body: frontBodies.provider } },
     (request, reply) =>
       act(request, reply, {
-        read: (fields, faults) => ({
-          name: textAt(fields, "name", faults),
-          kind: textAt(fields, "kind", faults),
-          token: textAt(fields, "token", faults),
-          url: isGiven(fields.url) ? textAt(fields, "url", faults) : undefined,
-          ca: isGiven(fields.ca) ? textAt(fields, "ca", faults) : undefined,
-        }),
+        read: (fields, faults) => ({ name: textAt(fields, "name", faults), ...accountAt(fields, faults) }),
         run: (draft) => service.addProvider(request.actor, draft),
         answerOf: ({ provider }) => ({ provider: providerToWire(provider) }),
       }),
@@ -61,6 +57,23 @@ export function rrsetsProviderRoutes(api: FastifyInstance, service: RecordServic
       return outcome.kind === "done" ? await reply.code(204).send() : sendError(reply, refusal(outcome));
     },
   );
+}
+
+const accountAt = (fields: BodyFields, faults: Fault[]) => ({
+  kind: textAt(fields, "kind", faults),
+  token: textAt(fields, "token", faults),
+  url: isGiven(fields.url) ? textAt(fields, "url", faults) : undefined,
+  ca: isGiven(fields.ca) ? textAt(fields, "ca", faults) : undefined,
+});
+
+function toPublishAt(fields: BodyFields, faults: Fault[]): ToPublish {
+  const { account } = fields;
+  if (isGiven(account) && !isObject(account)) faults.push(badInput("account", "must be an object"));
+  const draft = isObject(account) ? accountAt(account, faults) : undefined;
+  return {
+    provider: { name: textAt(fields, "provider", faults), draft },
+    create: isGiven(fields.create) && flagAt(fields, "create", faults),
+  };
 }
 
 const providerAt = (request: FastifyRequest): string => (request.params as { readonly p: string }).p;
@@ -108,13 +121,13 @@ function addPublish(
     (request, reply) =>
       act(request, reply, {
         read: (fields, faults) => ({
-          provider: textAt(fields, "provider", faults),
+          wanted: toPublishAt(fields, faults),
           digest: textAt(fields, "digest", faults),
           fill: choiceAt(fields, "fill", ["theirs", "ours"] as const, faults) ?? "theirs",
           drift: driftAt(fields, faults) ?? "ask",
           readEvery: secondsAt(fields, faults) ?? usualReadEvery,
         }),
-        run: (draft) => service.publishZone(request.actor, zoneAt(request), draft),
+        run: ({ wanted, ...draft }) => service.publishZone(request.actor, zoneAt(request), wanted, draft),
         answerOf: answerOf(request),
       }),
   );
@@ -155,19 +168,27 @@ function addPublish(
 /** Seconds between two reads of a whole zone. */
 const usualReadEvery = 900;
 
+/** The token of a provider that is not stored yet is in the body. */
 function addPreview(api: FastifyInstance, service: RecordService): void {
+  const path = "/zones/:z/publication/preview";
   const schema = {
     tags,
     summary: "Compare a zone with what the provider has, and write nothing",
-    querystring: frontQueries.preview,
     response: { 200: frontAnswers.preview },
   };
-  api.get("/zones/:z/publication/preview", { schema }, async (request, reply) => {
-    const provider = oneTextAt(request.query as QueryFields, "provider");
-    if (provider === undefined) return sendFaults(reply, [badInput("provider", "is missing")]);
-    const outcome = await service.previewPublication(request.actor, zoneAt(request), provider);
+  const send = async (request: FastifyRequest, reply: FastifyReply, wanted: ToPublish) => {
+    const outcome = await service.previewPublication(request.actor, zoneAt(request), wanted);
     if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
     return reply.send({ preview: previewToWire(outcome.preview) });
+  };
+  api.get(path, { schema: { ...schema, querystring: frontQueries.preview } }, async (request, reply) => {
+    const name = oneTextAt(request.query as QueryFields, "provider");
+    if (name === undefined) return sendFaults(reply, [badInput("provider", "is missing")]);
+    return await send(request, reply, { provider: { name }, create: false });
+  });
+  api.post(path, { schema: { ...schema, body: frontBodies.preview } }, async (request, reply) => {
+    const wanted = readBody(request.body, toPublishAt);
+    return wanted.ok ? await send(request, reply, wanted.value) : sendFaults(reply, wanted.faults);
   });
 }
 
@@ -217,7 +238,7 @@ const decisions = [
 const noZone = errorAnswer(404, "not_found", "Zone not found");
 
 const driftAt = (fields: BodyFields, faults: Fault[]): DriftRule | undefined =>
-  choiceAt(fields, "drift", ["ask", "ours", "theirs"] as const, faults);
+  choiceAt(fields, "drift", ["ask", "ours"] as const, faults);
 
 function choiceAt<T extends string>(
   fields: BodyFields,

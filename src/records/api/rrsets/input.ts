@@ -2,12 +2,12 @@ import { longestComment, lowestTtl, mostChanges, mostRecords } from "../../../co
 import { parseAddress } from "../../../core/addresses/address.ts";
 import { portOf } from "../../../core/addresses/primary-address.ts";
 import { isObject } from "../../../core/is-object.ts";
+import { type Labels, readLabels } from "../../../core/labels.ts";
 import { isRecordType } from "../../../core/rdata/table.ts";
 import { highestTtl } from "../../../core/records/rrset.ts";
 import { badInput, type Fault, fail, failAll, ok, type Result } from "../../../core/result.ts";
 import { hasControls } from "../../../core/visible-text.ts";
 import type { NewZoneDraft, ServerDraft, SetChange, SetDraft, ValueDraft } from "../../commands/requests.ts";
-import { type Labels, readLabels } from "./labels.ts";
 
 /**
  * Reads bodies of the record-set API. Unknown keys are ignored; null means "not given" where clients send it that way.
@@ -153,7 +153,7 @@ export function draftAt(fields: BodyFields, faults: Fault[], where = ""): SetDra
   return { records: recordsAt(fields, faults, { where }), ttl, ...(labels && { labels }) };
 }
 
-export const tsigAlgorithms: readonly unknown[] = ["hmac-md5", "hmac-sha1", "hmac-sha256"];
+const tsigAlgorithms: readonly unknown[] = ["hmac-md5", "hmac-sha1", "hmac-sha256"];
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 function tsigAt(fields: BodyFields, faults: Fault[], where: string): ServerDraft["tsig"] {

@@ -3,7 +3,7 @@ import { largestZoneFile } from "../../../contract/rrsets-limits.ts";
 import { whenKnown } from "../../../core/maybe-later.ts";
 import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import { TooManyRecords } from "../../model.ts";
+import { OverQuota } from "../../model.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import { AccessEnded } from "../../store/port.ts";
 import { admitBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
@@ -25,6 +25,8 @@ import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./zones.ts";
 export type RrsetsOptions = RecordApiOptions & {
   /** For requests without a token: the user signed in to the console, if the console's own page sent the request. */
   readonly signedIn?: (request: FastifyRequest) => Promise<Actor | undefined>;
+  /** In bytes, of a zone file; absent: as for everybody. */
+  readonly largestBody?: number;
   /** Event streams: milliseconds between heartbeats, and the time a reader has to accept data. */
   readonly events?: { readonly heartbeat?: number; readonly patience?: number; readonly streams?: { open: number } };
 };
@@ -38,7 +40,7 @@ export function rrsetsApi(options: RrsetsOptions) {
     const noteFailure = setUpApi(
       api,
       options,
-      { read: readJson, largest: largestZoneFile },
+      { read: readJson, largest: options.largestBody ?? largestZoneFile },
       {
         isStillValid: (request) => whenKnown(actorFor(options, request, actorOfSecret), (actor) => actor !== undefined),
         refuse,
@@ -99,12 +101,13 @@ function admitActor(
   }
   request.actor = actor;
   return whenKnown<Quota | undefined, object | undefined>(
-    takeCall(options.rateLimit, actor.token, request.ip, options.now()),
+    takeCall(options.limits, actor, request.ip, options.now()),
     (quota) => {
       const limited = sayLimit(quota, request, reply);
       if (limited) return sendRaw(reply, limited);
       const reads = request.method === "GET" || request.method === "HEAD";
-      if (actor.scope.access === "read" && !reads) return sendRaw(reply, deniedAnswer("read-only"));
+      if (actor.scope.access === "read" && !reads)
+        return sendRaw(reply, actor.session === undefined ? deniedAnswer("read-only") : readOnlySession);
       return admitBody(request, reply, readJson, options.service.schedule);
     },
   );
@@ -146,6 +149,8 @@ const preflight = {
 /** For paths that are refused before they reach this API. */
 export const sendNoPath = (reply: FastifyReply): FastifyReply => sendRaw(reply.headers(forBrowsers), noRoute);
 
+/** Not 401 as for a token: the session is good, and signing in again would change nothing. */
+const readOnlySession = errorAnswer(403, "forbidden", "you may look at everything here, but change nothing");
 const unknownToken = errorAnswer(401, "unauthorized", "the token you have provided is invalid");
 const noRoute = errorAnswer(404, "not_found", "there is no such path");
 const notJson = errorAnswer(400, "json_error", "the body is not JSON");
@@ -166,8 +171,7 @@ function sendFailure(error: FailedRequest, reply: FastifyReply, noteFailure: Not
   const status = error.statusCode ?? 500;
   if (status < 500) reply.code(status).server.noteRefused(reply);
   if (status === 400) return sendRaw(reply, notJson);
-  if (error instanceof TooManyRecords)
-    return sendRaw(reply, errorAnswer(403, "resource_limit_exceeded", error.message));
+  if (error instanceof OverQuota) return sendRaw(reply, errorAnswer(403, "resource_limit_exceeded", error.message));
   if (status === 422) return sendRaw(reply, badBody(error.message));
   if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
   const { id } = reply.request;

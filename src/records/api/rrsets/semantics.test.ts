@@ -57,7 +57,7 @@ describe("writes on record sets", () => {
 
   it("add_records: creates a missing set with the TTL, appends to an existing one", async () => {
     const zone = await newZone();
-    const path = `/zones/${zone.id}/rrsets/_acme-challenge/TXT`;
+    const path = `/zones/${zone.id}/rrsets/proof/TXT`;
     const add = (ttl: number | null | undefined, value: string) =>
       call("POST", `${path}/actions/add_records`, { ...values(value), ttl });
     await add(120, '"one"');
@@ -236,7 +236,7 @@ describe("SOA", () => {
     const before = await soaOf(zone);
     expect(before.ttl).toBeNull();
     expect(before.fields[2]).toMatch(/^20\d{6}00$/);
-    expect(before.fields.slice(3)).toEqual(["86400", "10800", "3600000", "3600"]);
+    expect(before.fields.slice(3)).toEqual(["3600", "300", "604800", "3600"]);
     await call("POST", `/zones/${zone.id}/rrsets`, { name: "a", type: "A", ...values("192.0.2.1") });
     expect(Number((await soaOf(zone)).fields[2])).toBe(Number(before.fields[2]) + 1);
   });

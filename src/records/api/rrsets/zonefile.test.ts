@@ -115,6 +115,20 @@ describe("import", () => {
     expect((await get(`/zones/${zone.id}/rrsets/@/NS`)).rrset.records).toMatchObject([{ value: "other.example." }]);
   });
 
+  it("merges beyond the original API: other sets stay with their labels and protection, and the zone keeps its TTL", async () => {
+    const { zone, path } = await newSet();
+    await call("PUT", path, { labels: { a: "b" } });
+    await call("POST", `/zones/${zone.id}/rrsets`, { name: "kept", type: "A", records: [{ value: "192.0.2.7" }] });
+    await call("POST", `/zones/${zone.id}/rrsets/kept/A/actions/change_protection`, { change: true });
+    const merge = (zonefile: string) =>
+      call("POST", `/zones/${zone.id}/actions/import_zonefile`, { zonefile, merge: true });
+    expect((await merge("$TTL 900\nwww IN A 192.0.2.9\nnew 300 IN A 192.0.2.2\n")).status).toBe(201);
+    expect(await ids(zone)).toEqual(["kept/A", "new/A", "www/A", "@/NS", "@/SOA"]);
+    expect((await get(path)).rrset).toMatchObject({ labels: { a: "b" }, ttl: 900, records: [{ value: "192.0.2.9" }] });
+    expect((await get(`/zones/${zone.id}`)).zone.ttl).toBe(3_600);
+    expect((await merge("kept IN A 192.0.2.8\n")).status).not.toBe(201);
+  });
+
   it("requires no NS records that the zone does not have", async () => {
     const zone = await newZone();
     await call("POST", `/zones/${zone.id}/rrsets/@/NS/actions/set_records`, { records: [{ value: "own.example." }] });
@@ -180,7 +194,7 @@ describe("export", () => {
       `$ORIGIN\t${zone.name}.`,
       "$TTL\t3600",
       "",
-      "@\tIN\tSOA\tns1.example.net. hostmaster.ns1.example.net. SERIAL 86400 10800 3600000 3600",
+      "@\tIN\tSOA\tns1.example.net. hostmaster.ns1.example.net. SERIAL 3600 300 604800 3600",
       "",
       "@\tIN\tNS\tns1.example.net.",
       "@\tIN\tNS\tns3.example.net.",

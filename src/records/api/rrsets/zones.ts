@@ -76,7 +76,12 @@ function readingRoutes(api: FastifyInstance, service: RecordService): void {
     "/zones/:z/zonefile",
     {
       config: { heavy: true },
-      schema: { tags, summary: "Read a zone as a zone file", response: { 200: answers.zonefile } },
+      schema: {
+        tags,
+        summary: "Read a zone as a zone file",
+        querystring: queries.zonefile,
+        response: { 200: answers.zonefile },
+      },
     },
     sendZoneFile(service),
   );
@@ -102,7 +107,8 @@ const sendZoneFile = (service: RecordService) => async (request: FastifyRequest,
   if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
   if (faults.length > 0) return sendFaults(reply, faults);
   if (isLarge(zone)) await holdFor(request.actor.account, reply, service.schedule);
-  const file = await service.exportZone(request.actor, zone, "rrsets");
+  const layout = oneTextAt(request.query as QueryFields, "labels") === "true" ? "marked" : "rrsets";
+  const file = await service.exportZone(request.actor, zone, layout);
   if (file.kind !== "done") return sendError(reply, answerTo(file));
   const inJson = file.parts.map((part) => JSON.stringify(part).slice(1, -1));
   return sendParts(reply, "application/json", ['{"zonefile":"', ...inJson, '"}']);
@@ -165,6 +171,7 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
       (fields, faults) => ({
         text: textAt(fields, "zonefile", faults),
         otherServers: isGiven(fields.other_nameservers) && flagAt(fields, "other_nameservers", faults),
+        merge: isGiven(fields.merge) && flagAt(fields, "merge", faults),
       }),
       service.importFile,
     ),

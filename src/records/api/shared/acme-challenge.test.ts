@@ -37,9 +37,10 @@ describe("httpreq", () => {
     post(`/httpreq/${kind}`, { fqdn, value: value(letter) }, basic(secret));
 
   it("adds values and removes them, and twice is as good as once", async () => {
-    for (const letter of ["a", "b", "a"]) expect(await call("present", letter)).toEqual([200, {}]);
+    const echo = (letter: string) => [200, { fqdn: `${owner}.example.org.`, value: value(letter) }];
+    for (const letter of ["a", "b", "a"]) expect(await call("present", letter)).toEqual(echo(letter));
     expect(await has()).toEqual(["a", "b"]);
-    for (const letter of ["a", "a", "b", "z"]) expect(await call("cleanup", letter)).toEqual([200, {}]);
+    for (const letter of ["a", "a", "b", "z"]) expect(await call("cleanup", letter)).toEqual(echo(letter));
     expect(await has()).toEqual([]);
   });
 
@@ -56,6 +57,27 @@ describe("httpreq", () => {
 });
 
 describe("acme-dns", () => {
+  it("shares a name with clients of the record-set API, whatever their TTLs are: the lowest counts", async () => {
+    const target = { zone: { name: "example.org" }, name: owner, type: "TXT" };
+    const ttls: unknown[] = [];
+    const add = (ttl: number) =>
+      rig.service.editSet(actor, target, {
+        kind: "add",
+        draft: { records: [{ value: `"${ttl}"`, comment: "" }], ttl },
+      });
+    for (const step of [() => add(300), () => call(value("a")), () => add(120)]) {
+      await step();
+      const found = await rig.service.set(actor, target);
+      ttls.push(found.kind === "done" && [found.set?.ttl, found.set?.records.length]);
+    }
+    await rig.service.editSet(actor, target, { kind: "delete" });
+    expect(ttls).toEqual([
+      [300, 1],
+      [60, 2],
+      [60, 3],
+    ]);
+  });
+
   const call = (txt: string, subdomain = owner, secret = token) =>
     post("/acme-dns/update", { subdomain, txt }, { "x-api-user": "anyone", "x-api-key": secret });
 

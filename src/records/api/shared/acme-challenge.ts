@@ -78,7 +78,8 @@ async function httpreq(
   if (zoneNameOf(fqdn) !== absoluteName(caller.place.owner, caller.place.zone))
     return send(reply, 403, "the token is for another name");
   const failure = kind === "present" ? await add(options, caller, value) : await remove(options, caller, value);
-  return failure === undefined ? reply.code(200).send({}) : send(reply, 422, failure);
+  // Two clients compare the answer with what they have sent: dns_acmeproxy of acme.sh, and acmeproxy of Caddy.
+  return failure === undefined ? reply.code(200).send({ fqdn, value }) : send(reply, 422, failure);
 }
 
 async function acmeDns(
@@ -100,7 +101,7 @@ type ChallengeCaller = { readonly actor: Actor; readonly place: ChallengePlace }
 
 /** Undefined if the reply has been sent. */
 async function callerOf(
-  { store, rateLimit, now }: AcmeChallengeOptions,
+  { store, limits, now }: AcmeChallengeOptions,
   secret: string | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -111,7 +112,7 @@ async function callerOf(
     send(reply.header("www-authenticate", 'Basic realm="moor"'), 401, "forbidden");
     return undefined;
   }
-  const retryAfter = (await takeCall(rateLimit, actor.token, request.ip, at))?.retryAfter;
+  const retryAfter = (await takeCall(limits, actor, request.ip, at))?.retryAfter;
   if (retryAfter !== undefined) {
     send(reply.header("retry-after", String(retryAfter)), 429, "too many requests");
     return undefined;
@@ -140,7 +141,7 @@ async function add(options: AcmeChallengeOptions, caller: ChallengeCaller, value
   if (sameRecord !== undefined) return await confirm(options, caller, sameRecord.comment, value);
   const failure = await edit(options, caller, {
     kind: "add",
-    draft: { records: [draftOf(value)], ...(before.length === 0 && { ttl }) },
+    draft: { records: [draftOf(value)], ttl },
   });
   if (failure !== undefined) return failure;
   const after = await valuesAt(options, caller);

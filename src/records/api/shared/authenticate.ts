@@ -8,7 +8,7 @@ import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordStore } from "../../store/port.ts";
 
 /** The client's address and connection, and the URL of the request. */
-export type Caller = { readonly ip: string; readonly socket: object; readonly url?: string };
+export type Caller = { readonly ip: string; readonly socket: { readonly destroyed?: boolean }; readonly url?: string };
 
 /** The actor of a token that is known, not revoked, not expired, and allowed from this address. Counts one use. */
 export function authenticate(
@@ -42,8 +42,17 @@ export function actorOfSecret(
 }
 
 /** `?confirm=provider` does for one request what `confirm` in the scope does for all requests of a token. */
-export const withConfirm = (actor: Actor, { url }: Pick<Caller, "url">): Actor =>
-  url?.includes("confirm=provider") ? { ...actor, scope: { ...actor.scope, confirm: "provider" } } : actor;
+export function withConfirm(actor: Actor, { url, socket }: Pick<Caller, "url" | "socket">): Actor {
+  if (actor.scope.confirm !== "provider" && !url?.includes("confirm=provider")) return actor;
+  return { ...actor, scope: { ...actor.scope, confirm: "provider" }, connection: connectionOf(socket) };
+}
+
+/** Read when it is asked for; in the thread that writes, as it was when the command was sent. */
+const connectionOf = (socket: { readonly destroyed?: boolean }) => ({
+  get isClosed() {
+    return socket.destroyed === true;
+  },
+});
 
 const actorWith = ({ account, scope, id, name }: Token, from: string): Actor => ({
   account,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifySchemaCompiler } from "fastify";
 import type { Instant } from "../../../core/instant.ts";
-import type { RateLimit } from "../../../lib/limits/rate-limit.ts";
+import type { CallLimits } from "../../../lib/limits/rate-limit.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { Actor } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
@@ -22,7 +22,7 @@ export type RecordApiOptions = {
   readonly now: () => Instant;
   readonly log: Logger;
   /** Absent: no limit. */
-  readonly rateLimit?: RateLimit;
+  readonly limits?: CallLimits;
 };
 
 /** What the v1 and the record-set API share: the actor of a request, one body parser, and turns for heavy requests. */

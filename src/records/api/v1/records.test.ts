@@ -54,6 +54,24 @@ describe("GET /records", () => {
     expect(zones.has(one.id) && zones.has(two.id)).toBe(true);
   });
 
+  it("without a zone_id returns pages of all zones, by the names of zones and then of records", async () => {
+    const token = { token: await newToken("paged", { access: "write" }) };
+    const made = async (name: string) => (await post("/api/v1/zones", { name }, token)).json.zone;
+    for (const name of ["paged-b.test", "paged-a.test"]) {
+      const { id } = await made(name);
+      await post("/api/v1/records", { zone_id: id, type: "A", name: "z", value: "192.0.2.1" }, token);
+    }
+    const read = async (query: string) => (await call("GET", `/api/v1/records?${query}`, token)).json;
+    const all: Wire[] = (await read("")).records;
+    const paged: Wire[] = [];
+    const { last_page: last } = (await read("per_page=1")).meta.pagination;
+    for (let page = 1; page <= last; page += 1) paged.push(...(await read(`per_page=1&page=${page}`)).records);
+    const ids = (records: readonly Wire[]) => records.map(({ id }) => id).toSorted();
+    expect([last, ids(paged)]).toEqual([all.length, ids(all)]);
+    expect(new Set(paged.map(({ zone_id: zone }) => zone)).size).toBe(2);
+    expect(paged.findIndex(({ zone_id: zone }) => zone !== paged[0]?.zone_id)).toBe(paged.length / 2);
+  });
+
   it.each(["none", ""])("of the unknown zone «%s» is a 404 with an empty list", async (zone) => {
     const { status, text } = await call("GET", `/api/v1/records?zone_id=${zone}`);
     expect([status, text]).toEqual([404, '{"records":[],"error":{"message":"zone not found","code":404}}\n']);

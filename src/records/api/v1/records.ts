@@ -7,6 +7,7 @@ import {
   RecordsAnswer,
   RecordsQuery,
 } from "../../../contract/records-v1.ts";
+import { faultInWords } from "../../../core/result.ts";
 import { joinInParts, mapInSteps, type Steps, sortInSteps } from "../../../core/steps.ts";
 import type { RecordInZone } from "../../model.ts";
 import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
@@ -93,17 +94,29 @@ const sendRecords =
   async (request: FastifyRequest<{ Querystring: Record<string, unknown> }>, reply: FastifyReply) => {
     const { name, type } = request.query;
     const zone = request.query.zone_id ?? (await bareZone(service, request));
-    if (name === undefined && (await service.isLarge(request.actor, textOf(zone))))
+    const isOne = typeof zone === "string";
+    if (!isOne || (name === undefined && (await service.isLarge(request.actor, zone))))
       await holdFor(request.actor.account, reply, service.schedule);
+    const paging = isOne || name !== undefined || type !== undefined ? undefined : pageOfAll(request.query);
+    const page = paging && (await service.recordsPage(request.actor, paging));
+    if (paging && page) return await send(reply, service, printing(page.records, { ...paging, total: page.total }));
     const outcome = await service.records(request.actor, {
       ...(typeof zone === "string" && { zone }),
       ...(typeof name === "string" && { name }),
       ...(typeof type === "string" && { type }),
     });
-    if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: notFound("zone") });
-    const page = printingPage(outcome.records, request.query);
-    return sendParts(reply, "application/json", await service.schedule.run(request.actor.account, page));
+    if (outcome.kind === "done") return await send(reply, service, printingPage(outcome.records, request.query));
+    if (outcome.kind !== "refused") return reply.code(404).send({ records: [], error: notFound("zone") });
+    const error = { message: outcome.faults.map(faultInWords).join(". "), code: 422 };
+    return reply.code(422).send({ records: [], error });
   };
+
+const send = async (reply: FastifyReply, { schedule }: RecordService, steps: Steps<readonly string[]>) =>
+  sendParts(reply, "application/json", await schedule.run(reply.request.actor.account, steps));
+
+/** Undefined without `per_page`: then the answer has all records. */
+const pageOfAll = (query: Readonly<Record<string, unknown>>) =>
+  query.per_page === undefined ? undefined : pagingOf(query, { perPage: 100, most: 10_000 });
 
 /** ddclient 3.10 requests `/records?<zone id>`, without the key. Other bare keys are ignored, like unknown keys. */
 async function bareZone(service: RecordService, { actor, query }: FastifyRequest): Promise<string | undefined> {
@@ -128,16 +141,21 @@ function* printingPage(
     ? pagingOf(query, { perPage: all, most: Math.max(all, 10_000) })
     : { page: 1, perPage: all };
   const wanted = (yield* sortInSteps(records, byAge)).slice((page - 1) * perPage, page * perPage);
+  return yield* printing(wanted, isPage ? { page, perPage, total: records.length } : undefined);
+}
+
+function* printing(
+  records: readonly RecordInZone[],
+  paging: { readonly page: number; readonly perPage: number; readonly total: number } | undefined,
+): Steps<readonly string[]> {
   const texts = yield* mapInSteps(
-    wanted,
+    records,
     (recordInZone, i) => `${i === 0 ? "" : ","}${JSON.stringify(recordToWire(recordInZone))}`,
   );
   const parts = yield* joinInParts(texts, perPart, (some) => some.join(""));
-  const meta = { pagination: paginationToWire(page, perPage, records.length) };
-  return ['{"records":[', ...parts, `]${isPage ? `,"meta":${JSON.stringify(meta)}` : ""}}\n`];
+  const meta = paging && { pagination: paginationToWire(paging.page, paging.perPage, paging.total) };
+  return ['{"records":[', ...parts, `]${meta ? `,"meta":${JSON.stringify(meta)}` : ""}}\n`];
 }
-
-const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** The answer, for Fastify to send: a reply is a thenable, which would be waited for. */
 const answerOf = (

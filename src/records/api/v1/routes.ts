@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from "fastify";
 import { Type } from "typebox";
 import { BadJsonAnswer, GatewayAnswer, InternalAnswer } from "../../../contract/records-v1.ts";
+import { largestZoneFile } from "../../../contract/rrsets-limits.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { whenKnown } from "../../../core/maybe-later.ts";
 import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
@@ -15,7 +16,7 @@ import { bulkRoutes } from "./bulk.ts";
 import { deniedBody } from "./errors.ts";
 import { primaryServerRoutes } from "./primary-servers.ts";
 import { recordRoutes } from "./records.ts";
-import { largestFile, zoneFileRoutes } from "./zone-file.ts";
+import { zoneFileRoutes } from "./zone-file.ts";
 import { zoneRoutes } from "./zones.ts";
 
 declare module "fastify" {
@@ -35,7 +36,7 @@ export function v1Api(options: RecordApiOptions) {
     const noteFailure = setUpApi(
       api,
       options,
-      { read: readBody, largest: largestFile },
+      { read: readBody, largest: largestZoneFile },
       {
         isStillValid: (request) => whenKnown(actorFor(options, request, actorOfSecret), (actor) => actor !== undefined),
         refuse,
@@ -82,19 +83,16 @@ function admitActor(
   }
   request.actor = actor;
   const now = options.now();
-  return whenKnown<Quota | undefined, object | undefined>(
-    takeCall(options.rateLimit, actor.token, request.ip, now),
-    (quota) => {
-      if (quota !== undefined) reply.headers(quotaHeaders(quota, now));
-      if (quota?.retryAfter !== undefined) {
-        return sendGateway(reply.header("retry-after", String(quota.retryAfter)), 429, "API rate limit exceeded");
-      }
-      // The routes would refuse it too, with better messages for small mistakes, but only after reading the body.
-      if (actor.scope.access === "read" && mayStore(request) && hasLargeBody(request))
-        return sendGateway(reply, 403, deniedBody("read-only").message);
-      return admitBody(request, reply, readBody, options.service.schedule);
-    },
-  );
+  return whenKnown<Quota | undefined, object | undefined>(takeCall(options.limits, actor, request.ip, now), (quota) => {
+    if (quota !== undefined) reply.headers(quotaHeaders(quota, now));
+    if (quota?.retryAfter !== undefined) {
+      return sendGateway(reply.header("retry-after", String(quota.retryAfter)), 429, "API rate limit exceeded");
+    }
+    // The routes would refuse it too, with better messages for small mistakes, but only after reading the body.
+    if (actor.scope.access === "read" && mayStore(request) && hasLargeBody(request))
+      return sendGateway(reply, 403, deniedBody("read-only").message);
+    return admitBody(request, reply, readBody, options.service.schedule);
+  });
 }
 
 const wrongToken = "Invalid authentication credentials";

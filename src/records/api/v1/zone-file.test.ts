@@ -167,7 +167,7 @@ describe("GET /zones/{id}/export", () => {
       `$ORIGIN ${zone.name}.`,
       "$TTL 600",
       "; SOA Records",
-      "@\t\tIN\tSOA\tns1.example.net. hostmaster.ns1.example.net. SERIAL 86400 10800 3600000 3600",
+      "@\t\tIN\tSOA\tns1.example.net. hostmaster.ns1.example.net. SERIAL 3600 300 604800 3600",
       "; NS Records",
       "@\t\tIN\tNS\tns1.example.net.",
       "; A Records",

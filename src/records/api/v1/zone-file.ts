@@ -13,8 +13,6 @@ import { fileErrorOf } from "./errors.ts";
 import { sendZone } from "./zones.ts";
 
 const tags = ["zones"];
-/** For tokens that may write a whole zone; for others the usual limit applies. */
-export const largestFile = 16 * 1024 * 1024;
 /** The body is taken as is, whatever the content type. */
 const raw = { config: { rawBody: true, largeBody: true } };
 const refusals = { 403: GatewayAnswer, 404: ZoneAnswer };

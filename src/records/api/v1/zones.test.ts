@@ -91,7 +91,7 @@ describe("POST /zones", () => {
     const zone = await newZone();
     const { json } = await call("GET", `/api/v1/records?zone_id=${zone.id}`);
     expect(json.records[0].value).toMatch(
-      /^ns1\.example\.net\. hostmaster\.ns1\.example\.net\. \d{10} 86400 10800 3600000 3600$/,
+      /^ns1\.example\.net\. hostmaster\.ns1\.example\.net\. \d{10} 3600 300 604800 3600$/,
     );
   });
 

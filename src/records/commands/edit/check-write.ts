@@ -2,7 +2,7 @@ import { checkSignedZone, importedNameFaults, longNameFaults } from "../../../co
 import { diffSets } from "../../../core/records/changes.ts";
 import { checkEdit, checkingNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkingOwners } from "../../../core/records/check-zone.ts";
-import { type RRset, setKey } from "../../../core/records/rrset.ts";
+import { type RRset, type SetKey, setKey } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
 import { finish, type Steps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
@@ -39,7 +39,7 @@ function changesOnlyAddresses({ zone: { settings }, sets }: WriteView, wanted: r
   );
 }
 
-/** The same in steps, for sets that the zone has had before: they may be larger than what an edit may write. */
+/** `checkWrite` in steps, for sets that the zone has had before: they may be larger than what an edit may write. */
 export function* checkingWrite(
   { zone, sets, storedNames }: WriteView,
   wanted: readonly RRset[],
@@ -89,10 +89,12 @@ export function lockFaults(before: readonly RRset[], wanted: readonly RRset[]): 
   if (!before.some((set) => set.locked)) return [];
   return diffSets(before, wanted)
     .filter((change) => change.before?.locked)
-    .map(({ owner, type }) => ({
-      code: "set-locked",
-      where: setKey(owner, type),
-      message: `the ${type} set at ${owner} is protected against changes`,
-      todo: "remove its protection first",
-    }));
+    .map(lockFault);
 }
+
+export const lockFault = ({ owner, type }: SetKey): Fault => ({
+  code: "set-locked",
+  where: setKey(owner, type),
+  message: `the ${type} set at ${owner} is protected against changes`,
+  todo: "remove its protection first",
+});

@@ -104,6 +104,9 @@ export function withValues(
 const sayingThis = (record: ZoneRecord, { value, comment }: Value, now: Instant): ZoneRecord =>
   record.value === value && record.comment === comment ? record : { ...record, value, comment, modified: now };
 
+/** Several clients prove a name at the same time, each with a TTL of its own; the lowest one counts for all. */
+const isChallenge = ({ owner, type }: SetKey): boolean => type === "TXT" && /^_acme-challenge(?:\.|$)/.test(owner);
+
 /** The TTL applies to a new set; for an existing set it must equal the set's TTL. */
 export function withMore(
   place: SetKey,
@@ -112,12 +115,13 @@ export function withMore(
   stamp: Stamp,
 ): Result<RRset> {
   if (set === undefined) return ok({ ...withValues(place, set, more.values, stamp), ttl: more.ttl });
-  if (more.ttl !== null && more.ttl !== (set.ttl ?? more.zoneTtl)) return fail(differingTtl);
+  const ttl = more.ttl !== null && isChallenge(place) ? Math.min(more.ttl, set.ttl ?? more.zoneTtl) : set.ttl;
+  if (more.ttl !== null && !isChallenge(place) && more.ttl !== (set.ttl ?? more.zoneTtl)) return fail(differingTtl);
   const ownValues = new Set(set.records.map((record) => record.rdata));
   const faults = more.values.flatMap(({ value, rdata }, i) => (ownValues.has(rdata) ? [duplicateValue(value, i)] : []));
   if (faults.length > 0) return fail(...faults);
   const added = withValues(place, undefined, more.values, stamp).records;
-  return ok({ ...set, records: [...set.records, ...added] });
+  return ok({ ...set, ttl, records: [...set.records, ...added] });
 }
 
 /** Removing a missing value is not an error, so that a repeated clean-up succeeds. */

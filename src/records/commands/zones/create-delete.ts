@@ -27,9 +27,10 @@ type New = {
   readonly actor: Pick<Actor, "label" | "token" | "session">;
   readonly zone: NewZone;
   readonly parts: number;
+  readonly isTrial?: boolean | undefined;
 };
 export type CreateZone = New & { readonly kind: "create-zone" };
-/** The same as an action. */
+/** Creates a zone, and records that as an action. */
 export type CreateZoneAction = New & { readonly kind: "create-zone-action"; readonly action: NewAction };
 
 /** A zone that is not created by a caller of an API. */
@@ -117,10 +118,13 @@ export function nameserverSet({ nameservers }: Publisher, now: Instant): RRset {
   return withValues({ owner: apex, type: "NS" }, undefined, values, { now, newId: newRecordIds() });
 }
 
-/** With the timers of existing zones of the v1 API. */
+/**
+ * A secondary that missed a NOTIFY asks within the hour (the v1 API has 86400 and 10800). Registries want an expire
+ * time of a week or more.
+ */
 function firstSoa({ nameservers, hostmaster }: Publisher, serial: number, now: Instant): RRset {
   const [nameserver] = nameservers;
-  const rdata = `${nameserver}. ${hostmaster ?? `hostmaster.${nameserver}`}. ${serial} 86400 10800 3600000 3600`;
+  const rdata = `${nameserver}. ${hostmaster ?? `hostmaster.${nameserver}`}. ${serial} 3600 300 604800 3600`;
   const record = { id: newRecordId(), name: apex, value: rdata, rdata, comment: "", created: now, modified: now };
   return { owner: apex, type: "SOA", ttl: null, records: [record] };
 }
@@ -144,7 +148,7 @@ export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }
   return faults.length > 0 ? failAll(faults) : ok(sets);
 }
 
-/** The contents of a file as sets. Records that the zone already has keep their spelling. */
+/** The sets of a file, with the labels that it names. Records that the zone already has keep their spelling. */
 export function* importedSets(
   { zone, sets }: { readonly zone: Pick<Zone, "serial">; readonly sets: readonly RRset[] },
   file: ZoneFile,
@@ -152,7 +156,7 @@ export function* importedSets(
 ): Steps<readonly RRset[]> {
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
   let made = 0;
-  return yield* mapInSteps(file.sets, ({ owner, type, ttl, records }): RRset => {
+  return yield* mapInSteps(file.sets, ({ owner, type, ttl, records, labels, locked }): RRset => {
     const old = before.get(setKey(owner, type));
     const spelled = new Map(old?.records.map((record) => [record.rdata, record.value]));
     const values = records.map(({ value, rdata, comment }) => {
@@ -162,6 +166,6 @@ export function* importedSets(
     const first = made;
     made += values.length;
     const set = withValues({ owner, type }, old, values, { now, newId: (i) => newId(first + i) });
-    return { owner, type, ttl, records: set.records };
+    return { owner, type, ttl, records: set.records, ...(labels && { labels }), ...(locked && { locked }) };
   });
 }

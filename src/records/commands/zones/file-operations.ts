@@ -1,4 +1,3 @@
-import { mostFileRecords } from "../../../contract/rrsets-limits.ts";
 import { checkingNewSets } from "../../../core/records/check-new-sets.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../../core/result.ts";
 import type { Steps } from "../../../core/steps.ts";
@@ -22,65 +21,78 @@ import { zoneFaults } from "../edit/check-write.ts";
 import type { IdempotencyOption, Written } from "../requests.ts";
 import { earlierWritten, outcomeWithZone, runLongCommand, writeObstacle } from "../write.ts";
 import { type ImportManner, importFileRule } from "./import-file.ts";
+import type { LargeFiles } from "./large-files.ts";
 
-type FileToImport = { readonly text: string; readonly otherServers: boolean };
+type FileToImport = {
+  readonly text: string;
+  /** The file may leave out our nameservers. */
+  readonly otherServers: boolean;
+  /** Sets that are not in the file stay. */
+  readonly merge: boolean;
+};
 
-export function zoneFileOperations(
-  options: RecordServiceOptions,
-  permittedView: PermittedView,
-  schedule: FairSchedule,
-) {
-  const { store, now, nameservers } = options;
-  /**
-   * Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed.
-   */
-  const importBy = async (
-    manner: ImportManner,
-    actor: Actor,
-    key: AnyZoneKey,
-    text: string,
-    idempotency?: IdempotencyOption,
-  ) => {
+export function zoneFileOperations(options: RecordServiceOptions, permittedView: PermittedView, tools: FileTools) {
+  const { nameservers, mostRecords } = options;
+  const { schedule, files } = tools;
+  const importBy = importOperation(options, permittedView, tools);
+  return {
+    importV1File: async (actor: Actor, key: AnyZoneKey, text: string) =>
+      await outcomeWithZone(permittedView, actor, key, await importBy({ kind: "v1" }, actor, key, text)),
+
+    /**
+     * Labels that the file does not name are lost, except by a merge; records that are in the file again keep their
+     * ids.
+     */
+    importFile: (
+      actor: Actor,
+      key: ZoneKey,
+      { text, otherServers, merge }: FileToImport,
+      idempotency?: IdempotencyOption,
+    ): Promise<Written> => {
+      const kept = otherServers ? undefined : nameservers.map((server) => `${server}.`);
+      return importBy({ kind: "rrsets", nameservers: kept, merge }, actor, key, text, idempotency);
+    },
+
+    exportZone: exportOperation(permittedView, schedule),
+
+    /** The number of records in a file, or all its faults; independent of any zone. */
+    validateZoneFile: async (actor: Actor, text: string): Promise<Result<number>> => {
+      const release = await files.hold(actor.account, text);
+      return await schedule.run(actor.account, validatingZoneFile(text, mostRecords)).finally(release);
+    },
+  };
+}
+
+type FileTools = { readonly schedule: FairSchedule; readonly files: LargeFiles };
+
+/**
+ * Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed.
+ */
+function importOperation(options: RecordServiceOptions, permittedView: PermittedView, { schedule, files }: FileTools) {
+  const { store, now, mostRecords } = options;
+  return async (manner: ImportManner, actor: Actor, key: AnyZoneKey, text: string, idempotency?: IdempotencyOption) => {
     const zone = await permittedView.openZone(actor, key);
     if (zone === undefined)
       return "zone" in key ? missing("zone") : await earlierWritten(store, actor, key, idempotency ?? {}, now());
     const obstacle = writeObstacle(permittedView, actor, zone);
     if (obstacle) return obstacle;
     const isV1 = manner.kind === "v1";
-    const parsing = isV1 ? readingZoneFile(text, zone.name) : parsingZoneFile(text, zone.name, mostFileRecords);
-    const file = await schedule.run(actor.account, parsing);
-    if (!file.ok) return refused(isV1 ? file.faults : [...zoneFaults(zone), ...file.faults]);
-    const clashes = await schedule.run(actor.account, findingClashes(file.value.sets));
-    const at = "zone" in key ? { number: zone.number } : key;
-    const by = { actor, at, now: now(), parts: file.value.sets.length, ...idempotency };
-    const action = isV1 ? undefined : "import_zonefile";
-    const command = { kind: "import-file", ...by, manner, file: file.value, clashes, action } as const;
-    return await runLongCommand(options, command, importFileRule);
-  };
-
-  return {
-    importV1File: async (actor: Actor, key: AnyZoneKey, text: string) =>
-      await outcomeWithZone(permittedView, actor, key, await importBy({ kind: "v1" }, actor, key, text)),
-
-    /**
-     * Labels are lost; records that are in the file again keep their ids. `otherServers`: the file may leave out our
-     * nameservers.
-     */
-    importFile: (
-      actor: Actor,
-      key: ZoneKey,
-      { text, otherServers }: FileToImport,
-      idempotency?: IdempotencyOption,
-    ): Promise<Written> => {
-      const kept = otherServers ? undefined : nameservers.map((server) => `${server}.`);
-      return importBy({ kind: "rrsets", nameservers: kept }, actor, key, text, idempotency);
-    },
-
-    exportZone: exportOperation(permittedView, schedule),
-
-    /** The number of records in a file, or all its faults; independent of any zone. */
-    validateZoneFile: (actor: Actor, text: string): Promise<Result<number>> =>
-      schedule.run(actor.account, validatingZoneFile(text)),
+    const parsing = (isV1 ? readingZoneFile : parsingZoneFile)(text, zone.name, mostRecords);
+    const release = await files.hold(actor.account, text);
+    let isWriting = false;
+    try {
+      const file = await schedule.run(actor.account, parsing);
+      if (!file.ok) return refused(isV1 ? file.faults : [...zoneFaults(zone), ...file.faults]);
+      const clashes = await schedule.run(actor.account, findingClashes(file.value.sets));
+      const at = "zone" in key ? { number: zone.number } : key;
+      const by = { actor, at, now: now(), parts: file.value.sets.length, ...idempotency };
+      const action = isV1 ? undefined : "import_zonefile";
+      const command = { kind: "import-file", ...by, manner, file: file.value, clashes, action } as const;
+      isWriting = true;
+      return await runLongCommand(options, command, importFileRule, release);
+    } finally {
+      if (!isWriting) release();
+    }
   };
 }
 
@@ -95,14 +107,16 @@ const exportOperation =
     const zone = await permittedView.openZone(actor, key);
     if (zone === undefined) return missing("zone");
     const sets = await permittedView.sets(actor, zone);
-    const printing = printingParts({ name: zone.name, ttl: zone.settings.ttl, sets }, layout);
+    const { ttl, labels, locked, dnssec } = zone.settings;
+    const printable = { name: zone.name, ttl, labels, locked, signed: dnssec !== undefined, sets };
+    const printing = printingParts(printable, layout);
     return { kind: "done", parts: await schedule.run(actor.account, printing) };
   };
 
-function* validatingZoneFile(text: string): Steps<Result<number>> {
+function* validatingZoneFile(text: string, mostRecords: number | undefined): Steps<Result<number>> {
   const name = yield* findingZoneName(text);
   if (name === undefined) return fail(noZoneName);
-  const file = yield* readingZoneFile(text, name);
+  const file = yield* readingZoneFile(text, name, mostRecords);
   if (!file.ok) return file;
   const { sets } = file.value;
   const refusals = placeInFile(yield* checkingNewSets([], sets), sets);
@@ -111,8 +125,8 @@ function* validatingZoneFile(text: string): Steps<Result<number>> {
 }
 
 /** Refuses a file without records, which would empty the zone; to do that, delete the zone. */
-function* readingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile>> {
-  const file = yield* parsingZoneFile(text, zoneName, mostFileRecords);
+function* readingZoneFile(text: string, zoneName: string, mostRecords: number | undefined): Steps<Result<ZoneFile>> {
+  const file = yield* parsingZoneFile(text, zoneName, mostRecords);
   return file.ok && file.value.sets.length === 0 ? fail(emptyFile) : file;
 }
 

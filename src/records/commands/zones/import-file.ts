@@ -12,7 +12,7 @@ import { mapInSteps, type Steps } from "../../../core/steps.ts";
 import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
 import type { ZoneFile } from "../../../core/zone-file/parse.ts";
 import { placeInFile } from "../../../core/zone-file/sets.ts";
-import type { ZoneKey } from "../../model.ts";
+import type { ZoneKey, ZoneSettings } from "../../model.ts";
 import { newRecordIds } from "../../new-id.ts";
 import { type Actor, type NotDone, permissionsAt, refused } from "../../queries/permitted-view.ts";
 import type { ActionDecision, ActionRule, WriteView } from "../../store/port.ts";
@@ -24,11 +24,11 @@ import { importedSets, setsLocked } from "./create-delete.ts";
 
 /**
  * How one of the APIs turns a zone file into sets. `nameservers`: a zone that has them must not lose them; undefined:
- * it may.
+ * it may. `merge`: sets that are not in the file stay, and those in it keep the labels that it does not name.
  */
 export type ImportManner =
   | { readonly kind: "v1" }
-  | { readonly kind: "rrsets"; readonly nameservers: readonly string[] | undefined };
+  | { readonly kind: "rrsets"; readonly nameservers: readonly string[] | undefined; readonly merge: boolean };
 
 /** Makes a zone equal to a file that has been read. */
 export type ImportFile = IdempotencyOption & {
@@ -59,11 +59,13 @@ export function importFileRule(command: ImportFile): ActionRule<Done | NotDone> 
     *decide(view): Steps<ActionDecision<Done | NotDone>> {
       const obstacle = writeObstacle(permissions, actor, view.zone);
       if (obstacle) return noChange(obstacle);
-      const sets = yield* setsOf(view, file, stamp);
+      const merge = manner.kind === "rrsets" && manner.merge;
+      const inFile = yield* setsOf(view, file, stamp);
+      const sets = merge ? mergedWith(view, inFile, file.ttl) : inFile;
       const wanted = view.zone.settings.dnssec ? withFittingExpire(sets) : sets;
       const faults = yield* findingFaults(view, wanted, command);
       if (faults.length > 0) return noChange(refused(faults));
-      const settings = { ...view.zone.settings, ttl: file.ttl ?? view.zone.settings.ttl };
+      const settings = { ...view.zone.settings, ...ofFile(manner, file) };
       return { wanted, settings, ...(action && { actionName: action }), result: { kind: "done" } };
     },
   };
@@ -90,7 +92,11 @@ function* findingRrsetsFaults(
   const servers = manner.kind === "rrsets" ? manner.nameservers : undefined;
   return [
     ...zoneFaults(zone),
-    ...(before.some((set) => set.locked) ? [setsLocked] : []),
+    ...(manner.kind === "rrsets" && manner.merge
+      ? lockFaults(before, wanted)
+      : before.some((set) => set.locked)
+        ? [setsLocked]
+        : []),
     ...lowTtls(file, lowestTtl),
     ...publishedEditFaults(zone, before, wanted),
     ...(servers ? lostServers(serversNamed(before), serversNamed(wanted), servers) : []),
@@ -99,6 +105,30 @@ function* findingRrsetsFaults(
       file.sets,
     ),
   ];
+}
+
+/** The settings of a zone that a file has. A merge keeps the default TTL. */
+const ofFile = (manner: ImportManner, { ttl, marks: { labels, locked } }: ZoneFile): Partial<ZoneSettings> =>
+  manner.kind === "v1"
+    ? { ...(ttl !== undefined && { ttl }) }
+    : {
+        ...(ttl !== undefined && !manner.merge && { ttl }),
+        ...(labels && { labels }),
+        ...(locked && { locked }),
+      };
+
+/**
+ * The sets of a zone, with those of a file in the place of sets of the same name and type. The zone keeps its default
+ * TTL, so sets that rely on that of the file get it as their own.
+ */
+function mergedWith({ zone, sets }: WriteView, inFile: readonly RRset[], fileTtl?: number): readonly RRset[] {
+  const ownTtl = fileTtl === zone.settings.ttl ? null : (fileTtl ?? null);
+  const merged = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
+  for (const set of inFile) {
+    const key = setKey(set.owner, set.type);
+    merged.set(key, { ...merged.get(key), ...set, ttl: set.ttl ?? ownTtl });
+  }
+  return [...merged.values()];
 }
 
 /** Existing records keep their ids, times and spelling. If the file has no SOA record, the zone keeps its own. */

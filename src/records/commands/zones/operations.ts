@@ -1,4 +1,4 @@
-import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
+import { lowestTtl } from "../../../contract/rrsets-limits.ts";
 import { parseAddress } from "../../../core/addresses/address.ts";
 import { primaryFaults } from "../../../core/addresses/primary-address.ts";
 import { importedNameFaults, longNameFaults } from "../../../core/dnssec/check-signed-zone.ts";
@@ -13,7 +13,7 @@ import type { Fault } from "../../../core/result.ts";
 import type { Steps } from "../../../core/steps.ts";
 import { findingClashes } from "../../../core/zone-file/clashes.ts";
 import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
-import { parsingZoneFile } from "../../../core/zone-file/parse.ts";
+import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
 import type { FairSchedule } from "../../../lib/limits/fair-schedule.ts";
 import {
   type Action,
@@ -48,6 +48,7 @@ import {
   importedSets,
   setsFromDrafts,
 } from "./create-delete.ts";
+import type { LargeFiles } from "./large-files.ts";
 import { type ChangeSettings, patch } from "./settings.ts";
 import { reservedName, zoneNotCreated } from "./zone-names.ts";
 
@@ -58,11 +59,11 @@ const defaultTtl = 3_600;
 export const zoneOperations = (
   options: RecordServiceOptions,
   permittedView: PermittedView,
-  schedule: FairSchedule,
+  tools: WriteTools,
   changeSettings: ChangeSettings,
 ) => {
-  const reads: Pick<ZoneReads, keyof ZoneReads> = new ZoneReads(options, permittedView, schedule);
-  const writes: Pick<ZoneWrites, keyof ZoneWrites> = new ZoneWrites(options, permittedView, schedule, changeSettings);
+  const reads: Pick<ZoneReads, keyof ZoneReads> = new ZoneReads(options, permittedView, tools.schedule);
+  const writes: Pick<ZoneWrites, keyof ZoneWrites> = new ZoneWrites(options, permittedView, tools, changeSettings);
   return { ...reads, ...writes };
 };
 
@@ -121,22 +122,26 @@ class ZoneReads {
   }
 }
 
+type WriteTools = { readonly schedule: FairSchedule; readonly files: LargeFiles };
+
 /** Creating, changing and deleting zones, for all APIs. */
 class ZoneWrites {
   readonly #options: RecordServiceOptions;
   readonly #permittedView: PermittedView;
   readonly #schedule: FairSchedule;
+  readonly #files: LargeFiles;
   readonly #changeSettings: ChangeSettings;
 
   constructor(
     options: RecordServiceOptions,
     permittedView: PermittedView,
-    schedule: FairSchedule,
+    { schedule, files }: WriteTools,
     changeSettings: ChangeSettings,
   ) {
     this.#options = options;
     this.#permittedView = permittedView;
     this.#schedule = schedule;
+    this.#files = files;
     this.#changeSettings = changeSettings;
   }
 
@@ -146,6 +151,11 @@ class ZoneWrites {
     draft: NewZoneDraft,
     idempotency?: IdempotencyOption,
   ): Promise<CreatedZone> => {
+    const release = await this.#files.hold(actor.account, draft.content?.kind === "file" ? draft.content.text : "");
+    return await this.#createZone(actor, draft, idempotency).finally(release);
+  };
+
+  async #createZone(actor: Actor, draft: NewZoneDraft, idempotency?: IdempotencyOption): Promise<CreatedZone> {
     const { store, now } = this.#options;
     const name = parseZoneName(draft.name);
     if (!name.ok) return refused(name.faults);
@@ -158,16 +168,17 @@ class ZoneWrites {
     const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
     const zone = { ...identity, created, ...content };
     const action = idempotency && { actionName: "create_zone", actor: actor.label, now: created, ...idempotency };
-    const command = { actor, zone, parts: zone.sets.length };
-    const made = action
-      ? await store.run({ kind: "create-zone-action", ...command, action }, createZoneActionRule)
-      : await store.run({ kind: "create-zone", ...command }, createZoneRule);
+    const command = { actor, zone, parts: zone.sets.length, isTrial: draft.isTrial };
+    const made =
+      action && !draft.isTrial
+        ? await store.run({ kind: "create-zone-action", ...command, action }, createZoneActionRule)
+        : await store.run({ kind: "create-zone", ...command }, createZoneRule);
     if (made === "key-taken") return refused([keyTaken]);
     if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);
     return "result" in made
       ? { kind: "done", zone: made.result, action: made.action }
       : { kind: "done", zone: made, action: undefined };
-  };
+  }
 
   /** `idempotency` as in `createZone`. */
   readonly deleteZone = async (actor: Actor, key: AnyZoneKey, idempotency?: IdempotencyOption): Promise<Written> => {
@@ -216,9 +227,9 @@ class ZoneWrites {
   async #contentOf(actor: Actor, name: string, draft: NewZoneDraft, created: Instant): Promise<NewContent | NotDone> {
     const { mode = "primary", labels = {}, locked = false, primaries = [] } = draft;
     const at = { serial: nextSerial(0, created), now: created };
-    const first = await this.#schedule.run(actor.account, readingContent(draft, name, at));
+    const first = await this.#schedule.run(actor.account, readingContent(draft, name, at, this.#options.mostRecords));
     if ("kind" in first) return first;
-    const isServed = mode === "primary" && draft.content !== undefined;
+    const isServed = mode === "primary" && draft.content !== undefined && draft.content.kind !== "taken";
     const sets = [...firstSets(first.sets, this.#options, isServed, at), ...first.sets];
     const faults = [
       ...this.#faultsOf(primaries),
@@ -228,8 +239,8 @@ class ZoneWrites {
     const settings = {
       ttl: draft.ttl ?? first.ttl ?? defaultTtl,
       mode,
-      labels,
-      locked,
+      labels: { ...first.marks.labels, ...labels },
+      locked: locked || first.marks.locked === true,
       primaries: mode === "secondary" ? serversFrom(primaries, created) : [],
     };
     return { settings, serial: at.serial, sets };
@@ -254,26 +265,28 @@ class ZoneWrites {
 
 type NewContent = Pick<NewZone, "settings" | "serial" | "sets">;
 
-type Content = { readonly sets: readonly RRset[]; readonly ttl: number | undefined };
+type Content = Pick<ZoneFile, "ttl" | "marks"> & { readonly sets: readonly RRset[] };
 
 function* readingContent(
   draft: NewZoneDraft,
   zoneName: string,
   at: { readonly serial: number; readonly now: number },
+  mostRecords: number | undefined,
 ): Steps<Content | NotDone> {
-  const nothing: Content = { sets: [], ttl: undefined };
+  const nothing: Content = { sets: [], ttl: undefined, marks: {} };
   if (draft.mode === "secondary" || draft.content === undefined) return nothing;
   if (draft.content.kind === "sets") {
     const sets = setsFromDrafts(draft.content.sets, zoneName, at);
     return sets.ok ? { ...nothing, sets: sets.value } : refused(sets.faults);
   }
-  const file = yield* parsingZoneFile(draft.content.text, zoneName, mostFileRecords);
+  if (draft.content.kind === "taken") return { ...nothing, sets: draft.content.sets, ttl: draft.content.ttl };
+  const file = yield* parsingZoneFile(draft.content.text, zoneName, mostRecords);
   if (!file.ok) return refused(file.faults);
   const faults = [...lowTtls(file.value, lowestTtl), ...(yield* findingClashes(file.value.sets))];
   if (faults.length > 0) return refused(faults);
   const stamp = { now: at.now, newId: newRecordIds() };
   const sets = yield* importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, stamp);
-  return { sets, ttl: file.value.ttl };
+  return { sets, ttl: file.value.ttl, marks: file.value.marks };
 }
 
 function* checkingFirst(

@@ -28,17 +28,21 @@ describe("a name that no single account should own", () => {
     ["_acme-challenge.api.service.test", "service-name"],
     ["wild.test", "service-name"],
     ["any.wild.test", "service-name"],
+    ["catalog.example.com", "catalog"],
+    ["home.catalog.example.com", "catalog"],
+    ["moor.invalid", "name-server"],
+    ["ns1.moor.invalid", "name-server"],
   ] as const)("%s: %s", async (name, why) => {
-    expect(await reservedName(name, own)).toBe(why);
+    expect(await reservedName(name, { ...own, catalog: "catalog.example.com" })).toBe(why);
   });
 
   it.each([
     ...["example.co.uk", "alpha.test", "home.lan", "corp.internal", "home.arpa", "10.in-addr.arpa"],
     ...["168.192.in-addr.arpa", "d.f.ip6.arpa", "www.ck", "city.kawasaki.jp", "me.github.io", "www.example.net"],
     ...["ns.example.net", "_acme-challenge.alpha.test", "0/25.2.0.192.in-addr.arpa", "fritz.box", "unlisted.invalid"],
-    ...["www.service.test", "2.0.192.in-addr.arpa"],
+    ...["www.service.test", "2.0.192.in-addr.arpa", "example.com", "ns4.moor.invalid"],
   ])("%s is not such a name", async (name) => {
-    expect(await reservedName(name, own)).toBeUndefined();
+    expect(await reservedName(name, { ...own, catalog: "catalog.example.com" })).toBeUndefined();
   });
 
   it("the list of suffixes is loaded on first use", () => {

@@ -2,6 +2,7 @@ import { parseAddress } from "../../../core/addresses/address.ts";
 import { enclosing } from "../../../core/names/name.ts";
 import type { Reserved } from "../../../core/names/zone-neighbours.ts";
 import type { Fault } from "../../../core/result.ts";
+import { placeholderNameservers } from "../../options.ts";
 import type { NotCreated } from "../../store/port.ts";
 
 /** The names under which this service is reached. */
@@ -9,6 +10,8 @@ export type OwnNames = {
   readonly nameservers: readonly string[];
   /** Names in its certificates; addresses may be among them. */
   readonly serviceNames?: readonly string[];
+  /** The zone that lists all others for secondaries. */
+  readonly catalog?: string | undefined;
 };
 
 /**
@@ -17,7 +20,9 @@ export type OwnNames = {
  */
 export async function reservedName(name: string, own?: OwnNames): Promise<Reserved | undefined> {
   const isAround = (server: string): boolean => enclosing(server).includes(name) || enclosing(name).includes(server);
-  if (own?.nameservers.some((server) => isAround(server.toLowerCase()))) return "name-server";
+  const servers = [...(own?.nameservers ?? []), ...placeholderNameservers];
+  if (servers.some((server) => isAround(server.toLowerCase()))) return "name-server";
+  if (own?.catalog !== undefined && enclosing(name).includes(own.catalog)) return "catalog";
   if (own?.serviceNames?.flatMap(zoneNameOf).some(isAround)) return "service-name";
   return (await isPublicSuffix(name)) ? "public-suffix" : undefined;
 }
@@ -60,6 +65,8 @@ export function zoneNotCreated(name: string, why: NotCreated): Fault {
       return fault("name-reserved", `${name} is reserved for the nameservers of this service`, askOperator);
     case "service-name":
       return fault("name-reserved", `${name} is reserved for the name of this service`, askOperator);
+    case "catalog":
+      return fault("name-reserved", `${name} is reserved for the catalog of zones`, askOperator);
     default:
       return why satisfies never;
   }

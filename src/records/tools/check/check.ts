@@ -1,6 +1,6 @@
 import type { Fault } from "../../../core/result.ts";
 import { everyTable, storeTables, type Tables, type ToolProgress } from "../tables/table.ts";
-import { checkCounter, checkPublications, checkReferences, checkTexts, checkZoneCounts } from "./references.ts";
+import { checkCounter, checkZoneCounts } from "./counts.ts";
 import { restoreIt, type Step } from "./step.ts";
 import { checkZones } from "./zones.ts";
 
@@ -19,14 +19,11 @@ export type CheckTellers = {
 export async function checkStore(tables: Tables, tellers: CheckTellers): Promise<CheckCounts> {
   const damage = await tables.damage();
   for (const message of damage) tellers.fault({ code: "damaged", where: tables.name, message, todo: restoreIt });
-  // After a damaged page, nothing else can be relied on, and it may not even be readable.
+  // After that, nothing else can be relied on, and a damaged page may not even be readable.
   if (damage.length > 0) return { zones: 0, records: 0, changes: 0 };
   const zones = await tables.count(storeTables.zones);
   const changes = await tables.count(storeTables.changes);
   const step = stepThrough(changes + (await tables.count(storeTables.sets)), tellers);
-  await checkReferences(tables, step);
-  await checkPublications(tables, step);
-  await checkTexts(tables, step);
   await checkZoneCounts(tables, step);
   for (const table of everyTable) if (table.counted) await checkCounter(tables, table, step);
   return { zones, records: await checkZones(tables, step), changes };

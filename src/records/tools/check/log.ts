@@ -3,7 +3,7 @@ import { isObject } from "../../../core/is-object.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { compareSerials } from "../../../core/records/serial.ts";
-import type { LoggedRow } from "../../model.ts";
+import { isAboutSigning, type LoggedRow } from "../../model.ts";
 import type { ChangeRow, SetRow, ZoneRow } from "../../store/rows.ts";
 import { eachPart, type Row, storeTables, type Tables } from "../tables/table.ts";
 import { named, parsed, type Step } from "./step.ts";
@@ -19,6 +19,8 @@ export type ZoneHistory = {
   /** Its log begins with the creation of the zone, so it covers every set. */
   whole: boolean;
   readonly sets: Map<string, string>;
+  /** Owners whose last changes are not signed yet, with the positions of these. */
+  readonly unsigned: Map<string, number>;
 };
 
 /**
@@ -50,8 +52,9 @@ function readEntry(row: Row, step: Step): Logged | undefined {
 
 function isChange(value: unknown): value is LoggedRow["change"] {
   if (!isObject(value)) return false;
-  const { kind, before, after, sets, settings } = value;
+  const { kind, before, after, sets, owners, settings } = value;
   if (kind === "signatures") return sets === null || Array.isArray(sets);
+  if (kind === "signing") return Array.isArray(owners);
   if (kind === "settings") return isObject(before) && isObject(after);
   const shapes = { create: [false, true], replace: [true, true], delete: [true, false] } as const;
   const shape = kind === "create" || kind === "replace" || kind === "delete" ? shapes[kind] : undefined;
@@ -68,10 +71,14 @@ const begin = ({ zone, zone_name: name, serial }: Logged): ZoneHistory => ({
   last: { serial, position: 0 },
   whole: false,
   sets: new Map(),
+  unsigned: new Map(),
 });
 
 function follow(history: ZoneHistory, entry: Logged, step: Step): void {
   const { read, serial, position } = entry;
+  noteSigning(history, entry);
+  // Signatures of earlier changes may follow later ones.
+  if (read.kind === "signatures" && read.through !== undefined) return;
   if (history.last.position > 0 && serial !== history.last.serial) {
     // A primary server may choose any serial.
     if (entry.actor !== "transfer" && compareSerials(serial, history.last.serial) !== 1)
@@ -85,7 +92,7 @@ function follow(history: ZoneHistory, entry: Logged, step: Step): void {
   if (serial === history.first && read.kind === "create" && read.type === "SOA" && read.owner === apex)
     history.whole = true;
   history.last = { serial, position };
-  if (read.kind === "signatures") return;
+  if (isAboutSigning(read)) return;
   const key = read.kind === "settings" ? settingsKey : `${read.owner} ${read.type}`;
   // The zone ends. If it was large, its other sets are not listed.
   if (read.kind === "delete" && read.type === "SOA" && read.owner === apex) {
@@ -102,6 +109,13 @@ function follow(history: ZoneHistory, entry: Logged, step: Step): void {
     );
   history.sets.set(key, digestOf(read.after));
   if (read.kind === "create" && read.settings !== undefined) history.sets.set(settingsKey, digestOf(read.settings));
+}
+
+function noteSigning({ unsigned }: ZoneHistory, { read, position }: Logged): void {
+  if (read.kind === "signatures") {
+    const { through = position } = read;
+    for (const [owner, last] of unsigned) if (last <= through) unsigned.delete(owner);
+  } else if (read.kind !== "settings" && read.kind !== "signing" && read.unsigned) unsigned.set(read.owner, position);
 }
 
 /** The key of a set contains a space, so no set has this key. */

@@ -3,12 +3,12 @@ import { generatedKey, signaturesIn } from "../../../core/dnssec/planned-names.t
 import { dataOfText, type SignedName, typeNamed } from "../../../core/dnssec/signed-name.ts";
 import { absoluteName, apex } from "../../../core/names/name.ts";
 import { nameToWire } from "../../../core/names/wire.ts";
-import { base32hex } from "../../../core/rdata/layout/base32hex.ts";
+import { base32hex } from "../../../core/rdata/fields/base32hex.ts";
 import { typeCode } from "../../../core/rdata/table.ts";
 import type { ZoneSettings } from "../../model.ts";
 import type { ZoneRow } from "../../store/rows.ts";
 import { type SignedNameRow, signedNameFromRow } from "../../store/rows.ts";
-import { eachPart, storeTables, type Tables } from "../tables/table.ts";
+import { eachPart, type Row, storeTables, type Tables } from "../tables/table.ts";
 import { named, parsed, type Step } from "./step.ts";
 
 const { sets, signedNames, signingKeys } = storeTables;
@@ -16,8 +16,14 @@ const signAgain = "change the default TTL of the zone and change it back: each c
 
 /**
  * Checks that the keys of a signed zone exist, that every name is signed, and that the NSEC or NSEC3 chain is closed.
+ * Names that are `waiting` were changed and are not signed yet.
  */
-export async function checkSigned(tables: Tables, zone: ZoneRow, step: Step): Promise<void> {
+export async function checkSigned(
+  tables: Tables,
+  zone: ZoneRow,
+  waiting: Pick<ReadonlyMap<string, unknown>, "has" | "size"> = new Map(),
+  step: Step,
+): Promise<void> {
   const where = `zone ${zone.name}`;
   const its = `zone = ${zone.number}`;
   const { dnssec } = (parsed(zone.settings) ?? {}) as Partial<ZoneSettings>;
@@ -31,15 +37,20 @@ export async function checkSigned(tables: Tables, zone: ZoneRow, step: Step): Pr
   if (dnssec === undefined) return;
   const names = namesOf(zone);
   const isUnsigned = `${its} AND ${notIn(signedNames.name, names, sets.name)}`;
-  const [unsigned] = await tables.read(sets, { where: isUnsigned, limit: 1 });
+  // A name may have sets of every type.
+  const rowsOfWaiting = waiting.size * mostTypes;
+  const isOther = (row: Row) => !waiting.has(String(row[1]));
+  const unsigned = (await tables.read(sets, { where: isUnsigned, limit: 1 + rowsOfWaiting })).find(isOther);
   const left = `zone = ${names} AND types <> '[]' AND ${notIn(sets.name, zone.number, signedNames.name)}`;
-  const [surplus] = await tables.read(signedNames, { where: left, limit: 1 });
+  const surplus = (await tables.read(signedNames, { where: left, limit: 1 + waiting.size })).find(isOther);
   if (unsigned !== undefined)
     step.fault("not-signed", `${where}, ${unsigned[1]}`, "the zone is signed, but this name is not", signAgain);
   if (surplus !== undefined)
     step.fault("signed-without-records", `${where}, ${surplus[1]}`, "it is signed, but has no records", signAgain);
   await checkChain(tables, zone, step);
 }
+
+const mostTypes = 64;
 
 /** The number under which its signed names are stored. */
 const namesOf = ({ names_at: names, number }: ZoneRow): number => names ?? number;

@@ -5,7 +5,7 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import type { SetRow, ZoneRow } from "../../store/rows.ts";
 import { eachPart, storeTables, type Tables } from "../tables/table.ts";
 import { createIndexCheck } from "./ids.ts";
-import { compareRest, compareSet, compareZone, histories } from "./log.ts";
+import { compareRest, compareSet, compareZone, histories, type ZoneHistory } from "./log.ts";
 import { readSet } from "./set.ts";
 import { checkSigned } from "./signed.ts";
 import { named, parsed, type Step } from "./step.ts";
@@ -19,8 +19,8 @@ export async function checkZones(tables: Tables, step: Step): Promise<number> {
   for await (const rows of eachPart(tables, storeTables.zones)) {
     for (const zone of rows.map((row) => named<ZoneRow>(storeTables.zones, row))) {
       checkZoneRow(zone, step);
-      await checkZone(tables, zone, index.add, step);
-      await checkSigned(tables, zone, step);
+      const history = await checkZone(tables, zone, index.add, step);
+      await checkSigned(tables, zone, history?.unsigned, step);
     }
     step.read(0);
   }
@@ -46,7 +46,7 @@ async function checkZone(
   zone: ZoneRow,
   indexed: (zone: number, set: RRset) => Promise<void>,
   step: Step,
-): Promise<void> {
+): Promise<ZoneHistory | undefined> {
   const where = `zone ${zone.name}`;
   const its = `zone = ${zone.number}`;
   const { value: history } = await histories(tables, its, step).next();
@@ -75,6 +75,7 @@ async function checkZone(
   if (!hasSoa) step.fault("soa-missing", where, "it has no SOA record");
   if (zone.record_count !== records)
     step.fault("count-wrong", where, `its stored number of records is ${zone.record_count}, but it has ${records}`);
+  return history;
 }
 
 function checkOwner(sets: readonly RRset[], where: string, step: Step): void {

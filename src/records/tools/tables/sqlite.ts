@@ -171,7 +171,9 @@ function connectionTo(database: DatabaseSync, name: string): SqlConnection {
         (rows) => rows.map(([text]) => String(text)),
         (error: unknown) => [(error as Error).message],
       );
-      return pages.length === 1 && pages[0] === "ok" ? [] : pages;
+      if (pages.length !== 1 || pages[0] !== "ok") return pages;
+      const lost = await all('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check', []);
+      return lost.map(([table, parent]) => `rows of ${table} belong to rows of ${parent} that do not exist`);
     },
     close: async () => database.close(),
   };
