@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import type { CommandIo, Run } from "./io/command-io.ts";
+import { fileTrouble } from "./io/file-trouble.ts";
 import { describeOption, describeVerbs, helpFor } from "./io/help-text.ts";
 import { addAdminVerbs } from "./verbs/admin.ts";
 import { addClientVerbs } from "./verbs/client.ts";
@@ -16,7 +17,7 @@ export async function runMoor(argv: readonly string[], io: CommandIo): Promise<n
     return await verb();
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    io.err(`moor: ${error instanceof Error ? error.message : String(error)}\n`);
+    io.err(`moor: ${fileTrouble(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
     return 1;
   }
 }

@@ -9,8 +9,8 @@ import type { ServiceLink } from "../contract/console.ts";
 import type { AcmeCertificate } from "../lib/acme/keep-certificate.ts";
 import type { AcmeOptions } from "../lib/acme/obtain-certificate.ts";
 import { addressesOf, hereOf, type ListenAddress, listenOn, urlOf } from "../lib/http/listen.ts";
+import { closeServer, createTlsServer, showPair } from "../lib/http/page-server.ts";
 import { neverCached, transportSecurity } from "../lib/http/plain-request.ts";
-import { closeServer, createTlsServer, showPair } from "../lib/http/tls-server.ts";
 import { readKernel } from "../lib/kernel/read.ts";
 import type { KernelRow } from "../lib/kernel/row.ts";
 import type { RunIpOptions } from "../lib/kernel/run-ip.ts";
@@ -216,7 +216,7 @@ function openAccessVersion(access: AccessStore, shared: SharedSignIn | undefined
 }
 
 function openServer(
-  { certificate, onFirstConnection }: FirewallOptions,
+  { certificate, onFirstConnection, log }: FirewallOptions,
   { tls, acme }: Awaited<ReturnType<typeof openCertificates>>,
   { api, console, streams }: ReturnType<typeof openService>,
   opened: Opened[],
@@ -231,7 +231,7 @@ function openServer(
   };
   const server = createTlsServer(
     { ...tls.pair, ...(acme && { SNICallback: acme.SNICallback }) },
-    (request, response) => void answer(request, response),
+    { handle: (request, response) => void answer(request, response), log },
   );
   server.once("connection", () => onFirstConnection?.());
   opened.push({ name: "firewall server", close: () => closeServer(server) });

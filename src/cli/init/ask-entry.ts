@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import { parse } from "yaml";
 import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { asQuestion, canTrust, hasOtherUrl, type KindSetting, settingsOf, settingsToAsk } from "../io/kind-settings.ts";
 import { type Asker, type InitQuestion, WrongAnswer } from "./asker.ts";
 import { type Settings, type SetupEntry, type SetupFile, secretFile, trustSettings, type YamlValue } from "./files.ts";
-import { asQuestion, canTrust, hasOtherUrl, type KindSetting, settingsOf, settingsToAsk } from "./kind-settings.ts";
 import { readFileText, readOptionFile, readTyped } from "./read-option-file.ts";
 import { askUrl, type TrustAsker } from "./trust.ts";
 

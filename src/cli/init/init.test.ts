@@ -237,6 +237,16 @@ describe("--create", () => {
     expect(printed.err).toContain(said);
   });
 
+  it("writes nothing, at the service neither, until somebody confirms it", async () => {
+    const { io, printed } = terminal();
+    const { yes: _, ...unconfirmed } = options({ name: "nas", create: true });
+    expect(await init(unconfirmed, io)).toBe(2);
+    expect(printed.err).toMatch(
+      /There is no A record nas\.example\.org yet\. Create it now, with 9\.9\.9\.9\? Confirm with --yes\./,
+    );
+    expect(loop.writes()).toEqual([]);
+  });
+
   it("continues if the answer was lost but the record exists", async () => {
     serve((body) => {
       loop.records.push({ id: `n${loop.records.length}`, ...JSON.parse(body) });

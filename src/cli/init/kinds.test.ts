@@ -9,11 +9,11 @@ import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { Setting } from "../../lib/settings/setting.ts";
 import { sourceKinds, sourceSettings } from "../../updater/sources/sources.ts";
 import { targetKinds, targetSettings } from "../../updater/targets/targets.ts";
+import { type KindSetting, settingsToAsk } from "../io/kind-settings.ts";
 import { update } from "../update/update.ts";
 import { askEntry } from "./ask-entry.ts";
 import { createFlagAsker } from "./asker.ts";
 import { init } from "./init.ts";
-import { type KindSetting, settingsToAsk } from "./kind-settings.ts";
 import type { InitOptions } from "./options.ts";
 import { readEntry } from "./read-entry.ts";
 

@@ -8,10 +8,10 @@ import { targetName, targetRank } from "../../updater/report/kind-names.ts";
 import type { ListedRecord, RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { settingsOf } from "../io/kind-settings.ts";
 import { askEntry, type CliValues, type EntryAsking, missingSettings, readSettingOptions } from "./ask-entry.ts";
 import { type AnswerOption, type Asker, notAmong, untilRight, WrongAnswer, wrongBecause } from "./asker.ts";
 import type { SetupEntry } from "./files.ts";
-import { settingsOf } from "./kind-settings.ts";
 import { makeRecord } from "./make-record.ts";
 import type { InitOptions } from "./options.ts";
 import { readEntry } from "./read-entry.ts";
@@ -214,10 +214,11 @@ async function offerRecord(family: Family, name: string, asking: NameAsking): Pr
     io.err(`There is no ${what}, and no public address to create it with at the moment.\n`);
     return;
   }
-  if (!options.create) {
-    if (!asker.asksAgain) return;
+  if (!options.create && !asker.asksAgain) return;
+  if (!options.create || !options.yes) {
     const message = `There is no ${what} yet. Create it now, with ${value}?`;
-    if (!(await asker.yes({ flag: "--create", cliValue: undefined, message, assumed: true }))) return;
+    const flag = options.create ? "--yes" : "--create";
+    if (!(await asker.yes({ flag, cliValue: undefined, message, assumed: true }))) return;
   }
   const fault = await makeRecord({ ...asking, name, family, value });
   if (fault !== undefined) throw new WrongAnswer(`The ${what} was not created: ${fault.because}; ${fault.todo}`);

@@ -17,7 +17,7 @@ it.each([
   ["token revoke 1", "records"],
   ["transfer-key list", "records"],
   ["transfer-key revoke ns2", "records"],
-  ["export out", "records"],
+  ["zone export --all --to out", "records"],
   ["sign-in", "records"],
   ["key list", "firewall"],
   ["key revoke abcdefgh", "firewall"],

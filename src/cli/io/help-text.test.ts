@@ -21,7 +21,7 @@ describe("help", () => {
     expect(words).not.toMatch(/default: [{[]/);
   });
 
-  it.each(["interfaces", "zones", "list", "show", "status", "history"])("%s says what it is for", async (verb) => {
+  it.each(["interfaces", "status", "history"])("%s says what it is for", async (verb) => {
     const { out } = await moor(verb, "--help");
     expect(out).toMatch(/^Usage: .*\n\n\w.* \w/);
   });
@@ -30,7 +30,7 @@ describe("help", () => {
     expect(await moor("help", "records")).toEqual(await moor("records", "--help"));
     expect(await moor("help")).toMatchObject({ code: 0, out: (await moor("--help")).out });
     expect(await moor("help", "store", "backup")).toEqual(await moor("store", "backup", "--help"));
-    expect(await moor("list", "example.org", "--help")).toEqual(await moor("help", "list"));
+    expect(await moor("record", "list", "example.org", "--help")).toEqual(await moor("help", "record", "list"));
   });
 
   it.each([

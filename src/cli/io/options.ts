@@ -4,6 +4,7 @@ import { parseAddress } from "../../core/addresses/address.ts";
 import { type Network, parseNetwork } from "../../core/addresses/network.ts";
 import { parseMailbox } from "../../core/names/mailbox.ts";
 import { asAscii } from "../../core/names/unicode.ts";
+import { type QuotaName, type Quotas, quotaNames, usualQuotas } from "../../core/quotas.ts";
 import { tokenNameFault } from "../../core/read-scope.ts";
 import type { ListenAddress } from "../../lib/http/listen.ts";
 
@@ -14,6 +15,8 @@ export const onData = (command: Command, text: string): Command =>
   command.description(text).option("--data <folder>", "the data folder of the service", readFolder, "./moor-data");
 
 /** For the verbs that can create secondary zones; see `core/addresses/primary-address.ts`. */
+export const whichTarget = ["--target <name>", "which record service in the config, if there are several"] as const;
+
 export const allowPrimary = [
   "--allow-primary <network>",
   "also allow primary servers with addresses in this network, such as 10.0.0.0/8; public addresses are always allowed (may be repeated)",
@@ -110,6 +113,17 @@ export function readRecordCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a number of records, such as 100000.");
   return Number(text);
 }
+
+/** Adds `tokens=5000` to the quotas before it. */
+function readQuota(text: string, before: Quotas): Quotas {
+  const [, name, count] = /^([a-z-]+)=([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (count === undefined || !quotaNames.includes(name as QuotaName))
+    throw new InvalidArgumentError(`It must be one of ${quotaNames.join(", ")} and a number, such as tokens=5000.`);
+  return { ...before, [name as QuotaName]: Number(count) };
+}
+
+export const quotaOption = (text: string): Option =>
+  new Option("--quota <what=count>", text).argParser(readQuota).default(usualQuotas, "see docs/dns-service.md");
 
 /** Larger sets make every answer that has them expensive. */
 const mostValuesPerSet = 2_500;

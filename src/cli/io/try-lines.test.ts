@@ -32,6 +32,11 @@ describe("the store of a service, for another command", () => {
       "--database postgres://me@127.0.0.1:5432/moor",
     ],
     [
+      "PostgreSQL with parameters",
+      { data: "d", database: "postgres://me@/moor?host=127.0.0.1&sslmode=disable" },
+      "--database 'postgres://me@127.0.0.1:5432/moor?sslmode=disable'",
+    ],
+    [
       "PostgreSQL with a password in a file",
       { data: "d", database: "postgres://me@127.0.0.1/moor", databasePasswordFile: "pw" },
       "--database postgres://me@127.0.0.1:5432/moor --database-password-file pw",

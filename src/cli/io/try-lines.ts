@@ -23,7 +23,7 @@ export function storeFlags(typed: Pick<DatabaseOptions, "data" | "databasePasswo
   if (store.kind === "sqlite") return dataFlag(typed);
   const file = typed.databasePasswordFile;
   const password = file === undefined ? "" : ` --database-password-file ${shellWord(file)}`;
-  return `--database ${shellWord(store.address.shown)}${password}`;
+  return `--database ${shellWord(store.address.toType)}${password}`;
 }
 
 export const dataFlag = ({ data }: Pick<DatabaseOptions, "data">): string => `--data ${shellWord(data)}`;

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
-import { access, constants } from "node:fs/promises";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { asNewFile, replaceFile } from "../../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -51,17 +50,6 @@ function whyTaken(there: Stats): string {
   return there.isFile()
     ? "already exists, and may contain a secret in use; give another file, or remove that one"
     : "is not a regular file; give a new one, or omit --to to show the secret";
-}
-
-/** For commands that create more than the secret; call it before anything is created. */
-export async function mustBeWritable(file: string): Promise<void> {
-  if (existsSync(file)) throw new Error(`${file} already exists; give a new file`);
-  try {
-    // With /. at its end, the path exists only if it is a folder.
-    await access(`${dirname(file)}/.`, constants.W_OK);
-  } catch (error) {
-    throw new Error(whyNot(file, error as NodeJS.ErrnoException), { cause: error });
-  }
 }
 
 const whyNot = (file: string, { code, message }: NodeJS.ErrnoException): string =>

@@ -10,6 +10,9 @@ import { readPublisher } from "../records/publisher.ts";
 import { findStore } from "../store/with-store.ts";
 import type { ManageOptions, RecordsApi } from "./records-api.ts";
 
+/** In bytes. No other client waits here, so a zone may be as large as a store can hold. */
+const largestBody = 256 * 1024 * 1024;
+
 /**
  * The store of this machine, behind the same API as that of a service; it may be running. Undefined after printing why
  * not.
@@ -23,10 +26,9 @@ export async function openLocalApi(options: ManageOptions, io: CommandIo): Promi
     const actor = { account: account.id, label: "operator", scope: wholeAccount };
     const publisher = await readPublisher(resolve(io.cwd, data));
     const service = createRecordService({ store, now: Date.now, signer, ...publisher });
-    const server = createHttpServer({ bodyLimit: 64 * 1024 * 1024 });
-    await server.register(rrsetsApi({ service, store, now: Date.now, log, signedIn: async () => actor }), {
-      prefix: "/v1",
-    });
+    const server = createHttpServer({ bodyLimit: largestBody });
+    const api = rrsetsApi({ service, store, now: Date.now, log, signedIn: async () => actor, largestBody });
+    await server.register(api, { prefix: "/v1" });
     return {
       isLocal: true,
       async send(method, path, body) {

@@ -93,12 +93,40 @@ describe.each([
     expect(await json(`record remove ${name} A`)).toMatchObject({ changed: false });
   });
 
+  it("records are listed as a table, or for programs", async () => {
+    await run(`zone add ${zone}`);
+    await run(`record set home.${zone} A 203.0.113.7 203.0.113.8 --ttl 120`);
+    const listed = await run(`record list ${zone}`);
+    expect(listed).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^home +A +120 +203\.0\.113\.8\b/m) });
+    expect(await json(`record list ${zone}`)).toContainEqual(
+      expect.objectContaining({ name: "home", type: "A", value: "203.0.113.7" }),
+    );
+    expect(await run("record list nowhere.example")).toMatchObject({ code: 1, out: "" });
+  });
+
   it("a text needs no quotation marks, and the apex is the name of the zone", async () => {
     await run(`zone add ${zone}`);
     expect(await run("record set", zone, "txt", 'v=spf1 "-all"')).toMatchObject({
       code: 0,
       out: `${zone} TXT: "v=spf1 \\"-all\\"", was: none\n`,
     });
+  });
+
+  it("a target with a dot inside and none at its end is not guessed, and whole names are printed", async () => {
+    await run(`zone add ${zone}`);
+    for (const verb of ["set", "add", "remove"])
+      expect(await run(`record ${verb} www.${zone} MX`, "10 mail.provider.net")).toEqual({
+        code: 2,
+        out: "",
+        err: `mail.provider.net has no final dot. Write mail.provider.net. if that is the whole name, or mail.provider.net.${zone}. for a name in the zone\n`,
+      });
+    expect((await run(`record set www.${zone} MX`, "10 mail")).out).toBe(
+      `www.${zone} MX: 10 mail.${zone}., was: none\n`,
+    );
+    expect(await json(`record add www.${zone} MX`, "20 Mail.provider.net.")).toMatchObject({
+      values: expect.arrayContaining([`10 mail.${zone}.`, "20 mail.provider.net."]),
+    });
+    expect((await run(`record set www.${zone} MX`, "10 mail")).out).toMatch(/, was: .*20 mail\.provider\.net\./);
   });
 
   it("rare types have their names and texts, as in zone files", async () => {
@@ -116,20 +144,61 @@ describe.each([
     expect(exported).toMatch(/^old\tIN\tDNAME\tnew\.example\.$/m);
   });
 
-  it("a file is imported once; the zone keeps its nameservers, or gets those of the file", async () => {
-    const lines = ["$TTL 300", `@ SOA ns.old. h.old. 1 2 3 4 5`, "@ NS ns.old.", "www A 192.0.2.1", "@ MX 10 mail"];
-    writeFileSync(join(folder, "zone.txt"), `${lines.join("\n")}\n`);
-    const into = () => json(`zone import ${zone} zone.txt`);
-    expect([await into(), await into()]).toEqual([
-      { zone, changed: true },
-      { zone, changed: false },
-    ]);
-    const exported = (await run(`zone export ${zone}`)).out;
-    expect(exported).toMatch(/NS\tns1\.example\.net\./);
-    expect(exported).not.toContain("ns.old.");
-    expect((await run(`zone import ${zone} zone.txt --file-nameservers`)).code).toBe(0);
+  const write = (...lines: readonly string[]) => writeFileSync(join(folder, "zone.txt"), `${lines.join("\n")}\n`);
+  const old = ["$TTL 300", "@ SOA ns.old. h.old. 1 2 3 4 5", "@ NS ns.old."];
+  const exported = async () => (await run(`zone export ${zone}`)).out;
+
+  it("a file is shown, then imported once; the zone keeps its nameservers, or gets those of the file", async () => {
+    write(...old, "www A 192.0.2.1", "@ MX 10 mail");
+    const shown = await run(`zone import ${zone} zone.txt`);
+    expect(shown.out).toMatch(/^\S+ +new +2 +2 to create$/m);
+    expect(shown.out).toMatch(/Nothing was written/);
+    expect((await run(`zone export ${zone}`)).code).toBe(1);
+    const into = async () => (await json(`zone import ${zone} zone.txt --yes`)).zones[0].state;
+    expect([await into(), await into()]).toEqual(["new", "equal"]);
+    expect(await exported()).toMatch(/NS\tns1\.example\.net\./);
+    expect(await exported()).not.toContain("ns.old.");
+    expect((await run(`zone import ${zone} zone.txt --file-nameservers --yes`)).code).toBe(0);
     expect((await run(`zone export ${zone} --to out.txt`)).code).toBe(0);
     expect(readFileSync(join(folder, "out.txt"), "utf8")).toContain("ns.old.");
+  });
+
+  it("an import counts what it would create, replace and remove; a merge removes nothing, and keeps labels", async () => {
+    write("$TTL 3600", "www A 192.0.2.1", "gone A 192.0.2.2");
+    await run(`zone import ${zone} zone.txt --yes`);
+    write("$TTL 300", "www A 192.0.2.9", "new A 192.0.2.3");
+    const shown = async (flags: string) => (await run(`zone import ${zone} zone.txt${flags}`)).out;
+    expect(await shown("")).toMatch(/ different +2 +1 to create, 1 to replace, 1 to remove$/m);
+    expect(await shown("")).toMatch(/its default TTL changes from 3600 to 300 seconds/);
+    expect(await shown(" --merge")).toMatch(/ different +2 +1 to create, 1 to replace$/m);
+    expect(await shown(" --merge --yes")).toMatch(/ imported +2 /);
+    const text = await exported();
+    expect(text).toMatch(/^\$TTL\t3600$/m);
+    expect(text).toMatch(/^gone\tIN\tA\t192\.0\.2\.2$/m);
+    expect(text).toMatch(/^new\tIN\t300\tA\t192\.0\.2\.3$/m);
+    expect(await shown(" --merge")).toMatch(/is equal/);
+  });
+
+  it("what stays keeps its TTL under another default; TTLs below 60 are raised, and named", async () => {
+    await run(`zone add ${zone}`);
+    write("$TTL 120", "www A 192.0.2.1", "fast 5 A 192.0.2.2");
+    const { out } = await run(`zone import ${zone} zone.txt --yes`);
+    expect(out).toMatch(/TTLs below 60 seconds are raised to 60: fast A$/m);
+    const text = await exported();
+    expect(text).toMatch(/^@\tIN\t3600\tSOA\t/m);
+    expect(text).toMatch(/^@\tIN\t3600\tNS\t/m);
+    expect(text).toMatch(/^fast\tIN\t60\tA\t/m);
+    expect((await run(`zone import ${zone} zone.txt`)).out).toMatch(/is equal/);
+  });
+
+  it("a preview refuses what the service would refuse, and a missing file is named", async () => {
+    await run(`zone add ${zone}`);
+    write("www A 192.0.2.1", "www CNAME x", "mail MX 10 192.0.2.1.");
+    expect(await run(`zone import ${zone} zone.txt`)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/not done: .*CNAME/),
+    });
+    expect((await run(`zone import ${zone} -`)).err).toMatch(/\/- does not exist; - does not mean standard input/);
   });
 
   it.each([

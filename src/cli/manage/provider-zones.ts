@@ -1,38 +1,24 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { importKinds, type ProviderKind, providerRow } from "../../contract/provider-kinds.ts";
 import { parseServer } from "../../core/addresses/server-address.ts";
 import { typesMadeBySigning } from "../../core/dnssec/generated-types.ts";
-import { apex } from "../../core/names/name.ts";
 import { typeName } from "../../core/rdata/table.ts";
 import type { PrintableSet } from "../../core/zone-file/print.ts";
 import { parseKeyFile } from "../../lib/dns/tsig.ts";
 import { openProvider, type ProviderConfig } from "../../providers/open-provider.ts";
 import type { Provider, ProviderSet } from "../../providers/provider.ts";
+import type { ZoneToImport } from "./import-zone.ts";
 
 /** Where zones come from: an account of a provider, or a nameserver. */
 export type FromOptions = {
-  readonly from: "cloudflare" | "desec" | "hetzner" | "moor" | "powerdns" | "axfr";
+  /** One of `importKinds`. */
+  readonly from: string;
   readonly fromToken?: string;
   readonly fromUrl?: string;
   readonly fromCa?: string;
   readonly fromServer?: string;
   readonly fromKey?: string;
-};
-
-const usualUrls = {
-  cloudflare: "https://api.cloudflare.com",
-  desec: "https://desec.io",
-  hetzner: "https://api.hetzner.cloud",
-} as const;
-
-/** What a zone has at the provider. */
-export type ProviderZone = {
-  readonly name: string;
-  /** The zone's default, if the provider has one. */
-  readonly ttl: number | undefined;
-  readonly sets: readonly PrintableSet[];
-  /** What cannot come, each with the reason. */
-  readonly left: readonly string[];
 };
 
 /** Why the command cannot begin. */
@@ -46,8 +32,10 @@ export async function openFrom(options: FromOptions, cwd: string): Promise<Provi
       throw new Unusable(`${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
     }
   };
+  const kind = importKinds.get(options.from);
+  if (kind === undefined) throw new Unusable(`zones cannot be imported from ${options.from}`);
   return await openProvider(
-    options.from === "axfr" ? await serverOf(options, read) : await accountOf(options.from, options, read),
+    kind === "dns-update" ? await serverOf(options, read) : await accountOf(kind, options, read),
   );
 }
 
@@ -66,14 +54,14 @@ async function serverOf({ fromServer = "", fromKey }: FromOptions, read: ReadFil
 }
 
 async function accountOf(
-  kind: Exclude<FromOptions["from"], "axfr">,
+  kind: Exclude<ProviderKind, "dns-update">,
   { fromToken, fromUrl, fromCa }: FromOptions,
   read: ReadFile,
 ): Promise<ProviderConfig> {
   if (fromToken === undefined) throw new Unusable("add --from-token with the file that holds the token of the account");
   const token = (await read(fromToken)).trim();
   if (token === "" || /\s/.test(token)) throw new Unusable(`${fromToken} must hold one token, and nothing else`);
-  const url = fromUrl ?? (kind in usualUrls ? usualUrls[kind as keyof typeof usualUrls] : undefined);
+  const url = fromUrl ?? providerRow(kind).url;
   if (url === undefined || !URL.canParse(url)) throw new Unusable("add --from-url with the URL of the service");
   const trust = fromCa === undefined ? { kind: "system" as const } : { kind: "ca" as const, pem: await read(fromCa) };
   return { kind, token: () => token, url: new URL(url), trust };
@@ -83,17 +71,17 @@ async function accountOf(
 export async function readZoneAt(
   provider: Provider,
   zone: { readonly name: string; readonly ttl?: number },
-  { withNameservers, signal }: { readonly withNameservers: boolean; readonly signal: AbortSignal },
-): Promise<ProviderZone | string> {
+  signal: AbortSignal,
+): Promise<ZoneToImport | string> {
   const content = await provider.sets(zone.name, signal);
   if (content.kind !== "found") return content.because;
   const { sets, unreadable } = content.value;
   const isMade = ({ type }: ProviderSet) => typesMadeBySigning.includes(type);
-  const isOwn = ({ owner, type }: ProviderSet) => owner === apex && (type === "NS" || type === "SOA");
   return {
     name: zone.name,
     ttl: zone.ttl,
-    sets: sets.filter((set) => !isMade(set) && (withNameservers || !isOwn(set))).map(printable),
+    sets: sets.filter((set) => !isMade(set)).map(printable),
+    notes: [],
     left: [
       ...unreadable.map(({ name, type, because }) => `${name} ${type}: ${because}`),
       ...(sets.some(isMade) ? [signedText([...new Set(sets.filter(isMade).map(({ type }) => typeName(type)))])] : []),
@@ -110,27 +98,3 @@ const printable = ({ owner, type, ttl, values }: ProviderSet): PrintableSet => (
   ttl,
   records: values.map((rdata) => ({ rdata, comment: "" })),
 });
-
-/** How a zone here would change. */
-export type Difference = { readonly create: number; readonly replace: number; readonly remove: number };
-
-/** Compares what zones say, not how: the order of values and the way a default TTL is written do not matter. */
-export function differenceOf(here: Content, there: Content): Difference {
-  const [before, after] = [bySet(here), bySet(there)];
-  const count = (keys: Iterable<string>, test: (key: string) => boolean) => [...keys].filter(test).length;
-  return {
-    create: count(after.keys(), (key) => !before.has(key)),
-    replace: count(after.keys(), (key) => before.has(key) && before.get(key) !== after.get(key)),
-    remove: count(before.keys(), (key) => !after.has(key)),
-  };
-}
-
-type Content = { readonly ttl: number | undefined; readonly sets: readonly PrintableSet[] };
-
-const bySet = ({ ttl: usual, sets }: Content): ReadonlyMap<string, string> =>
-  new Map(
-    sets.map(({ owner, type, ttl, records }) => [
-      `${owner} ${type}`,
-      JSON.stringify([ttl ?? usual ?? null, records.map(({ rdata }) => rdata).toSorted()]),
-    ]),
-  );

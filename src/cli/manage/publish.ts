@@ -1,82 +1,106 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isObject } from "../../core/is-object.ts";
-import { parseZoneName } from "../../core/names/name.ts";
-import { nameToUnicode, parseTyped } from "../../core/names/unicode.ts";
+import { nameToUnicode } from "../../core/names/unicode.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
-import { printFaults } from "../io/print-faults.ts";
 import { printTable } from "../io/print-table.ts";
-import { call, type JsonFields, listAll, type ManageOptions, type RecordsApi, write } from "./records-api.ts";
-import { withApi } from "./with-api.ts";
+import { call, type JsonFields, listAll, type ManageOptions, write, zonePath } from "./records-api.ts";
+import { withApi, withZone } from "./with-api.ts";
 
 /** At which provider a zone is published, and how. */
-export type PublishOptions = {
-  readonly publish?: string;
-  readonly publishName?: string;
-  readonly publishToken?: string;
-  readonly publishUrl?: string;
-  readonly publishCa?: string;
+export type PublishOptions = ManageOptions & {
+  readonly name?: string;
+  readonly token?: string;
+  readonly url?: string;
+  readonly ca?: string;
   readonly fill: "theirs" | "ours";
-  readonly drift: "ask" | "ours" | "theirs";
+  readonly drift: "ask" | "ours";
   readonly yes?: boolean;
 };
 
-/** Shows what publishing the zone would change, and publishes it with `--yes`. */
-export async function publishZone(
-  api: RecordsApi,
-  zone: string,
+/** `moor zone publish`: shows what publishing the zone would change, and publishes it with `--yes`. */
+export async function zonePublish(
+  typed: string,
   kind: string,
-  options: PublishOptions & ManageOptions,
+  options: PublishOptions,
   io: CommandIo,
 ): Promise<number> {
-  const provider = options.publishName ?? kind;
-  const clash = await storeProvider(api, provider, kind, options, io);
-  if (clash !== undefined) return refuse(1, clash, io);
-  const { body } = await call(
-    api,
-    "GET",
-    `/zones/${zone}/publication/preview?provider=${encodeURIComponent(provider)}`,
-  );
-  const preview = isObject(body.preview) ? body.preview : {};
-  if (options.yes !== true) {
-    io.out(options.json ? `${JSON.stringify(preview, undefined, 2)}\n` : previewText(zone, preview, options));
+  const unused = (["url", "ca"] as const).find((each) => options.token === undefined && options[each] !== undefined);
+  if (unused !== undefined) return refuse(2, `--${unused} is stored with a token: add --token`, io);
+  return await withZone(typed, options, io, async (api, zone) => {
+    const { fill, drift } = options;
+    const wanted = { provider: options.name ?? kind, create: true, ...(await accountIn(kind, options, io)) };
+    const { body } = await call(api, "POST", `${zonePath(zone)}/publication/preview`, { body: wanted });
+    const preview = isObject(body.preview) ? body.preview : {};
+    const reasons = isObject(preview.refused) ? preview.refused[fill] : undefined;
+    const refusals = Array.isArray(reasons) ? reasons.map(String) : [];
+    if (options.yes !== true) {
+      io.out(options.json ? `${JSON.stringify(preview, undefined, 2)}\n` : previewText(zone, preview, options));
+      return refusals.length === 0 ? 0 : refuse(1, `It cannot be published: ${refusals.join("; ")}`, io);
+    }
+    const request = { ...wanted, digest: preview.digest, fill, drift };
+    const written = await write(api, "POST", `${zonePath(zone)}/actions/publish`, { body: request, signal: io.signal });
+    const { publication } = written.body;
+    if (options.json) io.out(`${JSON.stringify(publication, undefined, 2)}\n`);
+    else io.out(`${nameToUnicode(zone)} is published at ${String(preview.service)} from now on.\n`);
     return 0;
-  }
-  const { fill, drift } = options;
-  const request = { provider, digest: preview.digest, fill, drift };
-  const written = await write(api, "POST", `/zones/${zone}/actions/publish`, { body: request, signal: io.signal });
-  const { publication } = written.body;
-  if (options.json) io.out(`${JSON.stringify(publication, undefined, 2)}\n`);
-  else io.out(`${nameToUnicode(zone)} is published at ${String(preview.service)} from now on.\n`);
-  return 0;
+  });
 }
 
-/**
- * A token that is given again replaces the old one. Returns why it does not: it must not be sent to another service.
- */
-async function storeProvider(
-  api: RecordsApi,
-  name: string,
-  kind: string,
-  { publishToken, publishUrl: url, publishCa }: PublishOptions,
+async function accountIn(kind: string, { token, url, ca }: PublishOptions, io: CommandIo) {
+  if (token === undefined) return {};
+  const read = async (file: string) => await readFile(resolve(io.cwd, file), "utf8");
+  return {
+    account: { kind, token: (await read(token)).trim(), url, ca: ca === undefined ? undefined : await read(ca) },
+  };
+}
+
+/** `moor zone unpublish`. */
+export const zoneUnpublish = (
+  typed: string,
+  options: ManageOptions & { readonly yes?: boolean },
   io: CommandIo,
-): Promise<string | undefined> {
-  if (publishToken === undefined) return undefined;
-  const token = (await readFile(resolve(io.cwd, publishToken), "utf8")).trim();
-  const ca = publishCa === undefined ? undefined : await readFile(resolve(io.cwd, publishCa), "utf8");
-  const body = { name, kind, token, url, ca };
-  const { status } = await call(api, "POST", "/providers", { body, expected: [409] });
-  if (status !== 409) return undefined;
-  const { providers } = (await call(api, "GET", "/providers")).body;
-  const stored = Array.isArray(providers) ? providers.filter(isObject).find((each) => each.name === name) : undefined;
-  if (stored !== undefined && (stored.kind !== kind || !isSameUrl(url, String(stored.url))))
-    return `there is already an account "${name}" at another service (${String(stored.kind)}, ${String(stored.url)}); choose another name with --publish-name`;
-  await call(api, "POST", `/providers/${name}/actions/replace_token`, { body: { token } });
-  return undefined;
-}
+): Promise<number> =>
+  withZone(typed, options, io, async (api, zone) => {
+    const { publication } = (await call(api, "GET", `${zonePath(zone)}/publication`)).body;
+    if (!isObject(publication)) return refuse(1, `${typed} is not published at a provider`, io);
+    const service = String(publication.service);
+    if (options.yes !== true)
+      return refuse(
+        2,
+        `Changes here will no longer reach ${service}, which keeps its records; to confirm, add --yes`,
+        io,
+      );
+    await write(api, "POST", `${zonePath(zone)}/actions/unpublish`, { body: {}, signal: io.signal });
+    io.out(
+      options.json
+        ? `${JSON.stringify({ zone, changed: true })}\n`
+        : `${nameToUnicode(zone)} is not published any more; ${service} keeps its records.\n`,
+    );
+    return 0;
+  });
 
-const isSameUrl = (typed: string | undefined, stored: string): boolean =>
-  typed === undefined || (URL.canParse(typed) && new URL(typed).href === new URL(stored).href);
+export type PublicationSettings = ManageOptions & { readonly drift?: "ask" | "ours"; readonly readEvery?: number };
+
+/** `moor zone set`. */
+export async function zoneSet(typed: string, options: PublicationSettings, io: CommandIo): Promise<number> {
+  const { drift, readEvery } = options;
+  if (drift === undefined && readEvery === undefined) return refuse(2, "Give --drift or --read-every", io);
+  return await withZone(typed, options, io, async (api, zone) => {
+    const body = { drift, read_every: readEvery };
+    const path = `${zonePath(zone)}/actions/change_publication`;
+    const { publication } = (await write(api, "POST", path, { body, signal: io.signal })).body;
+    const { drift: rule, read_every: seconds, service } = isObject(publication) ? publication : {};
+    const every = seconds === 0 ? "is never read" : `is read every ${String(seconds)} seconds`;
+    const words = rule === "ours" ? "ours is put back" : "it is shown, and you decide";
+    io.out(
+      options.json
+        ? `${JSON.stringify(publication, undefined, 2)}\n`
+        : `If somebody changes a set at ${String(service)}, ${words}. The zone there ${every}.\n`,
+    );
+    return 0;
+  });
+}
 
 function previewText(zone: string, preview: JsonFields, { fill }: PublishOptions): string {
   const there = String(preview.service);
@@ -98,28 +122,22 @@ function previewText(zone: string, preview: JsonFields, { fill }: PublishOptions
   ];
   const equal = `${String(preview.equal)} sets of ${nameToUnicode(zone)} are the same here and at ${there}.\n`;
   const table = rows.length === 0 ? "" : printTable(["NAME", "TYPE", "WHAT HAPPENS"], rows);
-  return `${equal}${table}No record was changed. To publish the zone, repeat the command with --yes.\n`;
+  return `${equal}${table}Nothing was changed or stored. To publish the zone, repeat the command with --yes.\n`;
 }
 
 const nameOf = ({ name, type }: JsonFields): readonly string[] => [nameToUnicode(String(name)), String(type)];
 
 /** `moor zone state`: how far a zone is published at its provider. */
-export async function zoneState(typed: string, options: ManageOptions, io: CommandIo): Promise<number> {
-  const zone = parseTyped(parseZoneName, typed, "ZONE");
-  if (!zone.ok) {
-    printFaults(zone.faults, io);
-    return 2;
-  }
-  return await withApi(options, io, async (api) => {
-    const { publication } = (await call(api, "GET", `/zones/${zone.value}/publication`)).body;
+export const zoneState = (typed: string, options: ManageOptions, io: CommandIo): Promise<number> =>
+  withZone(typed, options, io, async (api, zone) => {
+    const { publication } = (await call(api, "GET", `${zonePath(zone)}/publication`)).body;
     if (!isObject(publication)) return refuse(1, `${typed} is not published at a provider`, io);
     const states = ["waiting", "refused", "drifted"].map((state) => `state=${state}`).join("&");
-    const sets = await listAll(api, `/zones/${zone.value}/publication/sets?${states}`, "sets", 1_000);
+    const sets = await listAll(api, `${zonePath(zone)}/publication/sets?${states}`, "sets", 1_000);
     if (options.json) io.out(`${JSON.stringify({ publication, sets }, undefined, 2)}\n`);
     else io.out(stateText(publication, sets));
     return 0;
   });
-}
 
 function stateText(publication: JsonFields, sets: readonly JsonFields[]): string {
   const counts = isObject(publication.counts) ? publication.counts : {};

@@ -1,11 +1,14 @@
 import { isObject } from "../../core/is-object.ts";
-import { apex, enclosing, ownerOf, parseName } from "../../core/names/name.ts";
+import { apex, enclosing, ownerOf, parseName, parseZoneName } from "../../core/names/name.ts";
 import { nameToUnicode, parseTyped } from "../../core/names/unicode.ts";
+import { tokenize } from "../../core/rdata/fields/tokens.ts";
 import { parseRdata, readableValue } from "../../core/rdata/rdata.ts";
-import { parseType, type RecordType, typeName } from "../../core/rdata/table.ts";
+import { definitionOf, parseType, type RecordType, typeName } from "../../core/rdata/table.ts";
+import { isTarget, targetWithoutDot } from "../../core/rdata/target-fields.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";
-import { call, type ManageOptions, type RecordsApi, sameService, write } from "./records-api.ts";
+import { printTable } from "../io/print-table.ts";
+import { call, listAll, type ManageOptions, type RecordsApi, sameService, write, zonePath } from "./records-api.ts";
 import { withApi } from "./with-api.ts";
 
 export type RecordSettings = ManageOptions & { readonly ttl?: number };
@@ -64,6 +67,7 @@ export const recordDecide = (name: string, type: string, verb: string, options: 
   withSet({ name, type }, options, io, async (api, set) => {
     await write(api, "POST", `${pathOf(set)}/actions/${verb.replaceAll("-", "_")}`, { body: {}, signal: io.signal });
     io.out(options.json ? `${JSON.stringify({ name, type, changed: true })}\n` : `Done: ${name} ${type}\n`);
+    return 0;
   });
 
 const changeSet = (
@@ -74,19 +78,35 @@ const changeSet = (
 ): Promise<number> =>
   withSet(typed, options, io, async (api, set, name) => {
     const { zone, type } = set;
+    const unclear = typed.values.flatMap((value) => withoutDotIn(type, value) ?? []);
+    if (unclear.length > 0) return refuse(2, unclear.map((target) => whichIsMeant(target, zone)).join("\n"), io);
     const same = sameValue(type, zone);
     const before = await contentOf(api, set);
     const wanted = change(before?.values ?? [], same);
     await bringTo(api, set, { before, wanted, ttl: options.ttl, same }, io.signal);
     const after = await contentOf(api, set);
-    print({ name, type: typeName(type), before, after }, options, io);
+    print(name, set, { before, after }, options, io);
+    return 0;
   });
+
+function withoutDotIn(type: RecordType, value: string): string | undefined {
+  const fields = tokenize(value, "value");
+  return fields.ok
+    ? targetWithoutDot(
+        type,
+        fields.value.map(({ raw }) => raw),
+      )
+    : undefined;
+}
+
+const whichIsMeant = (target: string, zone: string): string =>
+  `${target} has no final dot. Write ${target}. if that is the whole name, or ${target}.${zone}. for a name in the zone`;
 
 async function withSet(
   typed: { readonly name: string; readonly type: string },
   options: ManageOptions,
   io: CommandIo,
-  work: (api: RecordsApi, set: SetInZone, name: string) => Promise<void>,
+  work: (api: RecordsApi, set: SetInZone, name: string) => Promise<number>,
 ): Promise<number> {
   const name = parseTyped(parseName, typed.name, "NAME");
   if (!name.ok) {
@@ -101,14 +121,36 @@ async function withSet(
       const add = `${io.program} zone add ${sameService(options)}`.trim();
       return refuse(1, `No zone of this service contains ${typed.name}; create it with: ${add} ZONE`, io);
     }
-    await work(api, { zone, owner: ownerOf(name.value, zone) ?? apex, type }, name.value);
-    return 0;
+    return await work(api, { zone, owner: ownerOf(name.value, zone) ?? apex, type }, name.value);
   });
 }
 
 type SetInZone = { readonly zone: string; readonly owner: string; readonly type: RecordType };
 
-const pathOf = ({ zone, owner, type }: SetInZone) => `/zones/${zone}/rrsets/${encodeURIComponent(owner)}/${type}`;
+/** `moor record list`: at the service of the config, whichever it is, or in the store of this machine. */
+export async function recordList(typed: string, options: ManageOptions, io: CommandIo): Promise<number> {
+  if (options.data === undefined && options.database === undefined)
+    return await (await import("../update/ask-target.ts")).list({ ...options, zone: typed }, io);
+  const zone = parseTyped(parseZoneName, typed, "ZONE");
+  if (!zone.ok) {
+    printFaults(zone.faults, io);
+    return 2;
+  }
+  return await withApi(options, io, async (api) => {
+    const sets = await listAll(api, `${zonePath(zone.value)}/rrsets`, "rrsets", 100);
+    const rows = sets.flatMap(({ name, type, ttl, records }) =>
+      (Array.isArray(records) ? records : []).map((record) => {
+        const value = isObject(record) ? String(record.value) : "";
+        return { name: String(name), type: String(type), ttl: typeof ttl === "number" ? `${ttl}` : "", value };
+      }),
+    );
+    if (options.json) io.out(`${JSON.stringify(rows, undefined, 2)}\n`);
+    else io.out(printTable(["NAME", "TYPE", "TTL", "VALUE"], rows.map(Object.values)));
+    return 0;
+  });
+}
+
+const pathOf = ({ zone, owner, type }: SetInZone) => `${zonePath(zone)}/rrsets/${encodeURIComponent(owner)}/${type}`;
 
 async function bringTo(
   api: RecordsApi,
@@ -126,7 +168,7 @@ async function bringTo(
   if (before === undefined) {
     if (wanted.length === 0) return;
     const body = { name: set.owner, type: set.type, ttl, records };
-    await write(api, "POST", `/zones/${set.zone}/rrsets`, { body, signal });
+    await write(api, "POST", `${zonePath(set.zone)}/rrsets`, { body, signal });
     return;
   }
   if (wanted.length === 0) {
@@ -152,7 +194,7 @@ const sameValue = (type: RecordType, zone: string) => {
 /** The innermost zone of the service that contains the name. */
 async function zoneOf(api: RecordsApi, name: string): Promise<string | undefined> {
   for (const zone of enclosing(name)) {
-    const { status } = await call(api, "GET", `/zones/${zone}`, { expected: [404] });
+    const { status } = await call(api, "GET", zonePath(zone), { expected: [404] });
     if (status !== 404) return zone;
   }
   return undefined;
@@ -169,26 +211,28 @@ async function contentOf(api: RecordsApi, set: SetInZone): Promise<Content | und
   };
 }
 
-function print(
-  {
-    name,
-    type,
-    before,
-    after,
-  }: { name: string; type: string; before: Content | undefined; after: Content | undefined },
-  { json }: ManageOptions,
-  io: CommandIo,
-): void {
+type Edited = { readonly before: Content | undefined; readonly after: Content | undefined };
+
+/** Targets are printed as whole names: only they say what is served. */
+function print(name: string, set: SetInZone, { before, after }: Edited, { json }: ManageOptions, io: CommandIo): void {
+  const type = typeName(set.type);
   const changed = JSON.stringify(before) !== JSON.stringify(after);
-  const values = after?.values ?? [];
+  const valuesOf = (content: Content) => content.values.map((value) => wholeNames(value, set));
   if (json) {
+    const values = after === undefined ? [] : valuesOf(after);
     io.out(`${JSON.stringify({ name, type, ttl: after?.ttl ?? null, values, changed })}\n`);
     return;
   }
   const shown = (content: Content | undefined) =>
     content === undefined
       ? "none"
-      : `${content.values.join(", ")}${content.ttl === null ? "" : ` (TTL ${content.ttl})`}`;
+      : `${valuesOf(content).join(", ")}${content.ttl === null ? "" : ` (TTL ${content.ttl})`}`;
   const was = changed ? `, was: ${shown(before)}` : ", unchanged";
   io.out(`${nameToUnicode(name)} ${type}: ${shown(after)}${was}\n`);
+}
+
+function wholeNames(value: string, { type, zone }: SetInZone): string {
+  if (!definitionOf(type).fields.some((_, field) => isTarget(type, field))) return value;
+  const parsed = parseRdata(type, value, zone);
+  return parsed.ok ? parsed.value.text : value;
 }

@@ -31,6 +31,9 @@ export type RecordsApi = {
   readonly isLocal?: true;
 };
 
+/** Names of classless reverse zones contain a slash. */
+export const zonePath = (zone: string): string => `/zones/${encodeURIComponent(zone)}`;
+
 /** The service refused a call; the message is its own. */
 export class Refused extends Error {
   readonly status: number;

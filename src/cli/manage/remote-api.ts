@@ -3,7 +3,7 @@ import { createHttpClient } from "../../lib/http-client/client.ts";
 import type { TargetConfig } from "../../updater/config/kinds.ts";
 import type { TokenTarget } from "../../updater/targets/token-target.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { loadConfig, pickOne } from "../update/load-config.ts";
+import { loadConfigInUse, pickOne } from "../update/load-config.ts";
 import type { ManageOptions, RecordsApi } from "./records-api.ts";
 
 /** These speak the record-set API; `moor records` does so beside v1, with the same token. */
@@ -11,7 +11,7 @@ const apis = ["rrsets", "hetzner", "v1"];
 
 /** The service of a target in the config, with its token; undefined after printing why not. */
 export async function openRemoteApi(options: ManageOptions, io: CommandIo): Promise<RecordsApi | undefined> {
-  const config = loadConfig(options.config, io);
+  const config = loadConfigInUse(options.config, io);
   if (config === undefined) {
     io.err("For the store of this machine, give the service's data folder with --data instead.\n");
     return undefined;
@@ -34,6 +34,17 @@ export async function openRemoteApi(options: ManageOptions, io: CommandIo): Prom
     },
     close: async () => client.close(),
   };
+}
+
+/**
+ * False if the config's target has another API, which can only list. What is wrong with the config is said by who opens
+ * it.
+ */
+export function hasRecordsApi(options: ManageOptions, io: CommandIo): boolean {
+  const silent = { ...io, err: () => undefined };
+  const config = loadConfigInUse(options.config, silent);
+  const target = config && pickOne("target", config.targets, options.target, { file: config.file, io: silent });
+  return target === undefined || isTokenTarget(target);
 }
 
 const isTokenTarget = (target: TargetConfig): target is TokenTarget => apis.includes(target.api);

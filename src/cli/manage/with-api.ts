@@ -1,4 +1,7 @@
+import { parseZoneName } from "../../core/names/name.ts";
+import { parseTyped } from "../../core/names/unicode.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { printFaults } from "../io/print-faults.ts";
 import { type ManageOptions, type RecordsApi, Refused } from "./records-api.ts";
 
 /** Runs `work` with the API that the options choose. */
@@ -21,4 +24,17 @@ export async function withApi(
   } finally {
     await api.close();
   }
+}
+
+/** Works on a zone that somebody typed, over that API. */
+export async function withZone(
+  typed: string,
+  options: ManageOptions,
+  io: CommandIo,
+  work: (api: RecordsApi, zone: string) => Promise<number>,
+): Promise<number> {
+  const zone = parseTyped(parseZoneName, typed, "ZONE");
+  if (zone.ok) return await withApi(options, io, (api) => work(api, zone.value));
+  printFaults(zone.faults, io);
+  return 2;
 }

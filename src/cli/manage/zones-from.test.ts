@@ -48,7 +48,7 @@ async function moor(line: string) {
 async function fill(zone: string, lines: readonly string[]) {
   const own = ["$TTL 600", "@ SOA ns1.old.example. host.old.example. 1 2 3 4 5", "@ NS ns1.old.example."];
   writeFileSync(join(folder, "zone.txt"), `${[...own, ...lines].join("\n")}\n`);
-  expect(await moor(`zone import ${zone} zone.txt --data there`)).toMatchObject({ code: 0 });
+  expect(await moor(`zone import ${zone} zone.txt --data there --yes`)).toMatchObject({ code: 0 });
 }
 
 const content = async (zone: string, where: string) =>

@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { createZoneIn } from "../../../test/rig/store/write.ts";
-import { wholeAccount } from "../../core/may.ts";
 import { plainSettings } from "../../records/model.ts";
 import { recordsDatabase } from "../../records/open-store.ts";
-import { createRecordService } from "../../records/service.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
@@ -101,33 +99,5 @@ describe("moor grant", () => {
       code: 2,
       err: expect.stringContaining("two labels"),
     });
-  });
-});
-
-describe("moor import", () => {
-  const importAs = (account: string, ...more: readonly string[]) =>
-    moor("import", "saved", "--account", account, ...more);
-
-  it("imports nothing if a zone is inside another account's zone, until the operator grants it", async () => {
-    await moor("token", "add", "--new");
-    const names = ["www.alpha.test", "own.test", "a.own.test"];
-    await inStore(async (store) => {
-      const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.net"] });
-      const { id: account } = await store.ensureAccount("us", 1);
-      const actor = { account, label: "a", scope: wholeAccount };
-      for (const name of names) await service.createZone(actor, { name, ttl: 60 });
-      expect((await moor("export", "saved", "--account", "us")).code).toBe(0);
-      for (const name of names) await service.deleteZone(actor, { name });
-    });
-    await create("them", "alpha.test");
-    const refused = await importAs("us");
-    expect(refused).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/www\.alpha\.test is inside .*moor grant add/),
-    });
-    expect(refused.err).toContain("Nothing was imported.");
-    expect(await inStore((store) => store.zoneHolding("own.test"))).toBeUndefined();
-    await moor("grant", "add", "--new", "www.alpha.test", "--account", "us");
-    expect(await importAs("us")).toMatchObject({ code: 0, out: expect.stringContaining("3 zones created") });
   });
 });

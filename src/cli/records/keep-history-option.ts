@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { usualHistory } from "../../records/tools/keep-history.ts";
+
+/** A year of changes, plus a month to notice that something is missing. */
+const usualHistory = 400 * 86_400_000;
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 };
 

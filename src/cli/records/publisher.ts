@@ -1,10 +1,7 @@
 import { join } from "node:path";
 import { isObject } from "../../core/is-object.ts";
 import { readFileIfThere, swapFile } from "../../process/data-folder.ts";
-import type { Publisher } from "../../records/options.ts";
-
-/** The nameservers of new zones until an operator configures some. */
-export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.moor.invalid"] as const;
+import { type Publisher, placeholderNameservers } from "../../records/options.ts";
 
 const noteIn = (folder: string): string => join(folder, "records.publisher.json");
 
@@ -21,7 +18,7 @@ export async function readPublisher(folder: string): Promise<Publisher> {
   const { nameservers, hostmaster } = isObject(noted) ? noted : {};
   const [first, ...others] = Array.isArray(nameservers) ? nameservers.map(String) : [];
   return {
-    nameservers: first === undefined ? unsetNameservers : [first, ...others],
+    nameservers: first === undefined ? placeholderNameservers : [first, ...others],
     hostmaster: typeof hostmaster === "string" ? hostmaster : undefined,
   };
 }

@@ -5,9 +5,11 @@ import type { ServiceLink } from "../../contract/console.ts";
 import { bracketed, parseAddress } from "../../core/addresses/address.ts";
 import { parseName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
+import { overQuotaText, type Quotas } from "../../core/quotas.ts";
 import { alsoAt, isLoopbackName, type ListenAddress, urlOf } from "../../lib/http/listen.ts";
 import { closeInReverse, type Opened, openSystemd } from "../../process/lifecycle.ts";
 import { createLog, type Logger } from "../../process/log.ts";
+import { placeholderNameservers } from "../../records/options.ts";
 import { type RunningRecords, startRecords } from "../../records/start.ts";
 import { startKeepingHistory } from "../../records/tools/keep-history.ts";
 import { trimTables } from "../../records/tools/tables/open.ts";
@@ -25,7 +27,7 @@ import { noteServiceUrl } from "../io/service-url.ts";
 import { printSignIn } from "../io/sign-in.ts";
 import { storeFlags } from "../io/try-lines.ts";
 import { readStorePlace } from "../store/read-store-place.ts";
-import { notePublisher, unsetNameservers } from "./publisher.ts";
+import { notePublisher } from "./publisher.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { watchRecords } from "./watch.ts";
 import { readWebhooksFile } from "./webhooks-file.ts";
@@ -45,11 +47,14 @@ export type RecordsCommand = LogFlags &
     readonly hostmaster?: string;
     readonly dns: readonly ListenAddress[];
     readonly dnsWorkers: number;
+    readonly dnsBatches: boolean;
     readonly dnsTls: readonly ListenAddress[];
     readonly nsid?: string;
     readonly plainHttp?: boolean;
-    /** Calls per minute and token; 0: no limit. */
+    /** Calls per minute and token or session; 0: no limit. */
     readonly rateLimit: number;
+    readonly accountRateLimit?: number;
+    readonly quota: Quotas;
     readonly recordsPerZone: number;
     readonly recordsPerAccount: number;
     readonly valuesPerSet: number;
@@ -70,12 +75,13 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     await startDuties(service, options, settings, { log, opened });
     const dns = await startNameserver(service, options, settings, { log, opened });
     const metrics = await watchRecords(service, dns, { at: options.metrics, opened });
+    const stopped = aborted(io.signal, io.signal).then(() => undefined);
+    await Promise.race([dns.loaded, stopped]);
     printPlaces({ service, dns, metrics }, options, io);
     await announce(service, options, settings, io);
     const systemd = openSystemd({ env: io.env, status: "serving its zones" });
     opened.push({ name: "service manager", close: () => systemd.close() });
     systemd.ready();
-    const stopped = aborted(io.signal, io.signal).then(() => undefined);
     const trouble = await (service.outgrown ? Promise.race([stopped, service.outgrown]) : stopped);
     service.drain();
     await sleep(options.drain * 1_000);
@@ -111,6 +117,10 @@ async function readSettings(options: RecordsCommand, io: CommandIo) {
     printFaults(webhooks.faults, io);
     return refused;
   }
+  if (webhooks.value.length > options.quota.webhooks) {
+    refuse(2, `--webhooks: ${overQuotaText("webhooks", options.quota.webhooks)}`, io);
+    return refused;
+  }
   const certificate = readCertificate(options, io);
   if (certificate === "half") return refused;
   const acme = await readAcme(options, options.name, io);
@@ -140,6 +150,7 @@ function startService(options: RecordsCommand, settings: Settings, log: Logger):
     oidc,
     nameservers,
     hostmaster: options.hostmaster,
+    catalog: transfers.catalog,
     allowedPrimaries: options.allowPrimary,
     log,
     ...certificate,
@@ -148,8 +159,13 @@ function startService(options: RecordsCommand, settings: Settings, log: Logger):
     proxies: proxiesOf(options),
     accessLog: options.accessLog,
     counted: options.metrics !== undefined,
-    recordLimits: { zone: options.recordsPerZone, account: options.recordsPerAccount, set: options.valuesPerSet },
-    ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
+    recordLimits: {
+      zone: options.recordsPerZone,
+      account: options.recordsPerAccount,
+      set: options.valuesPerSet,
+      quotas: options.quota,
+    },
+    callsPerMinute: { caller: options.rateLimit, account: options.accountRateLimit ?? 10 * options.rateLimit },
   });
 }
 
@@ -182,12 +198,14 @@ async function startNameserver(
     listen: options.dns,
     store,
     nameservers,
+    dataFolder,
     // A SQLite database has only one history.
-    dataFolder: database.kind === "postgres" ? dataFolder : undefined,
+    mayLose: database.kind === "postgres",
     log,
     transfers,
     duties,
     workers: options.dnsWorkers,
+    inBatches: options.dnsBatches,
     nsid: options.nsid,
     ...(tls && options.dnsTls.length > 0 && { overTls: { listen: options.dnsTls, tls } }),
   });
@@ -230,7 +248,7 @@ function printPlaces(
   if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
   if (options.nameserver.length === 0)
     io.out(
-      `New zones get ${unsetNameservers[0]} as a placeholder; give the names of your nameservers with --nameserver\n`,
+      `New zones get ${placeholderNameservers[0]} as a placeholder; give the names of your nameservers with --nameserver\n`,
     );
   if (options.plainHttp && !isLoopbackName(bracketed(options.listen.host))) {
     io.out("Tokens and passwords are not encrypted on this port: make it reachable only from the proxy\n");
@@ -250,5 +268,5 @@ function readNameservers(texts: readonly string[]): readonly [string, ...string[
   const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
   if (faults.length > 0) return faults.map((fault) => fault.message).join("; ");
   const [first, ...others] = names.flatMap((name) => (name.ok ? [name.value] : []));
-  return first === undefined ? unsetNameservers : [first, ...others];
+  return first === undefined ? placeholderNameservers : [first, ...others];
 }

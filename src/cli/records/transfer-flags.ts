@@ -68,7 +68,7 @@ function readTlsPrimary(text: string): Result<TlsPrimary> {
   try {
     if (isPin) return ok({ ...readListen(at), pin: pin?.slice("sha256/".length) });
   } catch {
-    // The same advice for both parts.
+    // Both parts have one advice.
   }
   return fail(
     fault(

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Instant } from "../../core/instant.ts";
 import type { Scope } from "../../core/may.ts";
 import { parseName } from "../../core/names/name.ts";
+import { overQuotaText, type Quotas } from "../../core/quotas.ts";
 import { readFileIfThere } from "../../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../../records/model.ts";
 import { type CommandIo, noneToRevoke, refuse } from "../io/command-io.ts";
@@ -23,6 +24,7 @@ export type TransferKeyAdd = DatabaseOptions &
     readonly update?: boolean;
     readonly secretFile?: string;
     readonly format: Format;
+    readonly quota: Quotas;
     readonly to?: string;
   };
 
@@ -45,12 +47,13 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
     const created = Date.now();
     const account = options.account === undefined ? undefined : await store.ensureAccount(options.account, created);
     const key = { name, algorithm: options.algorithm, secret: secret.base64, account: account?.id, scope, created };
-    const added = await store.addTransferKey(key);
-    if (added !== "name-taken" && place !== undefined) {
+    const added = await store.addTransferKey(key, options.quota["transfer-keys"]);
+    if (typeof added !== "string" && place !== undefined) {
       await writeSecretOr(() => store.revokeTransferKey(name, Date.now()), place, formats[options.format](added));
     }
     return added;
   });
+  if (made === "too-many") return refuse(1, overQuotaText("transfer-keys", options.quota["transfer-keys"]), io);
   if (made === "name-taken") {
     io.err(
       `Key ${name} already exists; revoke it first with: ${io.program} transfer-key revoke ${await sameStore(options, io)} ${name}\n`,

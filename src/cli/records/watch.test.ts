@@ -12,8 +12,11 @@ const dnsAt = (state: Partial<RunningDns>): RunningDns =>
   ({
     followed: () => 0,
     lateSince: () => undefined,
+    unsignedSince: () => undefined,
     lostChanges: { count: () => 0, pending: () => 0 },
     counters: [],
+    loads: { underway: 0, done: 0, failed: 0 },
+    loaded: Promise.resolve(),
     ...state,
   }) as unknown as RunningDns;
 
@@ -35,7 +38,9 @@ describe("health", () => {
 
   it.each([
     [{ lateSince: () => performance.now() - 900 }, undefined],
+    [{ loaded: new Promise<void>(() => {}) }, /are still being loaded/],
     [{ lateSince: () => performance.now() - 3_100 }, /outdated: .* could not be read for 3 s/],
+    [{ unsignedSince: () => performance.now() - 3_100 }, /outdated: .* could not be signed for 3 s/],
     [{ lostChanges: { count: () => 1, pending: () => 2 } }, /has lost changes; 2 zones must be read again/],
   ])("says that answers are outdated, without asking the database: %#", async (state, because) => {
     const health = createHealth();

@@ -24,7 +24,14 @@ export async function watchRecords(
   { at, opened }: { readonly at: ListenAddress | undefined; readonly opened: Opened[] },
 ): Promise<ListenAddress | undefined> {
   const lag = createLagMeter(service.store, dns.followed);
-  service.health.add("nameserver", () => troubleOf(dns, lag));
+  let isLoaded = false;
+  dns.loaded.then(
+    () => {
+      isLoaded = true;
+    },
+    () => undefined,
+  );
+  service.health.add("nameserver", () => troubleOf(dns, lag, isLoaded));
   if (at === undefined) return undefined;
   const own = openProcessMetrics(version);
   opened.push({ name: "process metrics", close: own.close });
@@ -36,7 +43,7 @@ export async function watchRecords(
       service.metrics(),
     ]);
     const node = { ready, isLeading: service.duties.isLeading(), lostChanges: dns.lostChanges.count() };
-    return [counted, printNode(node), printLag(behind), printDnsMetrics(dns.counters), own.print()].join("");
+    return [counted, printNode(node), printLag(behind), printDnsMetrics(dns.counters, dns.loads), own.print()].join("");
   };
   const listener = await openMetricsListener(at, { print, health: service.health });
   opened.push({ name: "metrics", close: listener.close });
@@ -46,11 +53,15 @@ export async function watchRecords(
 type LagMeter = ReturnType<typeof createLagMeter>;
 
 /** What is wrong with the nameserver, if anything. */
-async function troubleOf(dns: RunningDns, lag: LagMeter): Promise<string | undefined> {
+async function troubleOf(dns: RunningDns, lag: LagMeter, isLoaded: boolean): Promise<string | undefined> {
+  if (!isLoaded) return "zones that were asked for before the restart, and large ones, are still being loaded";
   const since = dns.lateSince() ?? Number.POSITIVE_INFINITY;
   const late = performance.now() - since;
   if (late > longestWait)
     return `its answers are outdated: the database has announced a change, which could not be read for ${Math.round(late / 1_000)} s`;
+  const unsigned = performance.now() - (dns.unsignedSince() ?? Number.POSITIVE_INFINITY);
+  if (unsigned > longestWait)
+    return `answers of some zones are outdated: changes could not be signed for ${Math.round(unsigned / 1_000)} s; see the log`;
   const pending = dns.lostChanges.pending();
   if (pending > 0) return `the database has lost changes; ${counted(pending, "zone")} must be read again`;
   const { changes, seconds } = await lag();

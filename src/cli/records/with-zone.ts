@@ -62,7 +62,7 @@ export async function changeSigning(
 
 type Typed = { readonly typed: string; readonly options: DatabaseOptions; readonly io: CommandIo };
 
-/** The same, and prints what has changed. */
+/** Changes a typed zone, and prints what has changed. */
 export const changeAndSay = (
   { typed, options, io }: Typed,
   change: (service: RecordService, operator: Actor, at: ZoneKey) => Promise<ZoneOutcome>,

@@ -26,17 +26,6 @@ export async function findStore(options: DatabaseOptions, io: CommandIo, todo?: 
   return place;
 }
 
-/** For commands that may be the first on a store: creates it if missing. */
-export async function withNewStore<T>(
-  options: DatabaseOptions,
-  io: CommandIo,
-  work: (store: RecordStore, signer: Signer) => Promise<T>,
-): Promise<T> {
-  const place = await readStorePlace(options, io);
-  if (place.kind === "sqlite") await openDataFolder(resolve(io.cwd, options.data));
-  return await workOn(place, io, work);
-}
-
 /**
  * Creates a missing store only with `--new`: a running service would know nothing of what is added to a mistyped
  * folder.
@@ -46,8 +35,10 @@ export async function withServiceStore<T>(
   io: CommandIo,
   work: (store: RecordStore, signer: Signer) => Promise<T>,
 ): Promise<T> {
-  if (options.new) return await withNewStore(options, io, work);
-  return await workOn(await findStore(options, io, findOrCreate), io, work);
+  if (!options.new) return await workOn(await findStore(options, io, findOrCreate), io, work);
+  const place = await readStorePlace(options, io);
+  if (place.kind === "sqlite") await openDataFolder(resolve(io.cwd, options.data));
+  return await workOn(place, io, work);
 }
 
 async function workOn<T>(

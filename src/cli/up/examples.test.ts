@@ -23,8 +23,8 @@ const urls = {
 
 it("the commands to try name the files as their reader has to, quoted for a shell", () => {
   const commands = examplesOf(trial, urls, "npx moor", (path) => path).map(({ command }) => command);
-  expect(commands).toContain("npx moor list home.test --config '/my data/updater.yaml'");
+  expect(commands).toContain("npx moor record list home.test --config '/my data/updater.yaml'");
   expect(commands).toContain("dig +short @127.0.0.1 -p 5353 host.home.test A host.home.test AAAA");
   const here = examplesOf(trial, urls, "moor", (path) => path.replace("/my data/", ""));
-  expect(here.map(({ command }) => command)).toContain("moor list home.test --config updater.yaml");
+  expect(here.map(({ command }) => command)).toContain("moor record list home.test --config updater.yaml");
 });

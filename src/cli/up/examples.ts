@@ -31,7 +31,10 @@ export function examplesOf(
       about: "every address of this machine, and which one is used and why",
       command: `${program} interfaces --config ${configFile}`,
     },
-    { about: "the records of the zone, as a table", command: `${program} list ${trial.zone} --config ${configFile}` },
+    {
+      about: "the records of the zone, as a table",
+      command: `${program} record list ${trial.zone} --config ${configFile}`,
+    },
     { about: "the config of the updater, with its comments", command: `cat ${configFile}` },
   ];
 }

@@ -20,7 +20,7 @@ export const openToOthers = ({ host, port }: ListenAddress, name: string): Liste
   port,
 });
 
-/** The same server under the name that other machines have for it. */
+/** The URL of a server under the name that other machines have for it. */
 export function seenFrom(url: string, host: string | undefined): string {
   if (host === undefined) return url;
   const { protocol, port } = new URL(url);

@@ -14,6 +14,7 @@ import type { KernelRow } from "../../lib/kernel/row.ts";
 import { isInUse } from "../../lib/sqlite/sole.ts";
 import { openDataFolder, readFileIfThere, replaceFile } from "../../process/data-folder.ts";
 import { recordsDatabase } from "../../records/open-store.ts";
+import { placeholderNameservers } from "../../records/options.ts";
 import type { Actor } from "../../records/queries/permitted-view.ts";
 import { createRecordService } from "../../records/service.ts";
 import type { RecordStore } from "../../records/store/port.ts";
@@ -21,7 +22,6 @@ import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { setSetting } from "../../updater/config/edit-names.ts";
 import { personHere } from "../firewall/user-access.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { unsetNameservers } from "../records/publisher.ts";
 import { outwardDevice } from "./outward-device.ts";
 
 /** The data of `moor up`; `made` lists what it has just created. */
@@ -150,7 +150,7 @@ async function prepareToken(store: RecordStore, account: number, file: string, m
 const placeholders = { A: "192.0.2.1", AAAA: "2001:db8::1" } as const;
 
 async function prepareZone(store: RecordStore, actor: Actor, name: string, made: string[]): Promise<void> {
-  const service = createRecordService({ store, now: Date.now, nameservers: unsetNameservers });
+  const service = createRecordService({ store, now: Date.now, nameservers: placeholderNameservers });
   const page = await service.zones(actor, { name: zoneName, page: 1, perPage: 1 });
   const zone = page.items[0] ?? (await newZone(service, actor, made));
   for (const [type, value] of Object.entries(placeholders) as ["A" | "AAAA", string][]) {

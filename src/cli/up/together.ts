@@ -5,7 +5,7 @@ import type { KnownUpdater } from "../../records/console/overview.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { PageKeeper } from "../../updater/page/keep-page.ts";
 import type { Status } from "../../updater/report/status.ts";
-import { managedRecordsOf } from "../../updater/round/managed-records.ts";
+import { managedRecordsOf, sourcesOf } from "../../updater/round/managed-records.ts";
 
 /** What the pages of the three services share. */
 export function bringTogether() {
@@ -16,12 +16,20 @@ export function bringTogether() {
   const describe = (config: UpdaterConfig, status: () => Status) => {
     const here = links.find(({ service }) => service === "records")?.url ?? "";
     const ours = new Set([...config.targets.values()].flatMap(({ name, url }) => (url.origin === here ? [name] : [])));
-    const titles = new Set(
-      managedRecordsOf(config).flatMap(({ displayName, target }) => (ours.has(target) ? [displayName] : [])),
-    );
+    const records = new Map(managedRecordsOf(config).map((record) => [record.displayName, record]));
+    const fromOf = (title: string): string => {
+      const record = records.get(title);
+      const froms = record
+        ? sourcesOf(record).flatMap(({ source, devices }) => (devices.length > 0 ? devices : source))
+        : [];
+      return froms.join(" or ");
+    };
     return (): KnownUpdater => {
       const { sources, lastRound, names } = status();
-      const kept = names.map((each) => ({ ...each, writesHere: titles.has(each.name) }));
+      const kept = names.map((each) => {
+        const target = records.get(each.name)?.target;
+        return { ...each, writesHere: target !== undefined && ours.has(target), from: fromOf(each.name) };
+      });
       return { sources, lastRound, names: kept, examples };
     };
   };

@@ -10,6 +10,7 @@ import { hereOf, type ListenAddress } from "../../lib/http/listen.ts";
 import { caFileIn } from "../../lib/tls/certificates.ts";
 import { closeInReverse, type Opened } from "../../process/lifecycle.ts";
 import { createLog, type Logger } from "../../process/log.ts";
+import { placeholderNameservers } from "../../records/options.ts";
 import { startRecords } from "../../records/start.ts";
 import { startDns } from "../../serving/start.ts";
 import type { ControlConfig } from "../../updater/config/outlets.ts";
@@ -23,7 +24,6 @@ import { type OidcFlags, readOidc } from "../io/oidc-option.ts";
 import { noteServiceUrl } from "../io/service-url.ts";
 import { browserWarning, linkToShow } from "../io/sign-in.ts";
 import { dataFlag } from "../io/try-lines.ts";
-import { unsetNameservers } from "../records/publisher.ts";
 import { watchRecords } from "../records/watch.ts";
 import { loadConfig, lockState, openState, readTyped } from "../update/load-config.ts";
 import { examplesOf } from "./examples.ts";
@@ -119,7 +119,7 @@ async function startServices(
     ...shared,
     listen: listenAt(options.records),
     listenOption: "--records",
-    nameservers: unsetNameservers,
+    nameservers: placeholderNameservers,
     counted: options.metrics !== undefined,
     // Only here: the updater's page has one user, and whoever could sign in there would be the owner of everything.
     oidc,
@@ -128,8 +128,9 @@ async function startServices(
   });
   opened.push({ name: "record service", close: records.close });
   const listen = [listenAt(options.dns)];
-  const dns = await startDns({ listen, store: records.store, nameservers: unsetNameservers, log });
+  const dns = await startDns({ listen, store: records.store, nameservers: placeholderNameservers, log });
   opened.push({ name: "nameserver", close: dns.close });
+  await dns.loaded;
   await watchRecords(records, dns, { at: options.metrics, opened });
   const firewall = await startFirewall({
     ...shared,

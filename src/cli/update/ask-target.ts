@@ -7,7 +7,7 @@ import { openTarget } from "../../updater/targets/targets.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { printTable } from "../io/print-table.ts";
-import { loadConfig, pickOne } from "./load-config.ts";
+import { loadConfigInUse, pickOne } from "./load-config.ts";
 
 export type TargetOptions = {
   readonly config?: string | undefined;
@@ -15,7 +15,7 @@ export type TargetOptions = {
   readonly json?: boolean | undefined;
 };
 
-/** `moor zones`: the zones that the token in the config can see. */
+/** `moor zone list`: the zones that the token in the config can see. */
 export async function zones(options: TargetOptions, io: CommandIo): Promise<number> {
   return askTarget(
     options,
@@ -31,7 +31,7 @@ export async function zones(options: TargetOptions, io: CommandIo): Promise<numb
   );
 }
 
-/** `moor list ZONE`: the records of a zone and their ids. */
+/** `moor record list ZONE`: the records of a zone and their ids. */
 export async function list(options: TargetOptions & { readonly zone: string }, io: CommandIo): Promise<number> {
   const zone = parseTyped(parseZoneName, options.zone, "ZONE");
   if (!zone.ok) {
@@ -53,7 +53,7 @@ export async function list(options: TargetOptions & { readonly zone: string }, i
 /** Long values, such as keys, would push the ids off the screen. */
 const shortened = (value: string) => (value.length > 60 ? `${value.slice(0, 59)}…` : value);
 
-/** `moor show RECORD`: one record by its id. */
+/** `moor record show RECORD`: one record by its id. */
 export async function show(options: TargetOptions & { readonly record: string }, io: CommandIo): Promise<number> {
   return askTarget(
     options,
@@ -83,7 +83,7 @@ async function askTarget<T>(
   ask: (target: RecordTarget, signal: AbortSignal) => Promise<Lookup<T>>,
   print: (value: T) => string,
 ): Promise<number> {
-  const config = loadConfig(options.config, io);
+  const config = loadConfigInUse(options.config, io);
   const chosen = config && pickOne("target", config.targets, options.target, { file: config.file, io });
   if (!config || !chosen) return 2;
   for (const warning of config.warnings) io.err(`warning: ${warning}\n`);

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
@@ -33,6 +33,16 @@ describe("moor status", () => {
       /^home\.example\.org A +9\.9\.9\.9 +9\.9\.9\.9 +9\.9\.9\.9 +\d{4}-.* the address is still 9\.9\.9\.9$/m,
     );
     expect(loop.writes().length).toBe(before);
+  });
+
+  it("reads the config of `moor up`, if there is none in this folder", async () => {
+    const trial = join(loop.folder, "moor-data");
+    for (const name of readdirSync(loop.folder)) cpSync(join(loop.folder, name), join(trial, name));
+    renameSync(join(trial, "moor.yaml"), join(trial, "up.yaml"));
+    rmSync(join(loop.folder, "moor.yaml"));
+    const { io, printed } = terminal();
+    await status({ config: "moor.yaml" }, io);
+    expect([printed.err, printed.out]).toEqual(["", expect.stringMatching(/^home\.example\.org A +9\.9\.9\.9/m)]);
   });
 
   it("exits with 1 if the record has another value, and shows it", async () => {
@@ -133,7 +143,7 @@ describe("moor status", () => {
   });
 });
 
-describe("moor zones", () => {
+describe("moor zone list", () => {
   const foreign = /does not offer this call \(404.*\); check that the URL is that of a record service/;
   it.each([
     ["an account without zones", { zones: [], error: { code: 404, message: "zone not found" } }, 0, /no zones yet/],

@@ -1,7 +1,7 @@
 import { longestHistory, readHistory } from "../../updater/report/history.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
-import { loadConfig } from "./load-config.ts";
+import { loadConfigInUse } from "./load-config.ts";
 
 export type HistoryOptions = {
   readonly config?: string | undefined;
@@ -11,7 +11,7 @@ export type HistoryOptions = {
 
 /** `moor history`: the decisions of the updater that acted or failed, newest last. */
 export async function history(options: HistoryOptions, io: CommandIo): Promise<number> {
-  const config = loadConfig(options.config, io);
+  const config = loadConfigInUse(options.config, io);
   if (!config) return 2;
   const entries = (await readHistory(config.historyFile)).slice(-(options.last ?? longestHistory));
   if (options.json) {

@@ -12,7 +12,7 @@ import { abilitiesInWords, type SourceReading } from "../../updater/sources/sour
 import { abilitiesOf, kindLabelOf, openSource } from "../../updater/sources/sources.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
-import { loadConfig, pickOne } from "./load-config.ts";
+import { loadConfigInUse, pickOne } from "./load-config.ts";
 
 export type InterfacesOptions = {
   readonly config?: string | undefined;
@@ -24,7 +24,7 @@ export type InterfacesOptions = {
  * `moor interfaces`: every address that a source reports, the ones that would be used, and why the others would not.
  */
 export async function interfaces(options: InterfacesOptions, io: CommandIo): Promise<number> {
-  const config = loadConfig(options.config, io);
+  const config = loadConfigInUse(options.config, io);
   const chosen = config && pickOne("source", config.sources, options.source, { file: config.file, io });
   if (!config || !chosen) return 2;
   for (const warning of config.warnings) io.err(`warning: ${warning}\n`);
@@ -32,6 +32,8 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
   try {
     const reading = await source.read(io.signal);
     if (reading.kind === "unavailable") return refuse(1, `${reading.because}; ${reading.todo}`, io);
+    const { gatewayFault } = reading;
+    if (gatewayFault) io.err(`warning: ${gatewayFault.because}; ${gatewayFault.todo}\n`);
     const records = managedRecordsOf(config).flatMap((record) => onlyFrom(record, chosen.name));
     const state = await storedBefore(config, io);
     const planned = planFor(records, reading, state);

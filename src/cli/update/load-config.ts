@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { nearest } from "../../core/names/nearest.ts";
 import { ok, type Result } from "../../core/result.ts";
@@ -8,6 +9,7 @@ import { readConfig } from "../../updater/read-config.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";
+import { atVariables, configFromEnvironment } from "./environment.ts";
 
 export const defaultConfig = "moor.yaml";
 
@@ -18,6 +20,22 @@ export function loadConfig(file: string | undefined, io: CommandIo): UpdaterConf
   printFaults(read.faults, io);
   return undefined;
 }
+
+/**
+ * For commands that only ask: without a config that is typed or in this folder, it is that of `moor up`, which may be
+ * running here.
+ */
+export const loadConfigInUse = (file: string | undefined, io: CommandIo): UpdaterConfig | undefined =>
+  loadConfig(isElsewhere(file, io) ? trialConfig : file, io);
+
+const isElsewhere = (file = defaultConfig, io: CommandIo): boolean =>
+  isMissing(file, io) && !isMissing(trialConfig, io) && configFromEnvironment(io.env) === undefined;
+
+/** Only the default may be another file. */
+const isMissing = (file: string, { cwd }: CommandIo): boolean =>
+  (file === defaultConfig || file === trialConfig) && !existsSync(resolve(cwd, file));
+
+const trialConfig = "moor-data/up.yaml";
 
 /** The stored addresses; undefined after printing why they cannot be used. */
 export async function openState(config: UpdaterConfig, write: boolean, io: CommandIo): Promise<StateFile | undefined> {
@@ -39,7 +57,7 @@ export const lockState = ({ stateFile }: UpdaterConfig): { readonly close: () =>
 
 /** Reads the config so that commands in its messages have the right `--config` and `--target`. */
 export function readTyped(file = defaultConfig, io: CommandIo, instead?: string): Result<UpdaterConfig> {
-  const read = readConfig(file, io.env, io.cwd, instead);
+  const read = instead === undefined ? readFileOrEnvironment(file, io) : readConfig(file, io.env, io.cwd, instead);
   if (!read.ok) return read;
   const config = file === defaultConfig ? [] : [`--config ${shellWord(file)}`];
   const targets = [...read.value.targets].map(([name, target]) => {
@@ -51,6 +69,19 @@ export function readTyped(file = defaultConfig, io: CommandIo, instead?: string)
     return [name, { ...target, ...typed }] as const;
   });
   return ok({ ...read.value, targets: new Map(targets) });
+}
+
+function readFileOrEnvironment(file: string, io: CommandIo): Result<UpdaterConfig> {
+  const asked = file === defaultConfig ? configFromEnvironment(io.env) : undefined;
+  if (asked === undefined) return readConfig(file, io.env, io.cwd);
+  if (!isMissing(file, io)) {
+    const read = readConfig(file, io.env, io.cwd);
+    const ignored = `${file} counts, not the variables MOOR_TARGET and MOOR_NAMES; remove the file or the variables`;
+    return read.ok ? ok({ ...read.value, warnings: [...read.value.warnings, ignored] }) : read;
+  }
+  if (!asked.ok) return asked;
+  const read = readConfig(file, io.env, io.cwd, asked.value.text);
+  return read.ok ? read : { ok: false, faults: atVariables(read.faults, asked.value) };
 }
 
 /** The entry of that name, or the only one; undefined after printing what is wrong. */

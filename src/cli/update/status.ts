@@ -12,7 +12,7 @@ import { openStateFile, type StateFile } from "../../updater/round/state-file.ts
 import type { Updater } from "../../updater/updater.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
-import { loadConfig } from "./load-config.ts";
+import { loadConfigInUse } from "./load-config.ts";
 
 export type StatusOptions = { readonly config?: string | undefined; readonly json?: boolean | undefined };
 
@@ -30,7 +30,7 @@ type Row = {
 
 /** `moor status`: for each name wanted, stored, published, when, why, next. Nothing is written. */
 export async function status(options: StatusOptions, io: CommandIo): Promise<number> {
-  const config = loadConfig(options.config, io);
+  const config = loadConfigInUse(options.config, io);
   if (!config) return 2;
   const opened = await openStateFile(config.stateFile, Date.now(), { write: false });
   if (opened.kind === "unusable") return refuse(1, `${opened.because}; ${opened.todo}`, io);

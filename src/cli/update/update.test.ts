@@ -29,6 +29,20 @@ describe("moor update", () => {
     expect([loop.firewall.asked.length, loop.service.asked.length]).toEqual([0, 0]);
   });
 
+  it("--check finds a program of run: that is missing, or cannot be executed", async () => {
+    const text = readFileSync(join(loop.folder, "moor.yaml"), "utf8");
+    writeFileSync(join(loop.folder, "plain"), "");
+    const run = "run: [{ command: ./missing }, { command: [./plain, -q] }, { command: sh }]";
+    writeFileSync(join(loop.folder, "run.yaml"), `${run}\n${text}`);
+    const { io, printed } = terminal();
+    expect(await update({ config: "run.yaml", check: true }, io)).toBe(2);
+    expect(printed.err.split("\n")).toEqual([
+      expect.stringMatching(/the program \S+missing does not exist; correct the path/),
+      expect.stringMatching(/the program \S+plain cannot be started \(EACCES\); make it executable/),
+      "",
+    ]);
+  });
+
   it("reports faults with their line, and exits with 2", async () => {
     writeFileSync(join(loop.folder, "bad.yaml"), "names: []\ncolour: red\n");
     const { io, printed } = terminal();
@@ -341,21 +355,21 @@ describe("zones, list and show", () => {
       return printed.err;
     };
     writeFileSync(join(loop.folder, "my dns.yaml"), text);
-    expect(await suggested("my dns.yaml")).toContain("`moor zones --config 'my dns.yaml'` lists");
-    expect(await suggested("moor.yaml", undefined, "../bin/moor")).toContain("`../bin/moor zones` lists");
+    expect(await suggested("my dns.yaml")).toContain("`moor zone list --config 'my dns.yaml'` lists");
+    expect(await suggested("moor.yaml", undefined, "../bin/moor")).toContain("`../bin/moor zone list` lists");
     const second = text
       .replace(/^targets: \{ dns: (.*) \}$/m, "targets: { dns: $1, more: $1 }")
       .replace("name: home,", "name: home, target: dns,");
     writeFileSync(join(loop.folder, "moor.yaml"), second);
-    expect(await suggested("moor.yaml", "more")).toContain("`moor zones --target more` lists");
+    expect(await suggested("moor.yaml", "more")).toContain("`moor zone list --target more` lists");
   });
 
   const wrong: [string, (io: CommandIo) => Promise<number>, number, RegExp][] = [
-    ["a missing zone", (io) => list({ zone: "other.org" }, io), 1, /no zone other\.org.*`moor zones`/],
+    ["a missing zone", (io) => list({ zone: "other.org" }, io), 1, /no zone other\.org.*`moor zone list`/],
     ["an invalid zone", (io) => list({ zone: "org" }, io), 2, /at least two labels/],
     ["a zone in Unicode", (io) => list({ zone: "Bücher.example" }, io), 1, /no zone xn--bcher-kva\.example/],
     ["an id with a name in Unicode", (io) => show({ record: "ü.test/x/A" }, io), 1, /the id xn--tda\.test\/x\/A/],
-    ["a missing record", (io) => show({ record: "r9" }, io), 1, /no record with the id r9.*`moor list ZONE`/],
+    ["a missing record", (io) => show({ record: "r9" }, io), 1, /no record with the id r9.*`moor record list ZONE`/],
     ["a missing target", (io) => zones({ target: "x" }, io), 2, /no target x; choose from dns/],
   ];
   it.each(wrong)("say what to do about %s", async (_, ask, code, words) => {

@@ -1,5 +1,7 @@
 import { hostname } from "node:os";
+import { printable } from "../../core/visible-text.ts";
 import type { Endpoint } from "../../lib/http-client/endpoint.ts";
+import { type Program, programFault } from "../../lib/kernel/run-program.ts";
 import { noLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { SourceConfig } from "../../updater/config/kinds.ts";
@@ -50,6 +52,9 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
 }
 
 function check(config: UpdaterConfig, io: CommandIo): number {
+  const faults = programFaults(config);
+  for (const fault of faults) io.err(`${config.file}: ${fault}\n`);
+  if (faults.length > 0) return 2;
   io.out(`ok: ${config.file}\n`);
   for (const record of managedRecordsOf(config)) {
     const { displayName, target, spec } = record;
@@ -60,6 +65,20 @@ function check(config: UpdaterConfig, io: CommandIo): number {
   }
   io.out(`${describeInterval(config)}; last addresses in ${config.stateFile}\n`);
   return 0;
+}
+
+/** The programs of `run:` and of sources that could not be started. */
+function programFaults({ run, sources }: UpdaterConfig): readonly string[] {
+  const commands = [...run, ...sources.values()].flatMap((each) =>
+    "command" in each ? [each.command as Program] : [],
+  );
+  return commands.flatMap((command) => {
+    const code = programFault(command);
+    const file = printable(command.file);
+    if (code === undefined) return [];
+    if (code !== "ENOENT") return [`the program ${file} cannot be started (${code}); make it executable (chmod +x)`];
+    return [`the program ${file} does not exist; correct the path, or write it with its arguments as a list`];
+  });
 }
 
 const placeOf = (source: SourceConfig | undefined) => source?.url?.host ?? source?.kind ?? "";

@@ -2,7 +2,16 @@ import { Argument, type Command, Option } from "commander";
 import { algorithmChoices } from "../../core/dnssec/codes.ts";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { storeVerb } from "../io/database-options.ts";
-import { asJson, newOption, readAccountName, readKeyTag, readPath, readTokenName, repeated } from "../io/options.ts";
+import {
+  asJson,
+  newOption,
+  quotaOption,
+  readAccountName,
+  readKeyTag,
+  readPath,
+  readTokenName,
+  repeated,
+} from "../io/options.ts";
 import { addStoreVerbs } from "./store.ts";
 import { addAccessVerbs } from "./user.ts";
 
@@ -114,23 +123,6 @@ function addChangeVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   )
     .argument(...zone)
     .action((name, options) => run(async () => (await load()).dnssecIgnoreSilent(name, options, io)));
-  storeVerb(
-    dnssec,
-    "rehearse",
-    "Tries out signing, a new key, another algorithm and unsigning on a copy of a zone, in simulated time, and reports bogus answers.",
-  )
-    .argument(...zone)
-    .addOption(algorithm("the algorithm to start with (default: the zone's, or ecdsa-p256)"))
-    .option("--nsec3", "use NSEC3 instead of NSEC")
-    .addOption(
-      new Option(
-        "--resolver <name>",
-        "the validating resolver to query (default: the first that is installed)",
-      ).choices(["unbound", "delv", "none"]),
-    )
-    .action((name, options) =>
-      run(async () => (await import("../records/rehearse.ts")).dnssecRehearse(name, options, io)),
-    );
 }
 
 /** Keys of other servers, and keys for them. */
@@ -197,7 +189,8 @@ function addTransferKeyVerbs(key: Command, io: CommandIo, run: Run): void {
     )
     .option(...onlyZones)
     .option("--account <name>", "allow only the zones of this account", readAccountName)
-    .option("--update", "also allow changes by DNS UPDATE");
+    .option("--update", "also allow changes by DNS UPDATE")
+    .addOption(quotaOption("another limit of transfer keys per account, such as transfer-keys=500"));
   scopeOptions(add, "allow updates of")
     .addOption(confirmOption())
     .option(...newOption)

@@ -1,8 +1,28 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
-import { asJson, logOptions, readCount, readPath } from "../io/options.ts";
+import { asJson, logOptions, readCount, readPath, whichTarget } from "../io/options.ts";
 
-const whichTarget = ["--target <name>", "which record service in the config, if there are several"] as const;
+/** `zone list`, `record list` and `record show` under the names that they once had: scripts use them. */
+function addEarlierNames(program: Command, io: CommandIo, run: Run): void {
+  const verb = (name: string) =>
+    program
+      .command(name, { hidden: true })
+      .option("--config <file>", "the updater's config file", readPath, "moor.yaml")
+      .option(...whichTarget)
+      .option(...asJson);
+  const load = () => import("../update/ask-target.ts");
+  verb("zones")
+    .description("The same as `zone list`.")
+    .action((options) => run(async () => (await load()).zones(options, io)));
+  verb("list")
+    .description("The same as `record list`.")
+    .argument("<zone>", "its name")
+    .action((zone, options) => run(async () => (await load()).list({ ...options, zone }, io)));
+  verb("show")
+    .description("The same as `record show`.")
+    .argument("<record>", "its id")
+    .action((record, options) => run(async () => (await load()).show({ ...options, record }, io)));
+}
 
 export function addClientVerbs(program: Command, io: CommandIo, run: Run): void {
   const verb = (name: string, summary: string) =>
@@ -28,26 +48,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/interfaces.ts")).interfaces(options, io)));
 
-  verb("zones", "Lists the zones that the token in the config can see.")
-    .option(...whichTarget)
-    .option(...asJson)
-    .action((options) => run(async () => (await import("../update/ask-target.ts")).zones(options, io)));
-
-  verb("list", "Lists the records of a zone, with their ids.")
-    .argument("<zone>", "its name")
-    .option(...whichTarget)
-    .option(...asJson)
-    .action((zone, options) =>
-      run(async () => (await import("../update/ask-target.ts")).list({ ...options, zone }, io)),
-    );
-
-  verb("show", "Shows one record.")
-    .argument("<record>", "its id")
-    .option(...whichTarget)
-    .option(...asJson)
-    .action((record, options) =>
-      run(async () => (await import("../update/ask-target.ts")).show({ ...options, record }, io)),
-    );
+  addEarlierNames(program, io, run);
 
   verb("status", "Shows the wanted, stored and published address of each name, and explains them.")
     .description(

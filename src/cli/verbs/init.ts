@@ -14,7 +14,7 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--config <file>", "the updater's config file", readPath, "moor.yaml")
     .option(
       "--from <file>",
-      "the config of ddclient, inadyn or ddns-updater to take over; it is not changed",
+      "the config of ddclient, inadyn, ddns-updater, ddns-go, cloudflare-ddns or OpenWrt to take over; it is not changed",
       readPath,
     );
   nameOptions(targetOptions(sourceOptions(init)))

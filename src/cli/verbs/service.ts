@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
+import { quotaNames } from "../../core/quotas.ts";
 import { acmeOptions } from "../io/acme-options.ts";
 import { certificateOptions } from "../io/certificate-option.ts";
 import type { CommandIo, Run } from "../io/command-io.ts";
@@ -9,6 +10,7 @@ import { oidcOption } from "../io/oidc-option.ts";
 import {
   allowPrimary,
   logOptions,
+  quotaOption,
   readFolder,
   readHosts,
   readLinks,
@@ -91,6 +93,7 @@ const dnsOptions = (records: Command): Command =>
         .argParser(readWorkers)
         .default(availableParallelism() > 1 ? 1 : 0, "1, or 0 on a single processor"),
     )
+    .option("--no-dns-batches", "the threads of --dns-workers read and send one DNS datagram at a time")
     .option(
       "--dns-tls <host:port>",
       "also answer DNS and transfer zones over TLS, such as 192.0.2.1:853 (may be repeated)",
@@ -103,9 +106,14 @@ const limitOptions = (records: Command): Command =>
   records
     .option(
       "--rate-limit <calls>",
-      "calls per minute per token, such as 300/min, or off; callers on this machine have no limit",
+      "calls per minute per token and session, such as 300/min, or off; callers on this machine have no limit",
       readRateLimit,
       readRateLimit("3000/min"),
+    )
+    .option(
+      "--account-rate-limit <calls>",
+      "calls per minute of all tokens and sessions of an account (default: ten times --rate-limit)",
+      readRateLimit,
     )
     .option("--records-per-zone <count>", "how many records a zone may have", readRecordCount, 1_000_000)
     .option(
@@ -119,6 +127,9 @@ const limitOptions = (records: Command): Command =>
       "how many values the APIs and DNS UPDATE may give a record set, at most 2500",
       readValueCount,
       100,
+    )
+    .addOption(
+      quotaOption(`how many ${quotaNames.join(", ")} an account may have, such as tokens=5000 (may be repeated)`),
     );
 
 function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { type DatabaseOptions, storeVerb } from "../io/database-options.ts";
-import { allowPrimary, readAccountName, readPath } from "../io/options.ts";
+import { readPath } from "../io/options.ts";
 import { dropHistoryOption } from "../records/keep-history-option.ts";
 import { orStopped } from "../store/stopped.ts";
 
@@ -15,7 +15,6 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     );
   addBackupVerbs(store, io, run);
   addUpkeepVerbs(store, io, run);
-  addAccountVerbs(program, io, run);
 }
 
 function addBackupVerbs(store: Command, io: CommandIo, run: Run): void {
@@ -82,33 +81,4 @@ function addUpkeepVerbs(store: Command, io: CommandIo, run: Run): void {
       "Returns unused space to the disk, unless the service is running; with --keep-history it drops older changes first.",
     ),
   ).action((options) => run(async () => (await import("../store/compact.ts")).storeCompact(options, io)));
-}
-
-/** An account as files that other programs can read. */
-function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
-  storeVerb(
-    program,
-    "export",
-    "Writes an account to a new folder: one zone file per zone, and a manifest for what zone files cannot hold. An " +
-      "unchanged account gives the same bytes. Ids, times and secrets are not included; to keep those, take a backup.",
-  )
-    .summary("Writes an account to a folder, as zone files and a manifest.")
-    .argument("<folder>", "the folder to create", readPath)
-    .option("--account <name>", "the account to export", "main")
-    .action((folder, options) => run(async () => (await import("../records/export.ts")).exportTo(folder, options, io)));
-  storeVerb(program, "import", "Reads and checks a whole folder that moor export wrote, and then creates its zones.")
-    .summary("Creates the zones of a folder that moor export wrote.")
-    .argument("<folder>", "the folder", readPath)
-    .option("--account <name>", "the account to import into; a new name creates a new account", readAccountName, "main")
-    .option("--replace", "replace existing zones with those in the files, including protected sets")
-    .option("--edited", "accept zone files that were changed since the export")
-    .option(...allowPrimary)
-    .option(
-      "--tokens <file>",
-      "also create the account's tokens again, and write their new secrets to this file",
-      readPath,
-    )
-    .action((folder, options) =>
-      run(async () => (await import("../records/import.ts")).importFrom(folder, options, io)),
-    );
 }

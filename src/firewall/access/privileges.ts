@@ -125,7 +125,7 @@ export const rightsOf = (
   { from }: Pick<CallOrigin, "from">,
 ): readonly Privilege[] => (isFrom(from, holder.networks) ? privilegesOf(holder, limit) : []);
 
-/** The same, wherever a call comes from. */
+/** The privileges of a holder, wherever a call comes from. */
 export function privilegesOf(
   { privileges: ownPrivileges }: Pick<PrivilegeHolder, "privileges">,
   limit: readonly Privilege[] = ["all"],

@@ -31,7 +31,10 @@ export async function assemble(imported: Imported, notes: Notes, io: CommandIo):
         ...place,
         target,
         ttl: ttlOf(name, notes),
-        create: imported.creates(name.target.kind) && targetKinds[name.target.kind]?.can.create === true,
+        create:
+          name.areFamiliesAssumed !== true &&
+          imported.creates(name.target.kind) &&
+          targetKinds[name.target.kind]?.can.create === true,
         origins: new Map(),
       };
       for (const [family, origin] of origins) {

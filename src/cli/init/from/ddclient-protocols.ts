@@ -11,9 +11,20 @@ type Around = {
 
 type Protocol = (settings: HostSettings, around: Around) => ImportedTarget;
 
+const protocolOf = (settings: HostSettings): string => settings.get("protocol")?.value.toLowerCase() ?? "dyndns2";
+
+/** If not, nothing can be said about the other settings either. */
+export function isKnownProtocol(settings: HostSettings): boolean {
+  const name = protocolOf(settings);
+  const login = { user: "any", password: "any" };
+  return (
+    name in protocols || presetOf(name, login) !== undefined || dyndns2Of(name, "any.example", login) !== undefined
+  );
+}
+
 /** Where a host is updated; ddclient's default is dyndns2. */
 export function targetOf(settings: HostSettings, around: Around): ImportedTarget {
-  const name = settings.get("protocol")?.value.toLowerCase() ?? "dyndns2";
+  const name = protocolOf(settings);
   const login = { user: settings.get("login")?.value, password: settings.get("password")?.value };
   const target =
     protocols[name]?.(settings, around) ??

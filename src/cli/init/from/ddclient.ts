@@ -1,6 +1,6 @@
 import type { Family } from "../../../core/addresses/address.ts";
 import { type DdclientLine, type DdclientSetting, type HostSettings, readDdclientFile } from "./ddclient-file.ts";
-import { targetOf, zoneOf } from "./ddclient-protocols.ts";
+import { isKnownProtocol, targetOf, zoneOf } from "./ddclient-protocols.ts";
 import type { Imported, ImportedName, ImportedSource, Notes } from "./imported.ts";
 import { fromCommand, fromInterface, fromWeb, oneAddressPerLine, severalServices } from "./origins.ts";
 import { zoneOfService } from "./services.ts";
@@ -10,8 +10,9 @@ export function importDdclient(text: string, notes: Notes, readFile: (path: stri
   const forAll = new Map<string, DdclientSetting>();
   const names: ImportedName[] = [];
   for (const line of readDdclientFile(text)) {
-    for (const { key, line: at, doubt } of line.settings) if (doubt) notes.assumed(at, `${key}: ${doubt}`);
     const own = new Map(line.settings.map((written) => [written.key, written]));
+    const doubts = isKnownProtocol(new Map([...forAll, ...own])) ? line.settings : [];
+    for (const { key, line: at, doubt } of doubts) if (doubt) notes.assumed(at, `${key}: ${doubt}`);
     noteUnused(line.settings, notes);
     if (line.hosts.length === 0) for (const [key, written] of own) forAll.set(key, written);
     else names.push(...namesOn(line, new Map([...forAll, ...own]), notes, readFile));
@@ -42,13 +43,11 @@ function namesOn(
   const own = zoneOfService[all.get("protocol")?.value.toLowerCase() ?? ""];
   return hosts.flatMap((written) => {
     const host = written.includes(".") || own === undefined ? written : `${written}.${own}`;
-    if (!host.includes(".")) {
-      notes.lost(line, noDomain);
-      return [];
-    }
-    const target = targetOf(all, { host, notes, readFile });
+    const isDomain = host.includes(".");
+    // What the words of an unknown protocol mean is not known either.
+    const target = isDomain || !isKnownProtocol(all) ? targetOf(all, { host, notes, readFile }) : noDomain;
     if (typeof target === "string") {
-      notes.lost(line, `${host}: ${target}`);
+      notes.lost(line, isDomain || target !== noDomain ? `${host}: ${target}` : noDomain);
       return [];
     }
     const origins = originsOf(all, line, notes);

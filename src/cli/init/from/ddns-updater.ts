@@ -3,7 +3,16 @@ import type { Spot, YamlPair } from "../../../lib/settings/yaml-reader.ts";
 import { createYamlReader } from "../../../lib/settings/yaml-reader.ts";
 import { type Imported, type ImportedName, type ImportedSource, type Notes, part } from "./imported.ts";
 import { fromWeb } from "./origins.ts";
-import { dyndns2Of, hetznerToken, httpAt, type ImportedTarget, type Login, noTarget, presetOf } from "./services.ts";
+import {
+  dyndns2Of,
+  freednsByToken,
+  hetznerToken,
+  httpAt,
+  type ImportedTarget,
+  type Login,
+  noTarget,
+  presetOf,
+} from "./services.ts";
 
 type Fault = { readonly line: number; readonly message: string };
 
@@ -25,15 +34,17 @@ export function importDdnsUpdater(text: string, notes: Notes): Imported | Fault 
   if (!items) return { line: 1, message: "it has no list `settings`" };
   const names = items.flatMap((item) => {
     const pairs = reader.pairs(item) ?? [];
+    // The program does not mind the case of names.
     const text = (key: string) => {
-      const node = pairs.find(({ name }) => name === key)?.value.node;
+      const node = pairs.find(({ name }) => name.toLowerCase() === key)?.value.node;
       const value: unknown = isScalar(node) ? node.value : undefined;
       return ["string", "number", "boolean"].includes(typeof value)
         ? `${value as string | number | boolean}`
         : undefined;
     };
     const line = lineOf(item);
-    for (const { name, key } of pairs) if (!used.test(name)) notes.lost(lineOf(key), `${name}: ${unusedWords(name)}`);
+    for (const { name, key } of pairs)
+      if (!used.test(name.toLowerCase())) notes.lost(lineOf(key), `${name}: ${unusedWords(name.toLowerCase())}`);
     return namesIn({ line, pairs, text }, notes);
   });
   if (names.length > 0) notes.assumed(1, publicIp);
@@ -58,7 +69,9 @@ function namesIn(entry: SettingsEntry, notes: Notes): readonly ImportedName[] {
       notes.lost(line, `${each || "an entry without a domain"}: ${target}`);
       return [];
     }
-    return [{ host: each, line, zone, target, origins: originsOf(entry, each, notes), ttl: Number(text("ttl")) }];
+    const areFamiliesAssumed = !["ipv4", "ipv6"].includes(text("ip_version") ?? "");
+    const origins = originsOf(entry, each, notes);
+    return [{ host: each, line, zone, target, origins, ttl: Number(text("ttl")), areFamiliesAssumed }];
   });
 }
 
@@ -110,7 +123,7 @@ const providers: Readonly<Record<string, Provider>> = {
   porkbun: { api: "porkbun", secrets: { key: "api_key", secret: "secret_api_key" } },
   route53: { api: "route53", secrets: { key: "access_key", secret: "secret_key" } },
   spaceship: { api: "spaceship", secrets: { key: "api_key", secret: "api_secret" } },
-  vultr: { api: "vultr", secrets: { token: "api_key" } },
+  vultr: { api: "vultr", secrets: { token: "apikey" } },
 };
 
 /** OVH can be updated by this API or by DynHost, which is the default. */
@@ -161,6 +174,7 @@ function targetOf(provider: string, host: string, entry: SettingsEntry, notes: N
   if (provider === "hetzner") notes.assumed(line, hetznerToken);
   const hosted = provider === "ovh" && text("mode") === "api" ? ovhApi : providers[provider];
   if (hosted) return hostedAt(hosted, entry);
+  if (provider === "freedns") return freednsByToken(text("token"), text("ip_version") === "ipv6" ? "ipv6" : "ipv4");
   const server = servers[provider];
   if (server) return server(entry);
   const login = loginOf(provider, host, entry);
@@ -179,7 +193,7 @@ function loginOf(provider: string, host: string, { text }: SettingsEntry): Login
 const userIsHost = ["strato", "spdyn", "he"];
 
 const used =
-  /^(?:provider|domain|host|owner|zone|zone_identifier|zone_id|ip_version|ipv6_suffix|ttl|token|personal_access_token|username|user|email|password|client_key|key|user_service_key|(?:secret_)?api_key|access_key|secret_key|customer_number|server|tsig_.*|server_(?:url|id)|mode|app_key|app_secret|secret|api_secret|url|ipv[46]key|success_regex|consumer_key|api_endpoint)$/;
+  /^(?:provider|domain|host|owner|zone|zone_identifier|zone_id|ip_version|ipv6_suffix|ttl|token|personal_access_token|username|user|email|password|client_key|key|user_service_key|(?:secret_)?api_?key|access_key|secret_key|customer_number|server|tsig_.*|server_(?:url|id)|mode|app_key|app_secret|secret|api_secret|url|ipv[46]key|success_regex|consumer_key|api_endpoint)$/;
 
 const unusedWords = (name: string): string =>
   ({

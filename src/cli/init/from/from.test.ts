@@ -90,7 +90,9 @@ describe("moor init --from", () => {
     const { code, err } = await from(text);
     expect([code, err]).toEqual([
       2,
-      expect.stringContaining(`old.conf is not a config of ddclient, inadyn or ddns-updater: ${seems}`),
+      expect.stringContaining(
+        `old.conf is not a config of ddclient, inadyn, ddns-updater, ddns-go, cloudflare-ddns, ddns-scripts: ${seems}`,
+      ),
     ]);
   });
 

@@ -7,9 +7,12 @@ import type { Setup } from "../files.ts";
 import { readFileText } from "../read-option-file.ts";
 import { assemble, hostsOf } from "./assemble.ts";
 import { importDdclient } from "./ddclient.ts";
+import { importDdnsGo } from "./ddns-go.ts";
 import { importDdnsUpdater } from "./ddns-updater.ts";
+import { importFavonia } from "./favonia.ts";
 import { createNotes, type Imported, type KeptNotes, type Note } from "./imported.ts";
 import { importInadyn } from "./inadyn.ts";
+import { importOpenwrt } from "./openwrt.ts";
 import { type KnownProgram, recognise } from "./recognise.ts";
 
 /**
@@ -22,7 +25,7 @@ export async function importFrom(file: string, io: CommandIo): Promise<Setup> {
   const program = recognise(read.text);
   if (typeof program !== "string")
     throw new WrongAnswer(
-      `${file} is not a config of ddclient, inadyn or ddns-updater: ${program.seems}. Give the config file of one of these programs.`,
+      `${file} is not a config of ${Object.keys(readers).join(", ")}: ${program.seems}. Give the config file of one of these programs.`,
     );
   const notes = createNotes();
   const imported = readers[program](read.text, notes, io);
@@ -43,6 +46,9 @@ const readers: Readonly<Record<KnownProgram, (text: string, notes: KeptNotes, io
   ddclient: (text, notes, io) => importDdclient(text, notes, (path) => readNamed(path, io)),
   inadyn: importInadyn,
   "ddns-updater": importDdnsUpdater,
+  "ddns-go": importDdnsGo,
+  "cloudflare-ddns": (text, notes, io) => importFavonia(text, notes, (path) => readNamed(path, io)),
+  "ddns-scripts": importOpenwrt,
 };
 
 function readNamed(path: string, { cwd }: CommandIo): string | undefined {

@@ -21,6 +21,8 @@ export type ImportedName = {
   /** NaN if the file does not set it. */
   readonly ttl: number;
   readonly origins: Readonly<Partial<Record<Family, ImportedSource>>>;
+  /** The file does not say which records the name has, so none is created. */
+  readonly areFamiliesAssumed?: boolean;
 };
 
 /**

@@ -84,7 +84,7 @@ function joinFamilies(names: readonly ImportedName[], notes: Notes): readonly Im
       first.line,
       `${first.host}: with allow-ipv6 the file does not say which records the name has; both are assumed`,
     );
-    return [first];
+    return [{ ...first, areFamiliesAssumed: true }];
   });
 }
 

@@ -1,5 +1,5 @@
 /** The programs whose configs can be taken over. */
-export type KnownProgram = "ddclient" | "inadyn" | "ddns-updater";
+export type KnownProgram = "ddclient" | "inadyn" | "ddns-updater" | "ddns-go" | "cloudflare-ddns" | "ddns-scripts";
 
 /** Which program a config is for, by what only its format has; otherwise what else it seems to be. */
 export function recognise(text: string): KnownProgram | { readonly seems: string } {
@@ -10,6 +10,10 @@ export function recognise(text: string): KnownProgram | { readonly seems: string
   }
   if (body.startsWith("<")) return { seems: "it looks like XML or a web page" };
   if (/^(?:sources|targets|names):/m.test(body)) return { seems: "it looks like a config of moor itself" };
+  if (/^\s*config\s+["']?service\b/m.test(body)) return "ddns-scripts";
+  if (/^dnsconf:/m.test(body) || /^ipv[46]:\s*\n\s+enable:/m.test(body)) return "ddns-go";
+  if (/\b(?:CLOUDFLARE|CF)_API_TOKEN(?:_FILE)?["']?\s*[=:]/.test(body) && /DOMAINS["']?\s*[=:]/.test(body))
+    return "cloudflare-ddns";
   if (/^\s*(?:provider|custom)\s+\S+\s*\{/m.test(body)) return "inadyn";
   if (/^\s*(?:--)?(?:dyndns_system|update_period|dyndns_server_name)\b/m.test(body))
     return { seems: "it looks like a config of inadyn 1; inadyn 2 converts it" };

@@ -41,5 +41,4 @@ const missing: Readonly<Record<string, string>> = {
   "inadyn: default@zerigo.com": closed,
   ...without("ddns-updater", "aliyun", "dnspod", "dreamhost", "gcp", "goip", "linode", "luadns", "namesilo"),
   ...without("ddns-updater", "scaleway", "servercow", "vercel"),
-  "ddns-updater: freedns": "it has no user, which `api: freedns` needs",
 };

@@ -1,3 +1,4 @@
+import type { Family } from "../../../core/addresses/address.ts";
 import { dyndns2ServiceAt } from "../../../updater/targets/dyndns2-settings.ts";
 import { targetKinds } from "../../../updater/targets/targets.ts";
 import { type ImportedPart, part } from "./imported.ts";
@@ -120,6 +121,7 @@ const presets: Readonly<Record<string, string>> = {
   "domaindiscount24.com": "domaindiscount24",
   dnsexit2: "dnsexit",
   domeneshop: "domeneshop",
+  "domene.shop": "domeneshop",
   "domeneshop.no": "domeneshop",
   dondominio: "dondominio",
   duckdns: "duckdns",
@@ -161,6 +163,19 @@ export function presetOf(service: string, { user, password, token = password }: 
     Object.fromEntries(secrets.map((key) => [key, values[key] ?? ""])),
   );
 }
+
+/** FreeDNS by the token of one name, as the pages of its second interface show it. */
+export const freednsByToken = (token: string | undefined, family: Family): ImportedTarget =>
+  token === undefined || token === ""
+    ? "it has no token"
+    : {
+        ...part("http", {
+          url: `https://${family === "ipv6" ? "v6." : ""}sync.afraid.org/u/{token}/?address={address}`,
+          done: [{ text: "to {address}" }],
+          unchanged: [{ text: "No IP change detected" }],
+        }),
+        placeholders: { token },
+      };
 
 /** Any request, described. Secrets in its query become files. */
 export function httpAt(template: string, done: readonly string[], login: Login): ImportedTarget {
