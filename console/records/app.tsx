@@ -4,7 +4,7 @@ import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { SessionGate } from "../shared/session/session.tsx";
 import { SignedInFrame } from "../shared/session/signed-in.tsx";
 import { Toasts } from "../shared/toasts/toasts.tsx";
-import { OverviewPage } from "./overview/overview-page.tsx";
+import { NamesPage } from "./names/names-page.tsx";
 import { useLiveRecords } from "./sets/live-sets.tsx";
 import { keptZone } from "./sets/shown-name.ts";
 import { zoneAddress, zoneInAddress } from "./zones/zone-address.ts";
@@ -22,7 +22,7 @@ const words = {
 } as const;
 
 const places = [
-  { to: "/", name: "Overview" },
+  { to: "/", name: "Names" },
   { to: "/zones", name: "Zones" },
   { to: "/tokens", name: "Tokens" },
   { to: "/account", name: "Account" },
@@ -46,7 +46,7 @@ function SignedIn() {
   const subject = isDynamic ? "New dynamic name" : zone;
   return (
     <SignedInFrame service="records" title={words.title} places={places} subject={subject} live={live}>
-      <Route path="/">{() => <OverviewPage />}</Route>
+      <Route path="/">{() => <NamesPage />}</Route>
       <Route path="/zones">{() => <ZoneList />}</Route>
       <Route path="/zones/:zone/:part?">
         {({ zone, part }) => <OneZone asked={zoneInAddress(zone ?? "")} part={part} />}

@@ -4,7 +4,6 @@ import { counted } from "../shared/counted.ts";
 import { noAnswer } from "../shared/live/request.ts";
 import { durationInWords, minutesInWords } from "../shared/time/words-of-time.ts";
 import { inOrder, linesOf, undoInWords, verbOf } from "./history/describe-change.ts";
-import { byOtherClient } from "./overview/client-words.ts";
 import { scopeInWords } from "./tokens/scope-in-words.ts";
 import { snippetsFor } from "./tokens/token-snippets.ts";
 
@@ -30,13 +29,6 @@ describe("in words", () => {
     ],
   ] as const)("a scope: %o", ([scope, words]) => {
     expect(scopeInWords(scope)).toBe(words);
-  });
-
-  it.for([
-    [0, "kept by another client"],
-    [3, "kept by another client, 3 address changes"],
-  ] as const)("a dynamic name that the updater does not have, after %d changes", ([changes, words]) => {
-    expect(byOtherClient(changes)).toBe(words);
   });
 
   it.for([

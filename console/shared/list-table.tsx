@@ -1,3 +1,4 @@
+import { Pagination } from "@mantine/core";
 import type { ReactNode } from "react";
 
 /** The text of a column's head, with a class if the column needs one. */
@@ -35,3 +36,30 @@ const ActionHead = () => (
     <span style={{ position: "absolute", left: "-999rem" }}>Action</span>
   </th>
 );
+
+/** The page that an address names; the first if it names none. */
+export const readPage = (query: URLSearchParams): number =>
+  Math.max(1, Number.parseInt(query.get("page") ?? "", 10) || 1);
+
+/** Leads to the pages of a list; nothing if there is only one. */
+export function Pages(props: {
+  readonly last: number;
+  readonly page: number;
+  readonly onChange: (page: number) => void;
+}) {
+  if (props.last <= 1) return null;
+  const turnTo = (page: number) => {
+    props.onChange(page);
+    window.scrollTo(0, 0);
+  };
+  return (
+    <Pagination
+      mt="md"
+      total={props.last}
+      value={props.page}
+      onChange={turnTo}
+      getControlProps={(control) => ({ "aria-label": `${control} page` })}
+      getItemProps={(item) => ({ "aria-label": `page ${item}` })}
+    />
+  );
+}

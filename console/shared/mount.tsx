@@ -1,3 +1,4 @@
+import inter from "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2?url";
 import "@mantine/core/styles.css";
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
@@ -27,6 +28,7 @@ export function mount(page: ReactNode): void {
   });
   const wayBack = watchWayBack();
   keepFocus();
+  document.fonts.add(new FontFace("Inter", `url(${inter})`, { weight: "100 900", display: "swap" }));
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">

@@ -58,12 +58,18 @@ export const useSharing = (): readonly ServiceLink[] => useServices().filter(({ 
 export const inWords = (services: readonly ServiceName[]): string =>
   new Intl.ListFormat("en-GB").format(inOrder(services).map((service) => serviceNames[service]));
 
-/** Links to the services: `DNS or Firewall`. */
-export const ServiceLinks = ({ services }: { readonly services: readonly ServiceLink[] }) =>
-  services.map((link, i) => (
+/** Links to the services: `DNS or Firewall`; a single one may have another text. */
+export const ServiceLinks = (props: {
+  readonly services: readonly ServiceLink[];
+  readonly label?: string;
+  readonly className?: string;
+}) =>
+  props.services.map((link, i) => (
     <Fragment key={link.service}>
       {i > 0 && " or "}
-      <a href={hrefOf(link)}>{serviceNames[link.service]}</a>
+      <a href={hrefOf(link)} className={props.className}>
+        {props.label ?? serviceNames[link.service]}
+      </a>
     </Fragment>
   ));
 

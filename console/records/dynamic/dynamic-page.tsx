@@ -1,8 +1,8 @@
-import { Button, Stack, Text, Title } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { Button, Checkbox, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
-import type { MadeToken, TokenInput } from "../../../src/contract/console.ts";
+import type { MadeToken, TokenEntry, TokenInput } from "../../../src/contract/console.ts";
 import { absoluteName } from "../../../src/core/names/name.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { CheckedForm } from "../../shared/checked-form.tsx";
@@ -37,7 +37,6 @@ export default function DynamicPage() {
 }
 
 function NewNameForm({ onMade }: { readonly onMade: (made: MadeName) => void }) {
-  const { request } = useSession();
   const [query] = useSearchParams();
   const zones = usePrimaryZones();
   const [chosen, setChosen] = useState(query.get("zone"));
@@ -50,16 +49,10 @@ function NewNameForm({ onMade }: { readonly onMade: (made: MadeName) => void }) 
   const owner = zone === null ? undefined : ownerIn(typed, zone);
   const origin = typedOrigin(address);
   const there = useSetsAt(zone, owner?.ok ? owner.value : undefined);
-  const make = useMutation({
-    mutationFn: async (input: Omit<NewNameInput, "before">) => {
-      // Enter can be faster than the answer about the name.
-      const sets = there.data ?? (await there.refetch()).data;
-      if (sets === undefined || sets.some(({ type }) => type === "CNAME")) return undefined;
-      const made = await request<MadeToken>("POST", "/console/tokens", tokenFor(input));
-      return { ...input, ...made, before: addressesIn(sets) };
-    },
-    onSuccess: (made) => made && onMade(made),
-  });
+  const [replaces, setReplaces] = useState(true);
+  const findEarlier = useEarlierToken();
+  const earlier = zone !== null && owner?.ok ? findEarlier({ zone, owner: owner.value, device }) : undefined;
+  const make = useMakeName(there, { replaced: replaces ? findEarlier : undefined, onMade });
   const submit = () => {
     setTried(true);
     if (zone === null || !owner?.ok || origin === undefined) return;
@@ -77,6 +70,14 @@ function NewNameForm({ onMade }: { readonly onMade: (made: MadeName) => void }) 
           retry={zones.error ? zones.retry : () => void there.refetch()}
         />
         <DeviceStep {...{ device, address, origin, tried }} onDevice={setDevice} onAddress={setAddress} />
+        {earlier && (
+          <Checkbox
+            label="Replace the settings of this device"
+            description="It has a token already. That one is revoked when the new one is made, so the device works again once you have entered the new settings."
+            checked={replaces}
+            onChange={(event) => setReplaces(event.currentTarget.checked)}
+          />
+        )}
         <Problem error={make.error} />
         <div>
           <Button type="submit" loading={make.isPending}>
@@ -88,8 +89,52 @@ function NewNameForm({ onMade }: { readonly onMade: (made: MadeName) => void }) 
   );
 }
 
+type FindEarlier = (input: Pick<NewNameInput, "zone" | "owner" | "device">) => TokenEntry | undefined;
+
+function useMakeName(
+  there: ReturnType<typeof useSetsAt>,
+  { replaced, onMade }: { readonly replaced: FindEarlier | undefined; readonly onMade: (made: MadeName) => void },
+) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  /** Why the token is still in force. */
+  const revoke = async ({ id }: TokenEntry): Promise<string | undefined> => {
+    try {
+      await request("DELETE", `/console/tokens/${id}`);
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  return useMutation({
+    mutationFn: async (input: Omit<NewNameInput, "before">) => {
+      // Enter can be faster than the answer about the name.
+      const sets = there.data ?? (await there.refetch()).data;
+      if (sets === undefined || sets.some(({ type }) => type === "CNAME")) return undefined;
+      const made = await request<MadeToken>("POST", "/console/tokens", tokenFor(input));
+      const earlier = replaced?.(input);
+      // The new secret is shown whatever becomes of the earlier token.
+      const notRevoked = earlier && (await revoke(earlier));
+      void queries.invalidateQueries({ queryKey: ["tokens"] });
+      return { ...input, ...made, before: addressesIn(sets), ...(notRevoked && { notRevoked }) };
+    },
+    onSuccess: (made) => made && onMade(made),
+  });
+}
+
+/** The token in force that this page has made before for the same name and device. */
+function useEarlierToken(): FindEarlier {
+  const { request } = useSession();
+  const tokens = useQuery({
+    queryKey: ["tokens"],
+    queryFn: () => request<{ readonly tokens: readonly TokenEntry[] }>("GET", "/console/tokens"),
+  });
+  return (input) =>
+    tokens.data?.tokens.findLast(({ name, revoked }) => revoked === null && name === tokenFor(input).name);
+}
+
 /** For exactly the addresses of this name. */
-function tokenFor({ zone, owner, device }: Omit<NewNameInput, "before">): TokenInput {
+function tokenFor({ zone, owner, device }: Pick<NewNameInput, "zone" | "owner" | "device">): TokenInput {
   const label = deviceNames.find(({ value }) => value === device)?.label ?? device;
   return {
     name: `${nameToUnicode(absoluteName(owner, zone)).slice(0, 80)} (${label})`,

@@ -2,16 +2,16 @@ import { Anchor, Button, Group, Loader, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
-import type { TokenEntry } from "../../../src/contract/console.ts";
+import type { TokenPage } from "../../../src/contract/console.ts";
 import { absoluteName } from "../../../src/core/names/name.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { CopyText } from "../../shared/copy-text.tsx";
 import { useSession } from "../../shared/session/session.tsx";
-import { useStay } from "../../shared/session/way-back.ts";
 import { scopeInWords } from "../tokens/scope-in-words.ts";
 import { zoneAddress } from "../zones/zone-address.ts";
-import { deviceNames, setupFor, type Trust } from "./device-setups.ts";
+import { type Device, deviceNames, type Setup, setupFor, type Trust } from "./device-setups.ts";
 import { addressesIn, type FirstUpdate, firstUpdate } from "./first-update.ts";
+import { HeldSecret } from "./held-secret.tsx";
 import type { MadeName } from "./made-name.ts";
 import { useSetsAt } from "./sets-at.ts";
 import { Step } from "./step.tsx";
@@ -30,22 +30,15 @@ export function ShownSetup({ made }: { readonly made: MadeName }) {
     scrollTo(0, 0);
     first.current?.querySelector("button")?.focus({ preventScroll: true });
   }, []);
-  useStay(!isKept && arrived.kind === "waiting");
   return (
     <Stack gap="lg" ref={first}>
-      <Step number={3} title={`Enter this in ${label === "moor" ? "moor’s config" : `the ${label}`}`}>
+      <HeldSecret isHeld={!isKept && arrived.kind === "waiting"}>
+        The token is shown only on this page, and the device has not used it yet. If you leave now, you have to make new
+        settings for the device.
+      </HeldSecret>
+      <Step number={3} title={`Enter this in ${placeInWords(device, label)}`}>
         <Text size="sm">{setup.where}</Text>
-        <div className="to-enter">
-          {setup.fields.map((field) => (
-            <div key={field.label}>
-              <Text size="sm" fw={550}>
-                {field.label}
-              </Text>
-              <CopyText text={field.value} label={field.label} onCopied={onKept} />
-            </div>
-          ))}
-        </div>
-        {setup.text && <CopyText text={setup.text.content} label={setup.text.label} block onCopied={onKept} />}
+        <Entries setup={setup} secret={made.secret} onKept={onKept} />
         {setup.notes.map((note) => (
           <Text key={note} size="sm">
             {note}
@@ -56,6 +49,7 @@ export function ShownSetup({ made }: { readonly made: MadeName }) {
           The long text of letters and digits is the token: it {scopeInWords(token.scope)}, and nothing else.{" "}
           <b>It is shown only here.</b>
         </Text>
+        <NotRevoked because={made.notRevoked} />
       </Step>
       <Step number={4} title="First update" className="in-view">
         <Arrived update={arrived} name={nameToUnicode(absoluteName(owner, zone))} />
@@ -71,6 +65,40 @@ export function ShownSetup({ made }: { readonly made: MadeName }) {
     </Stack>
   );
 }
+
+/** The FRITZ!Box is one thing; the others are programs and systems, without an article. */
+function placeInWords(device: Device, label: string): string {
+  if (device === "moor") return "moor’s config";
+  return device === "fritzbox" ? `the ${label}` : label;
+}
+
+/** What to enter; copying anything but the token does not keep that. */
+function Entries(props: { readonly setup: Setup; readonly secret: string; readonly onKept: () => void }) {
+  const { setup, secret, onKept } = props;
+  return (
+    <>
+      <div className="to-enter">
+        {setup.fields.map(({ label, value }) => (
+          <div key={label}>
+            <Text size="sm" fw={550}>
+              {label}
+            </Text>
+            <CopyText text={value} label={label} {...(value.includes(secret) && { onCopied: onKept })} />
+          </div>
+        ))}
+      </div>
+      {setup.text && <CopyText text={setup.text.content} label={setup.text.label} block onCopied={onKept} />}
+    </>
+  );
+}
+
+const NotRevoked = ({ because }: { readonly because: string | undefined }) =>
+  because && (
+    <p className="note" role="alert" style={{ margin: 0 }}>
+      The earlier token of this device could not be revoked ({because}). Revoke it on the page{" "}
+      <Link href="/tokens">Tokens</Link>.
+    </p>
+  );
 
 function TrustNote({ trust }: { readonly trust: Trust }) {
   if (trust === "unchecked") return null;
@@ -104,7 +132,7 @@ function useFirstUpdate({ zone, owner, before, token }: MadeName): FirstUpdate {
   // The use of a token is not pushed.
   const tokens = useQuery({
     queryKey: ["tokens"],
-    queryFn: () => request<{ readonly tokens: readonly TokenEntry[] }>("GET", "/console/tokens"),
+    queryFn: () => request<TokenPage>("GET", "/console/tokens?all"),
     staleTime: 0,
     refetchInterval: 3_000,
   });

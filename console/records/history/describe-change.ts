@@ -80,6 +80,7 @@ const parentFaults: Readonly<Record<string, string>> = {
   "wrong-digest": "a DS record has a wrong digest",
   unverified: "not known what it has",
   differs: "its servers differ",
+  "other-algorithm": "it also has a DS record of another algorithm",
 };
 
 type Side = ChangedSet | ChangedZone | null;

@@ -1,6 +1,6 @@
 import { Autocomplete, Button, Group, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { TokenEntry } from "../../../src/contract/console.ts";
+import type { TokenPage } from "../../../src/contract/console.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { TypeField } from "../sets/form/type-field.tsx";
 import { type HistoryFilter, isFiltered } from "./read-writes.ts";
@@ -14,7 +14,7 @@ export function HistoryFilterBar(props: {
   const { session, request } = useSession();
   const { data } = useQuery({
     queryKey: ["tokens"],
-    queryFn: () => request<{ readonly tokens: readonly TokenEntry[] }>("GET", "/console/tokens"),
+    queryFn: () => request<TokenPage>("GET", "/console/tokens?all"),
   });
   const people = [`${session.name} (console)`, ...(data?.tokens.map(({ id, name }) => `token ${id} (${name})`) ?? [])];
   return (

@@ -15,6 +15,7 @@ import { useSession } from "../../shared/session/session.tsx";
 import { When } from "../../shared/time/when.tsx";
 import { dayAndTime } from "../../shared/time/words-of-time.ts";
 import { zonePath } from "../api.ts";
+import { actorWords } from "../names/device-words.ts";
 import { sizeOf, undoInWords } from "./describe-change.ts";
 import { HistoryFilterBar } from "./history-filter.tsx";
 import { filterIn, filterKeys, type HistoryFilter, isFiltered, readWrites } from "./read-writes.ts";
@@ -112,7 +113,9 @@ function WriteRow(props: {
       <td data-label="When">
         <When at={write.at} />
       </td>
-      <td data-label="Who">{write.by}</td>
+      <td data-label="Who">
+        <span title={write.by}>{actorWords(write.by)}</span>
+      </td>
       <td data-label="What">
         <div style={{ minWidth: 0 }}>
           <WriteChanges zone={zone} write={write} />

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { When } from "../../shared/time/when.tsx";
+import { actorWords } from "../names/device-words.ts";
 import { Lines } from "./change-lines.tsx";
 import { historyOf } from "./history-address.ts";
 import { filterIn, readWrites } from "./read-writes.ts";
@@ -25,7 +26,7 @@ export function LastChange({ zone, set }: { readonly zone: string; readonly set:
     <Text size="xs" c="dimmed" component="div" className="breaks">
       {write && (
         <>
-          Changed <When at={write.at} /> by {write.by}
+          Changed <When at={write.at} /> by <span title={write.by}>{actorWords(write.by)}</span>
           {change && (
             <>
               : <Lines before={change.before} after={change.after} />

@@ -59,7 +59,8 @@ function OneName({ moving, zone }: { readonly moving: MovingName; readonly zone:
         {last && (
           <>
             <span className="mono">{last.address}</span> for {durationInWords(now - last.from)} ·{" "}
-            {counted(spans.length - 1, "address change")}, {usualTime(moving)}
+            {counted(spans.length - 1, "address change")}
+            {usualTime(moving)}
           </>
         )}
       </Text>
@@ -69,13 +70,13 @@ function OneName({ moving, zone }: { readonly moving: MovingName; readonly zone:
   );
 }
 
-/** The median of the times: one long quiet year must not hide a busy month. */
+/** The median of the times: one long quiet year must not hide a busy month. One or two times say nothing. */
 function usualTime({ spans }: MovingName): string {
   const times = spans
     .flatMap(({ from, until }) => (until === undefined ? [] : [until - from]))
     .toSorted((a, b) => a - b);
   const middle = times[Math.floor(times.length / 2)];
-  return middle === undefined ? "" : `usually ${durationInWords(middle)} apart`;
+  return middle === undefined || times.length < 3 ? "" : `, usually ${durationInWords(middle)} apart`;
 }
 
 async function readAll(request: Request, zone: string) {

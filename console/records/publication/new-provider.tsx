@@ -1,55 +1,56 @@
 import { PasswordInput, Select, Text, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { WireProvider } from "../../../src/contract/front.ts";
 import { FormDialog } from "../../shared/form-dialog.tsx";
 import { useSession } from "../../shared/session/session.tsx";
-import { type ProviderKind, providerKinds } from "./publication-words.ts";
+import { type OfferedProvider, offeredProviders, usualProvider } from "./publication-words.ts";
+import { type Compared, compareZone } from "./read-publication.ts";
 
-/** The one powerful token, which is stored here so that nobody else needs it. */
+/** The one powerful token, which is stored here, when the zone is published, so that nobody else needs it. */
 export function NewProvider(props: {
+  readonly zone: string;
   readonly taken: readonly string[];
   readonly onClose: () => void;
-  readonly onMade: (name: string) => void;
+  readonly onCompared: (compared: Compared) => void;
 }) {
   const { request } = useSession();
-  const queries = useQueryClient();
-  const [draft, setDraft] = useState<Draft>({ kind: providerKinds[0], name: "", token: "", url: "", ca: "" });
+  const [draft, setDraft] = useState<Draft>({ kind: usualProvider, name: "", token: "", url: "", ca: "" });
   const { kind } = draft;
   const usedName = draft.name.trim() || freeName(kind.kind, props.taken);
-  const make = useMutation({
+  const compare = useMutation({
     mutationFn: () =>
-      request<{ provider: WireProvider }>("POST", "/v1/providers", {
-        ...{ name: usedName, kind: kind.kind, token: draft.token.trim() },
-        ...(kind.url !== undefined && { url: draft.url.trim() }),
-        ...(isOwnServer(kind) && draft.ca.trim() !== "" && { ca: draft.ca.trim() }),
+      compareZone(request, props.zone, {
+        provider: usedName,
+        account: {
+          ...{ kind: kind.kind, token: draft.token.trim() },
+          ...(kind.url !== undefined && { url: draft.url.trim() }),
+          ...(isOwnServer(kind) && draft.ca.trim() !== "" && { ca: draft.ca.trim() }),
+        },
       }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ["providers"] });
-      props.onMade(usedName);
-    },
+    onSuccess: props.onCompared,
   });
   return (
     <FormDialog
       title="Add a provider"
       holds={draft}
-      submit="Add and compare"
+      submit="Compare"
       cannot={draft.token.trim() === "" || (kind.url !== undefined && draft.url.trim() === "")}
-      sending={make}
+      sending={compare}
       onClose={props.onClose}
-      onSubmit={() => make.mutate()}
+      onSubmit={() => compare.mutate()}
     >
       <Fields draft={draft} change={(changed) => setDraft({ ...draft, ...changed })} taken={props.taken} />
       <Text size="sm" className="quiet">
-        The token is stored encrypted and never shown again. Comparing writes nothing.
+        Comparing stores nothing, here or there. When you publish the zone, the token is stored encrypted, and never
+        shown again.
       </Text>
     </FormDialog>
   );
 }
 
-type Draft = Readonly<Record<"name" | "token" | "url" | "ca", string>> & { readonly kind: ProviderKind };
+type Draft = Readonly<Record<"name" | "token" | "url" | "ca", string>> & { readonly kind: OfferedProvider };
 
-const isOwnServer = ({ url }: ProviderKind): boolean => url?.startsWith("https:") === true;
+const isOwnServer = ({ url }: OfferedProvider): boolean => url?.startsWith("https:") === true;
 
 function Fields(props: {
   readonly draft: Draft;
@@ -62,10 +63,10 @@ function Fields(props: {
     <>
       <Select
         label="Provider"
-        data={providerKinds.map((each) => ({ value: each.kind, label: each.name }))}
+        data={offeredProviders.map((each) => ({ value: each.kind, label: each.name }))}
         value={kind.kind}
         allowDeselect={false}
-        onChange={(value) => change({ kind: providerKinds.find((each) => each.kind === value) ?? kind })}
+        onChange={(value) => change({ kind: offeredProviders.find((each) => each.kind === value) ?? kind })}
         data-autofocus
       />
       {kind.url !== undefined && (

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { providerKinds, type WirePublication } from "../../../src/contract/front.ts";
-import { publicationInWords, providerKinds as shownKinds, stateInWords } from "./publication-words.ts";
+import type { WirePublication } from "../../../src/contract/front.ts";
+import { publicationInWords, stateInWords } from "./publication-words.ts";
 
 const publication = (counts: Partial<WirePublication["counts"]>, trouble: WirePublication["trouble"] = null) => ({
   ...{ provider: "hetzner", service: "Hetzner", drift: "ask" as const, read_every: 900 },
@@ -21,6 +21,3 @@ test.each([
 
 test("a refusal has the provider's own words", () =>
   expect(stateInWords({ state: "refused", because: "TTL too low" }, "deSEC")).toBe("refused by deSEC: TTL too low"));
-
-test("every kind of provider has a name that people know", () =>
-  expect(shownKinds.map(({ kind }) => kind).toSorted()).toEqual([...providerKinds].toSorted()));

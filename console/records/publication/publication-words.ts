@@ -1,4 +1,5 @@
 import type { WireContent, WirePublication, WireSetState } from "../../../src/contract/front.ts";
+import { type ProviderKind, providerRow, providerRows } from "../../../src/contract/provider-kinds.ts";
 import { counted } from "../../shared/counted.ts";
 
 /** What the head of a zone's pages says: the worst first. */
@@ -30,22 +31,17 @@ export const contentInWords = (content: WireContent | null): string =>
   content === null ? "nothing" : `${content.values.join(", ")}${content.ttl === null ? "" : ` (TTL ${content.ttl})`}`;
 
 /** The kinds of providers by the names that people know; `url` and `token` say what else is needed. */
-export const providerKinds = [
-  { kind: "hetzner", name: "Hetzner", token: "An API token with read and write access to the zones" },
-  { kind: "cloudflare", name: "Cloudflare", token: "An API token with the permission Zone / DNS / Edit" },
-  { kind: "desec", name: "deSEC", token: "A token of deSEC" },
-  { kind: "powerdns", name: "PowerDNS (API)", token: "The API key", url: "https://ns1.example.net:8081" },
-  {
-    kind: "dns-update",
-    name: "BIND, Knot or another server (DNS UPDATE)",
-    token: "A TSIG key, as in a key file of BIND",
-    url: "dns://ns1.example.net:53",
-  },
-  { kind: "moor", name: "another moor", token: "A token for the zones", url: "https://records.example.net:8053" },
-  { kind: "hetzner-v1", name: "Hetzner’s first API, or a service like it", token: "A token", url: "https://" },
-] as const satisfies readonly ProviderKind[];
+export const offeredProviders: readonly OfferedProvider[] = (Object.keys(providerRows) as ProviderKind[]).map(offered);
 
-export type ProviderKind = {
+/** The first of the list. */
+export const usualProvider = offered("hetzner");
+
+function offered(kind: ProviderKind): OfferedProvider {
+  const { title: name, token, example: url } = providerRow(kind);
+  return { kind, name, token, ...(url !== undefined && { url }) };
+}
+
+export type OfferedProvider = {
   readonly kind: string;
   readonly name: string;
   readonly token: string;

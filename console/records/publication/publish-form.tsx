@@ -1,7 +1,7 @@
 import { Button, Group, Radio, Select, Stack, Text } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { WirePreview, WireProvider } from "../../../src/contract/front.ts";
+import type { WireProvider } from "../../../src/contract/front.ts";
 import { Problem } from "../../shared/live/problem.tsx";
 import { usePassingError } from "../../shared/live/use-passing-error.ts";
 import { Waiting } from "../../shared/live/waiting.tsx";
@@ -9,6 +9,7 @@ import { useSession } from "../../shared/session/session.tsx";
 import { writeZone, zonePath } from "../api.ts";
 import { NewProvider } from "./new-provider.tsx";
 import { PreviewTables } from "./preview-tables.tsx";
+import { type Compared, compareZone, useProviders } from "./read-publication.ts";
 
 /** First which provider, then what is different there, and only then the decision. */
 export function PublishForm({ zone }: { readonly zone: string }) {
@@ -18,12 +19,11 @@ export function PublishForm({ zone }: { readonly zone: string }) {
   const providers = useProviders();
   const accounts = providers.data ?? [];
   const provider = chosen ?? accounts[0]?.name ?? null;
+  const [compared, setCompared] = useState<Compared>();
   const compare = usePassingError(
     useMutation({
-      mutationFn: async (name: string) => {
-        const path = `${zonePath(zone)}/publication/preview?provider=${encodeURIComponent(name)}`;
-        return { name, preview: (await request<{ preview: WirePreview }>("GET", path)).preview };
-      },
+      mutationFn: (name: string) => compareZone(request, zone, { provider: name }),
+      onSuccess: setCompared,
     }),
   );
   return (
@@ -44,6 +44,7 @@ export function PublishForm({ zone }: { readonly zone: string }) {
             onChoose={(name) => {
               setChosen(name);
               compare.reset();
+              setCompared(undefined);
             }}
           />
         )}
@@ -54,28 +55,20 @@ export function PublishForm({ zone }: { readonly zone: string }) {
         )}
       </Group>
       <Problem error={compare.error} />
-      {compare.data && <Decision zone={zone} provider={compare.data.name} preview={compare.data.preview} />}
+      {compared && <Decision key={compared.preview.digest} zone={zone} compared={compared} />}
       {adds && (
         <NewProvider
+          zone={zone}
           taken={accounts.map(({ name }) => name)}
           onClose={() => setAdds(false)}
-          onMade={(name) => {
+          onCompared={(made) => {
             setAdds(false);
-            setChosen(name);
-            compare.mutate(name);
+            setCompared(made);
           }}
         />
       )}
     </>
   );
-}
-
-function useProviders() {
-  const { request } = useSession();
-  return useQuery({
-    queryKey: ["providers"],
-    queryFn: async () => (await request<{ providers: readonly WireProvider[] }>("GET", "/v1/providers")).providers,
-  });
 }
 
 function Chosen(props: {
@@ -101,23 +94,30 @@ function Chosen(props: {
   );
 }
 
-function Decision(props: { readonly zone: string; readonly provider: string; readonly preview: WirePreview }) {
-  const { zone, provider, preview } = props;
+function Decision({ zone, compared }: { readonly zone: string; readonly compared: Compared }) {
+  const { wanted, preview } = compared;
   const { request } = useSession();
   const queries = useQueryClient();
-  const [fill, setFill] = useState("theirs");
+  const { service, refused } = preview;
+  const [fill, setFill] = useState<"theirs" | "ours">("theirs");
   const publish = usePassingError(
     useMutation({
       mutationFn: () =>
-        writeZone(request, "POST", `${zonePath(zone)}/actions/publish`, { provider, digest: preview.digest, fill }),
-      onSettled: () => queries.invalidateQueries({ queryKey: ["zone", zone] }),
+        writeZone(request, "POST", `${zonePath(zone)}/actions/publish`, { ...wanted, digest: preview.digest, fill }),
+      onSettled: async () => {
+        await queries.invalidateQueries({ queryKey: ["providers"] });
+        await queries.invalidateQueries({ queryKey: ["zone", zone] });
+      },
     }),
   );
-  const { service } = preview;
   return (
     <Stack gap="sm">
       <PreviewTables preview={preview} />
-      <Radio.Group label="Where they differ" value={fill} onChange={setFill}>
+      <Radio.Group
+        label="Where they differ"
+        value={fill}
+        onChange={(value) => setFill(value === "ours" ? "ours" : "theirs")}
+      >
         <Stack gap="xs" mt="xs">
           <Radio
             value="theirs"
@@ -128,13 +128,18 @@ function Decision(props: { readonly zone: string; readonly provider: string; rea
             value="ours"
             label="Keep what is here"
             description={`Records that are only at ${service} are deleted there.`}
-            disabled={preview.not_allowed.length > 0}
+            disabled={refused.ours.length > 0}
           />
         </Stack>
       </Radio.Group>
+      {refused[fill].length > 0 && (
+        <p className="note" role="alert" style={{ margin: 0 }}>
+          It cannot be published so: {refused[fill].join("; ")}.
+        </p>
+      )}
       <Problem error={publish.error} />
       <Group>
-        <Button loading={publish.isPending} onClick={() => publish.mutate()}>
+        <Button loading={publish.isPending} disabled={refused[fill].length > 0} onClick={() => publish.mutate()}>
           Publish at {service}
         </Button>
       </Group>

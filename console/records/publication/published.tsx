@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Select, Stack, Text } from "@mantine/core";
+import { Button, Group, Select, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { WirePublication, WireSetState } from "../../../src/contract/front.ts";
@@ -12,6 +12,7 @@ import { SureButton } from "../../shared/sure-button.tsx";
 import { When } from "../../shared/time/when.tsx";
 import { durationInWords } from "../../shared/time/words-of-time.ts";
 import { setPath, zonePath } from "../api.ts";
+import { ReplaceToken } from "./provider-list.tsx";
 import { contentInWords, stateInWords } from "./publication-words.ts";
 import { notPublished, useUnpublishedSets } from "./read-publication.ts";
 
@@ -136,7 +137,6 @@ function useDecision(zone: string) {
 const driftRules = [
   { value: "ask", label: "Show it here, and change nothing" },
   { value: "ours", label: "Put ours back" },
-  { value: "theirs", label: "Take theirs" },
 ];
 
 const usualIntervals = [
@@ -163,8 +163,8 @@ function PublicationSettings({ zone, publication }: Props) {
     }),
   );
   const act = (action: string, body: object) => write.mutate({ path: `${zonePath(zone)}/actions/${action}`, body });
-  const account = `/v1/providers/${encodeURIComponent(publication.provider)}`;
-  const replaceToken = (token: string) => write.mutate({ path: `${account}/actions/replace_token`, body: { token } });
+  const [replaces, setReplaces] = useState(false);
+  const { provider, service } = publication;
   return (
     <Stack gap="sm" mt="md">
       <Select
@@ -183,8 +183,10 @@ function PublicationSettings({ zone, publication }: Props) {
         onChange={(seconds) => seconds && act("change_publication", { read_every: Number(seconds) })}
         style={{ maxWidth: "24rem" }}
       />
-      <ReplaceToken publication={publication} busy={write.isPending} onReplace={replaceToken} />
       <Group gap="xs">
+        <Button variant="default" onClick={() => setReplaces(true)}>
+          Replace the token…
+        </Button>
         <SureButton
           ask="Stop publishing…"
           sure={`Stop publishing; ${publication.service} keeps its records`}
@@ -193,40 +195,7 @@ function PublicationSettings({ zone, publication }: Props) {
         />
       </Group>
       <Problem error={write.error} />
+      {replaces && <ReplaceToken provider={{ name: provider, service }} onClose={() => setReplaces(false)} />}
     </Stack>
-  );
-}
-
-function ReplaceToken(props: {
-  readonly publication: WirePublication;
-  readonly busy: boolean;
-  readonly onReplace: (token: string) => void;
-}) {
-  const [token, setToken] = useState("");
-  return (
-    <details>
-      <summary>Replace the token…</summary>
-      <Group align="flex-end" mt="xs">
-        <PasswordInput
-          label={`New token of ${props.publication.service}`}
-          description="It is stored encrypted, used immediately for all zones of this provider, and never shown."
-          autoComplete="off"
-          value={token}
-          onChange={({ currentTarget }) => setToken(currentTarget.value)}
-          style={{ flexGrow: 1, maxWidth: "24rem" }}
-        />
-        <Button
-          variant="default"
-          disabled={token.trim() === ""}
-          loading={props.busy}
-          onClick={() => {
-            props.onReplace(token.trim());
-            setToken("");
-          }}
-        >
-          Replace token
-        </Button>
-      </Group>
-    </details>
   );
 }

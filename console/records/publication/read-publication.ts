@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { createContext } from "react";
-import type { WirePublication, WireSetState } from "../../../src/contract/front.ts";
+import type { WirePreview, WireProvider, WirePublication, WireSetState } from "../../../src/contract/front.ts";
+import type { Request } from "../../shared/live/request.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { zonePath } from "../api.ts";
 
@@ -41,3 +42,22 @@ export const SetStates = createContext<ReadonlyMap<string, WireSetState>>(new Ma
 
 export const statesByKey = (sets: readonly WireSetState[]): ReadonlyMap<string, WireSetState> =>
   new Map(sets.map((set) => [`${set.name}/${set.type}`, set]));
+
+/** The account is stored when the zone is published, not before. */
+export type ToPublish = { readonly provider: string; readonly account?: Readonly<Record<string, string>> };
+
+export type Compared = { readonly wanted: ToPublish; readonly preview: WirePreview };
+
+/** Writes nothing. */
+export const compareZone = async (request: Request, zone: string, wanted: ToPublish): Promise<Compared> => {
+  const path = `${zonePath(zone)}/publication/preview`;
+  return { wanted, preview: (await request<{ preview: WirePreview }>("POST", path, wanted)).preview };
+};
+
+export function useProviders() {
+  const { request } = useSession();
+  return useQuery({
+    queryKey: ["providers"],
+    queryFn: async () => (await request<{ providers: readonly WireProvider[] }>("GET", "/v1/providers")).providers,
+  });
+}

@@ -7,7 +7,7 @@ import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
 import { problemOf } from "../../shared/live/request.ts";
 import { previewImport } from "../zones/preview-import.ts";
 import { filterSets, sortSets, takenTogether } from "./order-sets.ts";
-import { checkDraft, draftOf, emptyDraft, hasNotes, lacksDot, meaningOf, readLabels, withPasted } from "./set-draft.ts";
+import { checkDraft, draftOf, emptyDraft, hasNotes, meaningOf, readLabels, withPasted } from "./set-draft.ts";
 import { shownValue } from "./shown-value.ts";
 import { fieldsOf, joinValue, splitValue } from "./value-fields.ts";
 
@@ -136,21 +136,6 @@ describe("a set in the form", () => {
   it("says what a name without a final dot means", () => {
     expect(meaningOf("MX", ["10", "mail.example.org"], zone)).toBe("10 mail.example.org.example.org.");
     expect(meaningOf("MX", ["10", "mail.example.org."], zone)).toBeUndefined();
-  });
-
-  it.for([
-    ["CNAME", ["www"], undefined],
-    ["CNAME", ["www.dyn"], undefined],
-    ["CNAME", ["@"], undefined],
-    ["CNAME", ["host.example.net."], undefined],
-    ["CNAME", ["host.example.net"], "host.example.net"],
-    ["CNAME", ["example.com"], "example.com"],
-    ["CNAME", ["Example.org"], "Example.org"],
-    ["MX", ["10", "mail.example.org"], "mail.example.org"],
-    ["TXT", ["v=spf1 include:mail.example.org"], undefined],
-    ["A", ["192.0.2.1"], undefined],
-  ] as const)("recognises a target without its final dot: %s %o", ([type, texts, found]) => {
-    expect(lacksDot(type, texts, zone)).toBe(found);
   });
 
   it("reads labels as people write them", () => {

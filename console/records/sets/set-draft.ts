@@ -1,9 +1,9 @@
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { mostRecords } from "../../../src/contract/rrsets-limits.ts";
-import { asAscii, nameToUnicode } from "../../../src/core/names/unicode.ts";
-import { hostName } from "../../../src/core/rdata/fields/name.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { parseRdata, readableValue } from "../../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../../src/core/rdata/table.ts";
+import { isTarget, targetWithoutDot } from "../../../src/core/rdata/target-fields.ts";
 import { checkOwners } from "../../../src/core/records/check-zone.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { faultInWords } from "../../../src/core/result.ts";
@@ -215,28 +215,11 @@ export function meaningOf(type: RecordType, texts: readonly string[], zone: stri
   return meant.toLowerCase() === value.toLowerCase() ? undefined : meant;
 }
 
-/**
- * A target that was probably meant as a full name, but gets the zone's name appended because it lacks the final dot.
- */
-export const lacksDot = (type: RecordType, texts: readonly string[], zone: string): string | undefined =>
-  texts.find((text, i) => isTarget(type, i) && looksWhole(text, zone))?.trim();
-
 /** The target to ask about, unless the user has answered already. */
-export function openQuestion(type: RecordType, { texts, keeps }: ValueDraft, zone: string): string | undefined {
-  const target = lacksDot(type, texts, zone);
+export function openQuestion(type: RecordType, { texts, keeps }: ValueDraft): string | undefined {
+  const target = targetWithoutDot(type, texts);
   return target === keeps ? undefined : target;
 }
-
-/** Whether the field is the name of a host; the zone's name is appended to one without a final dot. */
-export const isTarget = (type: RecordType, field: number): boolean =>
-  definitionOf(type).fields[field]?.kind === hostName;
-
-function looksWhole(text: string, zone: string): boolean {
-  const name = asAscii(text.trim()).toLowerCase();
-  return !name.endsWith(".") && (`.${name}`.endsWith(`.${zone}`) || /\..*\./.test(name) || usualEnd.test(name));
-}
-
-const usualEnd = /.\.(?:com|net|org|info|[a-z]{2})$/;
 
 const fromWire = (set: Rrset, zone: string): readonly RRset[] => {
   const { type } = set;

@@ -20,7 +20,7 @@ const purposes: Readonly<Record<KnownType, string>> = {
   SOA: "start of the zone",
 };
 
-/** Rarer types whose purpose people look for. Their form has one field, for the text of zone files. */
+/** Rarer types whose purpose people look for. */
 const rarePurposes: Readonly<Record<string, string>> = {
   SSHFP: "fingerprint of an SSH host key",
   NAPTR: "rewriting rule, for SIP and ENUM",
@@ -41,7 +41,7 @@ export const purposeOf = (type: string): string =>
   (Object.hasOwn(purposes, type) ? purposes[type as KnownType] : rarePurposes[typeName(type)]) ?? "";
 
 /** Signing makes these, MD and MF are obsolete, and SPF records are TXT records today: nobody adds them by hand. */
-const notAdded = new Set(["RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "SIG", "NXT", "MD", "MF", "SPF"]);
+const notAdded = new Set(["RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "MD", "MF", "SPF"]);
 
 /** All types that a person can add: the known ones by use, then those with a purpose, then the rest by name. */
 export const typesToAdd: readonly RecordType[] = [

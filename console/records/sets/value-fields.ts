@@ -1,6 +1,5 @@
 import { asAscii } from "../../../src/core/names/unicode.ts";
-import { hostName } from "../../../src/core/rdata/fields/name.ts";
-import { quote, tokenBytes, tokenize } from "../../../src/core/rdata/fields/tokens.ts";
+import { isGenericMark, quote, tokenBytes, tokenize } from "../../../src/core/rdata/fields/tokens.ts";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { definitionOf, type RecordType } from "../../../src/core/rdata/table.ts";
 
@@ -61,7 +60,7 @@ const meaning = (type: RecordType, value: string): string | undefined => {
 
 function split(type: RecordType, value: string, quotes: boolean): readonly string[] {
   const tokens = tokenize(value, "value");
-  if (!tokens.ok) return [value];
+  if (!tokens.ok || isGenericMark(tokens.value[0])) return [value];
   return definitionOf(type).fields.map((field, i) => {
     const own = field.kind.takes === "rest" ? tokens.value.slice(i) : tokens.value.slice(i, i + 1);
     const bare = !quotes && textFields.has(`${type}.${field.name}`);
@@ -76,7 +75,7 @@ export function joinValue(type: RecordType, texts: readonly string[]): string {
   return fields
     .map(({ name, kind }, i) => {
       const text = (texts[i] ?? "").trim();
-      if (kind === hostName) return asAscii(text);
+      if (kind.wire === "name") return asAscii(text);
       return textFields.has(`${type}.${name}`) && text !== "" && !text.startsWith('"') ? `"${text}"` : text;
     })
     .join(" ")

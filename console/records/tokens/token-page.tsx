@@ -1,15 +1,16 @@
 import { Button, Group, Switch, Text, Title } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { MadeToken, TokenEntry } from "../../../src/contract/console.ts";
+import type { MadeToken, TokenEntry, TokenPage as TokenList } from "../../../src/contract/console.ts";
 import { Dialog } from "../../shared/dialog.tsx";
 import { withKey } from "../../shared/keys/key-use.ts";
-import { ListTable } from "../../shared/list-table.tsx";
+import { ListTable, Pages, readPage } from "../../shared/list-table.tsx";
 import { Loading } from "../../shared/live/loading.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { When } from "../../shared/time/when.tsx";
+import { ProviderList } from "../publication/provider-list.tsx";
 import { NewToken } from "./new-token.tsx";
 import { scopeInWords } from "./scope-in-words.ts";
 import { TokenMade } from "./token-made.tsx";
@@ -20,35 +21,39 @@ export default function TokenPage() {
   const { query, set, open } = useSearchPart();
   const [made, setMade] = useState<MadeToken>();
   const [revoking, setRevoking] = useState<TokenEntry>();
+  const [all, page] = [query.has("all"), readPage(query)];
   const found = useQuery({
-    queryKey: ["tokens"],
-    queryFn: () => request<{ readonly tokens: readonly TokenEntry[] }>("GET", "/console/tokens"),
+    queryKey: ["tokens", all, page],
+    queryFn: () => request<TokenList>("GET", `/console/tokens?page=${page}${all ? "&all" : ""}`),
+    placeholderData: keepPreviousData,
     staleTime: 0,
     refetchInterval: 10_000,
   });
-  const all = query.has("all");
-  const tokens = found.data?.tokens.filter(({ revoked }) => all || revoked === null).toReversed();
-  const anyRevoked = found.data?.tokens.some(({ revoked }) => revoked !== null) ?? false;
+  const tokens = found.data?.tokens;
+  const anyRevoked = (found.data?.revoked ?? 0) > 0;
 
   return (
     <>
       <Group justify="space-between" mb="sm">
         <Title order={1}>Tokens</Title>
         <Group>
-          {anyRevoked && <Switch label="Show revoked" checked={all} onChange={() => set({ all: all ? null : "" })} />}
+          {anyRevoked && (
+            <Switch label="Show revoked" checked={all} onChange={() => set({ all: all ? null : "", page: null })} />
+          )}
           <Button onClick={() => open({ new: "" })} {...withKey("n")}>
             New token
           </Button>
         </Group>
       </Group>
       <Loading of={found} height={160} />
-      {tokens?.length === 0 && (
-        <Text>
-          {anyRevoked ? "All tokens are revoked." : "There are no tokens yet."} A token lets a program read or write
-          records: an updater, a router, a certificate client.
-        </Text>
-      )}
+      {tokens?.length === 0 && <NoTokens anyRevoked={anyRevoked} />}
       {tokens !== undefined && tokens.length > 0 && <TokenTable tokens={tokens} onRevoke={setRevoking} />}
+      <Pages
+        last={found.data?.pages ?? 1}
+        page={page}
+        onChange={(next) => open({ page: next === 1 ? null : String(next) })}
+      />
+      <ProviderList />
       {query.has("new") && (
         <NewToken
           zone={query.get("zone")}
@@ -66,6 +71,13 @@ export default function TokenPage() {
     </>
   );
 }
+
+const NoTokens = ({ anyRevoked }: { readonly anyRevoked: boolean }) => (
+  <Text>
+    {anyRevoked ? "All tokens are revoked." : "There are no tokens yet."} A token lets a program read or write records:
+    an updater, a router, a certificate client.
+  </Text>
+);
 
 const closed = { new: null, zone: null, name: null };
 

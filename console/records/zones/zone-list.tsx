@@ -1,4 +1,4 @@
-import { Button, Group, Pagination, TextInput, Title } from "@mantine/core";
+import { Button, Group, TextInput, Title } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
@@ -6,7 +6,7 @@ import { Link } from "wouter";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { counted } from "../../shared/counted.ts";
 import { withKey } from "../../shared/keys/key-use.ts";
-import { ListTable } from "../../shared/list-table.tsx";
+import { ListTable, Pages, readPage } from "../../shared/list-table.tsx";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
 import { Loading } from "../../shared/live/loading.tsx";
 import { ServiceGoneNote } from "../../shared/live/service-gone.tsx";
@@ -27,17 +27,14 @@ const NewZone = lazyPart(() => import("./new-zone.tsx"));
 export function ZoneList() {
   const { request } = useSession();
   const { query, set, open } = useSearchPart();
-  const [search, page] = [query.get("search") ?? "", Math.max(1, Number.parseInt(query.get("page") ?? "", 10) || 1)];
+  const [search, page] = [query.get("search") ?? "", readPage(query)];
   const zones = useQuery({
     queryKey: ["zones", search, page],
     queryFn: () => findZones(request, search, page),
     placeholderData: keepPreviousData,
   });
   const adding = query.has("new");
-  const turnTo = (next: number) => {
-    open({ page: next === 1 ? null : String(next) });
-    window.scrollTo(0, 0);
-  };
+  const turnTo = (next: number) => open({ page: next === 1 ? null : String(next) });
   const found = zones.data;
   const isSlow = useLongWait(zones.isPlaceholderData);
   const none = found?.meta.pagination.total_entries === 0 && !zones.isPlaceholderData;
@@ -65,7 +62,9 @@ export function ZoneList() {
               {zones.isPlaceholderData ? "Searching…" : summary(found, search)}
             </p>
           )}
-          {found && <Pages of={found.meta.pagination} onChange={turnTo} />}
+          {found && (
+            <Pages last={found.meta.pagination.last_page} page={found.meta.pagination.page} onChange={turnTo} />
+          )}
         </>
       )}
       {adding && (
@@ -74,21 +73,6 @@ export function ZoneList() {
         </Suspense>
       )}
     </>
-  );
-}
-
-function Pages(props: { readonly of: ZonePage["meta"]["pagination"]; readonly onChange: (page: number) => void }) {
-  const { last_page: last, page } = props.of;
-  if (last <= 1) return null;
-  return (
-    <Pagination
-      mt="md"
-      total={last}
-      value={page}
-      onChange={props.onChange}
-      getControlProps={(control) => ({ "aria-label": `${control} page` })}
-      getItemProps={(item) => ({ "aria-label": `page ${item}` })}
-    />
   );
 }
 

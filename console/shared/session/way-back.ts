@@ -1,4 +1,4 @@
-import { createContext, useContext, useEffect } from "react";
+import { createContext, useCallback, useContext, useEffect } from "react";
 
 export type WayBack = {
   /** Blocks the browser's back button until the returned function is called. */
@@ -36,6 +36,30 @@ export function watchWayBack(): WayBack {
 export function useWayBack(isClosed: boolean, onBack: () => void): void {
   const { hold } = useContext(WayBackContext);
   useEffect(() => (isClosed ? hold(onBack) : undefined), [isClosed, hold, onBack]);
+}
+
+/**
+ * While leaving the page would lose something, links and the back button call `onLeave` instead, with the address that
+ * the link leads to.
+ */
+export function useHeldPage(isHeld: boolean, onLeave: (to: string | undefined) => void): void {
+  const onBack = useCallback(() => onLeave(undefined), [onLeave]);
+  useWayBack(isHeld, onBack);
+  useStay(isHeld);
+  useEffect(() => {
+    if (!isHeld) return undefined;
+    const hold = (event: MouseEvent) => {
+      const link = event.target instanceof Element ? event.target.closest("a") : null;
+      const opensElsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey;
+      if (link === null || opensElsewhere || link.hasAttribute("download") || link.target === "_blank") return;
+      event.preventDefault();
+      event.stopPropagation();
+      onLeave(link.href);
+    };
+    // Before any other listener.
+    window.addEventListener("click", hold, true);
+    return () => window.removeEventListener("click", hold, true);
+  }, [isHeld, onLeave]);
 }
 
 /** While there is something unsaved, the browser asks before it reloads or closes the page. */

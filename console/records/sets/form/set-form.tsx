@@ -142,7 +142,7 @@ function useSetDraft(props: Props) {
   const other = present?.id === original?.id ? undefined : present;
   const joined = original === undefined ? other : undefined;
   const { faults, change } = checkDraft(joined ? addedTo(joined, draft) : draft, zone.name, sets);
-  const isAsking = draft.values.some((value) => openQuestion(draft.type, value, zone.name) !== undefined);
+  const isAsking = draft.values.some((value) => openQuestion(draft.type, value) !== undefined);
   const replaceWith = useReplacing(setDraft, body);
   const open = (set: Rrset) => {
     setOriginal(set);
@@ -296,7 +296,7 @@ function Place(props: {
       <TextInput
         label="Name"
         inputWrapperOrder={belowField}
-        description={name === "" ? `….${nameToUnicode(zone.name)}` : nameToUnicode(absoluteName(name, zone.name))}
+        description={name === "" ? `in ${nameToUnicode(zone.name)}` : nameToUnicode(absoluteName(name, zone.name))}
         placeholder="www, or @ for the zone itself"
         value={draft.name}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}

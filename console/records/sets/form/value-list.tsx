@@ -1,11 +1,11 @@
 import { ActionIcon, Button, Group, Stack, Text } from "@mantine/core";
 import { type ClipboardEvent, useEffect, useRef } from "react";
 import { nameToUnicode } from "../../../../src/core/names/unicode.ts";
-import { definitionOf, type RecordType } from "../../../../src/core/rdata/table.ts";
+import { adviceOf, type RecordType } from "../../../../src/core/rdata/table.ts";
+import { isTarget } from "../../../../src/core/rdata/target-fields.ts";
 import { doubtOf } from "../doubtful-text.ts";
 import {
   isSingle,
-  isTarget,
   meaningOf,
   openQuestion,
   type SetDraft,
@@ -113,7 +113,7 @@ function kindOf(type: RecordType, { name }: FieldWords, at: number) {
 
 /** The advice for TXT in zone files is about strings, but this form splits a text into strings automatically. */
 const adviceFor = (type: RecordType): string =>
-  type === "TXT" ? "a TXT record takes any text, such as v=spf1 -all" : definitionOf(type).todo;
+  type === "TXT" ? "a TXT record takes any text, such as v=spf1 -all" : adviceOf(type);
 
 /**
  * Shows what is published, if that differs from what was typed, and asks about a target that looks like a full name.
@@ -126,7 +126,7 @@ function Meaning(props: {
 }) {
   const { type, value, zone, onChange } = props;
   const meaning = meaningOf(type, value.texts, zone);
-  const target = openQuestion(type, value, zone);
+  const target = openQuestion(type, value);
   if (target === undefined)
     return meaning === undefined ? null : (
       // For a target, only for screen readers: its field already shows this in grey.

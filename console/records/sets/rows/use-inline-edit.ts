@@ -68,7 +68,7 @@ function readTyped(state: State, base: Rrset, zone: string, sets: readonly Rrset
   const draft = draftOf(base);
   const old = draft.values[at];
   const value = { key: at, comment: "", ...old, texts: splitTyped(type, state.text), keeps: state.keeps ?? old?.keeps };
-  const target = openQuestion(type, value, zone);
+  const target = openQuestion(type, value);
   if (target !== undefined)
     return {
       fault: `${target} has no final dot, so it means ${target}.${zone}. Add the dot, or press Enter again to keep it.`,

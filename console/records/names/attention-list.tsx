@@ -11,9 +11,14 @@ import { zoneAddress } from "../zones/zone-address.ts";
 import { useShownFirst } from "./shown-first.tsx";
 import { type Unpublished, unpublishedInWords } from "./unpublished-words.ts";
 
-/** Problems that somebody should look at, each with a link. */
-export function AttentionList({ attention }: { readonly attention: readonly Attention[] }) {
+/**
+ * Problems that somebody should look at, each with a link. `isFine`: nothing is wrong elsewhere on the page, so that an
+ * empty list says so.
+ */
+export function AttentionList(props: { readonly attention: readonly Attention[]; readonly isFine: boolean }) {
+  const { attention, isFine } = props;
   const [shown, more] = useShownFirst(attention, 10);
+  if (attention.length === 0 && !isFine) return null;
   return (
     <section aria-labelledby="attention">
       <Title order={2} id="attention" mb="xs">
@@ -74,8 +79,10 @@ function UpdaterWords({ of }: { readonly of: UpdaterAttention }): ReactNode {
     case "name-failing":
       return (
         <>
-          <b>{nameToUnicode(of.name)}</b>: {of.what}:{" "}
-          <WithCode text={of.todo === null ? of.because : `${of.because}; ${of.todo}`} />. <UpdaterLink />
+          <b>
+            {nameToUnicode(of.name)} {of.type}
+          </b>
+          : {of.what}: <WithCode text={of.todo === null ? of.because : `${of.because}; ${of.todo}`} />. <UpdaterLink />
         </>
       );
     case "source-down":
