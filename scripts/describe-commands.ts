@@ -15,7 +15,7 @@ const file = "packaging/man/moor.1";
 const folder = process.argv[2] ?? repository;
 
 const sections: readonly (readonly [heading: string, commands: readonly string[]])[] = [
-  ["THE UPDATER", ["update", "init", "status", "history", "interfaces", "zones", "list", "show"]],
+  ["THE UPDATER", ["update", "init", "status", "history", "interfaces"]],
   ["THE SERVICES", ["up", "records", "firewall"]],
   // All others.
   ["ADMINISTRATION", []],
@@ -77,16 +77,21 @@ const ignore = () => undefined;
 const io = { program: "moor", env: {}, cwd: "/", signal: new AbortController().signal, out: ignore, err: ignore };
 const program = createProgram(io, async () => undefined);
 await addCompletion(program, [], io);
-const all = program.commands.map((command) => command.name());
+/** Without earlier names of a command. */
+const shown = program
+  .createHelp()
+  .visibleCommands(program)
+  .filter((command) => command.name() !== "help");
+const all = shown.map((command) => command.name());
 const others = all.filter((name) => !sections.some(([, names]) => names.includes(name)));
 
 const section = (names: readonly string[]): string =>
   (names.length > 0 ? names : others)
-    .flatMap((name) => program.commands.filter((command) => command.name() === name))
+    .flatMap((name) => shown.filter((command) => command.name() === name))
     .map((command) => describe(command, `moor ${command.name()}`))
     .join("\n");
 
-const usages = [...program.commands.map(synopsis), ".B moor help\n[\\fICOMMAND\\fR]"].join("\n.br\n");
+const usages = [...shown.map(synopsis), ".B moor help\n[\\fICOMMAND\\fR]"].join("\n.br\n");
 const commands = sections.map(([heading, names]) => `.SH ${heading}\n${section(names)}`).join("\n");
 
 const page = readFileSync(join(repository, file), "utf8").replace(/(?<=^\.TH .*)"moor [^"]*"/m, `"moor ${version}"`);

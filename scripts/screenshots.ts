@@ -17,10 +17,14 @@ import { smallerPng } from "./screenshots/smaller-png.ts";
 
 const folder = join(import.meta.dirname, "../docs/images");
 const size = { width: 1040, height: 600 };
+/** As high as the four cards. */
+const namesSize = { width: 1040, height: 556 };
 const wanted = process.argv.slice(2);
 
 /** Pages that are also taken in dark, or on a phone. */
 const others: readonly { readonly picture: string; readonly of: string; readonly look: Look }[] = [
+  { picture: "names-dark", of: "names", look: { size: namesSize, scheme: "dark" } },
+  { picture: "names-phone", of: "names", look: { size: phone, scheme: "dark" } },
   { picture: "dns-moving-dark", of: "dns-moving", look: { size, scheme: "dark" } },
   { picture: "firewall-phone", of: "firewall-interfaces", look: { size: phone, scheme: "light" } },
   { picture: "updater-phone", of: "updater", look: { size: phone, scheme: "dark" } },
@@ -53,6 +57,7 @@ async function take(services: ThreeServices, consoles: Consoles, of: string, nam
   const shown = allPages.find(({ picture }) => picture === of);
   if (shown === undefined || (wanted.length > 0 && !wanted.includes(name))) return;
   const page = await showPage(services, consoles, shown);
+  if (of === "names" && (page.viewportSize()?.width ?? 0) > phone.width) await page.setViewportSize(namesSize);
   await page.mouse.move(0, 0);
   await page.evaluate(
     "document.activeElement.closest('[role=dialog]') || (document.activeElement.blur(), scrollTo(0, 0))",

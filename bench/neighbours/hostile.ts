@@ -1,11 +1,12 @@
 import { createSocket } from "node:dgram";
 import { Agent, request } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { hashSecret } from "../../src/access/secret.ts";
 import { encodeMessage } from "../../src/lib/dns/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 import { frameNeighbours, type Neighbour, zoneNeighbours } from "./frames-and-zones.ts";
-import { largeZoneName, type Street, signedZoneName } from "./store.ts";
+import { largeZoneName, publishedZoneName, type Street, signedZoneName } from "./store.ts";
 
 export type Ports = { readonly http: number; readonly dns: number };
 
@@ -23,10 +24,14 @@ const signed = (i: number): string => `/v1/zones/${signedZoneName(i)}`;
 
 /** One after the other, each as bad as its permissions allow. */
 export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonly<Record<string, Neighbour>> {
-  const { writer, reader, zones, largeZone } = hostile;
+  const { writer, reader, session, zones, largeZone } = hostile;
   const api = (token: string) => callerOf(http, { "Auth-API-Token": token });
   const [asWriter, asReader, asNobody] = [api(writer), api(reader), api("wrong")];
   const asPage = callerOf(http, { origin: `http://127.0.0.1:${http}`, "sec-fetch-site": "same-origin" });
+  const asSession = callerOf(http, {
+    ...{ origin: `http://127.0.0.1:${http}`, "sec-fetch-site": "same-origin" },
+    ...{ cookie: `__Host-moor-records=${session}`, "x-csrf-token": hashSecret(`csrf:${session}`) },
+  });
   const file = zoneFile(16 * 1024 * 1024);
   const smaller = zoneFile(260_000, 7);
   const named = Buffer.concat([
@@ -58,6 +63,11 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
     }),
     "exports of 50,000 sets": repeat(4, () => asWriter("GET", `${v1}/zones/${largeZone}/export`)),
     "lists of 50,000 records": repeat(4, () => asWriter("GET", `${v1}/records?zone_id=${largeZone}`)),
+    "records of all zones, one per page": repeat(4, () => asWriter("GET", `${v1}/records?per_page=1`)),
+    "records of all zones in one answer": repeat(4, () => asWriter("GET", `${v1}/records`)),
+    "tokens with large scopes, made and listed": repeat(4, (i) =>
+      i % 4 < 3 ? asSession("POST", "/console/tokens", largeToken) : asSession("GET", "/console/tokens?all"),
+    ),
     "pages of a list of 50,000 sets": repeat(4, (i) =>
       asWriter("GET", `/v1/zones/${largeZoneName}/rrsets?per_page=100&page=${(i % 500) + 1}&sort=name:desc`),
     ),
@@ -80,6 +90,7 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
     "bulks of 1 MiB of faults": repeat(4, (i) => asWriter("PUT", `${v1}/records/bulk`, bulk("none", i))),
     "1 MB of lists in lists": repeat(4, () => asWriter("POST", "/v1/zones/small-0.example/rrsets", nested)),
     "objects without a key in common": repeat(4, () => asWriter("POST", `${v1}/records/bulk`, different)),
+    ...confirmNeighbours(asWriter),
     "label selectors": repeat(8, () => asWriter("GET", `/v1/zones?per_page=1&label_selector=${selector}`)),
     searches: repeat(8, (i) => asWriter("GET", `/v1/zones?per_page=50&search=${i % 10}.ex`)),
     [wholeZones[0]]: once(() => asWriter("POST", `${signed(0)}/actions/change_ttl`, JSON.stringify({ ttl: 120 }))),
@@ -92,6 +103,8 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
     ),
     "16 MiB with no token": repeat(4, () => asNobody("POST", `${v1}/zones/file/validate`, file)),
     "1,000 slow connections": (signal) => slowLoris(http, 1_000, signal),
+    "12,000 idle connections from 8 addresses": (signal) => idleCrowd(http, 12_000, 8, signal),
+    "2,000 idle connections over DNS from 20 addresses": (signal) => idleCrowd(dns, 2_000, 20, signal),
     "dyndns2 updates": repeat(16, (i) =>
       callerOf(http, { authorization: `Basic ${Buffer.from(`x:${writer}`).toString("base64")}` })(
         "GET",
@@ -103,6 +116,11 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
     ...frameNeighbours(http),
   };
 }
+
+const largeToken = JSON.stringify({
+  name: "t",
+  scope: { access: "read", zones: Array.from({ length: 100 }, (_, i) => `${"z".repeat(50)}${i}.example`) },
+});
 
 type Answer = { readonly status: number | string; readonly text: string };
 type Call = (method: string, path: string, body?: string | Buffer) => Promise<Answer>;
@@ -170,6 +188,22 @@ function hangUp(port: number, headers: Readonly<Record<string, string>>, after =
   });
 }
 
+/** Writes that wait for a provider that is down. Most change nothing, and wait all the same. */
+function confirmNeighbours(call: Call): Readonly<Record<string, Neighbour>> {
+  const body = JSON.stringify({ records: [{ value: "10.2.0.2" }] });
+  const write = async () => {
+    const path = `/v1/zones/${publishedZoneName}/rrsets/h1/A/actions/set_records?confirm=provider`;
+    const answer = await call("POST", path, body);
+    // The answer says 10 seconds.
+    await sleep(1_000);
+    return answer;
+  };
+  return {
+    "5 × confirm=provider of one name": repeat(5, write),
+    "300 × confirm=provider of one name": repeat(300, write),
+  };
+}
+
 const historyPages = (call: Call): Neighbour =>
   repeat(4, (i) => call("GET", `/v1/zones/${largeZoneName}/history?per_page=100&before=${305_000 + (i % 400) * 100}`));
 
@@ -198,6 +232,24 @@ async function slowLoris(port: number, count: number, signal: AbortSignal) {
   }
   for (const socket of sockets) socket.destroy();
   return { connections: count };
+}
+
+/** Sends nothing, and opens each again when it is closed. */
+async function idleCrowd(port: number, count: number, addresses: number, signal: AbortSignal) {
+  const open = new Set<Socket>();
+  let opened = 0;
+  while (!signal.aborted) {
+    for (let i = 0; i < 500 && open.size < count; i++, opened++) {
+      const localAddress = `127.0.4.${1 + (opened % addresses)}`;
+      const socket = connect({ port, host: "127.0.0.1", localAddress }).on("error", () => undefined);
+      open.add(socket);
+      socket.resume().on("close", () => void open.delete(socket));
+    }
+    await sleep(20);
+  }
+  const held = open.size;
+  for (const socket of open) socket.destroy();
+  return { opened, "open at the end": held };
 }
 
 async function dnsFlood(port: number, signal: AbortSignal) {

@@ -27,7 +27,7 @@ const service = await startRecords({
   nameservers: ["ns1.example.net"],
   log: noLog,
   plainHttp: true,
-  rateLimit: 1_000_000,
+  callsPerMinute: { caller: 1_000_000, account: 10_000_000 },
 });
 try {
   for (const value of ["192.0.2.2", "192.0.2.3"]) await write(value);

@@ -23,6 +23,8 @@ if (checkouts.length < 2) throw new Error("name two checkouts");
 const zones = Number(process.env.BENCH_ZONES ?? 50);
 const requests = Number(process.env.BENCH_REQUESTS ?? 5_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
+/** Rounds before, which are not counted: the code is compiled in them. */
+const warmUp = 3;
 const only = process.env.BENCH_CALLS?.split(",");
 
 /** A program with the arguments file, folder and zones. */
@@ -57,20 +59,26 @@ async function measure(targets: readonly Target[], call: Call, clients: number):
   const count = clients === 1 ? Math.ceil(requests / 5) : requests;
   const costs = targets.map((): number[] => []);
   const rates = targets.map((): number[] => []);
-  for (let round = 0; round < rounds + 1; round += 1)
-    for (const [i, target] of targets.entries()) {
+  for (let round = 0; round < rounds + warmUp; round += 1)
+    // Whoever comes later in a round meets another machine, so the order changes.
+    for (const i of round % 2 === 0 ? targets.keys() : [...targets.keys()].reverse()) {
+      const target = targets[i] as Target;
       const [before, begun] = [target.cost(), performance.now()];
       await drive(target, call, clients, count);
-      // The first round warms them up.
-      if (round === 0) continue;
+      if (round < warmUp) continue;
       costs[i]?.push(((target.cost() - before) * 1e6) / count);
       rates[i]?.push(count / ((performance.now() - begun) / 1_000));
     }
-  const shown = (values: readonly number[]) =>
-    values.map((value) => `${value.toFixed(0)} (${(value / (values[0] ?? 1)).toFixed(2)})`).join(", ");
+  const shown = (values: readonly number[], all: readonly (readonly number[])[]) =>
+    values.map((value, i) => `${value.toFixed(0)} (${ratioOf(all[i] ?? [], all[0] ?? []).toFixed(2)})`).join(", ");
   const missing = targets.length === checkouts.length ? "" : ` (only ${targets.map(({ name }) => name).join(", ")})`;
-  const least = shown(costs.map((some) => Math.min(...some)));
-  return `${kind} ${call}, ${clients} connections${missing}: ${shown(costs.map(median))} µs of CPU time per request, at least ${least}; ${shown(rates.map(median))} per second`;
+  const least = costs.map((some) => Math.min(...some).toFixed(0)).join(", ");
+  return `${kind} ${call}, ${clients} connections${missing}: ${shown(costs.map(median), costs)} µs of CPU time per request, at least ${least}; ${shown(rates.map(median), rates)} per second`;
+}
+
+/** The median of the ratios in each round: what the machine does beside it concerns both. */
+function ratioOf(values: readonly number[], first: readonly number[]): number {
+  return median(values.map((value, i) => value / (first[i] ?? Number.NaN)));
 }
 
 /** Those that can sign zones; their first zone is signed now. */

@@ -200,7 +200,7 @@ describe("the DNS console", () => {
     await open(`${harbour}/history`);
     await page.getByText("Restore this record").first().waitFor();
     await page.evaluate("scrollTo(0, 500)");
-    await page.getByRole("link", { name: "Overview", exact: true }).first().click();
+    await page.getByRole("link", { name: "Names", exact: true }).first().click();
     await page.getByRole("heading", { name: "Latest changes" }).waitFor();
     expect(await measured("scrollY")).toBe(0);
     await page.goBack();

@@ -6,12 +6,7 @@ type Shown = readonly [path: string, shown: (page: Page) => Promise<unknown>, pi
 const zone = "/zones/harbour.example";
 
 const records: readonly Shown[] = [
-  [
-    "/",
-    (page) =>
-      page.getByRole("region", { name: "Dynamic names" }).locator("[data-label='Address changes']").first().waitFor(),
-    "dns-overview",
-  ],
+  ["/", (page) => page.getByRole("slider", { name: "Changes of home.harbour.example" }).waitFor(), "names"],
   [
     "/dynamic?zone=harbour.example&name=home",
     (page) => page.getByText("The first update replaces it").waitFor(),

@@ -1,3 +1,4 @@
+import { hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import type { Actor } from "../../src/records/queries/permitted-view.ts";
 import { createRecordService } from "../../src/records/service.ts";
@@ -72,6 +73,46 @@ export async function fillHarbour(store: RecordStore, now: number): Promise<void
   });
   for (const { hoursAgo, type, value } of [...ipv4, ...ipv6].sort((a, b) => b.hoursAgo - a.hoursAgo))
     await put(hoursAgo, updater, "home", type, [value], "", 300);
+}
+
+/** Names of devices: one that calls, one whose token was revoked, and one that somebody set by hand. */
+export async function fillQuay(store: RecordStore, now: number): Promise<void> {
+  const { id: account } = await store.ensureAccount("main", now);
+  const zone = "quay.example";
+  const at = (hoursAgo: number) =>
+    createRecordService({ store, now: () => now - hoursAgo * hour, nameservers: ["ns1.example.net"] });
+  const person: Actor = { account, label: "main (console)", scope: wholeAccount };
+  await at(700).createZone(person, { name: zone, mode: "primary", ttl: 300, primaries: [] });
+  const put = (hoursAgo: number, actor: Actor, name: string, type: "A" | "AAAA", value: string) =>
+    at(hoursAgo).changeSets(
+      actor,
+      { name: zone },
+      {
+        changes: [{ name, type, to: { records: [{ value, comment: "" }], locked: false } }],
+        expectedSerial: undefined,
+      },
+    );
+  const addDevice = async (owner: string, device: string) => {
+    const scope = { access: "write", zones: [zone], sets: [{ owner, types: ["A", "AAAA"] }] } as const;
+    const name = `${owner}.${zone} (${device})`;
+    const { id } = await store.addToken({ account, name, hash: hashSecret(name), scope, created: now - 690 * hour });
+    return { id, actor: { account, label: `token ${id} (${name})`, scope: wholeAccount } };
+  };
+  const cottage = await addDevice("cottage", "FRITZ!Box");
+  for (const [i, hoursAgo] of [640, 472, 304, 136, 9].entries()) {
+    await put(hoursAgo, cottage.actor, "cottage", "A", `203.0.113.${[8, 91, 140, 27, 72][i]}`);
+    await put(hoursAgo, cottage.actor, "cottage", "AAAA", `2001:db8:${[71, 8, 55, 19, 62][i]}::7`);
+  }
+  store.noteUse(cottage.id, now - 140_000);
+  const office = await addDevice("office", "Synology");
+  for (const [i, hoursAgo] of [600, 410, 250, 60].entries())
+    await put(hoursAgo, office.actor, "office", "A", `198.51.100.${[9, 23, 77, 51][i]}`);
+  store.noteUse(office.id, now - 30 * hour);
+  await store.revokeToken(office.id, now - 29 * hour);
+  const crane = await addDevice("crane", "OpenWrt");
+  await put(500, crane.actor, "crane", "A", "198.51.100.130");
+  await put(26, person, "crane", "A", "198.51.100.131");
+  store.noteUse(crane.id, now - 200_000);
 }
 
 /** A zone with many sets. */

@@ -41,30 +41,37 @@ async function expectAccessible(): Promise<void> {
 }
 
 describe("the pages of moor up", () => {
-  it("the overview shows each dynamic name and its changes, and what needs attention", async () => {
-    await heading(page, "Overview").waitFor();
-    const row = page.getByRole("row", { name: /\.home\.test A 9\.9\./ });
+  it("the first page shows each name with its address and its changes, and what is wrong with it", async () => {
+    await heading(page, "Names").waitFor();
+    const card = page.getByRole("listitem", { name: /\.home\.test$/ });
     const attention = page.getByRole("region", { name: "Needs attention" });
-    await expect.poll(() => row.textContent()).toContain("9.9.1.1up to date");
+    await card.getByRole("button", { name: "Copy 9.9.1.1" }).waitFor();
+    await card.getByRole("img", { name: "right" }).waitFor();
+    await card.getByText("the updater, from wan0, checked").waitFor();
     await attention.getByText("Nothing needs attention.").waitFor();
     await expectAccessible();
 
     await rig.wan.readdress({ ipv4: "9.9.2.2", ipv6: "2a00:1::1" });
-    await expect.poll(() => row.textContent()).toContain("9.9.2.2up to date");
+    await card.getByRole("button", { name: "Copy 9.9.2.2" }).waitFor();
     const changes = page.getByRole("region", { name: "Latest changes" });
-    await changes.getByText("9.9.1.1 → 9.9.2.2").waitFor();
+    await changes.getByText(/\.home\.test moved to 9\.9\.2\.2 was 9\.9\.1\.1/).waitFor();
+    const line = card.getByRole("slider", { name: /^Changes of/ });
+    await line.focus();
+    await card.getByText(/^9\.9\.2\.2 from /).waitFor();
+    await page.keyboard.press("ArrowLeft");
+    await card.getByText(/^(?:9\.9\.1\.1|2a00:1::1) from /).waitFor();
 
     await rig.wan.remove();
-    await attention.getByText(/\.home\.test A: /).waitFor();
-    await attention.getByRole("link", { name: "Updater" }).first().click();
+    await card.getByRole("img", { name: "failing" }).waitFor();
+    await card.getByRole("link", { name: "See what to do" }).click();
     await heading(page, "Dynamic names").waitFor();
     await page.goBack();
-    await attention.getByText(/\.home\.test A: /).waitFor();
+    await card.getByRole("img", { name: "failing" }).waitFor();
     await rig.wan.restore();
     await rig.wan.readdress({ ipv4: "9.9.2.2", ipv6: "2a00:1::1" });
     await attention.getByText("Nothing needs attention.").waitFor();
 
-    await row.getByRole("link").click();
+    await card.getByRole("heading").getByRole("link").click();
     await page
       .getByRole("img", { name: /home\.test over time/ })
       .first()
@@ -103,7 +110,7 @@ describe("the pages of moor up", () => {
     await wall.goto(atLocalhost(rig.urls.firewall));
     await wall.getByText("live", { exact: true }).waitFor();
     await switchTo(page, "DNS");
-    await heading(page, "Overview").waitFor();
+    await heading(page, "Names").waitFor();
     await page.getByRole("banner").getByRole("button", { name: "Sign out" }).click();
     await page.getByText("This browser is signed out of DNS, Firewall and Updater.").waitFor();
     // sign-in-ways.test.ts checks a sign-in page with a message.

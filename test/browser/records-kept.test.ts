@@ -246,7 +246,7 @@ describe("a session that ends while a form is filled in", () => {
     expect(await page.getByText("You were signed out").count()).toBe(0);
     expect(new URL(page.url()).pathname).toBe("/");
     await signInAgain();
-    await page.getByRole("region", { name: "Dynamic names" }).waitFor();
+    await page.getByRole("region", { name: "Your names" }).waitFor();
   });
 
   it("shows nothing of what was typed to another user", async () => {

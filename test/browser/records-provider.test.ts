@@ -26,13 +26,13 @@ afterAll(async () => {
   await there?.service.close();
 });
 
-const fits = async () => {
+const fits = async (tabRows = 1) => {
   for (const size of [wide, phone]) {
     await page.setViewportSize(size);
     await expect.poll(() => page.evaluate(layoutFaults)).toEqual([]);
     expect(
       await page.evaluate('new Set([...document.querySelectorAll(".tab")].map((tab) => tab.offsetTop)).size'),
-    ).toBe(1);
+    ).toBe(tabRows);
   }
   expect(await axeFinds(page)).toEqual([]);
   await page.setViewportSize(wide);
@@ -55,6 +55,7 @@ it("publishes a zone at a provider, shows what somebody changed there, and lets 
   await page.keyboard.press("Enter");
   await page.getByRole("radio", { name: "Take what moor records has" }).waitFor();
   await page.getByRole("row", { name: /www A\s+no record/ }).waitFor();
+  expect(await rig.service().store.providers()).toEqual([]);
   if (isLongRun) await fits();
   await page.getByRole("button", { name: "Publish at moor records" }).click();
   await page.getByText("all 1 record set.").waitFor();
@@ -68,7 +69,7 @@ it("publishes a zone at a provider, shows what somebody changed there, and lets 
   await page.getByText("1 record set changed at moor records").waitFor();
   if (isLongRun) await fits();
 
-  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("link", { name: "Names", exact: true }).click();
   const attention = page.getByRole("region", { name: "Needs attention" });
   await attention.getByText("1 record set was changed at moor records.").waitFor();
   await attention.getByRole("link", { name: "example.org" }).click();
@@ -76,5 +77,30 @@ it("publishes a zone at a provider, shows what somebody changed there, and lets 
   await fits();
   await page.getByRole("button", { name: "Take theirs: www A" }).click();
   await page.getByText("all 1 record set.").waitFor();
+
   expect(page.complaints).toEqual([]);
+
+  await page.getByRole("link", { name: "Tokens", exact: true }).click();
+  const providers = page.getByRole("region", { name: "Providers" });
+  await providers.getByText("1 zone").waitFor();
+  expect(await providers.getByRole("button", { name: "Remove moor" }).count()).toBe(0);
+  const before = await rig.service().store.providers();
+  await providers.getByRole("button", { name: "Replace token… of moor" }).click();
+  await dialog.getByLabel("New token of moor records").fill("wrong");
+  await page.keyboard.press("Enter");
+  await dialog.getByText(/moor records denied access \(401/).waitFor();
+  expect(await rig.service().store.providers()).toEqual(before);
+  await dialog.getByLabel("New token of moor records").fill(there.token);
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await fits(0);
+  await page.goto(`${rig.url}/zones/example.org/provider`);
+  await page.getByRole("button", { name: "Stop publishing…" }).click();
+  await page.getByRole("button", { name: "Stop publishing; moor records keeps its records" }).click();
+  await page.getByRole("button", { name: "Add a provider…" }).waitFor();
+  await page.goto(`${rig.url}/tokens`);
+  await providers.getByRole("button", { name: "Remove moor" }).click();
+  await providers.getByRole("button", { name: "Remove it: moor" }).click();
+  await providers.waitFor({ state: "detached" });
+  expect(await rig.service().store.providers()).toEqual([]);
 });

@@ -40,7 +40,7 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Continue as linked" }).click();
     await page.getByText("Create your first zone").waitFor();
     await signInByLink(page, await rig.service().createSignInLink("main"));
-    const names = page.getByRole("region", { name: "Dynamic names" });
+    const names = page.getByRole("region", { name: "Your names" });
     await names.waitFor();
     if (isLongRun) {
       await page.goto(`${rig.url}/sign-in`);

@@ -196,7 +196,7 @@ const coveredFocus = `(() => {
 describe("a new dynamic name", () => {
   it("by keyboard: the settings for a FRITZ!Box work as they are shown, and the first update appears", async () => {
     await walkTo(page, `${rig.url}/`);
-    await page.getByRole("link", { name: "New dynamic name" }).press("Enter");
+    await page.getByRole("link", { name: "New name" }).press("Enter");
     const name = page.getByLabel("Name", { exact: true });
     await name.and(page.locator(":focus")).waitFor();
     await page.keyboard.type("attic.Harbour.example");
@@ -260,6 +260,37 @@ describe("a new dynamic name", () => {
     answer();
     await page.getByText("Waiting for the first update of quick.harbour.example").waitFor();
     await page.unroute(/rrsets\?name=/);
+    expect(page.complaints).toEqual([]);
+  });
+
+  it("a token that nobody has copied is not lost by a click, and trying again replaces it", async () => {
+    const make = async () => {
+      await walkTo(page, `${rig.url}/dynamic?zone=harbour.example&name=shed`);
+      await page.getByText("has no address yet").waitFor();
+      const box = page.getByLabel("Replace the settings of this device");
+      const offered = await box.isVisible();
+      await page.getByRole("button", { name: "Create token" }).click();
+      await page.getByText("Waiting for the first update of shed.harbour.example").waitFor();
+      return offered;
+    };
+    const asks = page.getByRole("dialog", { name: "Leave without the token?" });
+    expect(await make()).toBe(false);
+    await page.getByRole("button", { name: "Copy Domain name" }).click();
+    await page.getByRole("link", { name: "Records of harbour.example" }).click();
+    await asks.getByRole("button", { name: "Stay" }).click();
+    await page.goBack();
+    await asks.getByRole("button", { name: "Stay" }).click();
+    await page.getByRole("link", { name: "Finish without waiting" }).click();
+    await asks.getByRole("button", { name: "Leave without copying it" }).click();
+    await page.getByText("Waiting for the first update").waitFor({ state: "detached" });
+    expect(await make()).toBe(true);
+    await page.getByRole("button", { name: "Copy Password" }).click();
+    await page.getByRole("link", { name: "Records of harbour.example" }).click();
+    await page.getByText("Waiting for the first update").waitFor({ state: "detached" });
+    await walkTo(page, `${rig.url}/tokens?all`);
+    const rows = page.getByRole("row", { name: "shed.harbour.example (FRITZ!Box)" });
+    await rows.filter({ hasText: "revoked" }).waitFor();
+    expect(await rows.count()).toBe(2);
     expect(page.complaints).toEqual([]);
   });
 });

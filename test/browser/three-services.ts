@@ -7,7 +7,7 @@ import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
 import { until } from "../rig/until.ts";
 import { type Look, type OpenBrowser, openBlankPage, openContext, type WatchedPage } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
-import { fillHarbour } from "./harbour.ts";
+import { fillHarbour, fillQuay } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
 import { walkTo } from "./walk-to.ts";
@@ -32,6 +32,7 @@ export async function startThreeServices(): Promise<ThreeServices> {
   ]);
   const { store } = records.service();
   await fillHarbour(store, Date.now());
+  await fillQuay(store, Date.now());
   const account = await store.ensureAccount("main", Date.now());
   const token = "a-token-for-pictures-only-0000000";
   await store.addToken({

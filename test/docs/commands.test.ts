@@ -91,7 +91,7 @@ describe("commands in the docs", () => {
 
 /** These need a firewall, a record service or PostgreSQL; other tests start those, and run these commands. */
 const needsOthers =
-  /--publish |^zone state|(take-theirs|put-ours-back) |^zone import .*--from |^(init|update|interfaces|zones|list|show|status|history|up)\b|postgres:/;
+  /^zone (publish|unpublish|set|state) |(take-theirs|put-ours-back) |^zone import .*--from |^record list (?!.*--data)|^(init|update|interfaces|status|history|up)\b|postgres:/;
 
 /** These are only checked against the help: in the folder of their page they would fail, for the given reason. */
 const onlyRead: ReadonlyMap<string, string> = new Map([
@@ -101,9 +101,7 @@ const onlyRead: ReadonlyMap<string, string> = new Map([
     "there is no zone alpha.test",
   ],
   ["transfer-key add NAME --secret-file FILE", "a form"],
-  ...["on", "rehearse", "roll", "off"].map(
-    (verb) => [`dnssec ${verb} example.org`, "there is no zone example.org"] as const,
-  ),
+  ...["on", "roll", "off"].map((verb) => [`dnssec ${verb} example.org`, "there is no zone example.org"] as const),
   // test/nameserver/moving-signed-zones.test.ts runs these.
   ...[
     "on example.org --key Kexample.org.+013+12345.private --also-publish example.org.keys",
@@ -123,13 +121,18 @@ const before: ReadonlyMap<string, readonly string[]> = new Map([
 
 const addressOptions = new Set(["--listen", "--dns", "--metrics"]);
 
+/** They listen at a port of their own if the command names none. */
+const services = new Set(["records", "firewall"]);
+
 /** The command for this machine: any port of loopback, and absolute paths inside the folder. */
-const local = (words: readonly string[], folder: string): readonly string[] =>
-  words.map((word, index) => {
-    if (addressOptions.has(words[index - 1] ?? "")) return "127.0.0.1:0";
-    if (words[index - 1] === "--notify") return word.replace(/^192\.0/, "127.0");
+function local(words: readonly string[], folder: string): readonly string[] {
+  const isService = services.has(words[0] ?? "") && !words.includes("--listen");
+  return [...words, ...(isService ? ["--listen", "127.0.0.1:0"] : [])].map((word, index, all) => {
+    if (addressOptions.has(all[index - 1] ?? "")) return "127.0.0.1:0";
+    if (all[index - 1] === "--notify") return word.replace(/^192\.0/, "127.0");
     return word.replaceAll(/^\/(?=etc|var|run)/g, `${folder}/`).replaceAll(/\$\([^)]*\)/g, "now");
   });
+}
 
 /** Runs a command to its end; a service only until it says that it listens. */
 async function runIn(

@@ -56,11 +56,14 @@ const keyFiles = 'key=k\nsecret=s\nkey "home" { algorithm hmac-sha256; secret "M
 /** Writes the config and the files that it names to a folder, and returns what `moor update --check` says. */
 async function check(settings: Record<string, unknown>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
-  const text = stringify(completed(settings)).replaceAll(/: \/(?=var)/g, `: ${folder}/`);
-  const write = (path: string, content: string) => {
+  const text = stringify(completed(settings))
+    .replaceAll(/: \/(?=var)/g, `: ${folder}/`)
+    .replaceAll("/usr/local/bin/", "./bin/");
+  const write = (path: string, content: string, mode = 0o600) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content, { mode: 0o600 });
+    writeFileSync(join(folder, path), content, { mode });
   };
+  for (const [program] of text.matchAll(/\.\/(?:bin\/)?[\w-]+$/gm)) write(program, "#!/bin/sh\n", 0o700);
   for (const [, path = ""] of text.matchAll(/keyFile: (\S+)/g)) write(path, keyFiles);
   for (const [, path = ""] of text.matchAll(/\bca: (\S+)/g)) write(path, authority);
   for (const [, path = ""] of text.matchAll(/\bfile: ([^\s}]+)/g)) write(path, "four-ships-in-a-quiet-harbour\n");

@@ -88,7 +88,7 @@ const sections: readonly Section[] = [
   },
   {
     section: "A Linux router",
-    blocks: 1,
+    blocks: 2,
     leaves: [
       ["home", "A", "93.184.216.36"],
       ["home", "AAAA", "2a00:1450:4001:82b::1"],

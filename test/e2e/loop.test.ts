@@ -109,10 +109,10 @@ describe("create: true", () => {
     expect(status?.code).toBe(0);
     expect(JSON.parse(status?.out ?? "")).toMatchObject([{ name: "made.example.org A", ok: true }, { ok: true }]);
     expect(noZone).toMatchObject({ code: 1, out: "" });
-    expect(noZone?.err).toMatch(/no zone nope\.example.*`[^`]*moor zones[^`]*` lists/);
+    expect(noZone?.err).toMatch(/no zone nope\.example.*`[^`]*moor zone list[^`]*` lists/);
     expect(noRecord).toMatchObject({ code: 1, out: "" });
     expect(noRecord?.err).toMatch(
-      /no record with the id 0123456789abcdef; `[^`]*moor zones.*` and `[^`]*moor list [^`]*ZONE`/,
+      /no record with the id 0123456789abcdef; `[^`]*moor zone list.*` and `[^`]*moor record list [^`]*ZONE`/,
     );
   });
 });

@@ -101,7 +101,11 @@ const lines: [string, RegExp, (out: string) => void][] = [
     /moor interfaces /,
     (out) => expect(out).toMatch(/^wan0 +up +9\.9\.1\.1 +A +would be used/m),
   ],
-  ["the zone as a table", /moor list home\.test /, (out) => expect(out).toMatch(/^\S+ +A +60 +9\.9\.1\.1 +\S+$/m)],
+  [
+    "the zone as a table",
+    /moor record list home\.test /,
+    (out) => expect(out).toMatch(/^\S+ +A +60 +9\.9\.1\.1 +\S+$/m),
+  ],
   ["the name in DNS", /^dig .*home\.test A \S+ AAAA$/, (out) => expect(out).toBe("9.9.1.1\n2a00:1::1\n")],
   ["the config", /^cat /, (out) => expect(out).toMatch(/^sources:\n[\s\S]*^names:\n/m)],
 ];

@@ -71,6 +71,10 @@ describe("the systemd units", () => {
     for (const service of ["moor-firewall.service", "moor-records.service"]) expect(after).toContain(service);
   });
 
+  it.each(["moor-records.service", "moor-records@.service"])("%s starts when the clock has been set", (unit) => {
+    expect(readFileSync(join(folder, unit), "utf8")).toMatch(/^After=.*\btime-sync\.target\b/m);
+  });
+
   it("starts the updater after all nodes, whatever their ports", () => {
     expect(readFileSync(join(folder, "moor-records@.service"), "utf8")).toMatch(/^Before=moor-update\.service$/m);
   });

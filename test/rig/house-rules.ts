@@ -31,7 +31,7 @@ const house: Readonly<Record<string, Room>> = {
   "src/lib/limits": { from: ["src/core", "src/process"] },
   "src/lib/settings": { from: ["src/core"] },
   // DNS over TLS.
-  "src/lib/dns": { from: ["src/core", "src/lib/tls"] },
+  "src/lib/dns": { from: ["src/core", "src/lib/limits", "src/lib/tls"] },
   "src/lib/kernel": { from: ["src/core", "src/process"] },
   "src/lib/sqlite": { from: ["src/process", "src/lib/limits"] },
   // The steps of a migration are written the same way for both databases.

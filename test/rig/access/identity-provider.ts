@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, type JsonWebKey, KeyObject, randomUUID, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,21 +18,32 @@ export const client = { id: "moor-at-home", secret: "a-secret-between-moor-and-t
  * A real OpenID Connect provider over loopback, which requires PKCE. It signs `visitor` in without a question, and its
  * users can be changed while it runs.
  */
-export async function startIdentityProvider(redirect: string, { renews = true } = {}) {
+export async function startIdentityProvider(redirect: string, { renews = true, userinfo = true } = {}) {
   const users = new Map<string, ProviderUser>();
-  const state = { visitor: "anna", down: false };
+  const state: ProviderState = { visitor: "anna", down: false, forges: false, hangs: false };
   /** Requests, as `POST /token`. */
   const asked: string[] = [];
   const grants: Grant[] = [];
   let serve: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
   const server = createServer((request, response) => {
     if (state.down) return void response.writeHead(503).end("down for maintenance");
-    asked.push(`${request.method} ${request.url?.split("?")[0]}`);
+    const path = request.url?.split("?")[0];
+    asked.push(`${request.method} ${path}`);
+    if (state.hangs) return;
+    if (path === "/token" && state.refuses !== undefined) {
+      const [status, error] = [state.refuses === "invalid_client" ? 401 : 400, state.refuses];
+      return void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ error }));
+    }
+    if (path === "/token" && state.forges) forgeIdToken(response);
+    if (path === "/me" && state.answersFor !== undefined) {
+      const claims = JSON.stringify({ sub: state.answersFor, groups: ["dns-admins"] });
+      return void response.writeHead(200, { "content-type": "application/json" }).end(claims);
+    }
     serve(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const provider = new Provider(issuer, configuration(redirect, users, { renews, grants }));
+  const provider = new Provider(issuer, configuration(redirect, users, { renews, userinfo, grants }));
   const answer = provider.callback();
   serve = (request, response) => {
     if (!request.url?.startsWith("/interaction/")) return answer(request, response);
@@ -46,6 +57,7 @@ export async function startIdentityProvider(redirect: string, { renews = true } 
     asked,
     /** What a browser does: follows the redirects from the provider's first page until it is sent back to us. */
     walk: (url: string) => walk(url, redirect),
+    logoutToken: (changes: object = {}, forged?: "forged") => logoutToken(issuer, changes, forged),
     /** As on the provider's page about applications that a user has let in: its tokens are no longer valid. */
     revokeGrants: async () => void (await Promise.all(grants.splice(0).map((grant) => grant.destroy()))),
     close: async () => {
@@ -55,12 +67,47 @@ export async function startIdentityProvider(redirect: string, { renews = true } 
   };
 }
 
+type ProviderState = {
+  visitor: string;
+  down: boolean;
+  /** Requests get no answer. */
+  hangs: boolean;
+  /** The signature of ID tokens is wrong. */
+  forges: boolean;
+  /** The error of every token request. */
+  refuses?: string | undefined;
+  /** Userinfo is about this user. */
+  answersFor?: string;
+};
+
+/** Changes the last letters of the signature. */
+function forgeIdToken(response: ServerResponse): void {
+  const end = response.end.bind(response) as (body: string) => ServerResponse;
+  response.end = ((body: string) =>
+    end(String(body).replace(/("id_token":"[^"]+\.)([^".]{8})/, "$1AAAAAAAA"))) as typeof response.end;
+}
+
+/** As OpenID Connect Back-Channel Logout 1.0, section 2.4, has it, with what Keycloak adds. */
+function logoutToken(issuer: string, changes: object, forged: "forged" | undefined): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = {
+    ...{ iss: issuer, aud: client.id, iat: now, exp: now + 120, jti: randomUUID(), sub: "anna", typ: "Logout" },
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+    ...changes,
+  };
+  const text = `${part({ alg: "RS256", typ: "logout+jwt", kid: "test" })}.${part(claims)}`;
+  const by = forged === undefined ? signingKey() : generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey;
+  const privateKey = by instanceof KeyObject ? by : createPrivateKey({ key: by as JsonWebKey, format: "jwk" });
+  return `${text}.${sign("sha256", Buffer.from(text), privateKey).toString("base64url")}`;
+}
+
 type Grant = InstanceType<Provider["Grant"]>;
 
 function configuration(
   redirect: string,
   users: ReadonlyMap<string, ProviderUser>,
-  { renews, grants }: { readonly renews: boolean; readonly grants: Grant[] },
+  { renews, userinfo, grants }: { readonly renews: boolean; readonly userinfo: boolean; readonly grants: Grant[] },
 ) {
   return {
     adapter: Memory,
@@ -82,7 +129,8 @@ function configuration(
       groups: ["groups"],
     },
     pkce: { required: () => true },
-    features: { devInteractions: { enabled: false }, userinfo: { enabled: true } },
+    features: { devInteractions: { enabled: false }, userinfo: { enabled: userinfo } },
+    conformIdTokenClaims: userinfo,
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     issueRefreshToken: async () => renews,
     rotateRefreshToken: true,

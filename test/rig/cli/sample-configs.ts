@@ -157,7 +157,7 @@ const ddnsUpdater: readonly (readonly [name: string, json: string])[] = [
   entry("strato", { password: "p" }),
   entry("variomedia", { email: "me@example.org", password: "p" }),
   entry("vercel", token),
-  entry("vultr", { api_key: "a" }),
+  entry("vultr", { apiKey: "a" }),
   entry("zoneedit", { username: "me", token: "t" }),
 ];
 

@@ -15,7 +15,7 @@ export type PostgresRig = {
   readonly freshUrl: (copyOf?: string) => Promise<string>;
   /** A new database that has the tables already: making them takes three times as long as copying them. */
   readonly preparedUrl: () => Promise<string>;
-  /** Without a URL: on a database that was emptied first. */
+  /** Without a URL: on a database that was emptied first. If its signatures follow writes, it makes them. */
   readonly open: (url?: string, options?: Partial<PostgresStoreOptions>) => Promise<PostgresStore>;
   /**
    * The same store each time, emptied: opening one costs more than most tests. The numbers of its rows and log go on,
@@ -64,11 +64,18 @@ export async function startPostgresRig(flags?: readonly string[]): Promise<Postg
     } else await swept.client.query(`${deleteRows}; ${restartNumbers}`);
     return swept.url;
   };
-  const open: PostgresRig["open"] = async (url, { limits, ...options } = {}) =>
-    await openPostgresStore({
+  const open: PostgresRig["open"] = async (url, { limits, ...options } = {}) => {
+    const store = await openPostgresStore({
       ...{ address: addressOf(url ?? (await sweptUrl())), log: quiet, ...options },
       limits: { ...patient, ...limits },
     });
+    const stopSigning = store.signChanges();
+    const close = async () => {
+      await stopSigning();
+      await store.close();
+    };
+    return { ...store, close };
+  };
   let kept: { readonly store: PostgresStore; readonly client: pg.Client } | undefined;
   const emptied = async () => {
     if (kept === undefined) {

@@ -29,7 +29,13 @@ export async function remoteCallers(
   const lines: string[] = [];
   const log = createLog({ format: "json", write: (line) => lines.push(line) });
   const service = createRecordService({ store, now, nameservers: ["ns1.example.net"] });
-  const shared = { service, store, now, log, rateLimit: createRateLimit(perMinute) };
+  const shared = {
+    service,
+    store,
+    now,
+    log,
+    limits: { caller: createRateLimit(perMinute), account: createRateLimit(10 * perMinute) },
+  };
   const server = createHttpServer({ bodyLimit: 1024 * 1024 });
   if (only.includes("v1")) await server.register(v1Api(shared), { prefix: "/api/v1" });
   if (only.includes("rrsets")) await server.register(rrsetsApi(shared), { prefix: "/v1" });

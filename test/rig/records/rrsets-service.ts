@@ -39,7 +39,7 @@ export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allo
       nameservers,
       log,
       plainHttp: true,
-      rateLimit: 1000,
+      callsPerMinute: { caller: 1000, account: 10_000 },
     };
     service = await startRecords({ ...usual, ...options });
     agent = new Agent();
