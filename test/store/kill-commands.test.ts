@@ -20,7 +20,7 @@ const kills = Math.ceil(Number(process.env.MOOR_KILLS ?? 1) / 10);
 vi.setConfig({ testTimeout: 2 * testLimit + kills * 15_000 });
 
 const program = join(import.meta.dirname, "commands-process.ts");
-const kindsOfWriters = 15;
+const kindsOfWriters = 14;
 
 let folder: string;
 let postgres: PostgresRig;

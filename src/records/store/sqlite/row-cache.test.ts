@@ -174,6 +174,7 @@ describe("the rows a store caches", () => {
     await put(other, "@", 2);
     await put(other, "b", 3);
     await put(store, "a", 4);
+    await store.signed();
     const names = await store.signedNames(zone, undefined, 9);
     expect(names.map(({ owner, types }) => [owner, types.includes(1)])).toEqual([
       ["@", true],
