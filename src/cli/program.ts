@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { basename, dirname } from "node:path";
 import { Command, CommanderError } from "commander";
+import { version } from "../process/shipped-files.ts";
 import type { CommandIo, Run } from "./io/command-io.ts";
-import { fileTrouble } from "./io/file-trouble.ts";
 import { describeOption, describeVerbs, helpFor } from "./io/help-text.ts";
 import { addAdminVerbs } from "./verbs/admin.ts";
 import { addClientVerbs } from "./verbs/client.ts";
@@ -8,7 +10,6 @@ import { addCompletion } from "./verbs/completion.ts";
 import { addInitVerb } from "./verbs/init.ts";
 import { addManageVerbs } from "./verbs/manage.ts";
 import { addServiceVerbs } from "./verbs/service.ts";
-import { addVersion } from "./verbs/version.ts";
 
 /** 0: success. 1: the command failed. 2: the command line is not valid. */
 export async function runMoor(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -53,4 +54,41 @@ export function createProgram(io: CommandIo, run: Run): Command {
   addAdminVerbs(program, io, run);
   describeVerbs(program);
   return program;
+}
+
+/** What is wrong with a file that was to be read or written, in words; undefined for any other error. */
+function fileTrouble(error: unknown): string | undefined {
+  const { code = "", path } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  const because = causes[code];
+  if (path === undefined || because === undefined) return undefined;
+  return `${path} ${because}${basename(path) === "-" && code === "ENOENT" ? notStandardInput : ""}`;
+}
+
+const causes: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  ENOTDIR: "does not exist: a part of the path is a file",
+  EISDIR: "is a folder; give a file",
+  EACCES: "cannot be opened: permission denied; run the command as a user who may",
+  EPERM: "cannot be changed: permission denied; run the command as a user who may",
+  EROFS: "cannot be written: its file system is read-only",
+};
+
+const notStandardInput = "; - does not mean standard input here, give the path of a file";
+
+/** `moor --version`: the version, and what else a bug report needs. */
+function addVersion(program: Command, io: CommandIo): void {
+  program.option("-V, --version", "output the version number").on("option:version", () => {
+    io.out(`${version} (commit ${io.commit ?? commitOf(io.script)}, Node ${process.versions.node})\n`);
+    throw new CommanderError(0, "commander.version", version);
+  });
+}
+
+function commitOf(script: string | undefined): string {
+  if (script === undefined) return "unknown";
+  try {
+    const words = ["-C", dirname(script), "rev-parse", "--short=12", "HEAD"];
+    return execFileSync("git", words, { encoding: "utf8", stdio: "pipe" }).trim();
+  } catch {
+    return "unknown";
+  }
 }

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { readFirewallConfig } from "../../src/cli/firewall/read-config.ts";
+import { readFirewallConfig } from "../../src/cli/firewall/firewall.ts";
 import { readOidc } from "../../src/cli/io/oidc-option.ts";
 import { runMoor } from "../../src/cli/program.ts";
 import { issueAuthority } from "../../src/lib/tls/issue-certificate.ts";

@@ -5,14 +5,13 @@ import { asAscii } from "../../core/names/unicode.ts";
 import { visible } from "../../core/visible-text.ts";
 import type { ListedZone } from "../../providers/provider-calls.ts";
 import { targetName, targetRank } from "../../updater/report/kind-names.ts";
-import type { ListedRecord, RecordTarget } from "../../updater/targets/target.ts";
+import type { ListedRecord, RecordTarget, TargetFault } from "../../updater/targets/target.ts";
 import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { settingsOf } from "../io/kind-settings.ts";
 import { askEntry, type CliValues, type EntryAsking, missingSettings, readSettingOptions } from "./ask-entry.ts";
 import { type AnswerOption, type Asker, notAmong, untilRight, WrongAnswer, wrongBecause } from "./asker.ts";
 import type { SetupEntry } from "./files.ts";
-import { makeRecord } from "./make-record.ts";
 import type { InitOptions } from "./options.ts";
 import { readEntry } from "./read-entry.ts";
 import { createTrustAsker } from "./trust.ts";
@@ -223,4 +222,38 @@ async function offerRecord(family: Family, name: string, asking: NameAsking): Pr
   const fault = await makeRecord({ ...asking, name, family, value });
   if (fault !== undefined) throw new WrongAnswer(`The ${what} was not created: ${fault.because}; ${fault.todo}`);
   io.out(`Created the ${what}, with ${value}.\n`);
+}
+
+type NewRecord = {
+  readonly zone: ListedZone;
+  readonly name: string;
+  readonly family: Family;
+  readonly value: string;
+  readonly target: RecordTarget;
+  readonly io: CommandIo;
+};
+
+/**
+ * Creates a record with the zone's TTL. Undefined if the service lists it afterwards. The answer
+ * does not count: it can be lost after the write, or report a success that did not happen.
+ */
+async function makeRecord(wanted: NewRecord): Promise<TargetFault | undefined> {
+  const { target, zone, io } = wanted;
+  const answered = await createSet(wanted);
+  const listed = await target.records(zone.name, io.signal);
+  if (listed.kind !== "found") return answered ?? listed;
+  const isThere = listed.value.some(({ name, type, value }) => {
+    const owner = parseOwner(name, zone.name);
+    return owner.ok && owner.value === wanted.name && type === recordTypeOf(wanted.family) && value === wanted.value;
+  });
+  if (isThere) return undefined;
+  const todo = "create it in the console, with any address";
+  return (
+    answered ?? { kind: "later", because: "the record service reported success, but does not list the record", todo }
+  );
+}
+
+async function createSet({ target, zone, name, family, value, io }: NewRecord): Promise<TargetFault | undefined> {
+  const outcome = await target.replace({ zone: zone.name, name, family, value, create: true }, io.signal);
+  return outcome.kind === "done" ? undefined : outcome.fault;
 }

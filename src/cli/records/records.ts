@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { aborted } from "node:util";
 import type { ServiceLink } from "../../contract/console.ts";
@@ -6,6 +7,7 @@ import { bracketed, parseAddress } from "../../core/addresses/address.ts";
 import { parseName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import { overQuotaText, type Quotas } from "../../core/quotas.ts";
+import { fail, type Result } from "../../core/result.ts";
 import { alsoAt, isLoopbackName, type ListenAddress, urlOf } from "../../lib/http/listen.ts";
 import { closeInReverse, type Opened, openSystemd } from "../../process/lifecycle.ts";
 import { createLog, type Logger } from "../../process/log.ts";
@@ -13,6 +15,7 @@ import { placeholderNameservers } from "../../records/options.ts";
 import { type RunningRecords, startRecords } from "../../records/start.ts";
 import { startKeepingHistory } from "../../records/tools/keep-history.ts";
 import { trimTables } from "../../records/tools/tables/open.ts";
+import type { Webhook } from "../../records/webhooks/settings.ts";
 import { awaitSecondaries } from "../../serving/await-secondaries.ts";
 import { type RunningDns, startDns } from "../../serving/start.ts";
 import { type AcmeFlags, describeAcme, publicUrl, readAcme } from "../io/acme-options.ts";
@@ -30,7 +33,6 @@ import { readStorePlace } from "../store/read-store-place.ts";
 import { notePublisher } from "./publisher.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { watchRecords } from "./watch.ts";
-import { readWebhooksFile } from "./webhooks-file.ts";
 
 export type RecordsCommand = LogFlags &
   ObserveFlags &
@@ -269,4 +271,22 @@ function readNameservers(texts: readonly string[]): readonly [string, ...string[
   if (faults.length > 0) return faults.map((fault) => fault.message).join("; ");
   const [first, ...others] = names.flatMap((name) => (name.ok ? [name.value] : []));
   return first === undefined ? placeholderNameservers : [first, ...others];
+}
+
+/** The webhooks that the file lists; none without a file. */
+async function readWebhooksFile(file: string | undefined, io: CommandIo): Promise<Result<readonly Webhook[]>> {
+  if (file === undefined) return { ok: true, value: [] };
+  const path = resolve(io.cwd, file);
+  const { readWebhooks } = await import("../../records/webhooks/settings.ts");
+  try {
+    return readWebhooks(await readFile(path, "utf8"), file, (relative) => resolve(dirname(path), relative));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return fail({
+      code: "unreadable",
+      where: file,
+      message: `it cannot be read (${code})`,
+      todo: "correct --webhooks",
+    });
+  }
 }

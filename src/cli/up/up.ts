@@ -9,15 +9,24 @@ import { startFirewall } from "../../firewall/start.ts";
 import { hereOf, type ListenAddress } from "../../lib/http/listen.ts";
 import { caFileIn } from "../../lib/tls/certificates.ts";
 import { closeInReverse, type Opened } from "../../process/lifecycle.ts";
-import { createLog, type Logger } from "../../process/log.ts";
+import { createLog, type Logger, noLog } from "../../process/log.ts";
 import { placeholderNameservers } from "../../records/options.ts";
 import { startRecords } from "../../records/start.ts";
 import { startDns } from "../../serving/start.ts";
+import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { ControlConfig } from "../../updater/config/outlets.ts";
 import { keepNames } from "../../updater/keep-names.ts";
-import type { PageKeeper } from "../../updater/page/keep-page.ts";
+import { createPageKeeper, type PageKeeper } from "../../updater/page/keep-page.ts";
+import { createPageListener } from "../../updater/page/listener.ts";
+import { openPasskeyFile } from "../../updater/page/passkey-file.ts";
+import { openPageSignIn } from "../../updater/page/sign-in.ts";
 import { describeInterval } from "../../updater/report/describe-interval.ts";
 import { summarise } from "../../updater/report/describe-round.ts";
+import { openHistory } from "../../updater/report/history.ts";
+import { Reporter } from "../../updater/report/reporter.ts";
+import { createStatusKeeper } from "../../updater/report/status.ts";
+import type { Round } from "../../updater/round/result.ts";
+import type { StateFile } from "../../updater/round/state-file.ts";
 import { openUpdater, type Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { type OidcFlags, readOidc } from "../io/oidc-option.ts";
@@ -28,7 +37,6 @@ import { watchRecords } from "../records/watch.ts";
 import { loadConfig, lockState, openState, readTyped } from "../update/load-config.ts";
 import { examplesOf } from "./examples.ts";
 import { addressOn, openToOthers, seenFrom } from "./other-machines.ts";
-import { openUpPage, type UpPage, type Watched } from "./page.ts";
 import { prepareTrial, type Trial, writeTrialConfig } from "./prepare.ts";
 import { bringTogether, type Together } from "./together.ts";
 
@@ -242,4 +250,45 @@ async function printLink(trial: Trial, urls: Urls, io: CommandIo): Promise<void>
 function printExamples(examples: readonly Example[], io: CommandIo): void {
   const lines = examples.map(({ about, command }) => `# ${about}\n${command}\n`);
   io.out(`\nWhat you can do next, in another terminal:\n\n${lines.join("\n")}\n`);
+}
+
+/** The updater's page in `moor up`. */
+type UpPage = {
+  readonly keeper: PageKeeper;
+  /** Undefined if the page cannot be served; the names are updated anyway. */
+  readonly url: string | undefined;
+  /** For a round that was printed already: it goes only to the history. */
+  readonly onFirstRound: (round: Round) => Promise<void>;
+};
+
+type Watched = { readonly config: UpdaterConfig; readonly updater: Updater; readonly state: StateFile };
+
+/** Opened before the first round, so that the URL can be printed. */
+async function openUpPage(
+  { config, updater, state }: Watched,
+  { log, opened, pagesOf, following }: Together & { readonly log: Logger; readonly opened: Opened[] },
+): Promise<UpPage> {
+  const status = createStatusKeeper(Date.now);
+  const updaterState = { status: () => status.now(), check: updater.retryNow, silence: () => status.silence() };
+  // Where the page is has its place in what `moor up` prints.
+  const quiet = { ...log, info: () => undefined };
+  const file = openPasskeyFile(config, log);
+  if (file) opened.push({ name: "passkeys of the updater's page", close: file.close });
+  const signIn = openPageSignIn({ log, now: Date.now, passkeys: file?.passkeys, ...pagesOf("updater") });
+  const keeper = following(
+    createPageKeeper({ log, now: Date.now, listener: createPageListener(quiet, "--updater"), signIn }),
+  );
+  const { published, putBack, devices } = updater;
+  const url = await keeper.serve(config, { published, putBack, devices, ...updaterState });
+  opened.push({ name: "updater's page", close: keeper.close });
+  return {
+    keeper,
+    url,
+    onFirstRound: async (round) => {
+      status.note(round, state, Date.now());
+      const history = openHistory(config.historyFile, () => undefined);
+      new Reporter(noLog, (notice) => history.add(notice, new Date())).report(round);
+      await history.settled();
+    },
+  };
 }

@@ -3,7 +3,6 @@ import type { Socket } from "node:net";
 import type { ConnectionPermit } from "../limits/connection-limit.ts";
 import { GradualResponse } from "./gradual-response.ts";
 import { permitOf } from "./listen.ts";
-import { framingFault } from "./request-framing.ts";
 import { sendUnreadable } from "./unreadable-request.ts";
 
 type PendingRequest = {
@@ -341,4 +340,26 @@ export const scheduledServer = {
 export function bodySize({ headers }: IncomingMessage): number {
   if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
   return Number(headers["content-length"] ?? 0);
+}
+
+/**
+ * Why the host or the end of a request is ambiguous (RFC 9112 sections 3.2 and 6.1). Node's parser refuses most
+ * requests that a proxy in front may split differently (two lengths, a length and chunks, bare line feeds); these are
+ * the rest.
+ */
+function framingFault({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === "host") hosts += 1;
+  if (hosts === 0 && httpVersion === "1.1") return "400 Bad Request: no Host header";
+  if (hosts > 1) return "400 Bad Request: more than one Host header";
+  if (headers.host !== undefined && !/^[^\s,/\\@?#]*$/.test(headers.host)) {
+    return "400 Bad Request: the Host header is not a host name";
+  }
+  const coding = headers["transfer-encoding"];
+  if (coding === undefined) return undefined;
+  if (httpVersion !== "1.1") return "400 Bad Request: Transfer-Encoding needs HTTP/1.1";
+  return coding.toLowerCase() === "chunked"
+    ? undefined
+    : "400 Bad Request: the only supported Transfer-Encoding is chunked";
 }

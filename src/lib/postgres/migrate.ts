@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import type { Logger } from "../../process/log.ts";
 import { StoreBusy } from "../limits/store-busy.ts";
@@ -9,9 +10,8 @@ import {
   stepsFor,
   tooNew,
 } from "../sqlite/migration-steps.ts";
-import { reasonOf } from "./faults.ts";
+import { poolerTodo, reasonOf } from "./faults.ts";
 import type { Postgres } from "./open.ts";
-import { expectOwnSession } from "./own-session.ts";
 import { endClient } from "./session.ts";
 
 /** Advisory locks are numbers: "moor", and which of its locks. */
@@ -124,4 +124,37 @@ export function watchSchema(postgres: Postgres, { steps, shown, log }: SchemaWat
     checkSteps: () => void readState().catch(() => undefined),
     outgrown: outgrown.promise,
   };
+}
+
+/**
+ * A transaction-mode pooler hands a session, with its locks and LISTENs, to the next client: two nodes would lead at
+ * the same time, and neither would be notified of the other's writes. Such a pooler shows when a connection loses a
+ * setting of its session.
+ */
+async function expectOwnSession(client: Client, connect: () => Promise<Client>): Promise<void> {
+  const other = await connect();
+  try {
+    const mine = await mark(client);
+    // A pooler that rotates its sessions shows in the next query; one that reuses the last session, after a query of
+    // `other`.
+    const isKept = (await markOn(client)) === mine;
+    const others = await mark(other);
+    if (isKept && (await markOn(client)) === mine && (await markOn(other)) === others) return;
+  } finally {
+    await endClient(other);
+  }
+  throw new Error(
+    `connected through a transaction-mode pooler; nodes would miss each other's notifications; ${poolerTodo}`,
+  );
+}
+
+async function mark(client: Client): Promise<string> {
+  const text = randomUUID();
+  await client.query("SELECT set_config('moor.session', $1, false)", [text]);
+  return text;
+}
+
+async function markOn(client: Client): Promise<string | null> {
+  const { rows } = await client.query<{ mark: string | null }>("SELECT current_setting('moor.session', true) AS mark");
+  return rows[0]?.mark ?? null;
 }

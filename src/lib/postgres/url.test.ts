@@ -2,8 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { passwordIn } from "./passfile.ts";
-import { readPostgresUrl } from "./url.ts";
+import { passwordIn, readPostgresUrl } from "./url.ts";
 
 const read = (text: string, env: Record<string, string> = {}, passwordFile?: string) => {
   const result = readPostgresUrl(text, { env: { HOME: "/nonexistent", ...env }, passwordFile });

@@ -1,13 +1,15 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
 import { bracketed } from "../../core/addresses/address.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
+import { readFileIfThere } from "../../process/data-folder.ts";
 import type { SessionKind } from "./client.ts";
 import { PasswordMissing } from "./faults.ts";
-import { passwordFromPassfile } from "./passfile.ts";
 import { readHosts, splitHosts } from "./url-hosts.ts";
 
 /** Which database, and how to connect to it. `shown` and `toType` contain no secret. */
@@ -202,4 +204,35 @@ async function passwordInFile(path: string): Promise<string> {
       `it asks for a password, and the password file cannot be read: ${(error as Error).message}`,
     );
   }
+}
+
+type PassfileKey = {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+};
+
+/** https://www.postgresql.org/docs/current/libpq-pgpass.html: the first line that fits. */
+export function passwordIn(text: string, { host, port, database, user }: PassfileKey): string | undefined {
+  const wanted = [host, String(port), database, user];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith("#")) continue;
+    const fields = line.match(/(?:\\.|[^:\\])*(?::|$)/g)?.map((field) => field.replace(/:$/, "")) ?? [];
+    const [password] = fields.slice(4);
+    const fits = wanted.every((value, i) => fields[i] === "*" || unescaped(fields[i] ?? "") === value);
+    if (fits && password) return unescaped(password);
+  }
+  return undefined;
+}
+
+const unescaped = (field: string): string => field.replace(/\\(.)/g, "$1");
+
+async function passwordFromPassfile(
+  env: Readonly<Record<string, string | undefined>>,
+  key: PassfileKey,
+): Promise<string | undefined> {
+  const path = env.PGPASSFILE ?? join(env.HOME ?? homedir(), ".pgpass");
+  const text = await readFileIfThere(path);
+  return text === undefined ? undefined : passwordIn(text, key);
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createSignIn, forged, oidcLogoutPath, readOnly } from "../../access/session-http.ts";
 import type { SharedGuesses } from "../../access/session-throttle.ts";
-import type { ServiceLink } from "../../contract/console.ts";
+import { type ServiceLink, setsPerConsolePage } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Quotas } from "../../core/quotas.ts";
 import { faultInWords } from "../../core/result.ts";
@@ -10,6 +10,7 @@ import { json, type PlainAnswer, type PlainRequest, problem, zipAnswer } from ".
 import { createStaticPages } from "../../lib/http/static-pages.ts";
 import { type CallLimits, takeCall } from "../../lib/limits/rate-limit.ts";
 import type { Logger } from "../../process/log.ts";
+import { setToWire } from "../api/rrsets/wire.ts";
 import type { Actor } from "../queries/permitted-view.ts";
 import type { RecordService } from "../service.ts";
 import type { RecordStore } from "../store/port.ts";
@@ -17,7 +18,6 @@ import { createDelegationChecks } from "./delegation.ts";
 import { answerHistory, type HistoryRequest } from "./history.ts";
 import { createOverview, type KnownUpdater, type SigningTroubles } from "./overview.ts";
 import { type ConsoleSessions, isPlainHttp } from "./sessions.ts";
-import { answerSets } from "./set-pages.ts";
 import { consoleTokens, readTokenInput, readTokenListQuery } from "./tokens.ts";
 
 export type ConsoleOptions = {
@@ -222,4 +222,22 @@ function parsed(body: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** A page of a zone's sets, like that of the record-set API but larger: the pages show whole zones. */
+async function answerSets(
+  { setPage }: Pick<RecordService, "setPage">,
+  actor: Actor,
+  { zone: name, query }: { readonly zone: string; readonly query: unknown },
+): Promise<PlainAnswer> {
+  const { page: text = "1" } = query as { readonly page?: unknown };
+  if (typeof text !== "string" || !/^[1-9]\d{0,5}$/.test(text)) return problem(422, "page: must be a number from 1.");
+  const paging = { page: Number(text), perPage: setsPerConsolePage };
+  const outcome = await setPage(actor, { name }, paging, undefined);
+  if (outcome.kind !== "done") return problem(404, "There is no such zone.");
+  const { items, total } = outcome.page;
+  return json(200, {
+    rrsets: items.map((set) => setToWire(set, outcome.zone.number)),
+    meta: { pagination: { last_page: Math.max(1, Math.ceil(total / setsPerConsolePage)) } },
+  });
 }

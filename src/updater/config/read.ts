@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
 import { isScalar } from "yaml";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import { shellWord } from "../../core/shell-word.ts";
 import { isUtf16 } from "../../core/utf8-text.ts";
-import type { Reading, ReadingContext } from "../../lib/settings/setting.ts";
+import type { Reading, ReadingContext, SettingPlace } from "../../lib/settings/setting.ts";
 import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
+import { linkTarget } from "../../process/data-folder.ts";
 import { configSettings, type UpdaterConfig } from "./config.ts";
-import { checkKeptFiles, keptFiles } from "./kept-files.ts";
 import type { ConfigKinds, ConfigReferences } from "./kinds.ts";
 import { rulesOf } from "./rules.ts";
 import { unreadableTodo, utf16 } from "./secret.ts";
@@ -127,4 +127,51 @@ function sorted(faults: readonly Fault[]): readonly Fault[] {
     return line * 10_000 + column;
   };
   return faults.toSorted((a, b) => place(a) - place(b));
+}
+
+type Named = { readonly state?: string; readonly history?: string };
+
+/** The files that the updater writes: `state:` and `history:`, by default next to the config. */
+function keptFiles({ state, history }: Named, config: string, resolve: (path: string) => string) {
+  const base = basename(config).replace(/\.ya?ml$/, "");
+  return { state: resolve(state ?? `${base}-state.json`), history: resolve(history ?? `${base}-history.jsonl`) };
+}
+
+/** `filesRead`: the config and the files it names. */
+function checkKeptFiles(kept: Required<Named>, filesRead: readonly string[], { has, fault }: SettingPlace): void {
+  const targetsRead = new Set(filesRead.map(linkTarget));
+  for (const key of ["state", "history"] as const) {
+    const path = kept[key];
+    const kind = oddKind(path);
+    if (kind) fault({ code: "kept-file-odd", message: `${key} is ${kind}: ${path}`, todo }, key);
+    if (has(key) && targetsRead.has(linkTarget(path))) {
+      const message = `${key} is a file that this config reads; it would be overwritten`;
+      fault({ code: "kept-file-taken", message, todo }, key);
+    }
+  }
+  if (linkTarget(kept.state) === linkTarget(kept.history)) {
+    // The defaults differ, so at least one of the two settings is set.
+    const [key, other] = has("history") ? ["history", "state"] : ["state", "history"];
+    fault({ code: "kept-file-taken", message: `${key} and ${other} name the same file`, todo }, key);
+  }
+}
+
+const todo = "choose another file, or remove the setting to use the default next to the config";
+
+/**
+ * What the path is instead of a plain file. Reading a pipe would block forever, and writing would replace it with a
+ * file.
+ */
+function oddKind(path: string): string | undefined {
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Opening the file will report the reason.
+    return undefined;
+  }
+  if (!stats || stats.isFile()) return undefined;
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a pipe";
+  return stats.isSocket() ? "a socket" : "a device";
 }

@@ -16,9 +16,9 @@ import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import type { NameFields, NamesEdit } from "../../contract/updater-page.ts";
 import { noZone } from "../../providers/answers/service-answer.ts";
 import { readConfig } from "../read-config.ts";
+import type { ReviewTools } from "./change-names.ts";
 import { createNamesChanger } from "./change-names.ts";
 import { readNamesEdit } from "./name-fields.ts";
-import type { ReviewTools } from "./review-name.ts";
 
 type Held = Awaited<ReturnType<ReviewTools["published"]>>;
 

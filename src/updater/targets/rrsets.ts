@@ -1,11 +1,13 @@
-import { lowestTtl } from "../../contract/rrsets-limits.ts";
+import { lowestTtl, mostChanges } from "../../contract/rrsets-limits.ts";
 import type { HttpClient } from "../../lib/http-client/client.ts";
-import { type PollingTimes, rrsetsCalls } from "../../providers/services/hetzner/rrsets.ts";
+import { isOfService } from "../../providers/answers/service-fault.ts";
+import { readSets } from "../../providers/read-sets.ts";
+import { type PollingTimes, type RRsetsCalls, rrsetsCalls } from "../../providers/services/hetzner/rrsets.ts";
 import { setCallsOf } from "./on-provider.ts";
-import { replaceSetsTogether } from "./rrsets-together.ts";
-import { createSetTarget } from "./set-target.ts";
-import type { RecordTarget, TargetKind } from "./target.ts";
+import { createSetTarget, refused } from "./set-target.ts";
+import type { RecordTarget, ReplaceRequest, TargetKind, TogetherOutcome } from "./target.ts";
 import { hostedSettings, type TokenTarget, tokenSettings } from "./token-target.ts";
+import { replaceAll, type TogetherCalls } from "./zone-target.ts";
 
 export const rrsets = {
   ...tokenSettings(
@@ -49,3 +51,51 @@ export function createRRsetsTarget(
 
 /** `YYYY-MM-DD HH:MM:SS (UTC)`. */
 const commentAt = (now: number) => `${new Date(now).toISOString().slice(0, 19).replace("T", " ")} (UTC)`;
+
+/** How often to start again when another client changed the zone between the read and the write. */
+const mostTries = 3;
+
+/**
+ * `moor records` changes up to 500 sets under one serial. The original API has no such call, and there each is written
+ * alone.
+ */
+async function replaceSetsTogether(
+  calls: RRsetsCalls,
+  comment: () => string,
+  requests: readonly ReplaceRequest[],
+  signal: AbortSignal,
+): Promise<readonly TogetherOutcome[]> {
+  const zone = requests[0]?.zone ?? "";
+  for (let tries = 1; ; tries++) {
+    // Before the sets are read: if the zone changes in between, the write is refused.
+    const serial = await calls.http.serial(zone, signal);
+    if (serial.kind === "absent" || (serial.kind === "ok" && serial.value === undefined))
+      return requests.map(() => alone);
+    if (serial.kind !== "ok") return requests.map(() => refused(serial));
+    let expected = serial.value;
+    let isStale = false;
+    const together: TogetherCalls<undefined> = {
+      service: calls.service,
+      replacesSeveral: true,
+      batch: { sizeOf: () => 1, most: mostChanges },
+      readAll: (sets) => readSets(calls, sets, signal),
+      async writeAll(changes) {
+        const wanted = changes.map(({ set: { name, type }, content: { value, ttl } }) => ({
+          name,
+          type,
+          records: [{ value, comment: comment() }],
+          ttl,
+        }));
+        const written = await calls.settled(await calls.http.change(zone, expected, wanted, signal), signal);
+        isStale = written.kind === "refused" && written.because.kind === "later" && !isOfService(written.because);
+        // This write changes the serial. If there are more than 500 sets, the next part is written without checking it.
+        expected = undefined;
+        return written;
+      },
+    };
+    const outcomes = await replaceAll(together, requests, signal);
+    if (!isStale || tries === mostTries) return outcomes;
+  }
+}
+
+const alone: TogetherOutcome = { kind: "alone" };

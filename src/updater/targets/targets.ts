@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { kindsOf } from "../../lib/settings/mapping.ts";
 import type { TargetConfig } from "../config/kinds.ts";
 import { dyndns2 } from "./dyndns2.ts";
-import { http } from "./http-call/http.ts";
+import { type HttpTarget, httpSettings } from "./http-call/http-settings.ts";
+import { createHttpTarget } from "./http-call/http-target.ts";
 import { httpPresets } from "./http-call/presets.ts";
 import { httpServices } from "./http-call/services.ts";
 import { rfc2136 } from "./rfc2136.ts";
@@ -24,6 +25,12 @@ import { vultr } from "./services/vultr.ts";
 import { cloudflare, desec, netcupCloud, powerdns } from "./services/zone-providers.ts";
 import type { RecordTarget, RemoveOutcome, TargetFault, TargetKind, TogetherOutcome } from "./target.ts";
 import { v1 } from "./v1.ts";
+
+const http = {
+  ...httpSettings,
+  can: { create: false, ttl: false },
+  open: async (config: HttpTarget, connect) => createHttpTarget(config.call, await connect(config)),
+} satisfies TargetKind<HttpTarget>;
 
 /** All APIs for writing records. */
 export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {

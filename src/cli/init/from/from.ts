@@ -13,7 +13,6 @@ import { importFavonia } from "./favonia.ts";
 import { createNotes, type Imported, type KeptNotes, type Note } from "./imported.ts";
 import { importInadyn } from "./inadyn.ts";
 import { importOpenwrt } from "./openwrt.ts";
-import { type KnownProgram, recognise } from "./recognise.ts";
 
 /**
  * `moor init --from FILE`: a config from that of another program, after printing what is different in it. Sends
@@ -63,4 +62,27 @@ function printNotes(title: string, file: string, notes: readonly Note[], io: Com
   if (notes.length === 0) return;
   io.out(`\n${title}\n`);
   for (const { line, text } of notes) io.out(`  ${file}:${line}: ${visible(text)}\n`);
+}
+
+/** The programs whose configs can be taken over. */
+type KnownProgram = "ddclient" | "inadyn" | "ddns-updater" | "ddns-go" | "cloudflare-ddns" | "ddns-scripts";
+
+/** Which program a config is for, by what only its format has; otherwise what else it seems to be. */
+function recognise(text: string): KnownProgram | { readonly seems: string } {
+  const body = text.trim();
+  if (body === "") return { seems: "it is empty" };
+  if (body.startsWith("{")) {
+    return /"settings"\s*:/.test(body) ? "ddns-updater" : { seems: "it is JSON, but has no list `settings`" };
+  }
+  if (body.startsWith("<")) return { seems: "it looks like XML or a web page" };
+  if (/^(?:sources|targets|names):/m.test(body)) return { seems: "it looks like a config of moor itself" };
+  if (/^\s*config\s+["']?service\b/m.test(body)) return "ddns-scripts";
+  if (/^dnsconf:/m.test(body) || /^ipv[46]:\s*\n\s+enable:/m.test(body)) return "ddns-go";
+  if (/\b(?:CLOUDFLARE|CF)_API_TOKEN(?:_FILE)?["']?\s*[=:]/.test(body) && /DOMAINS["']?\s*[=:]/.test(body))
+    return "cloudflare-ddns";
+  if (/^\s*(?:provider|custom)\s+\S+\s*\{/m.test(body)) return "inadyn";
+  if (/^\s*(?:--)?(?:dyndns_system|update_period|dyndns_server_name)\b/m.test(body))
+    return { seems: "it looks like a config of inadyn 1; inadyn 2 converts it" };
+  const assignments = body.match(/^[^#\n]*?\b(?:protocol|use(?:v[46])?|login|password|server|daemon|zone)=/gm);
+  return assignments ? "ddclient" : { seems: "it looks like none of these" };
 }

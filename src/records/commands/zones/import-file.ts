@@ -1,7 +1,6 @@
 import { lowestTtl } from "../../../contract/rrsets-limits.ts";
 import { withFittingExpire } from "../../../core/dnssec/soa-expire.ts";
 import type { Instant } from "../../../core/instant.ts";
-import { lostServers } from "../../../core/names/lost-servers.ts";
 import { apex } from "../../../core/names/name.ts";
 import { checkingNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkSoaExists } from "../../../core/records/check-zone.ts";
@@ -155,3 +154,18 @@ function* keptSets({ zone, sets }: WriteView, file: ZoneFile, { now, newId }: Im
 
 const serversNamed = (sets: readonly RRset[]): readonly string[] =>
   sets.filter((set) => set.owner === "@" && set.type === "NS").flatMap((set) => set.records.map((r) => r.rdata));
+
+/**
+ * Servers that answer for the zone and are in its NS set cannot be removed by an import: that is most likely an
+ * oversight. All names are absolute, with a trailing dot.
+ */
+function lostServers(had: readonly string[], has: readonly string[], nameservers: readonly string[]): readonly Fault[] {
+  return nameservers
+    .filter((server) => had.includes(server) && !has.includes(server))
+    .map((server) => ({
+      code: "nameserver-missing",
+      where: "zonefile",
+      message: `the file does not list the nameserver ${server}`,
+      todo: `add the line: @ IN NS ${server}`,
+    }));
+}
