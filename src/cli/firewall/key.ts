@@ -5,7 +5,7 @@ import type { AccessStore } from "../../firewall/access/store.ts";
 import type { User } from "../../firewall/access/users.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { NewOption } from "../io/options.ts";
-import { minute, printTable } from "../io/print-table.ts";
+import { minute, printList } from "../io/print-table.ts";
 import { dataFlag } from "../io/try-lines.ts";
 import { placeOf, writeSecretOr } from "../io/write-secret.ts";
 import {
@@ -68,17 +68,10 @@ export async function keyList(options: InData & { readonly json?: boolean }, io:
     all: access.keys.list(),
     users: new Map(access.users.list().map((user) => [user.name, user])),
   }));
-  if (options.json) io.out(`${JSON.stringify(all.map(forPrograms), null, 2)}\n`);
-  else if (all.length === 0)
-    io.out(`There are no keys yet; create one with: ${io.program} key add ${dataFlag(options)}\n`);
-  else
-    io.out(
-      printTable(
-        ["key", "user", "privileges", "created", "state"],
-        all.map((key) => row(key, users.get(key.name))),
-      ),
-    );
-  return 0;
+  const none = `There are no keys yet; create one with: ${io.program} key add ${dataFlag(options)}`;
+  const heads = ["key", "user", "privileges", "created", "state"];
+  const rows = all.map((key) => row(key, users.get(key.name)));
+  return printList({ json: options.json, forPrograms: all.map(forPrograms), heads, rows, none }, io);
 }
 
 /** `key` is a key or its first characters, as the list shows them. */

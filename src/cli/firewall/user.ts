@@ -9,7 +9,7 @@ import { nameFault, type User, type UserChange } from "../../firewall/access/use
 import { readFileIfThere } from "../../process/data-folder.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { NewOption } from "../io/options.ts";
-import { minute, printTable } from "../io/print-table.ts";
+import { minute, printList } from "../io/print-table.ts";
 import { readDay } from "../io/read-day.ts";
 import { dataFlag } from "../io/try-lines.ts";
 import {
@@ -123,22 +123,16 @@ export async function userPassword(
 
 export async function userList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
   const all = await withAccess(options, io, ({ users }) => users.list());
-  if (options.json) io.out(`${JSON.stringify(all, null, 2)}\n`);
-  else if (all.length === 0)
-    io.out(`There are no users yet; create one with: ${io.program} user add ${dataFlag(options)} NAME\n`);
-  else io.out(printTable(["user", "privileges", "from", "password", "expires", "state"], all.map(row)));
-  return 0;
+  const none = `There are no users yet; create one with: ${io.program} user add ${dataFlag(options)} NAME`;
+  const heads = ["user", "privileges", "from", "password", "expires", "state"];
+  return printList({ json: options.json, forPrograms: all, heads, rows: all.map(row), none }, io);
 }
 
 export async function userLog(options: InData & { readonly most: number }, io: CommandIo): Promise<number> {
   const entries = await withAccess(options, io, ({ audit }) => audit.latest(options.most));
   const rows = entries.map(({ at, actor, source, action, subject }) => [minute(at), actor, source, action, subject]);
-  io.out(
-    rows.length === 0
-      ? "Nothing has been changed yet.\n"
-      : printTable(["when", "who", "from", "action", "subject"], rows),
-  );
-  return 0;
+  const heads = ["when", "who", "from", "action", "subject"];
+  return printList({ json: false, forPrograms: [], heads, rows, none: "Nothing has been changed yet." }, io);
 }
 
 async function withUser(

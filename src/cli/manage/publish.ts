@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { isObject } from "../../core/is-object.ts";
 import { nameToUnicode } from "../../core/names/unicode.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
-import { printTable } from "../io/print-table.ts";
+import { printList, printTable } from "../io/print-table.ts";
 import { call, type JsonFields, listAll, type ManageOptions, write, zonePath } from "./records-api.ts";
 import { withApi, withZone } from "./with-api.ts";
 
@@ -158,9 +158,8 @@ export const providerList = (options: ManageOptions, io: CommandIo): Promise<num
     const { providers } = (await call(api, "GET", "/providers")).body;
     const all = Array.isArray(providers) ? providers.filter(isObject) : [];
     const rows = all.map(({ name, kind, url, zones }) => [name, kind, url, zones].map(String));
-    if (options.json) io.out(`${JSON.stringify(all, undefined, 2)}\n`);
-    else io.out(rows.length === 0 ? "There are no providers.\n" : printTable(["NAME", "KIND", "URL", "ZONES"], rows));
-    return 0;
+    const heads = ["NAME", "KIND", "URL", "ZONES"];
+    return printList({ json: options.json, forPrograms: all, heads, rows, none: "There are no providers." }, io);
   });
 
 /** `moor provider replace-token`: takes effect without a restart. */

@@ -6,8 +6,8 @@ import { parseRdata, readableValue } from "../../core/rdata/rdata.ts";
 import { definitionOf, parseType, type RecordType, typeName } from "../../core/rdata/table.ts";
 import { isTarget, targetWithoutDot } from "../../core/rdata/target-fields.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
-import { printFaults } from "../io/print-faults.ts";
-import { printTable } from "../io/print-table.ts";
+import { refuseFaults } from "../io/print-faults.ts";
+import { printList } from "../io/print-table.ts";
 import { call, listAll, type ManageOptions, type RecordsApi, sameService, write, zonePath } from "./records-api.ts";
 import { withApi } from "./with-api.ts";
 
@@ -109,10 +109,7 @@ async function withSet(
   work: (api: RecordsApi, set: SetInZone, name: string) => Promise<number>,
 ): Promise<number> {
   const name = parseTyped(parseName, typed.name, "NAME");
-  if (!name.ok) {
-    printFaults(name.faults, io);
-    return 2;
-  }
+  if (!name.ok) return refuseFaults(name.faults, io);
   const type = parseType(typed.type.toUpperCase());
   if (type === undefined) return refuse(2, `${typed.type} is not a record type; give one such as A, AAAA or TXT`, io);
   return await withApi(options, io, async (api) => {
@@ -132,10 +129,7 @@ export async function recordList(typed: string, options: ManageOptions, io: Comm
   if (options.data === undefined && options.database === undefined)
     return await (await import("../update/ask-target.ts")).list({ ...options, zone: typed }, io);
   const zone = parseTyped(parseZoneName, typed, "ZONE");
-  if (!zone.ok) {
-    printFaults(zone.faults, io);
-    return 2;
-  }
+  if (!zone.ok) return refuseFaults(zone.faults, io);
   return await withApi(options, io, async (api) => {
     const sets = await listAll(api, `${zonePath(zone.value)}/rrsets`, "rrsets", 100);
     const rows = sets.flatMap(({ name, type, ttl, records }) =>
@@ -144,9 +138,8 @@ export async function recordList(typed: string, options: ManageOptions, io: Comm
         return { name: String(name), type: String(type), ttl: typeof ttl === "number" ? `${ttl}` : "", value };
       }),
     );
-    if (options.json) io.out(`${JSON.stringify(rows, undefined, 2)}\n`);
-    else io.out(printTable(["NAME", "TYPE", "TTL", "VALUE"], rows.map(Object.values)));
-    return 0;
+    const heads = ["NAME", "TYPE", "TTL", "VALUE"];
+    return printList({ json: options.json, forPrograms: rows, heads, rows: rows.map(Object.values) }, io);
   });
 }
 

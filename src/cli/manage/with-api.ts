@@ -1,7 +1,7 @@
 import { parseZoneName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { printFaults } from "../io/print-faults.ts";
+import { refuseFaults } from "../io/print-faults.ts";
 import { type ManageOptions, type RecordsApi, Refused } from "./records-api.ts";
 
 /** Runs `work` with the API that the options choose. */
@@ -35,6 +35,5 @@ export async function withZone(
 ): Promise<number> {
   const zone = parseTyped(parseZoneName, typed, "ZONE");
   if (zone.ok) return await withApi(options, io, (api) => work(api, zone.value));
-  printFaults(zone.faults, io);
-  return 2;
+  return refuseFaults(zone.faults, io);
 }

@@ -9,7 +9,7 @@ import { findingZoneName } from "../../core/zone-file/zone-name.ts";
 import { asDiskTrouble } from "../../lib/sqlite/faults.ts";
 import { replaceFile } from "../../process/data-folder.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
-import { printFaults } from "../io/print-faults.ts";
+import { printFaults, refuseFaults } from "../io/print-faults.ts";
 import { counted, faultsInWords } from "../store/words.ts";
 import { type ImportOptions, importZone, reportImports, type ZoneImport, type ZoneToImport } from "./import-zone.ts";
 import { call, listAll, type ManageOptions, type RecordsApi, zonePath } from "./records-api.ts";
@@ -30,10 +30,7 @@ export async function importFiles(words: readonly string[], options: ImportOptio
   if (isFolder && names.length === 0) return refuse(1, `${path} has no files that end in ${ending}`, io);
   const files = isFolder ? names.toSorted().map((name) => join(path, name)) : [path];
   const typed = second === undefined ? undefined : parseTyped(parseZoneName, first, "ZONE");
-  if (typed?.ok === false) {
-    printFaults(typed.faults, io);
-    return 2;
-  }
+  if (typed?.ok === false) return refuseFaults(typed.faults, io);
   const read = await readFiles(files, typed?.value, io);
   if (!read.ok) {
     printFaults(read.faults, io);

@@ -4,7 +4,7 @@ import { knownNameservers } from "../../core/names/known-nameservers.ts";
 import { nameToUnicode } from "../../core/names/unicode.ts";
 import { replaceFile } from "../../process/data-folder.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
-import { printTable } from "../io/print-table.ts";
+import { printList } from "../io/print-table.ts";
 import {
   call,
   type JsonFields,
@@ -38,11 +38,9 @@ export async function zoneList(options: ManageOptions, io: CommandIo): Promise<n
     return await (await import("../update/ask-target.ts")).zones(options, io);
   return await withApi(options, io, async (api) => {
     const zones = await listAll(api, "/zones", "zones", 50);
-    if (options.json) io.out(`${JSON.stringify(zones, undefined, 2)}\n`);
-    else if (zones.length === 0)
-      io.out(`There are no zones yet; create one with: ${io.program} zone add ${sameService(options)} example.org\n`);
-    else io.out(printTable(["ZONE", "KIND", "RECORDS", "TTL"], zones.map(row)));
-    return 0;
+    const none = `There are no zones yet; create one with: ${io.program} zone add ${sameService(options)} example.org`;
+    const heads = ["ZONE", "KIND", "RECORDS", "TTL"];
+    return printList({ json: options.json, forPrograms: zones, heads, rows: zones.map(row), none }, io);
   });
 }
 

@@ -2,7 +2,7 @@ import { parseZoneName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
-import { printFaults } from "../io/print-faults.ts";
+import { refuseFaults } from "../io/print-faults.ts";
 import { failedImport, type ImportOptions, importZone, reportImports, type ZoneImport } from "./import-zone.ts";
 import { type FromOptions, openFrom, readZoneAt, Unusable } from "./provider-zones.ts";
 import type { RecordsApi } from "./records-api.ts";
@@ -16,10 +16,7 @@ export type ZonesFrom = ImportOptions & FromOptions;
 export async function zonesFrom(typed: readonly string[], options: ZonesFrom, io: CommandIo): Promise<number> {
   const names = typed.map((text) => parseTyped(parseZoneName, text, "ZONE"));
   const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
-  if (faults.length > 0) {
-    printFaults(faults, io);
-    return 2;
-  }
+  if (faults.length > 0) return refuseFaults(faults, io);
   const wanted = names.flatMap((name) => (name.ok ? [name.value] : []));
   if (options.from === "axfr" && wanted.length === 0)
     return refuse(2, "A nameserver does not list its zones: name those to import, as in … --from axfr example.org", io);

@@ -11,7 +11,7 @@ import { dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../r
 import type { RecordStore } from "../../records/store/port.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { minute, printTable } from "../io/print-table.ts";
+import { minute, printList } from "../io/print-table.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withStore } from "../store/with-store.ts";
 import { forOtherServer, readKeyFile, readPublicKeys } from "./dnssec-keys.ts";
@@ -136,26 +136,18 @@ async function listZones(
     zones.push(...page);
     page = await store.signedZones(page.at(-1)?.number ?? 0, 500);
   }
-  if (options.json) {
-    const shownZones = [];
-    for (const zone of zones) shownZones.push(await forPrograms(store, zone));
-    io.out(`${JSON.stringify(shownZones, null, 2)}\n`);
-  } else if (zones.length === 0)
-    io.out(`No zone is signed yet; sign one with: ${io.program} dnssec on ${await sameStore(options, io)} ZONE\n`);
-  else
-    io.out(
-      printTable(
-        ["zone", "stage", "since", "keys", "meaning"],
-        zones.map(({ name, settings: { dnssec } }) => [
-          name,
-          dnssec?.stage ?? "",
-          minute(dnssec?.since),
-          dnssec?.keys.map(({ tag }) => tag).join(", ") ?? "",
-          dnssec ? meaningOf(dnssec) : "",
-        ]),
-      ),
-    );
-  return 0;
+  const shownZones = [];
+  if (options.json) for (const zone of zones) shownZones.push(await forPrograms(store, zone));
+  const none = `No zone is signed yet; sign one with: ${io.program} dnssec on ${await sameStore(options, io)} ZONE`;
+  const heads = ["zone", "stage", "since", "keys", "meaning"];
+  const rows = zones.map(({ name, settings: { dnssec } }) => [
+    name,
+    dnssec?.stage ?? "",
+    minute(dnssec?.since),
+    dnssec?.keys.map(({ tag }) => tag).join(", ") ?? "",
+    dnssec ? meaningOf(dnssec) : "",
+  ]);
+  return printList({ json: options.json, forPrograms: shownZones, heads, rows, none }, io);
 }
 
 function meaningOf(signing: ZoneSigning): string {

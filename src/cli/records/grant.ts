@@ -5,8 +5,8 @@ import type { RecordStore } from "../../records/store/port.ts";
 import { type CommandIo, noneToRevoke, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import type { NewOption } from "../io/options.ts";
-import { printFaults } from "../io/print-faults.ts";
-import { minute, printTable } from "../io/print-table.ts";
+import { refuseFaults } from "../io/print-faults.ts";
+import { minute, printList } from "../io/print-table.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withServiceStore, withStore } from "../store/with-store.ts";
 
@@ -16,10 +16,7 @@ export async function grantAdd(text: string, options: GrantAdd, io: CommandIo): 
   const name = parseTyped(parseZoneName, text);
   const zoneName = options.zone === undefined ? undefined : parseTyped(parseZoneName, options.zone);
   const faults = [name, zoneName].flatMap((each) => (each === undefined || each.ok ? [] : each.faults));
-  if (!name.ok || faults.length > 0) {
-    printFaults(faults, io);
-    return 2;
-  }
+  if (!name.ok || faults.length > 0) return refuseFaults(faults, io);
   return await withServiceStore(options, io, async (store) => {
     const zone = zoneName?.ok ? await findZone(store, zoneName.value) : undefined;
     const fault = options.zone === undefined ? undefined : zoneFault(name.value, zone, options.zone);
@@ -50,11 +47,10 @@ export async function grantList(
   io: CommandIo,
 ): Promise<number> {
   const grants = await withStore(options, io, (store) => store.grants({}));
-  if (options.json) io.out(`${JSON.stringify(grants.map(forPrograms), null, 2)}\n`);
-  else if (grants.length === 0)
-    io.out(`There are no grants yet; create one with: ${io.program} grant add ${await sameStore(options, io)} NAME\n`);
-  else io.out(printTable(["id", "account", "may create", "from", "by", "created"], grants.map(row)));
-  return 0;
+  const none = `There are no grants yet; create one with: ${io.program} grant add ${await sameStore(options, io)} NAME`;
+  const heads = ["id", "account", "may create", "from", "by", "created"];
+  const list = { json: options.json, forPrograms: grants.map(forPrograms), heads, rows: grants.map(row), none };
+  return printList(list, io);
 }
 
 export async function grantRevoke(id: string, options: DatabaseOptions, io: CommandIo): Promise<number> {

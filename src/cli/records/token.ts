@@ -7,8 +7,8 @@ import type { RecordStore } from "../../records/store/port.ts";
 import { type CommandIo, noneToRevoke } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import type { NewOption } from "../io/options.ts";
-import { printFaults } from "../io/print-faults.ts";
-import { minute, printTable } from "../io/print-table.ts";
+import { refuseFaults } from "../io/print-faults.ts";
+import { minute, printList } from "../io/print-table.ts";
 import { placeOf, writeSecretOr } from "../io/write-secret.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withServiceStore, withStore } from "../store/with-store.ts";
@@ -25,10 +25,7 @@ export type TokenAdd = DatabaseOptions &
 
 export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number> {
   const read = readTokenScope(options, Date.now());
-  if (!read.ok) {
-    printFaults(read.faults, io);
-    return 2;
-  }
+  if (!read.ok) return refuseFaults(read.faults, io);
   const place = placeOf(options, io, tokenLine);
   if (place === "taken") return 2;
   const scope = read.value;
@@ -81,11 +78,10 @@ export async function tokenList(
   io: CommandIo,
 ): Promise<number> {
   const tokens = await withStore(options, io, (store) => store.tokens());
-  if (options.json) io.out(`${JSON.stringify(tokens.map(forPrograms), null, 2)}\n`);
-  else if (tokens.length === 0)
-    io.out(`There are no tokens yet; create one with: ${io.program} token add ${await sameStore(options, io)}\n`);
-  else io.out(printTable(["id", "name", "account", "may", "created", "last used", "uses", "state"], tokens.map(row)));
-  return 0;
+  const none = `There are no tokens yet; create one with: ${io.program} token add ${await sameStore(options, io)}`;
+  const heads = ["id", "name", "account", "may", "created", "last used", "uses", "state"];
+  const list = { json: options.json, forPrograms: tokens.map(forPrograms), heads, rows: tokens.map(row), none };
+  return printList(list, io);
 }
 
 export async function tokenRevoke(id: string, options: DatabaseOptions, io: CommandIo): Promise<number> {

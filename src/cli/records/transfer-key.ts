@@ -10,7 +10,7 @@ import { type CommandIo, noneToRevoke, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import type { NewOption } from "../io/options.ts";
 import { faultText } from "../io/print-faults.ts";
-import { minute, printTable } from "../io/print-table.ts";
+import { minute, printList } from "../io/print-table.ts";
 import { placeOf, writeSecretOr } from "../io/write-secret.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withServiceStore, withStore } from "../store/with-store.ts";
@@ -71,13 +71,10 @@ export async function transferKeyList(
   io: CommandIo,
 ): Promise<number> {
   const keys = await withStore(options, io, (store) => store.transferKeys());
-  if (options.json) io.out(`${JSON.stringify(keys.map(forPrograms), null, 2)}\n`);
-  else if (keys.length === 0)
-    io.out(
-      `There are no keys yet; create one with: ${io.program} transfer-key add ${await sameStore(options, io)} NAME\n`,
-    );
-  else io.out(printTable(["name", "algorithm", "account", "may", "created", "state"], keys.map(row)));
-  return 0;
+  const none = `There are no keys yet; create one with: ${io.program} transfer-key add ${await sameStore(options, io)} NAME`;
+  const heads = ["name", "algorithm", "account", "may", "created", "state"];
+  const list = { json: options.json, forPrograms: keys.map(forPrograms), heads, rows: keys.map(row), none };
+  return printList(list, io);
 }
 
 export async function transferKeyRevoke(text: string, options: DatabaseOptions, io: CommandIo): Promise<number> {

@@ -11,7 +11,7 @@ import type { Signer } from "../../records/signing/signer.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { faultText, printFaults } from "../io/print-faults.ts";
+import { faultText, refuseFaults } from "../io/print-faults.ts";
 import { withStore } from "../store/with-store.ts";
 import { readPublisher } from "./publisher.ts";
 
@@ -23,10 +23,7 @@ export async function withZone(
   work: (zone: Zone, open: OpenZone) => Promise<number>,
 ): Promise<number> {
   const name = parseTyped(parseZoneName, typed);
-  if (!name.ok) {
-    printFaults(name.faults, io);
-    return 2;
-  }
+  if (!name.ok) return refuseFaults(name.faults, io);
   return await withStore(options, io, async (store, signer) => {
     const zone = await store.zoneHolding(name.value);
     if (zone?.name !== name.value)

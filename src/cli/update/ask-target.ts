@@ -5,7 +5,7 @@ import type { Lookup } from "../../providers/answers/service-fault.ts";
 import type { RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget } from "../../updater/targets/targets.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
-import { printFaults } from "../io/print-faults.ts";
+import { refuseFaults } from "../io/print-faults.ts";
 import { printTable } from "../io/print-table.ts";
 import { loadConfigInUse, pickOne } from "./load-config.ts";
 
@@ -34,10 +34,7 @@ export async function zones(options: TargetOptions, io: CommandIo): Promise<numb
 /** `moor record list ZONE`: the records of a zone and their ids. */
 export async function list(options: TargetOptions & { readonly zone: string }, io: CommandIo): Promise<number> {
   const zone = parseTyped(parseZoneName, options.zone, "ZONE");
-  if (!zone.ok) {
-    printFaults(zone.faults, io);
-    return 2;
-  }
+  if (!zone.ok) return refuseFaults(zone.faults, io);
   return askTarget(
     options,
     io,

@@ -1,9 +1,10 @@
-import { hash } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { householdOf } from "../../core/addresses/peer-address.ts";
+import { BoundedMap } from "../../lib/limits/bounded-map.ts";
 import { createLineLimit, type Logger } from "../../process/log.ts";
 import type { ApiKey, KeyRefusal, KeyStore } from "../access/keys.ts";
 import { type EndpointName, mayCall } from "../access/privileges.ts";
 import { pathOf } from "../access/resolve-endpoint.ts";
-import { createFailedLogins, createHoldBack } from "../access/sign-ins.ts";
 import * as answers from "./answers.ts";
 
 export type FirewallCall = {
@@ -19,8 +20,12 @@ export type Authorised =
   | { readonly kind: "key"; readonly key: ApiKey }
   | { readonly kind: "refused"; readonly answer: answers.FirewallAnswer };
 
-/** At most this many failed calls are delayed at the same time. */
+/** Milliseconds, as on OPNsense. It never grows: nobody guesses a key, but many clients have an old one. */
+const delay = 2_000;
+/** Failed calls that are delayed at the same time. Further ones are answered immediately: a flood costs no memory. */
 const mostHeldBack = 100;
+/** Sources whose failures are counted for the log. */
+const mostSources = 10_000;
 
 /** Accepts a key that may call the endpoint. A valid key is never delayed, whatever others at the same address do. */
 export function createAuthorising(
@@ -28,7 +33,7 @@ export function createAuthorising(
   log: Logger,
   now: () => Date,
 ): (asking: FirewallCall) => Promise<Authorised> {
-  const failedLogins = createFailedLogins();
+  const failuresOf = new BoundedMap<string, number>(mostSources);
   const holdBack = createHoldBack(mostHeldBack);
   const few = createLineLimit(
     () => now().getTime(),
@@ -41,14 +46,16 @@ export function createAuthorising(
     if (credentials.kind === "unusable") return refused(answers.authenticationFailed);
     const key = keys.check(credentials.key, credentials.secret, { from, now: now() });
     if (key === undefined) {
-      const { failures, delay } = failedLogins.note(from, guessOf(credentials), now().getTime());
+      const source = householdOf(from);
+      const failures = (failuresOf.get(source) ?? 0) + 1;
+      failuresOf.set(source, failures);
       // The 1st, 2nd, 4th, 8th …: a flood must not fill the disk with its log.
       if (Number.isInteger(Math.log2(failures))) {
         const why = keys.whyRefused(credentials.key, credentials.secret, now());
         const whose = why.kind === "unknown" ? {} : { name: why.name };
         few(() => log.warn({ from, endpoint, failures, ...whose }, `call refused: ${refusals[why.kind]}`));
       }
-      await holdBack(delay, gone);
+      await holdBack(gone);
       return refused(answers.authenticationFailed);
     }
     if (mayCall(key.privileges, endpoint)) return { kind: "key", key };
@@ -65,9 +72,16 @@ const refusals: Readonly<Record<KeyRefusal["kind"], string>> = {
   expired: "the user has expired",
 };
 
-/** A secret that is wrong here may be valid elsewhere, so only its hash is kept. */
-const guessOf = ({ key, secret }: { readonly key: string; readonly secret: string }): string =>
-  hash("sha256", `${key}:${secret}`, "base64");
+/** Resolves after the delay, or when `gone` aborts; immediately if `most` calls already wait. */
+function createHoldBack(most: number): (gone: AbortSignal) => Promise<void> {
+  let waiting = 0;
+  return async (gone) => {
+    if (waiting >= most) return;
+    waiting += 1;
+    await wait(delay, undefined, { signal: gone }).catch(() => undefined);
+    waiting -= 1;
+  };
+}
 
 export type Credentials =
   | { readonly kind: "missing" }

@@ -60,10 +60,10 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
   [
     "a value that is not canonical",
     `UPDATE rrsets SET records = replace(records, '"rdata":"10 mx1', '"rdata":"010 mx1') WHERE owner = 'mail'`,
-    "value-not-canonical",
+    "value-unreadable",
     /mail MX/,
   ],
-  ["records that are not JSON", `UPDATE rrsets SET records = '[' WHERE ${www}`, "records-unreadable", /www A/],
+  ["records that are not JSON", `UPDATE rrsets SET records = '[' WHERE ${www}`, "row-unreadable", /www A/],
   ["a set without records", `UPDATE rrsets SET records = '[]' WHERE ${www}`, "empty-set", /www A/],
   [
     "a duplicate value",
@@ -77,7 +77,7 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     "cname-and-other",
     /www CNAME/,
   ],
-  ["an uppercase owner", `UPDATE rrsets SET owner = 'WWW' WHERE ${www}`, "name-not-canonical", /WWW A/],
+  ["an uppercase owner", `UPDATE rrsets SET owner = 'WWW' WHERE ${www}`, "log-differs", /WWW A/],
   ["a zone without its SOA", "DELETE FROM rrsets WHERE zone = 1 AND type = 'SOA'", "soa-missing", /zone example\.org/],
   [
     "a wrong number of records",

@@ -1,13 +1,5 @@
 import type { Fault } from "../../../core/result.ts";
-import {
-  type CellValue,
-  eachPart,
-  everyTable,
-  storeTables,
-  type Table,
-  type Tables,
-  type ToolProgress,
-} from "../tables/table.ts";
+import { type CellValue, eachPart, storeTables, type Tables, type ToolProgress } from "../tables/table.ts";
 import { named, restoreIt, type Step } from "./step.ts";
 import { checkZones } from "./zones.ts";
 
@@ -32,7 +24,6 @@ export async function checkStore(tables: Tables, tellers: CheckTellers): Promise
   const changes = await tables.count(storeTables.changes);
   const step = stepThrough(changes + (await tables.count(storeTables.sets)), tellers);
   await checkZoneCounts(tables, step);
-  for (const table of everyTable) if (table.counted) await checkCounter(tables, table, step);
   return { zones, records: await checkZones(tables, step), changes };
 }
 
@@ -62,17 +53,4 @@ async function checkZoneCounts(tables: Tables, step: Step): Promise<void> {
       );
     step.read(0);
   }
-}
-
-/** If a number were assigned twice, its table would refuse it, or one zone would get the history of another. */
-async function checkCounter(tables: Tables, table: Table, step: Step): Promise<void> {
-  const last = await tables.lastNumber(table);
-  const [beyond] = await tables.read(table, { after: [last], limit: 1 });
-  if (beyond === undefined) return;
-  step.fault(
-    "counter-behind",
-    table.name,
-    `its counter is at ${last}, but number ${beyond[0]} is already in use`,
-    "copy the store, which corrects its counters: moor store copy FROM TO",
-  );
 }
