@@ -5,6 +5,7 @@ import { badInput } from "../../../core/result.ts";
 import { missing } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import type { ActionQuery, ActionStatus, Page } from "../../store/port.ts";
+import { routesOf } from "../shared/route.ts";
 import { sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
 import { orderAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
@@ -12,15 +13,15 @@ import { actionToWire } from "./wire.ts";
 
 type Wanted = Omit<ActionQuery, "now">;
 
-const tags = ["actions"];
+const route = routesOf("actions");
 const statuses: readonly ActionStatus[] = ["running", "success", "error"];
 /** Sort keys. Nearly all actions are finished when they begin, so some keys make no difference. */
 const fields = ["id", "command", "status", "progress", "started", "finished"] as const;
 
 /** The same actions at three paths, as in the original. */
 export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService): void {
-  const list = { tags, querystring: queries.actions, response: { 200: answers.actions } };
-  const single = { tags, response: { 200: answers.action } };
+  const list = { querystring: queries.actions, response: { 200: answers.actions } };
+  const single = { response: { 200: answers.action } };
 
   const sendOne = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
     const { id } = request.params as { id: string };
@@ -48,14 +49,12 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
     return sendPage(request, reply, { actions: page.items }, query, page.total);
   };
 
-  api.get("/zones/actions", { schema: { ...list, summary: "List actions" } }, (request, reply) =>
-    sendList(request, reply),
-  );
+  api.get("/zones/actions", route("List actions", list), (request, reply) => sendList(request, reply));
   for (const path of ["/zones/actions/:id", "/actions/:id"])
-    api.get(path, { schema: { ...single, summary: "Read an action" } }, (request, reply) => sendOne(request, reply));
+    api.get(path, route("Read an action", single), (request, reply) => sendOne(request, reply));
 
   const byId = { ...list, querystring: queries.actionsById };
-  api.get("/actions", { schema: { ...byId, summary: "Read actions by their ids" } }, async (request, reply) => {
+  api.get("/actions", route("Read actions by their ids", byId), async (request, reply) => {
     const faults: Fault[] = [];
     const ids = idsAt(request.query as QueryFields, faults);
     if (ids.length === 0 && faults.length === 0) faults.push(badInput("id", "is missing"));
@@ -63,14 +62,14 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
     return reply.send({ actions: await actionsIn(request, { ids }) });
   });
 
-  api.get("/zones/:z/actions", { schema: { ...list, summary: "List actions of a zone" } }, async (request, reply) => {
+  api.get("/zones/:z/actions", route("List actions of a zone", list), async (request, reply) => {
     const zone = await service.openZone(request.actor, zoneAt(request));
     return zone ? await sendList(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
   });
 
   api.get(
     "/zones/:z/actions/:id",
-    { schema: { ...single, summary: "Read an action of a zone", deprecated: true } },
+    route("Read an action of a zone", { ...single, deprecated: true }),
     async (request, reply) => {
       const zone = await service.openZone(request.actor, zoneAt(request));
       return zone ? await sendOne(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));

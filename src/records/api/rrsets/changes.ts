@@ -2,27 +2,24 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, bodies, queries } from "../../../contract/rrsets.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { RecordService } from "../../service.ts";
+import { routesOf } from "../shared/route.ts";
 import { act, readNothing, sendError, sendFaults, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
 import { changesFromBody } from "./input.ts";
 import { numberAt, pagingAt, type QueryFields } from "./paging.ts";
 import { changeToWire } from "./wire.ts";
 
-const tags = ["changes"];
+const route = routesOf("changes");
 
 /** Not in the original API: changing many sets in one transaction, the history, and undo. */
 export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService): void {
   api.post(
     "/zones/:z/changes",
-    {
-      config: { heavy: true },
-      schema: {
-        tags,
-        summary: "Change many record sets in one transaction",
-        body: bodies.changes,
-        response: { 201: answers.changes },
-      },
-    },
+    route(
+      "Change many record sets in one transaction",
+      { body: bodies.changes, response: { 201: answers.changes } },
+      { heavy: true },
+    ),
     (request, reply) =>
       act(request, reply, {
         read: changesFromBody,
@@ -33,28 +30,17 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
 
   api.get<{ Querystring: QueryFields }>(
     "/zones/:z/history",
-    {
-      config: { heavy: true },
-      schema: {
-        tags,
-        summary: "List the changes to a zone, newest first",
-        querystring: queries.history,
-        response: { 200: answers.history },
-      },
-    },
+    route(
+      "List the changes to a zone, newest first",
+      { querystring: queries.history, response: { 200: answers.history } },
+      { heavy: true },
+    ),
     sendHistory(service),
   );
 
   api.post(
     "/zones/:z/history/:serial/undo",
-    {
-      config: { heavy: true },
-      schema: {
-        tags,
-        summary: "Undo the write with this serial",
-        response: { 201: answers.changes },
-      },
-    },
+    route("Undo the write with this serial", { response: { 201: answers.changes } }, { heavy: true }),
     async (request, reply) => {
       const { serial } = request.params as { serial: string };
       if (!/^\d{1,10}$/.test(serial)) return sendError(reply, noSuchChange);

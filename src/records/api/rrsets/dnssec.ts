@@ -11,18 +11,19 @@ import type { RecordService } from "../../service.ts";
 import { type PublicKey, readDnskeys } from "../../signing/multi-signer-keys.ts";
 import { isDsWanted, mayBeInParent, signingOf } from "../../signing/signing-of.ts";
 import { apexValue, dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../signing/signing-texts.ts";
+import { routesOf } from "../shared/route.ts";
 import { act, type ReadBodyFields, sendError, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
 import { type BodyFields, flagAt, isGiven } from "./input.ts";
 import { timeText } from "./wire.ts";
 
-const tags = ["dnssec"];
+const route = routesOf("dnssec");
 
 /** Not in the original API: how a zone is signed. */
 export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService): void {
   api.get(
     "/zones/:z/dnssec",
-    { schema: { tags, summary: "Read how a zone is signed, and its DS record", response: { 200: answers.dnssec } } },
+    route("Read how a zone is signed, and its DS record", { response: { 200: answers.dnssec } }),
     async (request, reply) => {
       const zone = await service.openZone(request.actor, zoneAt(request));
       return zone ? reply.send(answerOf({ zone })) : sendError(reply, answerTo(missing("zone")));
@@ -84,7 +85,7 @@ const addActions =
   ) =>
     api.post(
       `/zones/:z/actions/${name}`,
-      { schema: { tags, summary, body, response: { 201: answers.dnssecAction } } },
+      route(summary, { body, response: { 201: answers.dnssecAction } }),
       (request, reply) =>
         act(request, reply, {
           read,

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from "fastify";
 import { Type } from "typebox";
 import { frontAnswers, frontBodies, frontQueries } from "../../../contract/front.ts";
 import { answers } from "../../../contract/rrsets.ts";
@@ -8,29 +8,30 @@ import type { ToPublish } from "../../front/provider-operations.ts";
 import type { DriftRule } from "../../model.ts";
 import type { NotDone } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
+import { routesOf } from "../shared/route.ts";
 import { act, readNothing, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo, type ErrorAnswer, errorAnswer } from "./errors.ts";
 import { previewToWire, providerToWire, publicationToWire, setStateToWire } from "./front-wire.ts";
 import { type BodyFields, flagAt, isGiven, readBody, textAt } from "./input.ts";
 import { oneTextAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 
-const tags = ["providers"];
+const route = routesOf("providers");
 
 /** Not in the original API: the providers at which zones can be published. */
 export function rrsetsProviderRoutes(api: FastifyInstance, service: RecordService): void {
   api.get(
     "/providers",
-    { schema: { tags, summary: "List the providers", response: { 200: frontAnswers.providers } } },
+    route("List the providers", { response: { 200: frontAnswers.providers } }),
     async (request, reply) => {
       const outcome = await service.providers(request.actor);
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
       return reply.send({ providers: outcome.providers.map(providerToWire) });
     },
   );
-  const written = { tags, response: { 201: frontAnswers.provider } };
+  const written = { response: { 201: frontAnswers.provider } };
   api.post(
     "/providers",
-    { schema: { ...written, summary: "Store the token of a provider, encrypted", body: frontBodies.provider } },
+    route("Store the token of a provider, encrypted", { ...written, body: frontBodies.provider }),
     (request, reply) =>
       act(request, reply, {
         read: (fields, faults) => ({ name: textAt(fields, "name", faults), ...accountAt(fields, faults) }),
@@ -40,7 +41,7 @@ export function rrsetsProviderRoutes(api: FastifyInstance, service: RecordServic
   );
   api.post(
     "/providers/:p/actions/replace_token",
-    { schema: { ...written, summary: "Replace the token of a provider", body: frontBodies.token } },
+    route("Replace the token of a provider", { ...written, body: frontBodies.token }),
     (request, reply) =>
       act(request, reply, {
         read: (fields, faults) => textAt(fields, "token", faults),
@@ -51,7 +52,7 @@ export function rrsetsProviderRoutes(api: FastifyInstance, service: RecordServic
   );
   api.delete(
     "/providers/:p",
-    { schema: { tags, summary: "Remove a provider that no zone is published with", response: { 204: Type.Null() } } },
+    route("Remove a provider that no zone is published with", { response: { 204: Type.Null() } }),
     async (request, reply) => {
       const outcome = await service.removeProvider(request.actor, providerAt(request));
       return outcome.kind === "done" ? await reply.code(204).send() : sendError(reply, refusal(outcome));
@@ -91,13 +92,7 @@ export function rrsetsPublicationRoutes(api: FastifyInstance, service: RecordSer
   };
   api.get(
     "/zones/:z/publication",
-    {
-      schema: {
-        tags,
-        summary: "Read where a zone is published, and how far",
-        response: { 200: frontAnswers.publication },
-      },
-    },
+    route("Read where a zone is published, and how far", { response: { 200: frontAnswers.publication } }),
     async (request, reply) => {
       const zone = await service.openZone(request.actor, zoneAt(request));
       return zone ? reply.send({ publication: await shown(request) }) : sendError(reply, noZone);
@@ -113,11 +108,11 @@ function addPublish(
   service: RecordService,
   shown: (request: FastifyRequest) => Promise<unknown>,
 ): void {
-  const action = { tags, response: { 201: frontAnswers.publicationAction } };
+  const action = { response: { 201: frontAnswers.publicationAction } };
   const answerOf = (request: FastifyRequest) => async () => ({ publication: await shown(request) });
   api.post(
     "/zones/:z/actions/publish",
-    { schema: { ...action, summary: "Publish a zone at a provider", body: frontBodies.publish } },
+    route("Publish a zone at a provider", { ...action, body: frontBodies.publish }),
     (request, reply) =>
       act(request, reply, {
         read: (fields, faults) => ({
@@ -133,13 +128,10 @@ function addPublish(
   );
   api.post(
     "/zones/:z/actions/change_publication",
-    {
-      schema: {
-        ...action,
-        summary: "Change the drift rule of a zone, or how often it is read",
-        body: frontBodies.changePublication,
-      },
-    },
+    route("Change the drift rule of a zone, or how often it is read", {
+      ...action,
+      body: frontBodies.changePublication,
+    }),
     (request, reply) =>
       act(request, reply, {
         read: (fields, faults) => {
@@ -152,14 +144,10 @@ function addPublish(
   );
   api.post(
     "/zones/:z/actions/unpublish",
-    {
-      schema: {
-        tags,
-        summary: "Stop publishing a zone; the provider keeps it",
-        body: frontBodies.nothing,
-        response: { 201: answers.action },
-      },
-    },
+    route("Stop publishing a zone; the provider keeps it", {
+      body: frontBodies.nothing,
+      response: { 201: answers.action },
+    }),
     (request, reply) =>
       act(request, reply, { read: readNothing, run: () => service.unpublishZone(request.actor, zoneAt(request)) }),
   );
@@ -171,22 +159,22 @@ const usualReadEvery = 900;
 /** The token of a provider that is not stored yet is in the body. */
 function addPreview(api: FastifyInstance, service: RecordService): void {
   const path = "/zones/:z/publication/preview";
-  const schema = {
-    tags,
-    summary: "Compare a zone with what the provider has, and write nothing",
-    response: { 200: frontAnswers.preview },
-  };
+  const options = (more: FastifySchema) =>
+    route("Compare a zone with what the provider has, and write nothing", {
+      ...more,
+      response: { 200: frontAnswers.preview },
+    });
   const send = async (request: FastifyRequest, reply: FastifyReply, wanted: ToPublish) => {
     const outcome = await service.previewPublication(request.actor, zoneAt(request), wanted);
     if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
     return reply.send({ preview: previewToWire(outcome.preview) });
   };
-  api.get(path, { schema: { ...schema, querystring: frontQueries.preview } }, async (request, reply) => {
+  api.get(path, options({ querystring: frontQueries.preview }), async (request, reply) => {
     const name = oneTextAt(request.query as QueryFields, "provider");
     if (name === undefined) return sendFaults(reply, [badInput("provider", "is missing")]);
     return await send(request, reply, { provider: { name }, create: false });
   });
-  api.post(path, { schema: { ...schema, body: frontBodies.preview } }, async (request, reply) => {
+  api.post(path, options({ body: frontBodies.preview }), async (request, reply) => {
     const wanted = readBody(request.body, toPublishAt);
     return wanted.ok ? await send(request, reply, wanted.value) : sendFaults(reply, wanted.faults);
   });
@@ -195,13 +183,11 @@ function addPreview(api: FastifyInstance, service: RecordService): void {
 const states = ["published", "waiting", "refused", "drifted"] as const;
 
 function addStates(api: FastifyInstance, service: RecordService): void {
-  const schema = {
-    tags,
-    summary: "List the states of the sets of a published zone",
+  const listed = route("List the states of the sets of a published zone", {
     querystring: frontQueries.sets,
     response: { 200: frontAnswers.sets },
-  };
-  api.get("/zones/:z/publication/sets", { schema }, async (request, reply) => {
+  });
+  api.get("/zones/:z/publication/sets", listed, async (request, reply) => {
     const query = request.query as QueryFields;
     const faults: Fault[] = [];
     const paging = pagingAt(query, 1_000, faults);
@@ -220,7 +206,7 @@ function addStates(api: FastifyInstance, service: RecordService): void {
   for (const [name, summary] of decisions)
     api.post(
       `/zones/:z/rrsets/:n/:t/actions/${name}`,
-      { schema: { tags, summary, body: frontBodies.nothing, response: { 201: answers.action } } },
+      route(summary, { body: frontBodies.nothing, response: { 201: answers.action } }),
       (request: FastifyRequest, reply: FastifyReply) =>
         act(request, reply, {
           read: readNothing,

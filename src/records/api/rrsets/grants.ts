@@ -2,24 +2,19 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { answers, bodies } from "../../../contract/rrsets.ts";
 import type { RecordService } from "../../service.ts";
+import { routesOf } from "../shared/route.ts";
 import { act, sendError, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
 import { textAt } from "./input.ts";
 import { grantToWire } from "./wire.ts";
 
-const tags = ["grants"];
+const route = routesOf("grants");
 
 /** Not in the original API: other accounts that may have zones inside or above a zone. */
 export function rrsetsGrantRoutes(api: FastifyInstance, service: RecordService): void {
   api.get(
     "/zones/:z/grants",
-    {
-      schema: {
-        tags,
-        summary: "List who may create zones inside or above a zone",
-        response: { 200: answers.grants },
-      },
-    },
+    route("List who may create zones inside or above a zone", { response: { 200: answers.grants } }),
     async (request, reply) => {
       const outcome = await service.grantsOf(request.actor, zoneAt(request));
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
@@ -29,14 +24,10 @@ export function rrsetsGrantRoutes(api: FastifyInstance, service: RecordService):
 
   api.post(
     "/zones/:z/grants",
-    {
-      schema: {
-        tags,
-        summary: "Let another account create zones at or below a name in a zone, or at a name above it",
-        body: bodies.grant,
-        response: { 201: answers.grant },
-      },
-    },
+    route("Let another account create zones at or below a name in a zone, or at a name above it", {
+      body: bodies.grant,
+      response: { 201: answers.grant },
+    }),
     (request, reply) =>
       act(request, reply, {
         read: (fields, faults) => ({
@@ -50,13 +41,7 @@ export function rrsetsGrantRoutes(api: FastifyInstance, service: RecordService):
 
   api.delete(
     "/zones/:z/grants/:g",
-    {
-      schema: {
-        tags,
-        summary: "Revoke a grant; zones that were created with it stay",
-        response: { 204: Type.Null() },
-      },
-    },
+    route("Revoke a grant; zones that were created with it stay", { response: { 204: Type.Null() } }),
     async (request, reply) => {
       const { g } = request.params as { g: string };
       if (!/^\d{1,15}$/.test(g)) return sendError(reply, noSuchGrant);

@@ -5,6 +5,7 @@ import { badInput, type Fault, ok } from "../../../core/result.ts";
 import type { SetDone, SetEdit } from "../../commands/requests.ts";
 import { refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
+import { routesOf } from "../shared/route.ts";
 import { act, type ReadBodyFields, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
 import { draftAt, flagAt, isGiven, labelsAt, recordsAt, setFromBody, ttlAt } from "./input.ts";
@@ -12,7 +13,7 @@ import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type QueryFields, textsAt } from "./paging.ts";
 import { setToWire } from "./wire.ts";
 
-const tags = ["record sets"];
+const route = routesOf("record sets");
 const one = "/zones/:z/rrsets/:n/:t";
 
 export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): void {
@@ -23,15 +24,7 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
 function readingRoutes(api: FastifyInstance, service: RecordService): void {
   api.get<{ Querystring: QueryFields }>(
     "/zones/:z/rrsets",
-    {
-      config: { heavy: true },
-      schema: {
-        tags,
-        summary: "List record sets",
-        querystring: queries.sets,
-        response: { 200: answers.rrsets },
-      },
-    },
+    route("List record sets", { querystring: queries.sets, response: { 200: answers.rrsets } }, { heavy: true }),
     async (request, reply) => {
       const faults: Fault[] = [];
       const query = setQueryAt(request.query, faults);
@@ -44,23 +37,19 @@ function readingRoutes(api: FastifyInstance, service: RecordService): void {
     },
   );
 
-  api.get(
-    one,
-    { schema: { tags, summary: "Read a record set", response: { 200: answers.rrset } } },
-    async (request, reply) => {
-      const outcome = await service.set(request.actor, setAt(request));
-      if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
-      const { set, zone } = outcome;
-      return set ? { rrset: setToWire(set, zone.number) } : {};
-    },
-  );
+  api.get(one, route("Read a record set", { response: { 200: answers.rrset } }), async (request, reply) => {
+    const outcome = await service.set(request.actor, setAt(request));
+    if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+    const { set, zone } = outcome;
+    return set ? { rrset: setToWire(set, zone.number) } : {};
+  });
 }
 
 /** Edits whose answer contains the set. */
 function writingRoutes(api: FastifyInstance, service: RecordService): void {
   api.post(
     "/zones/:z/rrsets",
-    { schema: { tags, summary: "Create a record set", body: bodies.set, response: { 201: answers.rrsetAction } } },
+    route("Create a record set", { body: bodies.set, response: { 201: answers.rrsetAction } }),
     (request, reply) =>
       act(request, reply, {
         read: setFromBody,
@@ -70,13 +59,11 @@ function writingRoutes(api: FastifyInstance, service: RecordService): void {
       }),
   );
 
-  const labelSchema = {
-    tags,
-    summary: "Replace the labels of a record set",
+  const labelling = route("Replace the labels of a record set", {
     body: bodies.labels,
     response: { 200: answers.rrset },
-  };
-  api.put(one, { schema: labelSchema }, (request, reply) =>
+  });
+  api.put(one, labelling, (request, reply) =>
     act(request, reply, {
       read: (fields, faults) => ({ labels: labelsAt(fields, faults), hasRecords: isGiven(fields.records) }),
       run: async ({ labels, hasRecords }) =>
@@ -88,13 +75,11 @@ function writingRoutes(api: FastifyInstance, service: RecordService): void {
     }),
   );
 
-  const putSchema = {
-    tags,
-    summary: "Create a record set or replace its records and TTL; not in the original API",
+  const putting = route("Create a record set or replace its records and TTL; not in the original API", {
     body: bodies.put,
     response: { 200: answers.rrsetAction, 201: answers.rrsetAction },
-  };
-  api.put(`${one}/records`, { schema: putSchema }, (request, reply) =>
+  });
+  api.put(`${one}/records`, putting, (request, reply) =>
     act(request, reply, {
       read: draftAt,
       run: (draft) => service.editSet(request.actor, setAt(request), { kind: "put", draft }),
@@ -121,13 +106,13 @@ export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordServi
       status: () => status,
     });
   const action = (name: string, summary: string, body: object, read: ReadBodyFields<SetEdit>, status = 201) => {
-    const schema = { tags, summary, body, response: { [status]: answers.action } };
-    api.post(`${one}/actions/${name}`, { schema }, handler(read, status));
+    const options = route(summary, { body, response: { [status]: answers.action } });
+    api.post(`${one}/actions/${name}`, options, handler(read, status));
   };
 
   api.delete(
     one,
-    { schema: { tags, summary: "Delete a record set", response: { 201: answers.action } } },
+    route("Delete a record set", { response: { 201: answers.action } }),
     handler(() => ({ kind: "delete" }), 201),
   );
   action("change_protection", "Protect a record set", bodies.setProtection, (fields, faults) => ({

@@ -8,6 +8,7 @@ import { isLarge, type Zone, type ZoneKey } from "../../model.ts";
 import { type Actor, missing } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
+import { routesOf } from "../shared/route.ts";
 import { sendParts } from "../shared/send-parts.ts";
 import { act, type ReadBodyFields, readNothing, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
@@ -16,16 +17,13 @@ import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type QueryFields } from "./paging.ts";
 import { zoneToWire } from "./wire.ts";
 
-const tags = ["hosted zones"];
+const route = routesOf("hosted zones");
 
 export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): void {
   readingRoutes(api, service);
   api.post(
     "/zones",
-    {
-      config: { largeBody: true },
-      schema: { tags, summary: "Create a zone", body: bodies.zone, response: { 201: answers.zoneAction } },
-    },
+    route("Create a zone", { body: bodies.zone, response: { 201: answers.zoneAction } }, { largeBody: true }),
     (request, reply) =>
       act(request, reply, {
         read: zoneFromBody,
@@ -33,13 +31,8 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
         answerOf: zoneAnswer(service),
       }),
   );
-  const labelSchema = {
-    tags,
-    summary: "Replace the labels of a zone",
-    body: bodies.labels,
-    response: { 200: answers.zone },
-  };
-  api.put("/zones/:z", { schema: labelSchema }, (request, reply) =>
+  const labelling = route("Replace the labels of a zone", { body: bodies.labels, response: { 200: answers.zone } });
+  api.put("/zones/:z", labelling, (request, reply) =>
     act(request, reply, {
       read: labelsAt,
       run: (labels) => service.labelZone(request.actor, zoneAt(request), labels),
@@ -53,36 +46,25 @@ function readingRoutes(api: FastifyInstance, service: RecordService): void {
   const listZones = sendZones(service);
   api.get(
     "/zones",
-    {
-      config: { heavy: true },
-      schema: { tags, summary: "List zones", querystring: queries.zones, response: { 200: answers.zones } },
-    },
+    route("List zones", { querystring: queries.zones, response: { 200: answers.zones } }, { heavy: true }),
     listZones,
   );
-  api.get(
-    "/zones/:z",
-    { schema: { tags, summary: "Read a zone", response: { 200: answers.zone } } },
-    async (request, reply) => {
-      const key = zoneAt(request);
-      // `/zones/`: some scripts request the list this way.
-      if ("name" in key && key.name === "") return await listZones(request, reply);
-      const zone = await service.zone(request.actor, key);
-      return zone === undefined
-        ? sendError(reply, answerTo(missing("zone")))
-        : reply.send(await zoneAnswer(service)({ zone }));
-    },
-  );
+  api.get("/zones/:z", route("Read a zone", { response: { 200: answers.zone } }), async (request, reply) => {
+    const key = zoneAt(request);
+    // `/zones/`: some scripts request the list this way.
+    if ("name" in key && key.name === "") return await listZones(request, reply);
+    const zone = await service.zone(request.actor, key);
+    return zone === undefined
+      ? sendError(reply, answerTo(missing("zone")))
+      : reply.send(await zoneAnswer(service)({ zone }));
+  });
   api.get(
     "/zones/:z/zonefile",
-    {
-      config: { heavy: true },
-      schema: {
-        tags,
-        summary: "Read a zone as a zone file",
-        querystring: queries.zonefile,
-        response: { 200: answers.zonefile },
-      },
-    },
+    route(
+      "Read a zone as a zone file",
+      { querystring: queries.zonefile, response: { 200: answers.zonefile } },
+      { heavy: true },
+    ),
     sendZoneFile(service),
   );
 }
@@ -135,22 +117,22 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
         read,
         run: (draft, idempotency) => run(request.actor, zoneAt(request), draft, idempotency),
       });
-  const schema = (summary: string, body: object) => ({ tags, summary, body, response: { 201: answers.action } });
+  const options = (summary: string, body: object) => route(summary, { body, response: { 201: answers.action } });
   const path = "/zones/:z/actions";
 
   api.delete(
     "/zones/:z",
-    { schema: { tags, summary: "Delete a zone with all its record sets", response: { 201: answers.action } } },
+    route("Delete a zone with all its record sets", { response: { 201: answers.action } }),
     handler(readNothing, (actor, zone, _, idempotency) => service.deleteZone(actor, zone, idempotency)),
   );
   api.post(
     `${path}/change_primary_nameservers`,
-    { schema: schema("Set the primary servers of a secondary zone", bodies.primaries) },
+    options("Set the primary servers of a secondary zone", bodies.primaries),
     handler(primariesAt, service.changePrimaries),
   );
   api.post(
     `${path}/change_protection`,
-    { schema: schema("Protect a zone", bodies.zoneProtection) },
+    options("Protect a zone", bodies.zoneProtection),
     handler(
       (fields, faults) => (isGiven(fields.delete) ? flagAt(fields, "delete", faults) : undefined),
       service.lockZone,
@@ -158,7 +140,7 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   );
   api.post(
     `${path}/change_ttl`,
-    { schema: schema("Change a zone's TTL", bodies.zoneTtl) },
+    options("Change a zone's TTL", bodies.zoneTtl),
     handler((fields, faults) => {
       if (!isGiven(fields.ttl)) faults.push(badInput("ttl", "is missing"));
       return ttlAt(fields, faults) ?? 0;
@@ -166,7 +148,7 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   );
   api.post(
     `${path}/import_zonefile`,
-    { config: { largeBody: true }, schema: schema("Replace all record sets with a zone file", bodies.zonefile) },
+    { ...options("Replace all record sets with a zone file", bodies.zonefile), config: { largeBody: true } },
     handler(
       (fields, faults) => ({
         text: textAt(fields, "zonefile", faults),

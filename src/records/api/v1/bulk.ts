@@ -11,11 +11,12 @@ import { mapInSteps } from "../../../core/steps.ts";
 import type { BulkOutcome, OrFaults } from "../../commands/requests.ts";
 import type { RecordService } from "../../service.ts";
 import { sendRefused } from "../shared/refused-requests.ts";
+import { routesOf } from "../shared/route.ts";
 import { deniedBody, errorOf, messageOfAll } from "./errors.ts";
 import { bulkFromWire, changedRecordFromWire, echoOf, recordFromWire, subjectOf } from "./input.ts";
 import { recordToWire } from "./wire.ts";
 
-const tags = ["records"];
+const route = routesOf("records");
 
 export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
   /** Up to 10,000 entries, a few milliseconds at a time. */
@@ -26,15 +27,11 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
 
   api.post(
     "/records/bulk",
-    {
-      config: { heavy: true },
-      schema: {
-        tags,
-        summary: "Create many records, all or none",
-        body: BulkCreateInput,
-        response: { 200: BulkCreateAnswer, 403: GatewayAnswer, 422: BulkCreateAnswer },
-      },
-    },
+    route(
+      "Create many records, all or none",
+      { body: BulkCreateInput, response: { 200: BulkCreateAnswer, 403: GatewayAnswer, 422: BulkCreateAnswer } },
+      { heavy: true },
+    ),
     async (request, reply) => {
       const bulk = bulkFromWire(request.body);
       const none = { records: [], valid_records: [], invalid_records: [] };
@@ -46,15 +43,11 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
 
   api.put(
     "/records/bulk",
-    {
-      config: { heavy: true },
-      schema: {
-        tags,
-        summary: "Replace many records; invalid entries are returned as failed_records",
-        body: BulkUpdateInput,
-        response: { 200: BulkUpdateAnswer, 403: GatewayAnswer, 422: BulkUpdateAnswer },
-      },
-    },
+    route(
+      "Replace many records; invalid entries are returned as failed_records",
+      { body: BulkUpdateInput, response: { 200: BulkUpdateAnswer, 403: GatewayAnswer, 422: BulkUpdateAnswer } },
+      { heavy: true },
+    ),
     async (request, reply) => {
       const bulk = bulkFromWire(request.body);
       const none = { records: [], failed_records: [] };

@@ -10,11 +10,12 @@ import {
 import type { ServerInZone } from "../../commands/requests.ts";
 import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
+import { routesOf } from "../shared/route.ts";
 import { notFound, sendNotDone } from "./answer.ts";
 import { readFields } from "./input.ts";
 import { primaryServerPlace, primaryServerToWire } from "./wire.ts";
 
-const tags = ["primary servers"];
+const route = routesOf("primary servers");
 const answers = {
   200: PrimaryServerAnswer,
   403: GatewayAnswer,
@@ -22,25 +23,15 @@ const answers = {
   422: PrimaryServerAnswer,
 };
 
-const listed = {
-  schema: {
-    tags,
-    summary: "List primary servers",
-    querystring: Type.Object({ zone_id: Type.Optional(Type.String()) }),
-    response: { 200: PrimaryServersAnswer, 404: PrimaryServersAnswer },
-  },
-};
-const added = {
-  schema: { tags, summary: "Add a primary server to a zone", body: PrimaryServerInput, response: answers },
-};
-const replaced = { schema: { tags, summary: "Replace a primary server", body: PrimaryServerInput, response: answers } };
-const removed = {
-  schema: {
-    tags,
-    summary: "Remove a primary server; a zone that has lost its last one becomes a primary zone",
-    response: { 200: DeletedAnswer, 403: GatewayAnswer, 404: DeletedAnswer },
-  },
-};
+const listed = route("List primary servers", {
+  querystring: Type.Object({ zone_id: Type.Optional(Type.String()) }),
+  response: { 200: PrimaryServersAnswer, 404: PrimaryServersAnswer },
+});
+const added = route("Add a primary server to a zone", { body: PrimaryServerInput, response: answers });
+const replaced = route("Replace a primary server", { body: PrimaryServerInput, response: answers });
+const removed = route("Remove a primary server; a zone that has lost its last one becomes a primary zone", {
+  response: { 200: DeletedAnswer, 403: GatewayAnswer, 404: DeletedAnswer },
+});
 
 type ById = { Params: { id: string } };
 
@@ -63,7 +54,7 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
 
   api.get<ById>(
     "/primary_servers/:id",
-    { schema: { tags, summary: "Read a primary server", response: answers } },
+    route("Read a primary server", { response: answers }),
     async (request, reply) => {
       const place = primaryServerPlace(request.params.id);
       const servers = await service.primaryServers(request.actor, place.zone);

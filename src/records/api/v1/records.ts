@@ -13,45 +13,38 @@ import type { RecordInZone } from "../../model.ts";
 import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
+import { routesOf } from "../shared/route.ts";
 import { sendParts } from "../shared/send-parts.ts";
 import { notFound, sendNotDone } from "./answer.ts";
 import { recordFromWire } from "./input.ts";
 import { pagingOf } from "./paging.ts";
 import { paginationToWire, recordToWire } from "./wire.ts";
 
-const tags = ["records"];
+const route = routesOf("records");
 /** May take long if there are many records. */
 const heavy = { config: { heavy: true } };
 const answers = { 200: RecordAnswer, 403: GatewayAnswer, 404: RecordAnswer, 422: RecordAnswer };
 
-const listed = {
-  ...heavy,
-  schema: {
-    tags,
-    summary: "List records",
-    querystring: RecordsQuery,
-    response: { 200: RecordsAnswer, 404: RecordsAnswer },
-  },
-};
+const listed = route(
+  "List records",
+  { querystring: RecordsQuery, response: { 200: RecordsAnswer, 404: RecordsAnswer } },
+  heavy.config,
+);
 
 export function recordRoutes(api: FastifyInstance, service: RecordService): void {
   api.get<{ Querystring: Record<string, unknown> }>("/records", listed, sendRecords(service));
 
-  api.post(
-    "/records",
-    { schema: { tags, summary: "Create a record", body: RecordInput, response: answers } },
-    async (request, reply) => {
-      const input = recordFromWire(request.body);
-      const outcome = input.ok
-        ? await service.createRecord(request.actor, input.value.zoneId, input.value.draft)
-        : refused(input.faults);
-      return answerOf(reply, outcome, request.body);
-    },
-  );
+  api.post("/records", route("Create a record", { body: RecordInput, response: answers }), async (request, reply) => {
+    const input = recordFromWire(request.body);
+    const outcome = input.ok
+      ? await service.createRecord(request.actor, input.value.zoneId, input.value.draft)
+      : refused(input.faults);
+    return answerOf(reply, outcome, request.body);
+  });
 
   api.get<{ Params: { id: string } }>(
     "/records/:id",
-    { schema: { tags, summary: "Read a record", response: answers } },
+    route("Read a record", { response: answers }),
     async (request, reply) => {
       const recordInZone = await service.record(request.actor, request.params.id);
       return answerOf(reply, recordInZone ? { kind: "done", recordInZone } : missing("record"));
@@ -60,7 +53,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
 
   api.put<{ Params: { id: string } }>(
     "/records/:id",
-    { schema: { tags, summary: "Replace a record", body: RecordInput, response: answers } },
+    route("Replace a record", { body: RecordInput, response: answers }),
     async (request, reply) => {
       const input = recordFromWire(request.body);
       const outcome = input.ok
@@ -72,13 +65,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
 
   api.delete<{ Params: { id: string } }>(
     "/records/:id",
-    {
-      schema: {
-        tags,
-        summary: "Delete a record",
-        response: { ...answers, 200: DeletedAnswer, 404: DeletedAnswer },
-      },
-    },
+    route("Delete a record", { response: { ...answers, 200: DeletedAnswer, 404: DeletedAnswer } }),
     async (request, reply) => {
       const outcome = await service.deleteRecord(request.actor, request.params.id);
       if (outcome.kind === "done") return reply.send({ error: {} });

@@ -7,47 +7,37 @@ import { refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
 import { holdFor } from "../shared/admit-body.ts";
 import { sendRefused } from "../shared/refused-requests.ts";
+import { routesOf } from "../shared/route.ts";
 import { sendParts } from "../shared/send-parts.ts";
 import { resources } from "./answer.ts";
 import { fileErrorOf } from "./errors.ts";
 import { sendZone } from "./zones.ts";
 
-const tags = ["zones"];
+const route = routesOf("zones");
 /** The body is taken as is, whatever the content type. */
 const raw = { config: { rawBody: true, largeBody: true } };
 const refusals = { 403: GatewayAnswer, 404: ZoneAnswer };
 
-const imported = {
-  ...raw,
-  schema: {
-    tags,
-    summary: "Replace the contents of a zone with a zone file",
-    consumes: ["text/plain"],
-    body: ZoneFileText,
-    response: { 200: ZoneAnswer, ...refusals, 422: ZoneAnswer },
-  },
-};
-const exported = {
-  config: { heavy: true },
-  schema: {
-    tags,
-    summary: "Read a zone as a zone file",
+const imported = route(
+  "Replace the contents of a zone with a zone file",
+  { consumes: ["text/plain"], body: ZoneFileText, response: { 200: ZoneAnswer, ...refusals, 422: ZoneAnswer } },
+  raw.config,
+);
+const exported = route(
+  "Read a zone as a zone file",
+  {
     response: {
       200: { description: "A zone file", content: { "text/plain": { schema: Type.String() } } },
       ...refusals,
     },
   },
-};
-const validated = {
-  config: { ...raw.config, storesNothing: true },
-  schema: {
-    tags,
-    summary: "Check a zone file; nothing is stored",
-    consumes: ["text/plain"],
-    body: ZoneFileText,
-    response: { 200: FileCheckAnswer, 422: FileCheckAnswer },
-  },
-};
+  { heavy: true },
+);
+const validated = route(
+  "Check a zone file; nothing is stored",
+  { consumes: ["text/plain"], body: ZoneFileText, response: { 200: FileCheckAnswer, 422: FileCheckAnswer } },
+  { ...raw.config, storesNothing: true },
+);
 
 export function zoneFileRoutes(api: FastifyInstance, service: RecordService): void {
   api.post<{ Params: { id: string } }>("/zones/:id/import", imported, async (request, reply) => {

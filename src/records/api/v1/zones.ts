@@ -11,38 +11,31 @@ import { zoneNameOf } from "../../../core/names/name.ts";
 import type { Zone } from "../../model.ts";
 import { missing, type NotDone, refused } from "../../queries/permitted-view.ts";
 import type { RecordService } from "../../service.ts";
+import { routesOf } from "../shared/route.ts";
 import { notFound, sendNotDone } from "./answer.ts";
 import { readFields } from "./input.ts";
 import { pagingOf } from "./paging.ts";
 import { paginationToWire, zeroPagination, zoneToWire } from "./wire.ts";
 
-const tags = ["zones"];
+const route = routesOf("zones");
 const answers = { 200: ZoneAnswer, 403: GatewayAnswer, 404: ZoneAnswer, 422: ZoneAnswer };
 /** Seconds. */
 const defaultTtl = 86_400;
 
-const listed = {
-  config: { heavy: true },
-  schema: {
-    tags,
-    summary: "List zones",
-    querystring: ZonesQuery,
-    response: { 200: ZonesAnswer, 404: ZonesAnswer },
-  },
-};
+const listed = route(
+  "List zones",
+  { querystring: ZonesQuery, response: { 200: ZonesAnswer, 404: ZonesAnswer } },
+  { heavy: true },
+);
 
 export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
   api.get<{ Querystring: Record<string, unknown> }>("/zones", listed, listZones(service));
 
-  api.post(
-    "/zones",
-    { schema: { tags, summary: "Create a zone", body: ZoneInput, response: answers } },
-    createZone(service),
-  );
+  api.post("/zones", route("Create a zone", { body: ZoneInput, response: answers }), createZone(service));
 
   api.get<{ Params: { id: string } }>(
     "/zones/:id",
-    { schema: { tags, summary: "Read a zone", response: answers } },
+    route("Read a zone", { response: answers }),
     async (request, reply) => {
       const { id } = request.params;
       // A published router script sends the name. An id never contains a dot, so this cannot match another zone.
@@ -55,7 +48,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
 
   api.put<{ Params: { id: string } }>(
     "/zones/:id",
-    { schema: { tags, summary: "Change the TTL of a zone", body: ZoneInput, response: answers } },
+    route("Change the TTL of a zone", { body: ZoneInput, response: answers }),
     async (request, reply) => {
       const draft = readFields(ZoneInput, request.body);
       const outcome = draft.ok
@@ -67,13 +60,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
 
   api.delete<{ Params: { id: string } }>(
     "/zones/:id",
-    {
-      schema: {
-        tags,
-        summary: "Delete a zone with all its records",
-        response: { ...answers, 200: DeletedAnswer },
-      },
-    },
+    route("Delete a zone with all its records", { response: { ...answers, 200: DeletedAnswer } }),
     async (request, reply) => {
       const outcome = await service.deleteZone(request.actor, { zone: request.params.id });
       return outcome.kind === "done" ? reply.send({ error: {} }) : sendNotDone(reply, "zone", outcome);

@@ -56,212 +56,190 @@ type CreatedZone = { readonly kind: "done"; readonly zone: Zone; readonly action
 
 const defaultTtl = 3_600;
 
+type WriteTools = { readonly schedule: FairSchedule; readonly files: LargeFiles };
+
+type ZoneTools = WriteTools & { readonly options: RecordServiceOptions; readonly permittedView: PermittedView };
+
 export const zoneOperations = (
   options: RecordServiceOptions,
   permittedView: PermittedView,
-  tools: WriteTools,
+  { schedule, files }: WriteTools,
   changeSettings: ChangeSettings,
-) => {
-  const reads: Pick<ZoneReads, keyof ZoneReads> = new ZoneReads(options, permittedView, tools.schedule);
-  const writes: Pick<ZoneWrites, keyof ZoneWrites> = new ZoneWrites(options, permittedView, tools, changeSettings);
-  return { ...reads, ...writes };
-};
+) => ({
+  ...zoneReads(options, permittedView, schedule),
+  ...zoneWrites({ options, permittedView, schedule, files }),
+  ...settingsWrites(options, permittedView, changeSettings),
+});
 
 /** Zones as an actor sees them, for all APIs. */
-class ZoneReads {
-  readonly #store: RecordStore;
-  readonly #now: () => Instant;
-  readonly #permittedView: PermittedView;
-  readonly #schedule: FairSchedule;
-
-  constructor({ store, now }: RecordServiceOptions, permittedView: PermittedView, schedule: FairSchedule) {
-    this.#store = store;
-    this.#now = now;
-    this.#permittedView = permittedView;
-    this.#schedule = schedule;
-  }
-
-  readonly zone: PermittedView["zone"] = (actor, key) => this.#permittedView.zone(actor, key);
-
-  readonly openZone: PermittedView["openZone"] = (actor, key) => this.#permittedView.openZone(actor, key);
-
-  readonly zoneStatuses = (zones: readonly Zone[]) => zoneStatuses(this.#store, zones, this.#now());
+const zoneReads = ({ store, now }: RecordServiceOptions, permittedView: PermittedView, schedule: FairSchedule) => ({
+  zone: permittedView.zone,
+  openZone: permittedView.openZone,
+  zoneStatuses: (zones: readonly Zone[]) => zoneStatuses(store, zones, now()),
 
   /** `keep` filters the zones that the query finds and the actor may see. */
-  readonly zones = async (actor: Actor, query: ZoneQuery, keep?: (zone: Zone) => boolean): Promise<Page<Zone>> => {
-    const { zones: within } = actor.scope;
-    const seen = within === undefined ? query : { ...query, within };
+  zones: async (actor: Actor, query: ZoneQuery, keep?: (zone: Zone) => boolean): Promise<Page<Zone>> => {
+    const { account, scope } = actor;
+    const seen = scope.zones === undefined ? query : { ...query, within: scope.zones };
     const page = keep
-      ? pageOfZones(await this.#kept(actor.account, seen, keep), query)
-      : await this.#store.zones(actor.account, seen);
-    return { ...page, items: await Promise.all(page.items.map((zone) => this.#permittedView.asSeen(actor, zone))) };
-  };
+      ? pageOfZones(await keptZones(store, schedule, account, seen, keep), query)
+      : await store.zones(account, seen);
+    return { ...page, items: await Promise.all(page.items.map((zone) => permittedView.asSeen(actor, zone))) };
+  },
 
   /** The account's zone that contains a name: the closest enclosing zone among those that the actor may see. */
-  readonly zoneOwning = async (actor: Actor, text: string): Promise<Zone | undefined> => {
+  zoneOwning: async (actor: Actor, text: string): Promise<Zone | undefined> => {
     const name = parseName(text);
     if (!name.ok) return undefined;
-    const within = enclosing(name.value).filter((zone) =>
-      this.#permittedView.allows(actor, { kind: "read-zone", zone }),
-    );
+    const within = enclosing(name.value).filter((zone) => permittedView.allows(actor, { kind: "read-zone", zone }));
     if (within.length === 0) return undefined;
-    const { items } = await this.#store.zones(actor.account, { within, page: 1, perPage: within.length });
+    const { items } = await store.zones(actor.account, { within, page: 1, perPage: within.length });
     const closest = items.toSorted((a, b) => b.name.length - a.name.length)[0];
-    return closest && (await this.#permittedView.zone(actor, closest));
-  };
+    return closest && (await permittedView.zone(actor, closest));
+  },
+});
 
-  async #kept(
-    account: number,
-    { order, page, perPage, ...filter }: ZoneQuery,
-    keep: (zone: Zone) => boolean,
-  ): Promise<readonly Zone[]> {
-    const kept: Zone[] = [];
-    for await (const zone of allZones(this.#store, account, filter, () => this.#schedule.next(account)))
-      if (keep(zone)) kept.push(zone);
-    return kept;
-  }
+async function keptZones(
+  store: RecordStore,
+  schedule: FairSchedule,
+  account: number,
+  { order, page, perPage, ...filter }: ZoneQuery,
+  keep: (zone: Zone) => boolean,
+): Promise<readonly Zone[]> {
+  const kept: Zone[] = [];
+  for await (const zone of allZones(store, account, filter, () => schedule.next(account)))
+    if (keep(zone)) kept.push(zone);
+  return kept;
 }
 
-type WriteTools = { readonly schedule: FairSchedule; readonly files: LargeFiles };
+/** Creating and deleting zones, for all APIs. `idempotency`: set by an API that stores actions; without it, none is. */
+const zoneWrites = (tools: ZoneTools) => ({
+  createZone: async (actor: Actor, draft: NewZoneDraft, idempotency?: IdempotencyOption): Promise<CreatedZone> => {
+    const text = draft.content?.kind === "file" ? draft.content.text : "";
+    const release = await tools.files.hold(actor.account, text);
+    return await createZone(tools, actor, draft, idempotency).finally(release);
+  },
 
-/** Creating, changing and deleting zones, for all APIs. */
-class ZoneWrites {
-  readonly #options: RecordServiceOptions;
-  readonly #permittedView: PermittedView;
-  readonly #schedule: FairSchedule;
-  readonly #files: LargeFiles;
-  readonly #changeSettings: ChangeSettings;
-
-  constructor(
-    options: RecordServiceOptions,
-    permittedView: PermittedView,
-    { schedule, files }: WriteTools,
-    changeSettings: ChangeSettings,
-  ) {
-    this.#options = options;
-    this.#permittedView = permittedView;
-    this.#schedule = schedule;
-    this.#files = files;
-    this.#changeSettings = changeSettings;
-  }
-
-  /** `idempotency`: set by an API that stores actions; without it none is stored. */
-  readonly createZone = async (
-    actor: Actor,
-    draft: NewZoneDraft,
-    idempotency?: IdempotencyOption,
-  ): Promise<CreatedZone> => {
-    const release = await this.#files.hold(actor.account, draft.content?.kind === "file" ? draft.content.text : "");
-    return await this.#createZone(actor, draft, idempotency).finally(release);
-  };
-
-  async #createZone(actor: Actor, draft: NewZoneDraft, idempotency?: IdempotencyOption): Promise<CreatedZone> {
-    const { store, now } = this.#options;
-    const name = parseZoneName(draft.name);
-    if (!name.ok) return refused(name.faults);
-    const refusal = this.#permittedView.refusal(actor, { kind: "create-zone", zone: name.value });
-    if (refusal) return denied(refusal);
-    const created = now();
-    const content = await this.#contentOf(actor, name.value, draft, created);
-    if ("kind" in content) return content;
-    const reserved = await this.#reservedFor(actor.account, name.value);
-    const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
-    const zone = { ...identity, created, ...content };
-    const action = idempotency && { actionName: "create_zone", actor: actor.label, now: created, ...idempotency };
-    const command = { actor, zone, parts: zone.sets.length, isTrial: draft.isTrial };
-    const made =
-      action && !draft.isTrial
-        ? await store.run({ kind: "create-zone-action", ...command, action }, createZoneActionRule)
-        : await store.run({ kind: "create-zone", ...command }, createZoneRule);
-    if (made === "key-taken") return refused([keyTaken]);
-    if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);
-    return "result" in made
-      ? { kind: "done", zone: made.result, action: made.action }
-      : { kind: "done", zone: made, action: undefined };
-  }
-
-  /** `idempotency` as in `createZone`. */
-  readonly deleteZone = async (actor: Actor, key: AnyZoneKey, idempotency?: IdempotencyOption): Promise<Written> => {
-    const { store, now } = this.#options;
-    const at = await this.#permittedView.keyForWriting(actor, key);
+  deleteZone: async (actor: Actor, key: AnyZoneKey, idempotency?: IdempotencyOption): Promise<Written> => {
+    const { store, now } = tools.options;
+    const at = await tools.permittedView.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
     const by = { actor, at, isAction: idempotency !== undefined, now: now(), ...idempotency };
     return toWritten<Done>(await store.run({ kind: "delete-zone", ...by }, deleteZoneRule));
-  };
+  },
+});
 
-  readonly labelZone = async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {
+async function createZone(
+  tools: ZoneTools,
+  actor: Actor,
+  draft: NewZoneDraft,
+  idempotency: IdempotencyOption | undefined,
+): Promise<CreatedZone> {
+  const { options, permittedView } = tools;
+  const name = parseZoneName(draft.name);
+  if (!name.ok) return refused(name.faults);
+  const refusal = permittedView.refusal(actor, { kind: "create-zone", zone: name.value });
+  if (refusal) return denied(refusal);
+  const created = options.now();
+  const content = await contentOf(tools, actor, name.value, draft, created);
+  if ("kind" in content) return content;
+  const reserved = await reservedFor(options, actor.account, name.value);
+  const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
+  const zone = { ...identity, created, ...content };
+  const action = idempotency && { actionName: "create_zone", actor: actor.label, now: created, ...idempotency };
+  const command = { actor, zone, parts: zone.sets.length, isTrial: draft.isTrial };
+  const made =
+    action && !draft.isTrial
+      ? await options.store.run({ kind: "create-zone-action", ...command, action }, createZoneActionRule)
+      : await options.store.run({ kind: "create-zone", ...command }, createZoneRule);
+  if (made === "key-taken") return refused([keyTaken]);
+  if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);
+  return "result" in made
+    ? { kind: "done", zone: made.result, action: made.action }
+    : { kind: "done", zone: made, action: undefined };
+}
+
+/** Changes of settings. `idempotency` as above. */
+const settingsWrites = (
+  options: RecordServiceOptions,
+  permittedView: PermittedView,
+  changeSettings: ChangeSettings,
+) => ({
+  labelZone: async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {
     const edit = patch(labels === undefined ? {} : { labels });
-    return await outcomeWithZone(this.#permittedView, actor, key, await this.#changeSettings(actor, key, edit));
-  };
+    return await outcomeWithZone(permittedView, actor, key, await changeSettings(actor, key, edit));
+  },
 
-  readonly changeZoneTtl = (actor: Actor, key: ZoneKey, ttl: number, idempotency?: IdempotencyOption) =>
-    this.#changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...idempotency });
+  changeZoneTtl: (actor: Actor, key: ZoneKey, ttl: number, idempotency?: IdempotencyOption) =>
+    changeSettings(actor, key, patch({ ttl }), { action: "change_ttl", ...idempotency }),
 
-  readonly lockZone = (actor: Actor, key: ZoneKey, locked: boolean | undefined, idempotency?: IdempotencyOption) => {
+  lockZone: (actor: Actor, key: ZoneKey, locked: boolean | undefined, idempotency?: IdempotencyOption) => {
     const edit = patch(locked === undefined ? {} : { locked });
-    return this.#changeSettings(actor, key, edit, { action: "change_protection", ...idempotency });
-  };
+    return changeSettings(actor, key, edit, { action: "change_protection", ...idempotency });
+  },
 
-  readonly changePrimaries = (
-    actor: Actor,
-    key: ZoneKey,
-    servers: readonly ServerDraft[],
-    idempotency?: IdempotencyOption,
-  ) => {
-    const primaries = serversFrom(servers, this.#options.now());
-    const edit = { kind: "servers", primaries, faults: this.#faultsOf(servers) } as const;
-    return this.#changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...idempotency });
-  };
+  changePrimaries: (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], idempotency?: IdempotencyOption) => {
+    const primaries = serversFrom(servers, options.now());
+    const edit = { kind: "servers", primaries, faults: serverFaults(options, servers) } as const;
+    return changeSettings(actor, key, edit, { action: "change_primary_nameservers", ...idempotency });
+  },
 
   /** The name must be the current one, because zones cannot be renamed. Without a TTL the zone keeps its own. */
-  readonly changeZone = async (
+  changeZone: async (
     actor: Actor,
     key: AnyZoneKey,
     { name, ttl }: { readonly name: string; readonly ttl?: number | null },
   ) => {
-    const changed = await this.#changeSettings(actor, key, { kind: "ttl", name, ttl: ttl ?? undefined });
-    return await outcomeWithZone(this.#permittedView, actor, key, changed);
+    const changed = await changeSettings(actor, key, { kind: "ttl", name, ttl: ttl ?? undefined });
+    return await outcomeWithZone(permittedView, actor, key, changed);
+  },
+});
+
+/** The first sets and settings of a new zone. */
+async function contentOf(
+  { options, schedule }: ZoneTools,
+  actor: Actor,
+  name: string,
+  draft: NewZoneDraft,
+  created: Instant,
+): Promise<NewContent | NotDone> {
+  const { mode = "primary", labels = {}, locked = false, primaries = [] } = draft;
+  const at = { serial: nextSerial(0, created), now: created };
+  const first = await schedule.run(actor.account, readingContent(draft, name, at, options.mostRecords));
+  if ("kind" in first) return first;
+  const isServed = mode === "primary" && draft.content !== undefined && draft.content.kind !== "taken";
+  const sets = [...firstSets(first.sets, options, isServed, at), ...first.sets];
+  const faults = [
+    ...serverFaults(options, primaries),
+    ...(await schedule.run(actor.account, checkingFirst(name, sets, draft, options.mostValues))),
+  ];
+  if (faults.length > 0) return refused(faults);
+  const settings = {
+    ttl: draft.ttl ?? first.ttl ?? defaultTtl,
+    mode,
+    labels: { ...first.marks.labels, ...labels },
+    locked: locked || first.marks.locked === true,
+    primaries: mode === "secondary" ? serversFrom(primaries, created) : [],
   };
-
-  /** The first sets and settings of a new zone. */
-  async #contentOf(actor: Actor, name: string, draft: NewZoneDraft, created: Instant): Promise<NewContent | NotDone> {
-    const { mode = "primary", labels = {}, locked = false, primaries = [] } = draft;
-    const at = { serial: nextSerial(0, created), now: created };
-    const first = await this.#schedule.run(actor.account, readingContent(draft, name, at, this.#options.mostRecords));
-    if ("kind" in first) return first;
-    const isServed = mode === "primary" && draft.content !== undefined && draft.content.kind !== "taken";
-    const sets = [...firstSets(first.sets, this.#options, isServed, at), ...first.sets];
-    const faults = [
-      ...this.#faultsOf(primaries),
-      ...(await this.#schedule.run(actor.account, checkingFirst(name, sets, draft, this.#options.mostValues))),
-    ];
-    if (faults.length > 0) return refused(faults);
-    const settings = {
-      ttl: draft.ttl ?? first.ttl ?? defaultTtl,
-      mode,
-      labels: { ...first.marks.labels, ...labels },
-      locked: locked || first.marks.locked === true,
-      primaries: mode === "secondary" ? serversFrom(primaries, created) : [],
-    };
-    return { settings, serial: at.serial, sets };
-  }
-
-  /** The operator's own zone holds the name of the service. */
-  async #reservedFor(account: number, name: string): Promise<Reserved | undefined> {
-    const { store, now } = this.#options;
-    const reserved = await reservedName(name, this.#options);
-    if (reserved !== "service-name") return reserved;
-    return account === (await store.ensureAccount(operatorAccount, now())).id ? undefined : reserved;
-  }
-
-  #faultsOf(servers: readonly ServerDraft[]): readonly Fault[] {
-    const { allowedPrimaries = [] } = this.#options;
-    return servers.flatMap(({ address: text }, i) => {
-      const address = parseAddress(text);
-      return address ? primaryFaults(address, `primary_nameservers[${i}].address`, allowedPrimaries) : [];
-    });
-  }
+  return { settings, serial: at.serial, sets };
 }
+
+/** The operator's own zone holds the name of the service. */
+async function reservedFor(
+  options: RecordServiceOptions,
+  account: number,
+  name: string,
+): Promise<Reserved | undefined> {
+  const reserved = await reservedName(name, options);
+  if (reserved !== "service-name") return reserved;
+  return account === (await options.store.ensureAccount(operatorAccount, options.now())).id ? undefined : reserved;
+}
+
+const serverFaults = ({ allowedPrimaries = [] }: RecordServiceOptions, servers: readonly ServerDraft[]) =>
+  servers.flatMap(({ address: text }, i) => {
+    const address = parseAddress(text);
+    return address ? primaryFaults(address, `primary_nameservers[${i}].address`, allowedPrimaries) : [];
+  });
 
 type NewContent = Pick<NewZone, "settings" | "serial" | "sets">;
 
