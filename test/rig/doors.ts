@@ -29,7 +29,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "records/watch.ts",
     "verbs/completion.ts",
   ],
-  "src/firewall": ["config.ts", "start.ts"],
+  "src/firewall": ["config.ts", "read-config.ts", "start.ts"],
   "src/firewall/access": [
     "audit.ts",
     "keys.ts",

@@ -121,9 +121,9 @@ describe("moor firewall", () => {
       "a wrong config",
       {},
       "interfaces:\n  eth0: 7\n  lo: { hidden: true, hiden: true }\n",
-      /firewall\.yaml:2:9: interfaces\.eth0: must have settings.*\n.*:3:30: interfaces\.lo\.hiden: unknown setting/,
+      /firewall\.yaml:2:9: interface eth0 is a single value.*\n.*:3:\d+: interface lo has no setting "hiden"; did you mean/,
     ],
-    ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: the file must contain `interfaces:`/],
+    ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: the file is a list, not a mapping/],
     [
       "a repeated key",
       {},

@@ -1,19 +1,14 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { aborted } from "node:util";
-import { type Document, isNode } from "yaml";
 import type { ServiceLink } from "../../contract/console.ts";
-import type { Fault } from "../../core/result.ts";
 import { shellWord } from "../../core/shell-word.ts";
-import { isUtf16 } from "../../core/utf8-text.ts";
-import { type ConfigFault, type FirewallConfig, noConfig, readConfig } from "../../firewall/config.ts";
+import { type FirewallConfig, noConfig } from "../../firewall/config.ts";
 import { startFirewall } from "../../firewall/start.ts";
 import { alsoAt, type ListenAddress } from "../../lib/http/listen.ts";
-import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
 import { openDataFolder, readFileIfThere } from "../../process/data-folder.ts";
 import { openSystemd } from "../../process/lifecycle.ts";
 import { createLog } from "../../process/log.ts";
-import { utf16 } from "../../updater/config/secret.ts";
 import { type AcmeFlags, describeAcme, publicUrl, readAcme } from "../io/acme-options.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import type { CommandIo } from "../io/command-io.ts";
@@ -102,33 +97,8 @@ async function loadFirewallConfig(
   if (text === undefined && options.config !== undefined)
     io.err(`There is no file ${options.config}; correct the path in --config\n`);
   if (text === undefined) return options.config === undefined ? noConfig : undefined;
-  const read = readFirewallConfig(text, file);
-  if (read.kind === "config") return read.config;
+  const read = (await import("../../firewall/read-config.ts")).readFirewallConfig(text, file);
+  if (read.ok) return read.value;
   printFaults(read.faults, io);
   return undefined;
-}
-
-type Read =
-  | { readonly kind: "config"; readonly config: FirewallConfig }
-  | { readonly kind: "faults"; readonly faults: readonly Fault[] };
-
-/** Reads the text of `firewall.yaml`. YAML errors are reported as for the updater's config. */
-export function readFirewallConfig(text: string, file: string): Read {
-  if (isUtf16(text)) return { kind: "faults", faults: [{ ...utf16, where: file, message: "it is not UTF-8" }] };
-  const yaml = createYamlReader(text, file);
-  if (yaml.faults.length > 0) return { kind: "faults", faults: yaml.faults };
-  const { document } = yaml;
-  const read = readConfig(document.toJS());
-  if (read.kind === "config") return read;
-  const shown = ({ at, message }: ConfigFault): Fault => ({
-    code: "bad-setting",
-    where: yaml.where({ node: undefined, offset: offsetOf(document, at) }),
-    message: [at.join("."), message].filter(Boolean).join(": "),
-  });
-  return { kind: "faults", faults: read.faults.map(shown) };
-}
-
-function offsetOf(document: Document, at: readonly string[]): number {
-  const node = at.length === 0 ? document.contents : document.getIn(at, true);
-  return (isNode(node) && node.range?.[0]) || 0;
 }
